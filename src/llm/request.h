@@ -33,6 +33,7 @@ struct Leaf {
     Input,       // stage `input`, redacted in place
     ToolOutput,  // stage `tool_output`, redacted in place
     Fixed,       // stage `input`, and a redaction acts as block
+    Name,        // of a member that the client chose; like Fixed
   };
   std::string path{};
   std::string text{};

@@ -32,8 +32,18 @@ void RequestReader::all(const Source& source, const std::string& path, const jso
     std::size_t index = 0;
     for (const json::value& one : *array) all(source, pointer_to(path, index++), one);
   } else if (const json::object* const object = value.if_object()) {
-    for (const auto& [name, one] : *object) all(source, pointer_to(path, name), one);
+    for (const auto& [name, one] : *object) {
+      const std::string below = pointer_to(path, name);
+      member_name(source, below, name);
+      all(source, below, one);
+    }
   }
+}
+
+// A model reads names of members too. They cannot be changed without changing what they name.
+void RequestReader::member_name(const Source& source, const std::string& path,
+                                std::string_view name) {
+  if (source.kind != Leaf::Kind::ToolOutput) leaf({.kind = Leaf::Kind::Name}, path, name);
 }
 
 void RequestReader::all_in(const Source& source, const std::string& path, const json::value& object,
@@ -52,6 +62,7 @@ void RequestReader::tool(const std::string& path, const json::value& value) {
       if (name == "description" && one.is_string()) {
         leaf({}, below, one.get_string());
       } else {
+        member_name({}, below, name);
         tool(below, one);
       }
     }

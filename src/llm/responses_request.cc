@@ -60,7 +60,11 @@ class ResponsesReader {
       for (const json::value& one : value.get_array())
         all(kind, pointer_to(path, index++), one, of);
     } else if (value.is_object()) {
-      for (const auto& [name, one] : value.get_object()) all(kind, pointer_to(path, name), one, of);
+      for (const auto& [name, one] : value.get_object()) {
+        const std::string below = pointer_to(path, name);
+        if (kind != LeafKind::ToolOutput) leaf(LeafKind::Name, below, name);
+        all(kind, below, one, of);
+      }
     }
   }
 

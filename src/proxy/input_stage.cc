@@ -94,8 +94,11 @@ Task<InputStage::Decision> InputStage::run(const llm::Request& request, const js
   }
   for (const Leaf& leaf : request.leaves) {
     out.text_bytes += leaf.text.size();
-    const bool of_result = std::ranges::any_of(
-        request.returns, [&](const auto& result) { return is_below(leaf.path, result.path); });
+    // The content of a result has passed the second door; other members beside it have not.
+    const bool of_result = std::ranges::any_of(request.returns, [&](const auto& result) {
+      const std::string content = content_path(request.kind, result);
+      return leaf.path == content || is_below(leaf.path, content);
+    });
     if (leaf.kind == Leaf::Kind::ToolOutput && of_result) continue;
     check(leaf, out, edits);
     if (out.block) break;
@@ -122,7 +125,7 @@ void InputStage::check(const Leaf& leaf, Decision& out, llm::Splice& edits) {
   }
   if (!passed.changed()) return;
   ++parts_.record.changes;
-  if (leaf.kind == Leaf::Kind::Fixed) {
+  if (leaf.kind == Leaf::Kind::Fixed || leaf.kind == Leaf::Kind::Name) {
     out.block = core::TextBlock{
         .notice = "[This prompt was refused by a guardrail.]",
         .reason = fmt::format("a redaction at `{}` would break what the provider has signed or "

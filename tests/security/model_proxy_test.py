@@ -6,7 +6,7 @@ import json
 import pathlib
 import unittest
 
-from model_answers import MESSAGES, MODELS, Answer, call, say
+from model_answers import CHAT, MESSAGES, MODELS, Answer, call, say
 from model_provider import Provider
 from model_support import ModelTest, Proxy, guards
 
@@ -31,6 +31,23 @@ class HostileAgent(ModelTest):
         proxy.ask(MESSAGES, self.with_result("toolu_ada", "a file"), token=ada, headers=session)
         records = proxy.entries("tool_audit", count=1)
         self.assertEqual([record["outcome"]["result"]["output"] for record in records], ["a file"])
+
+    # MP-27
+    def test_texts_beside_a_result_and_names_of_members_are_checked(self):
+        checks = [{"type": "blocklist", "stage": stage, "id": f"no-{stage}".replace("_", "-"), "words": ["TOPSECRET"]} for stage in ("input", "tool_output")]
+        provider = Provider(self)
+        proxy = self.proxy(provider, policy=guards(*checks), apis=(MESSAGES, CHAT))
+        used = {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "run", "arguments": "{}"}}]}
+        for member in ("reasoning_content", "refusal"):
+            body = {"model": MODELS[CHAT], "messages": [{"role": "user", "content": "go"}, used,
+                                                        {"role": "tool", "tool_call_id": "c1", "content": "fine", member: "TOPSECRET"}]}
+            self.assertNotEqual(proxy.ask(CHAT, body).status, 200, member)
+        named = self.with_result("toolu_1", "fine")
+        named["messages"][1]["content"][0]["input"] = {"TOPSECRET": "v"}
+        self.assertNotEqual(proxy.ask(MESSAGES, named).status, 200)
+        tool = {**self.with_result("toolu_1", "fine"), "tools": [{"name": "run", "input_schema": {"type": "object", "properties": {"TOPSECRET": {}}}}]}
+        self.assertNotEqual(proxy.ask(MESSAGES, tool).status, 200)
+        self.assertEqual(provider.requests, [])
 
     # MP-66
     def test_no_request_makes_a_record_that_the_ledger_cannot_hold(self):
