@@ -238,10 +238,9 @@ Result<Person> HttpApi::person_of(const ServerRequest& request, Access access, b
   return *person;
 }
 
-std::optional<ServerResponse> HttpApi::check_rate(const ServerRequest& head, const Route& route) {
-  if (route.access == Access::Login) {
-    // Each door by itself: failures at one must not keep people out at another.
-    const Rate::Room room = logins_.take(head.peer + " " + route.pattern);
+std::optional<ServerResponse> HttpApi::check_rate(const ServerRequest& head, Access access) {
+  if (access == Access::Login) {
+    const Rate::Room room = logins_.take(head.peer);
     if (room.ok) return std::nullopt;
     return too_many("too_many_logins", "too many logins from this address; wait", room, 5, 60);
   }
@@ -253,7 +252,7 @@ std::optional<ServerResponse> HttpApi::check(const ServerRequest& head, Person& 
   if (match.route == nullptr) return nothing_here(match);
   const Route& route = *match.route;
   const bool login = route.access == Access::Login;
-  if (auto full = check_rate(head, route)) return full;
+  if (auto full = check_rate(head, route.access)) return full;
   const bool by_cookie = head.count("authorization") == 0 || route.access == Access::Session;
   const bool has_cookie = !cookies_in(head).empty();
   if ((login && !is_read(head)) ||

@@ -57,7 +57,7 @@ class HttpApi final : public net::HttpHandler {
   std::optional<net::ServerResponse> check(const net::ServerRequest& head, Person& person);
   Result<Person> person_of(const net::ServerRequest& request, Access access, bool use);
   Result<Person> signed_in(const net::ServerRequest& request, bool use);
-  std::optional<net::ServerResponse> check_rate(const net::ServerRequest& head, const Route& route);
+  std::optional<net::ServerResponse> check_rate(const net::ServerRequest& head, Access access);
   Result<Request> read(const net::ServerRequest& http, const RouteTable::Match& match);
   Async<net::ServerResponse> answer(const net::ServerRequest& http, const Route& route,
                                     Request request);
