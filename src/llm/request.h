@@ -33,7 +33,6 @@ struct Leaf {
     Input,       // stage `input`, redacted in place
     ToolOutput,  // stage `tool_output`, redacted in place
     Fixed,       // stage `input`, and a redaction acts as block
-    Name,        // of a member that the client chose; like Fixed
   };
   std::string path{};
   std::string text{};
@@ -86,6 +85,7 @@ struct Request {
   std::optional<std::uint64_t> output_limit{};  // tokens that the client allows
   std::uint64_t media_parts = 0;                // images and documents, for the estimate (MP-71)
   std::vector<Leaf> leaves{};
+  std::vector<Leaf> names{};  // of members that the client chose; a model reads them too
   std::vector<Unread> unread{};
   std::vector<ToolReturn> returns{};
   std::vector<ProviderTool> provider_tools{};

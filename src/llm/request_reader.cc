@@ -43,7 +43,8 @@ void RequestReader::all(const Source& source, const std::string& path, const jso
 // A model reads names of members too. They cannot be changed without changing what they name.
 void RequestReader::member_name(const Source& source, const std::string& path,
                                 std::string_view name) {
-  if (source.kind != Leaf::Kind::ToolOutput) leaf({.kind = Leaf::Kind::Name}, path, name);
+  if (source.kind == Leaf::Kind::ToolOutput) return;
+  request_.names.push_back({.path = path, .text = std::string(name), .kind = Leaf::Kind::Fixed});
 }
 
 void RequestReader::all_in(const Source& source, const std::string& path, const json::value& object,

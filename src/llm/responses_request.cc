@@ -62,7 +62,10 @@ class ResponsesReader {
     } else if (value.is_object()) {
       for (const auto& [name, one] : value.get_object()) {
         const std::string below = pointer_to(path, name);
-        if (kind != LeafKind::ToolOutput) leaf(LeafKind::Name, below, name);
+        if (kind != LeafKind::ToolOutput) {
+          request_.names.push_back(
+              {.path = below, .text = std::string(name), .kind = LeafKind::Fixed});
+        }
         all(kind, below, one, of);
       }
     }

@@ -103,6 +103,10 @@ Task<InputStage::Decision> InputStage::run(const llm::Request& request, const js
     check(leaf, out, edits);
     if (out.block) break;
   }
+  for (const Leaf& name : request.names) {
+    if (out.block) break;
+    check(name, out, edits);
+  }
   co_return out;
 }
 
@@ -125,7 +129,7 @@ void InputStage::check(const Leaf& leaf, Decision& out, llm::Splice& edits) {
   }
   if (!passed.changed()) return;
   ++parts_.record.changes;
-  if (leaf.kind == Leaf::Kind::Fixed || leaf.kind == Leaf::Kind::Name) {
+  if (leaf.kind == Leaf::Kind::Fixed) {
     out.block = core::TextBlock{
         .notice = "[This prompt was refused by a guardrail.]",
         .reason = fmt::format("a redaction at `{}` would break what the provider has signed or "

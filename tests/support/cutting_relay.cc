@@ -71,6 +71,15 @@ void CuttingRelay::cut_after(int answers, Cut what) {
   left_ = answers;
 }
 
+void CuttingRelay::wait_until_quiet() const {
+  constexpr auto kQuiet = std::chrono::milliseconds(250);
+  for (int tries = 0; tries < 100; ++tries) {
+    const int before = passed_;
+    std::this_thread::sleep_for(kQuiet);
+    if (passed_ == before) return;
+  }
+}
+
 void CuttingRelay::accept_all() {
   while (!stopping_) {
     const int client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -108,6 +117,7 @@ void CuttingRelay::relay(int client) {
       const ssize_t size = ::recv(server, buffer.data(), buffer.size(), 0);
       if (size <= 0 || (asked && should_cut(Cut::Answer))) break;
       if (!send_all(client, buffer.data(), static_cast<std::size_t>(size))) break;
+      ++passed_;
       if (std::exchange(asked, false) && left_ > 0) --left_;
     }
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -24,6 +25,8 @@ class CuttingRelay {
   };
   // Lets so many further answers pass on whichever connection asks, then cuts that one, once.
   void cut_after(int answers, Cut what);
+  // Waits until no answer has passed for a while: a ledger looks for lost gateways once a second.
+  void wait_until_quiet() const;
   bool has_cut() const { return cuts_ > 0; }
   // From now on nobody is let in.
   void close_doors(bool closed) { closed_ = closed; }
@@ -41,6 +44,7 @@ class CuttingRelay {
   std::atomic<int> left_ = -1;  // answers that still pass; below zero: nothing is cut
   std::atomic<Cut> what_ = Cut::Question;
   std::atomic<int> cuts_ = 0;
+  std::atomic<int> passed_ = 0;  // answers
   std::thread acceptor_;
   std::vector<std::thread> relays_;
 };

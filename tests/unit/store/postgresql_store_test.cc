@@ -300,6 +300,7 @@ class InDoubtTest : public PostgresqlStoreTest {
     store_ = must(PostgresqlStore::open({.log = cut}));
     ledger_ = must(open(*store_));
     ASSERT_TRUE(append(*ledger_, "before"));
+    relay_->wait_until_quiet();
   }
 
   std::size_t count(const std::string& what) {
@@ -381,6 +382,12 @@ TEST_F(PostgresqlStoreTest, AGatewayThatTheDatabaseDoesNotHearOfBeginsNoEffect) 
     return ledger->ready().has_value() == ready;
   };
   relay.close_doors(true);
+  // No beat arrives for longer than a lease.
+  const auto silent = std::chrono::steady_clock::now() + 2 * cut.lease;
+  while (std::chrono::steady_clock::now() < silent) {
+    relay.cut_after(0, CuttingRelay::Cut::Question);
+    std::this_thread::sleep_for(10ms);
+  }
   EXPECT_TRUE(becomes(false));
   EXPECT_FALSE(append(*ledger, "refused"));
   relay.cut_after(-1, CuttingRelay::Cut::Question);
