@@ -196,6 +196,9 @@ void ShellReader::make_link(const Argument& target, const std::vector<Argument>&
   if (changes_.links.size() > kMostEffects) changes_.links_unknown = true;
 }
 
+// More copied or unpacked folders in one line than this make every later path unknown.
+constexpr std::size_t kMostCopies = 32;
+
 // Links inside of a folder are copied with it: a path below the copy leads where the same path below
 // the source leads.
 void ShellReader::copy_tree(const Argument& target, const std::vector<Argument>& sources) {
@@ -207,7 +210,7 @@ void ShellReader::copy_tree(const Argument& target, const std::vector<Argument>&
   const std::optional<std::string> to = absolute(target);
   for (const Argument& source : sources) {
     const std::optional<std::string> from = absolute(source);
-    if (!to || !from || changes_.copies.size() >= kMostEffects) {
+    if (!to || !from || changes_.copies.size() >= kMostCopies) {
       changes_.links_unknown = true;
       return;
     }
@@ -232,7 +235,7 @@ void ShellReader::unpack(const Argument& folder) {
           ? std::nullopt
           : absolute_path(*text,
                           state_.folders.empty() ? std::nullopt : std::optional(state_.folders[0]));
-  if (path) {
+  if (path && changes_.unpacked.size() < kMostCopies) {
     changes_.unpacked.insert(*path);
   } else {
     changes_.links_unknown = true;

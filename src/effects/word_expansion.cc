@@ -300,8 +300,10 @@ bool WordExpansion::exists(const std::string& path) {
   return names != nullptr && std::ranges::find(*names, path.substr(slash + 1)) != names->end();
 }
 
-bool WordExpansion::leads_out(const std::string& root, const std::string& below) const {
+bool WordExpansion::leads_out(const std::string& root, const std::string& below) {
   if (setting_.files == nullptr) return false;
+  if (resolves_ == 0) return true;
+  --resolves_;
   const std::optional<std::string> base = setting_.files->resolve(root);
   const std::optional<std::string> path = setting_.files->resolve(root + below);
   return !base || !path || *path != *base + below;

@@ -25,8 +25,9 @@ class WordExpansion {
   bool is_folder(const std::string& path);
   // Is there such a name? False also where that cannot be seen.
   bool exists(const std::string& path);
-  // Does a link on the way from `root` to `below`, which begins with `/`, lead elsewhere?
-  bool leads_out(const std::string& root, const std::string& below) const;
+  // May a link on the way from `root` to `below`, which begins with `/`, lead elsewhere? True also
+  // where too much was looked at for this line.
+  bool leads_out(const std::string& root, const std::string& below);
 
  private:
   struct Candidate {
@@ -52,6 +53,7 @@ class WordExpansion {
   const ShellSetting& setting_;
   std::size_t budget_ = std::size_t{2} << 20;  // bytes that expansions may make
   std::size_t looks_ = 256;                    // folders that globs may look into
+  std::size_t resolves_ = 64;                  // paths below copies that may be followed
   std::map<std::string, std::optional<std::vector<std::string>>> seen_{};
   std::vector<std::string> scratch_{};
 };

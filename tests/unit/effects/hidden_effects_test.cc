@@ -92,6 +92,15 @@ TEST(HiddenEffectsTest, WhatAnArchiveBringsMayBeALink) {
             "fs.read a; fs.write . recursive; fs.delete build recursive");
 }
 
+// RU-41, RU-54
+TEST(HiddenEffectsTest, ManyCopiesMakeEveryLaterPathUnknown) {
+  EXPECT_EQ(effects_text("cp -r a b; rm c/d"),
+            "fs.read a recursive; fs.write b recursive; fs.delete c/d");
+  std::string line;
+  for (int i = 0; i < 40; ++i) line += "cp -r a" + std::to_string(i) + " b; ";
+  EXPECT_TRUE(effects_text(line + "rm c/d").ends_with("fs.delete ?"));
+}
+
 // RU-53
 TEST(HiddenEffectsTest, FilesElsewhereAreWritten) {
   EXPECT_EQ(effects_text("sed -n -i'/out/*' p f"), "fs.write ?; fs.write f; fs.read f");
