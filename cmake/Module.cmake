@@ -57,18 +57,18 @@ set(SALLYPORT_ALONE
     agent/chat_wire.cc
     agent/history.cc
     agent/script_model.cc
-    app/cli/approvals_batch.cc
-    app/cli/completion.cc
-    app/cli/demo.cc
-    app/cli/demo_scene.cc
+    cli/approvals_batch.cc
+    cli/completion.cc
+    cli/demo.cc
+    cli/demo_scene.cc
     app/outside/event_feed.cc
     app/outside/http_sink.cc
     app/outside/jetstream_sink.cc
     app/records/entry_text.cc
     app/records/gaps.cc
-    app/cli/grants_list.cc
-    app/cli/guard_stream.cc
-    app/cli/policy_cases.cc
+    cli/grants_list.cc
+    cli/guard_stream.cc
+    cli/policy_cases.cc
     app/workbench/policy_tree.cc
     console/assets.cc
     core/approval/approvals.cc

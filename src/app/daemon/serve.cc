@@ -14,7 +14,7 @@
 #include <cstdio>
 #include <set>
 
-#include "app/cli/commands.h"
+#include "app/daemon/serve.h"
 #include "app/daemon/admission_log.h"
 #include "app/daemon/approvals_api.h"
 #include "app/daemon/authenticator.h"
@@ -31,7 +31,7 @@
 #include "app/input.h"
 #include "app/output.h"
 #include "app/outside/event_feed.h"
-#include "app/run.h"
+#include "app/exit_code.h"
 #include "app/servers/served_upstreams.h"
 #include "base/json_members.h"
 #include "base/try.h"

@@ -6,7 +6,7 @@
 #include "app/gateway_plan.h"
 #include "app/hooks/hook_text.h"
 #include "app/people/agent_ancestry.h"
-#include "app/run.h"
+#include "app/exit_code.h"
 #include "autonomy/dispatch_context.h"
 #include "base/on_pool.h"
 #include "base/try.h"

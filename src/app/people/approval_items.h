@@ -5,13 +5,18 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/commands.h"
 #include "core/approval/approval_state.h"
 #include "core/approval/bound_input.h"
 #include "core/approval/hidden_parts.h"
 #include "core/record/recorder.h"
 
 namespace sallyport::app {
+
+struct ApprovalsListOptions {
+  std::optional<std::string> kind;
+  std::optional<std::string> state;
+  bool all = false;  // those that look alike too, each by itself
+};
 
 // How much a class of effects is to be feared, 0 the most (AP-43).
 std::size_t risk_rank(std::string_view action);

@@ -6,8 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "app/cli/commands.h"
+#include "app/context.h"
 #include "app/people/approver_key.h"
+#include "app/people/login_options.h"
 #include "core/plan/approval_rules.h"
 
 namespace sallyport::app {

@@ -6,11 +6,43 @@
 #include <optional>
 #include <string>
 
-#include "app/cli/commands.h"
 #include "ledger/maintenance.h"
 #include "ledger/query.h"
 
 namespace sallyport::app {
+
+// As typed; what they mean is decided in one place (selection.h).
+struct FilterOptions {
+  std::optional<std::string> call;
+  std::optional<std::string> session;
+  std::optional<std::string> run;
+  std::optional<std::string> agent;
+  std::optional<std::string> server;
+  std::optional<std::string> tool;
+  std::optional<std::string> outcome;
+  std::optional<std::string> kind;
+  std::optional<std::string> topic;
+  std::optional<std::string> tool_call;
+  std::optional<std::string> approval;
+  std::optional<std::string> event_type;
+  std::optional<std::string> terminal;
+  std::optional<std::string> since;
+  std::optional<std::string> until;
+  std::optional<std::string> after;
+
+  bool operator==(const FilterOptions&) const = default;
+};
+
+// What a person means by erase and hold.
+struct SelectionOptions {
+  std::optional<std::string> call;
+  std::optional<std::string> session;
+  std::optional<std::string> agent;
+  std::optional<std::string> kind;
+  std::optional<std::string> since;
+  std::optional<std::string> until;
+  std::optional<std::string> path;
+};
 
 Result<ledger::Filter> filter_from(const FilterOptions& options);
 

@@ -4,13 +4,27 @@
 #include <filesystem>
 #include <string>
 
-#include "app/cli/commands.h"
 #include "app/servers/era_cache.h"
+#include "app/servers/oauth_options.h"
 #include "base/entropy.h"
 #include "mcp/server.h"
 #include "net/spawn.h"
 
 namespace sallyport::app {
+
+// What `sallyport mcp` is told on its command line.
+struct McpOptions {
+  std::optional<std::string> policy;      // a file, or a shipped one by its name; none: `starter`
+  std::optional<std::string> name;        // of the server, in records
+  std::optional<std::string> url;         // where it is reached, if not started here
+  std::optional<std::string> bearer_env;  // the variable that holds our token for it
+  bool allow_http = false;                // without encryption, to other machines too
+  OAuthOptions oauth;
+  bool login = false;  // a person may be asked, by a browser
+  std::string era = "auto";
+  std::optional<std::string> grant;  // token of calls that bring none: a file, or the JSON itself
+  std::vector<std::string> command;  // that starts it
+};
 
 struct McpUpstream {
   std::string name;      // in records

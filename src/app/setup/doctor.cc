@@ -4,7 +4,6 @@
 
 #include <boost/json.hpp>
 
-#include "app/cli/commands.h"
 #include "app/output.h"
 
 namespace sallyport::app {

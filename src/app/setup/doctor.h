@@ -23,4 +23,7 @@ std::vector<Check> examine_witnesses(ledger::ReadView& view, const LedgerConfig&
 // Changes nothing but lock files that dead processes left.
 std::vector<Check> examine_installation(const Context& context);
 
+// Prints what `examine_installation` finds. 1: something fails.
+Result<int> doctor(const Context& context);
+
 }  // namespace sallyport::app

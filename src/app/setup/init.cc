@@ -3,7 +3,7 @@
 
 #include <boost/json.hpp>
 
-#include "app/cli/commands.h"
+#include "app/setup/init.h"
 #include "app/output.h"
 #include "app/people/agent_ancestry.h"
 #include "app/setup/settings_file.h"

@@ -13,7 +13,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "app/cli/commands.h"
+#include "app/setup/setup.h"
 #include "app/output.h"
 #include "app/run_on.h"
 #include "app/setup/setup_files.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "app/cli/guard_config.h"
+#include "app/workbench/guard_config.h"
 #include "app/input.h"
 #include "base/try.h"
 #include "guardrails/gallery.h"

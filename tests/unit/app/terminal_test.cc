@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/records/entry_text.h"
-#include "app/run.h"
+#include "app/exit_code.h"
 
 namespace sallyport::app {
 namespace {

@@ -1,0 +1,20 @@
+// Exit codes, and errors as people read them.
+#pragma once
+
+#include <string>
+
+#include "sallyport/result.h"
+
+namespace sallyport::app {
+
+// As documented in docs/cli.md.
+inline constexpr int kRefused = 1;
+inline constexpr int kUsage = 64;
+inline constexpr int kInternal = 70;
+
+int exit_code(ErrorCode code);
+
+// `sallyport: <what>, <where>; <what to do>`, one line without hidden characters.
+std::string error_line(const Error& error);
+
+}  // namespace sallyport::app

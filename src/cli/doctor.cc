@@ -1,0 +1,14 @@
+#include "app/setup/doctor.h"
+
+#include "cli/command.h"
+
+namespace sallyport::app {
+
+namespace {
+
+const Command kDoctor("doctor", "look at everything a ledger depends on, and say what to do",
+                      doctor);
+
+}  // namespace
+
+}  // namespace sallyport::app

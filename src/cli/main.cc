@@ -1,0 +1,74 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <boost/system/system_error.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <system_error>
+
+#include "app/exit_code.h"
+#include "cli/run.h"
+
+// Not there in builds with an allocator of their own.
+extern "C" [[gnu::weak]] void mi_register_error(void (*handler)(int code, void* with), void* with);
+
+namespace {
+
+// The number of a standard stream that the caller closed goes to the next file that is opened, and
+// what is said would end up in it. In its place stands what can neither be read nor written.
+void keep_closed_streams_closed() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) == -1) (void)open("/", O_PATH | O_DIRECTORY);
+  }
+}
+
+// mimalloc ends a process that it has no memory for, and says nothing.
+extern "C" void tell_of_allocator(int code, void*) {
+  if (code == EFAULT) std::abort();  // as it does unless it is told otherwise
+  static std::atomic_flag told;
+  if (code != ENOMEM || told.test_and_set()) return;
+  constexpr char kLine[] = "sallyport: there is no memory left; allow this process more of it\n";
+  (void)!write(STDERR_FILENO, kLine, sizeof kLine - 1);
+}
+
+// Limits of this process are no fault of ours.
+template <class SystemError>
+int end_by(const SystemError& fault) {
+  const int code = fault.code().value();
+  if (code == EMFILE || code == ENFILE || code == EAGAIN || code == ENOMEM) {
+    std::fprintf(stderr, "sallyport: %s; allow this process more (`ulimit -a` shows its limits)\n",
+                 fault.code().message().c_str());
+    return sallyport::app::kRefused;
+  }
+  std::fprintf(stderr, "sallyport: unexpected: %s; please report this\n", fault.what());
+  return sallyport::app::kInternal;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  keep_closed_streams_closed();
+  if (mi_register_error != nullptr) mi_register_error(tell_of_allocator, nullptr);
+  // A file that may not grow (`ulimit -f`) is a disk that refuses, and no reason to die.
+  std::signal(SIGXFSZ, SIG_IGN);
+  try {
+    return sallyport::app::run({argv + (argc > 0 ? 1 : 0), argv + argc});
+  } catch (const boost::system::system_error& fault) {
+    return end_by(fault);
+  } catch (const std::system_error& fault) {
+    return end_by(fault);
+  } catch (const std::bad_alloc&) {
+    tell_of_allocator(ENOMEM, nullptr);
+    return sallyport::app::kRefused;
+  } catch (const std::exception& fault) {
+    std::fprintf(stderr, "sallyport: unexpected: %s; please report this\n", fault.what());
+  } catch (...) {
+    std::fputs("sallyport: unexpected fault; please report this\n", stderr);
+  }
+  return sallyport::app::kInternal;
+}

@@ -1,0 +1,53 @@
+#include "cli/run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "app/exit_code.h"
+#include "app/output.h"
+#include "app/refused_to_user.h"
+#include "app/terminal.h"
+#include "cli/command_line.h"
+
+namespace sallyport::app {
+
+namespace {
+
+int tell(const Error& error) {
+  const std::string line = error_line(error) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  return exit_code(error.code);
+}
+
+Result<int> carry_out(const Invocation& invocation) {
+  const Environment environment = Environment::of_this_process();
+  Context context{invocation.globals, environment,
+                  Terminal::on(STDOUT_FILENO, invocation.globals.color, environment),
+                  invocation.command, system_setup()};
+  // The service's own account finds its folder by itself.
+  const bool of_service = context.system && *context.system && belongs_to_service(**context.system);
+  if (of_service && !context.globals.data_dir && !context.globals.config && !environment.data_dir) {
+    context.globals.config = (*context.system)->config;
+  }
+  return invocation.run(context);
+}
+
+}  // namespace
+
+int run(std::vector<std::string> arguments) {
+  Result<std::variant<Invocation, HelpText>> asked = parse_command_line(std::move(arguments));
+  if (!asked) return tell(asked.error());
+  if (const HelpText* const help = std::get_if<HelpText>(&*asked)) {
+    const Result<void> written = write_output(std::nullopt, help->text);
+    return written ? 0 : tell(written.error());
+  }
+  const Result<int> code = carry_out(std::get<Invocation>(*asked));
+  const Result<void> written = finish_output();
+  if (!code) return tell(code.error());
+  if (!written) return tell(written.error());
+  return *code;
+}
+
+}  // namespace sallyport::app
