@@ -12,9 +12,9 @@
 #include "base/try.h"
 #include "bench/bench.h"
 #include "bench/evasion_corpus.h"
-#include "guardrails/gallery.h"
-#include "guardrails/gate.h"
-#include "guardrails/guardrails.h"
+#include "guardrails/check/guardrails.h"
+#include "guardrails/document/gallery.h"
+#include "guardrails/stream/gate.h"
 
 namespace sallyport::bench {
 

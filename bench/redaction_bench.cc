@@ -5,8 +5,8 @@
 #include "base/try.h"
 #include "bench/bench.h"
 #include "bench/bench_ledger.h"
-#include "guards/detectors.h"
-#include "guards/storage_redactor.h"
+#include "guards/detect/detectors.h"
+#include "guards/redact/storage_redactor.h"
 
 namespace sallyport::bench {
 

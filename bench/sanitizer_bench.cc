@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/try.h"
 #include "bench/bench.h"
-#include "guards/detectors.h"
-#include "guards/output_sanitizer.h"
+#include "guards/detect/detectors.h"
+#include "guards/redact/output_sanitizer.h"
 
 namespace sallyport::bench {
 

@@ -3,8 +3,8 @@
 #include "base/try.h"
 #include "bench/bench.h"
 #include "bench/bench_ledger.h"
-#include "ledger/receipt.h"
-#include "ledger/verify.h"
+#include "ledger/proof/receipt.h"
+#include "ledger/proof/verify.h"
 
 namespace sallyport::bench {
 

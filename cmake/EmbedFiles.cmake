@@ -1,4 +1,4 @@
-# sallyport_embed(guardrails gallery_files.cc.in NAME FILES a.json ...): files inside the program, so that it needs
+# sallyport_embed(guardrails document/gallery_files.cc.in NAME FILES a.json ...): files inside the program, so that it needs
 # none beside it. The template's @FILES@ becomes one `{"name", "text"}` for each; NAME is the property of a path
 # that names it (CMake's get_filename_component).
 function(sallyport_embed module template naming)

@@ -12,7 +12,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
 
-file(GLOB engine_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/match/*.cc ${PROJECT_SOURCE_DIR}/src/match/*.h
+file(GLOB_RECURSE engine_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/match/*.cc ${PROJECT_SOURCE_DIR}/src/match/*.h
      ${PROJECT_SOURCE_DIR}/src/guardrails/*.cc ${PROJECT_SOURCE_DIR}/src/guardrails/*.h)
 set(engine_digest ${PROJECT_BINARY_DIR}/generated/engine_digest.cc)
 add_custom_command(

@@ -5,7 +5,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
-#include "agent/tools.h"
+#include "agent/tool/tools.h"
 #include "app/gateway_plan.h"
 #include "app/outside/witness_file.h"
 #include "app/people/agent_ancestry.h"

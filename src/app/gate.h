@@ -19,7 +19,7 @@
 #include "core/call/governor.h"
 #include "core/plan/plan_shelf.h"
 #include "core/record/metered_recorder.h"
-#include "guards/log_redactor.h"
+#include "guards/redact/log_redactor.h"
 #include "mcp/gateway.h"
 
 namespace sallyport::app {

@@ -8,8 +8,8 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/record/recorder.h"
-#include "ledger/entry.h"
-#include "ledger/query.h"
+#include "ledger/entry/entry.h"
+#include "ledger/read/query.h"
 
 namespace sallyport::app {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/plan/plan.h"
-#include "mcp/pins.h"
+#include "mcp/server/pins.h"
 #include "policy/policy_loader.h"
 
 namespace sallyport::app {

@@ -12,7 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/keyed_digest.h"
-#include "ledger/private_file.h"
+#include "ledger/secret/private_file.h"
 
 namespace sallyport::app {
 

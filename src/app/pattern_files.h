@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "base/entropy.h"
-#include "guardrails/pattern_store.h"
+#include "guardrails/check/pattern_store.h"
 
 namespace sallyport::app {
 

@@ -4,7 +4,7 @@
 #include <boost/json.hpp>
 
 #include "app/accounts.h"
-#include "ledger/committer.h"
+#include "ledger/write/committer.h"
 
 namespace sallyport::app {
 

@@ -7,7 +7,7 @@
 
 #include "base/try.h"
 #include "core/plan/plan_shelf.h"
-#include "ledger/store_reader.h"
+#include "ledger/read/store_reader.h"
 #include "trust/approver_book.h"
 
 namespace sallyport::app {

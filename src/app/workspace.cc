@@ -4,11 +4,11 @@
 
 #include "app/network_fs.h"
 #include "base/try.h"
-#include "guards/detectors.h"
-#include "guards/storage_redactor.h"
-#include "ledger/key_folder.h"
-#include "ledger/opening_check.h"
-#include "ledger/private_file.h"
+#include "guards/detect/detectors.h"
+#include "guards/redact/storage_redactor.h"
+#include "ledger/secret/key_folder.h"
+#include "ledger/secret/private_file.h"
+#include "ledger/write/opening_check.h"
 #include "store/open_store.h"
 
 namespace sallyport::app {

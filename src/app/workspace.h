@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/entropy.h"
 #include "core/record/redactor.h"
-#include "guards/detectors.h"
+#include "guards/detect/detectors.h"
 #include "ledger/ledger.h"
 
 namespace sallyport::app {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "agent/run.h"
+#include "agent/run/run.h"
 #include "app/agents/agent_desk.h"
 #include "app/context.h"
 #include "cli/line_reader.h"

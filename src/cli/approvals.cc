@@ -20,7 +20,7 @@
 #include "cli/common_options.h"
 #include "cli/watch_view.h"
 #include "core/approval/escalations.h"
-#include "ledger/store_reader.h"
+#include "ledger/read/store_reader.h"
 
 namespace sallyport::app {
 

@@ -12,7 +12,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "cli/common_options.h"
-#include "ledger/store_reader.h"
+#include "ledger/read/store_reader.h"
 
 namespace sallyport::app {
 

@@ -9,7 +9,7 @@
 #include "app/people/approver_key.h"
 #include "base/try.h"
 #include "cli/command.h"
-#include "ledger/private_file.h"
+#include "ledger/secret/private_file.h"
 #include "policy/reviewer_file.h"
 
 namespace sallyport::app {

@@ -16,7 +16,7 @@
 #include "base/visible_text.h"
 #include "cli/common_options.h"
 #include "core/call/waiting_facts.h"
-#include "ledger/store_reader.h"
+#include "ledger/read/store_reader.h"
 
 namespace sallyport::app {
 

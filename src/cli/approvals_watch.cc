@@ -21,7 +21,7 @@
 #include "cli/raw_terminal.h"
 #include "cli/watch_view.h"
 #include "core/plan/rule_text.h"
-#include "ledger/store_reader.h"
+#include "ledger/read/store_reader.h"
 
 namespace sallyport::app {
 

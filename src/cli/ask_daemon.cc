@@ -7,7 +7,7 @@
 #include "app/daemon/console_door.h"
 #include "base/json_members.h"
 #include "base/try.h"
-#include "ledger/note.h"
+#include "ledger/proof/note.h"
 #include "net/unix_socket.h"
 
 namespace sallyport::app {

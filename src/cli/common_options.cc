@@ -44,8 +44,8 @@ void selection_options(Syntax& syntax, SelectionOptions& selection) {
   syntax.text("--session", selection.session, "what belongs to this session", "ID");
   syntax.text("--agent", selection.agent, "what belongs to this agent", "ID");
   syntax.text("--kind", selection.kind, "entries of this kind", "KIND");
-  syntax.text("--since", selection.since, "not before this time", "TIME");
-  syntax.text("--until", selection.until, "before this time", "TIME");
+  syntax.text("--since", selection.since, "not before this time, or so long ago", "TIME|1h");
+  syntax.text("--until", selection.until, "before this time", "TIME|1h");
 }
 
 void person_options(Syntax& syntax, LoginOptions& login) {

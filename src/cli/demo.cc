@@ -19,10 +19,10 @@
 #include "cli/demo_person.h"
 #include "cli/demo_scene.h"
 #include "core/approval/escalations.h"
-#include "ledger/query.h"
-#include "ledger/receipt.h"
-#include "ledger/store_reader.h"
-#include "ledger/verify.h"
+#include "ledger/proof/receipt.h"
+#include "ledger/proof/verify.h"
+#include "ledger/read/query.h"
+#include "ledger/read/store_reader.h"
 #include "store/open_store.h"
 
 extern char** environ;

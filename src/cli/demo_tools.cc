@@ -9,7 +9,7 @@
 #include "autonomy/policy_rules.h"
 #include "base/json_members.h"
 #include "base/try.h"
-#include "guards/output_sanitizer.h"
+#include "guards/redact/output_sanitizer.h"
 #include "net/process.h"
 
 namespace sallyport::app {

@@ -14,7 +14,7 @@
 #include "core/plan/budgets.h"
 #include "grants/checks.h"
 #include "grants/token_facts.h"
-#include "ledger/store_reader.h"
+#include "ledger/read/store_reader.h"
 
 namespace sallyport::app {
 

@@ -15,7 +15,7 @@
 #include "cli/grant_files.h"
 #include "grants/issuing.h"
 #include "grants/token_facts.h"
-#include "ledger/store_reader.h"
+#include "ledger/read/store_reader.h"
 
 namespace sallyport::app {
 

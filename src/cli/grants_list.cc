@@ -8,7 +8,7 @@
 #include "app/records/grant_list.h"
 #include "base/try.h"
 #include "cli/command.h"
-#include "ledger/store_reader.h"
+#include "ledger/read/store_reader.h"
 
 namespace sallyport::app {
 

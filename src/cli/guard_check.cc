@@ -9,7 +9,7 @@
 #include "base/try.h"
 #include "cli/guard_check_result.h"
 #include "cli/number_list.h"
-#include "guardrails/guardrails.h"
+#include "guardrails/check/guardrails.h"
 
 namespace sallyport::app {
 

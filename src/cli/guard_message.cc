@@ -12,8 +12,8 @@
 #include "app/workbench/guard_config.h"
 #include "base/try.h"
 #include "cli/stream_report.h"
-#include "guardrails/message_delta.h"
-#include "guardrails/message_gate.h"
+#include "guardrails/stream/message_delta.h"
+#include "guardrails/stream/message_gate.h"
 
 namespace sallyport::app {
 

@@ -12,8 +12,8 @@
 #include "cli/guard_message.h"
 #include "cli/number_list.h"
 #include "cli/stream_report.h"
-#include "guardrails/gate.h"
-#include "guardrails/open_gate.h"
+#include "guardrails/stream/gate.h"
+#include "guardrails/stream/open_gate.h"
 
 namespace sallyport::app {
 

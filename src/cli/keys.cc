@@ -8,8 +8,8 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "cli/common_options.h"
-#include "ledger/opening_check.h"
-#include "ledger/query.h"
+#include "ledger/read/query.h"
+#include "ledger/write/opening_check.h"
 
 namespace sallyport::app {
 

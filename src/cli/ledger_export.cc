@@ -6,7 +6,7 @@
 #include "app/version.h"
 #include "base/try.h"
 #include "cli/common_options.h"
-#include "ledger/export.h"
+#include "ledger/read/export.h"
 
 namespace sallyport::app {
 

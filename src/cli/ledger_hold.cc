@@ -10,11 +10,11 @@
 #include "base/encoding.h"
 #include "base/try.h"
 #include "cli/common_options.h"
-#include "ledger/database_identity.h"
-#include "ledger/key_folder.h"
-#include "ledger/opening_check.h"
-#include "ledger/private_file.h"
-#include "ledger/seals.h"
+#include "ledger/member/database_identity.h"
+#include "ledger/secret/key_folder.h"
+#include "ledger/secret/private_file.h"
+#include "ledger/write/opening_check.h"
+#include "ledger/write/seals.h"
 
 namespace sallyport::app {
 

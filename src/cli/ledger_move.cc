@@ -8,9 +8,9 @@
 #include "base/try.h"
 #include "cli/common_options.h"
 #include "ledger/copy_ledger.h"
-#include "ledger/instance_lock.h"
-#include "ledger/key_folder.h"
-#include "ledger/verify.h"
+#include "ledger/member/instance_lock.h"
+#include "ledger/proof/verify.h"
+#include "ledger/secret/key_folder.h"
 #include "store/open_store.h"
 #include "store/tables_sql.h"
 

@@ -8,9 +8,9 @@
 #include "base/encoding.h"
 #include "base/try.h"
 #include "cli/command.h"
-#include "ledger/cosigned.h"
-#include "ledger/receipt.h"
-#include "ledger/tree.h"
+#include "ledger/proof/cosigned.h"
+#include "ledger/proof/receipt.h"
+#include "ledger/proof/tree.h"
 
 namespace sallyport::app {
 

@@ -6,8 +6,8 @@
 #include "app/output.h"
 #include "app/records/entry_text.h"
 #include "cli/command.h"
-#include "ledger/entry.h"
-#include "ledger/sealed_names.h"
+#include "ledger/entry/entry.h"
+#include "ledger/entry/sealed_names.h"
 
 namespace sallyport::app {
 

@@ -14,9 +14,9 @@
 #include "app/registered_reviewers.h"
 #include "base/try.h"
 #include "cli/common_options.h"
-#include "ledger/key_folder.h"
-#include "ledger/private_file.h"
-#include "ledger/verify.h"
+#include "ledger/proof/verify.h"
+#include "ledger/secret/key_folder.h"
+#include "ledger/secret/private_file.h"
 
 namespace sallyport::app {
 

@@ -13,7 +13,7 @@
 #include "cli/ask_daemon.h"
 #include "cli/common_options.h"
 #include "core/approval/vote_check.h"
-#include "ledger/store_reader.h"
+#include "ledger/read/store_reader.h"
 #include "trust/trust_record.h"
 
 namespace sallyport::app {

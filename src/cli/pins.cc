@@ -1,5 +1,5 @@
 // Tool definitions that were pinned, and the changes that wait for a person.
-#include "mcp/pins.h"
+#include "mcp/server/pins.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "app/run_on.h"
 #include "base/try.h"
 #include "cli/common_options.h"
-#include "ledger/store_reader.h"
+#include "ledger/read/store_reader.h"
 
 namespace sallyport::app {
 

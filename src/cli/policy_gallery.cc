@@ -8,7 +8,7 @@
 #include "app/output.h"
 #include "base/nearest.h"
 #include "cli/command.h"
-#include "guardrails/gallery.h"
+#include "guardrails/document/gallery.h"
 
 namespace sallyport::app {
 

@@ -9,7 +9,7 @@
 #include "app/workbench/policy_findings.h"
 #include "base/try.h"
 #include "cli/command.h"
-#include "guardrails/gallery.h"
+#include "guardrails/document/gallery.h"
 #include "policy/shipped.h"
 #include "policy/yaml_json.h"
 

@@ -4,7 +4,7 @@
 #include "app/output.h"
 #include "app/records/entry_text.h"
 #include "cli/command.h"
-#include "guardrails/schema.h"
+#include "guardrails/document/schema.h"
 #include "policy/policy.h"
 
 namespace sallyport::app {

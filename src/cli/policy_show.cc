@@ -12,7 +12,7 @@
 #include "base/try.h"
 #include "cli/command.h"
 #include "core/plan/policy_text.h"
-#include "ledger/store_reader.h"
+#include "ledger/read/store_reader.h"
 #include "policy/policy.h"
 #include "policy/shipped.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "guardrails/gate.h"
+#include "guardrails/stream/gate.h"
 
 namespace sallyport::app {
 

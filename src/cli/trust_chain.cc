@@ -12,7 +12,7 @@
 #include "app/version.h"
 #include "base/try.h"
 #include "cli/common_options.h"
-#include "ledger/opening_check.h"
+#include "ledger/write/opening_check.h"
 #include "trust/chain_file.h"
 
 namespace sallyport::app {

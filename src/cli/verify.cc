@@ -12,7 +12,7 @@
 #include "base/try.h"
 #include "cli/command.h"
 #include "console/assets.h"
-#include "ledger/receipt.h"
+#include "ledger/proof/receipt.h"
 
 namespace sallyport::app {
 
@@ -29,7 +29,7 @@ struct VerifyOptions {
 };
 
 constexpr std::size_t kMaxReceipt = 16u << 20;
-constexpr std::size_t kMaxNote = 64 * 1024;
+constexpr std::size_t kLongestNote = 64 * 1024;
 
 constexpr std::pair<std::string_view, std::string_view> kReceiptSteps[] = {
     {"form", "strict JSON of a known schema"},
@@ -170,7 +170,7 @@ Result<int> verify_receipts(const Context& context, const VerifyOptions& options
 // handed on as it is, and fails where it is read.
 std::optional<json::object> printed_object(const std::string& text) {
   if (!text.starts_with('{')) return std::nullopt;
-  Result<json::value> value = parse_own_json(text, {.bytes = kMaxNote});
+  Result<json::value> value = parse_own_json(text, {.bytes = kLongestNote});
   return value && value->is_object() ? std::optional(value->get_object()) : std::nullopt;
 }
 
@@ -200,9 +200,9 @@ Result<int> verify_between(const Context& context, const VerifyOptions& options,
     return fail(ErrorCode::InvalidInput,
                 "--consistency takes three files: OLD and NEW checkpoint and the PROOF between");
   }
-  SALLYPORT_TRY(const std::string older, read_input(options.files[0], kMaxNote));
-  SALLYPORT_TRY(const std::string newer, read_input(options.files[1], kMaxNote));
-  SALLYPORT_TRY(const std::string proof, read_input(options.files[2], kMaxNote));
+  SALLYPORT_TRY(const std::string older, read_input(options.files[0], kLongestNote));
+  SALLYPORT_TRY(const std::string newer, read_input(options.files[1], kLongestNote));
+  SALLYPORT_TRY(const std::string proof, read_input(options.files[2], kLongestNote));
   const ledger::Verification answer =
       ledger::verify_consistency(note_in(older), note_in(newer), proof_in(proof), trust);
   if (context.json()) {

@@ -9,7 +9,7 @@ namespace sallyport::effects {
 
 namespace {
 
-constexpr std::size_t kMostWords = 1024;
+constexpr std::size_t kMostBraceWords = 1024;
 constexpr std::size_t kMostAtoms = std::size_t{256} << 10;
 
 // A letter that may be part of a brace expression, or a whole part of the word.
@@ -57,7 +57,7 @@ class Braces {
       std::optional<std::vector<Atoms>> choices;
       if (end > i + 1) {
         std::vector<std::size_t> commas = separators(i, end);
-        if (commas.size() > kMostWords) return std::nullopt;
+        if (commas.size() > kMostBraceWords) return std::nullopt;
         if (!commas.empty()) {
           choices.emplace();
           commas.push_back(end);
@@ -96,7 +96,7 @@ class Braces {
   }
 
   bool multiply(std::vector<Atoms>& out, const std::vector<Atoms>& choices) {
-    if (out.size() * choices.size() > kMostWords) return false;
+    if (out.size() * choices.size() > kMostBraceWords) return false;
     std::vector<Atoms> next;
     for (const Atoms& start : out) {
       for (const Atoms& choice : choices) {
@@ -144,7 +144,7 @@ class Braces {
     const long start = letters ? first[0] : *low;
     const long end = letters ? last[0] : *high;
     if (step == 0) step = 1;
-    good = std::abs(end - start) / step < static_cast<long>(kMostWords);
+    good = std::abs(end - start) / step < static_cast<long>(kMostBraceWords);
     if (!good) return std::nullopt;
     const std::size_t width = letters ? 0 : padding(first, last);
     std::vector<Atoms> out;

@@ -4,10 +4,10 @@
 #include <boost/asio/strand.hpp>
 #include <future>
 
-#include "agent/open_model.h"
-#include "agent/recovery.h"
-#include "agent/run.h"
-#include "agent/settings.h"
+#include "agent/model/open_model.h"
+#include "agent/run/recovery.h"
+#include "agent/run/run.h"
+#include "agent/run/settings.h"
 #include "base/try.h"
 #include "embed/either_stop.h"
 #include "embed/engine_body.h"

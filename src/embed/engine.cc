@@ -7,10 +7,10 @@
 #include "embed/either_stop.h"
 #include "embed/engine_body.h"
 #include "ledger/maintenance.h"
-#include "ledger/opening_check.h"
-#include "ledger/query.h"
-#include "ledger/receipt.h"
-#include "ledger/verify.h"
+#include "ledger/proof/receipt.h"
+#include "ledger/proof/verify.h"
+#include "ledger/read/query.h"
+#include "ledger/write/opening_check.h"
 
 namespace sallyport {
 

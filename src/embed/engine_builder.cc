@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "agent/tools.h"
+#include "agent/tool/tools.h"
 #include "autonomy/policy_rules.h"
 #include "base/try.h"
 #include "core/call/interrupted_call.h"
@@ -13,12 +13,12 @@
 #include "embed/function_parts.h"
 #include "embed/function_tool.h"
 #include "embed/run_task.h"
-#include "guards/detectors.h"
-#include "guards/output_sanitizer.h"
+#include "guards/detect/detectors.h"
 #include "guards/query_result.h"
+#include "guards/redact/output_sanitizer.h"
+#include "guards/redact/storage_redactor.h"
 #include "guards/size_limiter.h"
-#include "guards/storage_redactor.h"
-#include "ledger/private_file.h"
+#include "ledger/secret/private_file.h"
 #include "policy/policy.h"
 #include "policy/reviewer_file.h"
 #include "store/open_store.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "agent/tools.h"
+#include "agent/tool/tools.h"
 #include "sallyport/agent.h"
 
 namespace sallyport::embed {

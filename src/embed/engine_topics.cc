@@ -3,7 +3,7 @@
 #include "base/try.h"
 #include "core/event/topic_event.h"
 #include "embed/engine_body.h"
-#include "ledger/topics.h"
+#include "ledger/read/topics.h"
 
 namespace sallyport {
 

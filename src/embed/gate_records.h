@@ -7,7 +7,7 @@
 
 #include "embed/run_task.h"
 #include "embed/visitors.h"
-#include "guardrails/gate.h"
+#include "guardrails/stream/gate.h"
 #include "guards/guardrail_records.h"
 #include "ledger/ledger.h"
 #include "sallyport/guardrail_gate.h"

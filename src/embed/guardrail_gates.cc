@@ -2,7 +2,7 @@
 
 #include "base/try.h"
 #include "embed/engine_body.h"
-#include "guardrails/message_gate.h"
+#include "guardrails/stream/message_gate.h"
 
 namespace sallyport {
 

@@ -15,7 +15,7 @@ namespace sallyport::grants {
 
 namespace {
 
-std::optional<std::set<std::string>> texts_of(const json::value& value) {
+std::optional<std::set<std::string>> texts_in(const json::value& value) {
   if (!value.is_array()) return std::nullopt;
   std::set<std::string> texts;
   for (const json::value& each : value.get_array()) {
@@ -26,18 +26,18 @@ std::optional<std::set<std::string>> texts_of(const json::value& value) {
 }
 
 bool subset(const json::value& part, const json::value& whole) {
-  const auto few = texts_of(part);
-  const auto many = texts_of(whole);
+  const auto few = texts_in(part);
+  const auto many = texts_in(whole);
   return few && many && std::ranges::includes(*many, *few);
 }
 
-std::optional<std::uint64_t> count_of(const json::value& value) {
+std::optional<std::uint64_t> count_in(const json::value& value) {
   return number_in(json::object{{"n", value}}, "n");
 }
 
 bool not_larger(const json::value& child, const json::value& parent) {
-  const auto small = count_of(child);
-  const auto large = count_of(parent);
+  const auto small = count_in(child);
+  const auto large = count_in(parent);
   return small && large && *small <= *large;
 }
 

@@ -20,7 +20,7 @@ constexpr auto kContentKeys =
                                      "oldText", "newText", "old_string", "new_string"});
 constexpr auto kBaseKeys = std::to_array<std::string_view>({"cwd", "root"});
 
-bool is_letter(char c) {
+bool is_drive_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
@@ -30,7 +30,7 @@ bool starts_with_word(std::string_view text, std::string_view word) {
 }
 
 bool has_drive(std::string_view text) {
-  return text.size() >= 2 && is_letter(text[0]) && text[1] == ':';
+  return text.size() >= 2 && is_drive_letter(text[0]) && text[1] == ':';
 }
 
 bool looks_like_path(std::string_view text) {

@@ -6,8 +6,8 @@
 
 namespace sallyport::grants {
 
-// What a call takes from the grant at `index` of the leaf, and from every grant it came from
-// (CG-32).
+// What a call takes from the grant at `index` of the last token of a chain, and from the grants of
+// earlier tokens that this one was attenuated from (CG-32). `core/plan/budgets.h` charges it.
 core::Spending spending_of(const TokenChain& chain, std::size_t index);
 
 }  // namespace sallyport::grants

@@ -16,7 +16,7 @@ namespace sallyport::grants {
 namespace {
 
 constexpr std::size_t kLongestName = 512;
-constexpr std::string_view kKeyPrefix = "ed25519:";
+constexpr std::string_view kTokenKeyPrefix = "ed25519:";
 constexpr std::string_view kDigestPrefix = "sha256:";
 
 std::unexpected<Error> malformed(std::string_view where, std::string_view what) {
@@ -218,8 +218,8 @@ json::object without(const json::object& token, std::initializer_list<std::strin
 }  // namespace
 
 bool is_key(std::string_view text) {
-  return text.starts_with(kKeyPrefix) && text.size() == kKeyPrefix.size() + 64 &&
-         from_hex(text.substr(kKeyPrefix.size())).has_value();
+  return text.starts_with(kTokenKeyPrefix) && text.size() == kTokenKeyPrefix.size() + 64 &&
+         from_hex(text.substr(kTokenKeyPrefix.size())).has_value();
 }
 
 std::string signed_bytes_of(const json::object& token) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/json_members.h"
-#include "guardrails/guardrails.h"
+#include "guardrails/check/guardrails.h"
 #include "sallyport/json.h"
 
 namespace sallyport::guards {

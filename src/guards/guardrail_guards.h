@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "core/plan/guard.h"
-#include "guardrails/guardrails.h"
+#include "guardrails/check/guardrails.h"
 #include "guards/guardrail_records.h"
 
 namespace sallyport::guards {

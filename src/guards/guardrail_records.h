@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "guardrails/guardrails.h"
+#include "guardrails/check/guardrails.h"
 #include "sallyport/verdict.h"
 
 namespace sallyport::guards {

@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 #include <utility>
 
-#include "guardrails/gate.h"
+#include "guardrails/stream/gate.h"
 
 namespace sallyport::guards {
 

@@ -7,7 +7,7 @@
 
 #include "base/guarded.h"
 #include "core/plan/stream_guard.h"
-#include "guardrails/guardrails.h"
+#include "guardrails/check/guardrails.h"
 #include "guards/guardrail_records.h"
 
 namespace sallyport::guards {

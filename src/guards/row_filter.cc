@@ -7,7 +7,7 @@
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
-#include "guards/redaction_strategy.h"
+#include "guards/redact/redaction_strategy.h"
 
 namespace sallyport::guards {
 

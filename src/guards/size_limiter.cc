@@ -8,7 +8,7 @@
 
 #include "base/try.h"
 #include "core/plan/protocol_frame.h"
-#include "guards/gathered_text.h"
+#include "guards/redact/gathered_text.h"
 #include "guards/settings_object.h"
 
 namespace sallyport::guards {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/try.h"
-#include "guards/char_class.h"
-#include "guards/pattern_scratch.h"
+#include "guards/detect/char_class.h"
+#include "guards/detect/pattern_scratch.h"
 #include "sallyport/json.h"
 
 namespace sallyport::guards {
@@ -47,7 +47,7 @@ Error refusal(const Wording& wording, hs_compile_error_t* error) {
   return refused;
 }
 
-struct Search {
+struct WordingSearch {
   std::vector<WordingSet::Match>& found;
   bool out_of_memory = false;
 };
@@ -55,7 +55,7 @@ struct Search {
 // Called from C, which no exception may cross.
 int on_match(unsigned id, unsigned long long begin, unsigned long long end, unsigned,
              void* context) {
-  Search& search = *static_cast<Search*>(context);
+  WordingSearch& search = *static_cast<WordingSearch*>(context);
   // A pattern like `a+` is reported at each of its ends.
   if (!search.found.empty()) {
     WordingSet::Match& last = search.found.back();
@@ -131,7 +131,7 @@ std::vector<WordingSet::Match> WordingSet::find(std::string_view text) const {
   if (text.size() > std::numeric_limits<unsigned>::max() || !is_utf8(text)) {
     throw std::runtime_error("only UTF-8 text under 4 GiB can be searched");
   }
-  Search search{found};
+  WordingSearch search{found};
   const hs_error_t outcome =
       hs_scan(database_.get(), text.data(), static_cast<unsigned>(text.size()), 0,
               scratch_for(database_.get(), id_), on_match, &search);

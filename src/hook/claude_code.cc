@@ -8,7 +8,7 @@ namespace sallyport::hook {
 
 namespace {
 
-constexpr NamedKind kKinds[] = {
+constexpr NamedKind kClaudeKinds[] = {
     kClaudeBefore,
     kClaudeAfter,
     kClaudeFailed,
@@ -23,7 +23,7 @@ class ClaudeCode final : public Dialect {
  public:
   std::string_view name() const override { return "claude-code"; }
   Result<void> read(const json::object& object, Event& event) const override {
-    return read_named(event, object, kKinds);
+    return read_named(event, object, kClaudeKinds);
   }
   bool asks(const Setting& setting) const override { return setting.interactive; }
 

@@ -1,5 +1,5 @@
-// Codex: events as Claude Code has them. A bare `allow`, `ask` and unknown members count as a
-// failed hook, and a failed hook lets the call run: what is not needed is not said.
+// Codex: events as Claude Code has them (`read_named` in members.cc). Codex takes a bare `allow`, an
+// `ask` or an unknown member for a failed hook, and runs the call. So answers hold only what is needed.
 #include <boost/json.hpp>
 
 #include "hook/dialects.h"
@@ -9,23 +9,23 @@ namespace sallyport::hook {
 
 namespace {
 
-constexpr HostTool kTools[] = {
+constexpr HostTool kCodexTools[] = {
     {"local_shell", Tier::Confirm, "process.exec"},
     {"exec_command", Tier::Confirm, "process.exec"},
     {"update_plan", Tier::Observe, "none"},
     {"view_image", Tier::Observe, "none"},
 };
 
-constexpr NamedKind kKinds[] = {kClaudeBefore, kClaudeAfter, kClaudePermission, kClaudePrompt,
-                                kClaudeEnd};
+constexpr NamedKind kCodexKinds[] = {kClaudeBefore, kClaudeAfter, kClaudePermission, kClaudePrompt,
+                                     kClaudeEnd};
 
 class Codex final : public Dialect {
  public:
   std::string_view name() const override { return "codex"; }
-  std::span<const HostTool> tools() const override { return kTools; }
+  std::span<const HostTool> tools() const override { return kCodexTools; }
 
   Result<void> read(const json::object& object, Event& event) const override {
-    return read_named(event, object, kKinds);
+    return read_named(event, object, kCodexKinds);
   }
 
   std::string write(const Event& event, const Decision& decision, const Setting&) const override {

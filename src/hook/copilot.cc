@@ -12,7 +12,7 @@ namespace sallyport::hook {
 
 namespace {
 
-constexpr HostTool kTools[] = {
+constexpr HostTool kCopilotTools[] = {
     {"powershell", Tier::Confirm, "process.exec"},
     {"write_bash", Tier::Confirm, "process.exec"},
     {"stop_bash", Tier::Confirm, "process.exec"},
@@ -28,13 +28,13 @@ constexpr HostTool kTools[] = {
     {"report_intent", Tier::Observe, "none"},
 };
 
-constexpr NamedKind kKinds[] = {kClaudeBefore,     kClaudeAfter,  kClaudeFailed,
-                                kClaudePermission, kClaudePrompt, kClaudeEnd};
+constexpr NamedKind kCopilotKinds[] = {kClaudeBefore,     kClaudeAfter,  kClaudeFailed,
+                                       kClaudePermission, kClaudePrompt, kClaudeEnd};
 
 class Copilot final : public Dialect {
  public:
   std::string_view name() const override { return "copilot"; }
-  std::span<const HostTool> tools() const override { return kTools; }
+  std::span<const HostTool> tools() const override { return kCopilotTools; }
   bool asks(const Setting& setting) const override { return setting.interactive; }
 
   Result<void> read(const json::object& object, Event& event) const override {
@@ -85,10 +85,10 @@ class Copilot final : public Dialect {
   // Its own name for a result is `tool_result`, where Claude Code says `tool_response`.
   static Result<void> read_pascal(Event& event, const json::object& object) {
     const json::value* const result = object.if_contains("tool_result");
-    if (result == nullptr) return read_named(event, object, kKinds);
+    if (result == nullptr) return read_named(event, object, kCopilotKinds);
     json::object renamed = object;
     renamed["tool_response"] = *result;
-    SALLYPORT_CHECK_OK(read_named(event, renamed, kKinds));
+    SALLYPORT_CHECK_OK(read_named(event, renamed, kCopilotKinds));
     if (event.kind == Event::Kind::After) take_result(event, *result);
     return {};
   }

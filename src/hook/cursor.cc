@@ -12,7 +12,7 @@ namespace sallyport::hook {
 
 namespace {
 
-constexpr HostTool kTools[] = {
+constexpr HostTool kCursorTools[] = {
     {"Shell", Tier::Confirm, "process.exec"},  {"Delete", Tier::Confirm, "fs.delete"},
     {"StrReplace", Tier::Confirm, "fs.write"}, {"TabWrite", Tier::Confirm, "fs.write"},
     {"Read", Tier::Observe, "none"},           {"Grep", Tier::Observe, "none"},
@@ -43,7 +43,7 @@ void name_cursor_tool(Event& event, const std::string& name) {
 class Cursor final : public Dialect {
  public:
   std::string_view name() const override { return "cursor"; }
-  std::span<const HostTool> tools() const override { return kTools; }
+  std::span<const HostTool> tools() const override { return kCursorTools; }
 
   Result<void> read(const json::object& object, Event& event) const override {
     SALLYPORT_TRY(event.name, needed_text(object, "hook_event_name"));

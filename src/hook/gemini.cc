@@ -11,7 +11,7 @@ namespace sallyport::hook {
 
 namespace {
 
-constexpr HostTool kTools[] = {
+constexpr HostTool kGeminiTools[] = {
     {"run_shell_command", Tier::Confirm, "process.exec"},
     {"write_file", Tier::Confirm, "fs.write"},
     {"replace", Tier::Confirm, "fs.write"},
@@ -26,7 +26,7 @@ constexpr HostTool kTools[] = {
     {"grep_search", Tier::Observe, "none"},
 };
 
-constexpr NamedKind kKinds[] = {
+constexpr NamedKind kGeminiKinds[] = {
     {"BeforeTool", Event::Kind::Before},
     {"AfterTool", Event::Kind::After},
     {"BeforeAgent", Event::Kind::Prompt},
@@ -54,10 +54,10 @@ void name_gemini_tool(Event& event, const json::object& object) {
 class Gemini final : public Dialect {
  public:
   std::string_view name() const override { return "gemini"; }
-  std::span<const HostTool> tools() const override { return kTools; }
+  std::span<const HostTool> tools() const override { return kGeminiTools; }
 
   Result<void> read(const json::object& object, Event& event) const override {
-    SALLYPORT_CHECK_OK(read_named(event, object, kKinds));
+    SALLYPORT_CHECK_OK(read_named(event, object, kGeminiKinds));
     if (event.kind != Event::Kind::Before && event.kind != Event::Kind::After) return {};
     name_gemini_tool(event, object);
     const json::object* const response = event.output.if_object();

@@ -13,11 +13,11 @@
 
 #include "base/loop_crew.h"
 #include "base/try.h"
-#include "ledger/answers.h"
-#include "ledger/ledger_queue.h"
-#include "ledger/private_file.h"
-#include "ledger/store_reader.h"
-#include "ledger/trust_link.h"
+#include "ledger/entry/trust_link.h"
+#include "ledger/read/store_reader.h"
+#include "ledger/secret/private_file.h"
+#include "ledger/write/answers.h"
+#include "ledger/write/ledger_queue.h"
 
 namespace sallyport::ledger {
 

@@ -22,11 +22,11 @@
 #include "base/guarded.h"
 #include "base/mutex.h"
 #include "core/record/recorder.h"
-#include "ledger/committer.h"
-#include "ledger/membership.h"
-#include "ledger/reserve.h"
-#include "ledger/secret_box.h"
+#include "ledger/member/membership.h"
+#include "ledger/secret/secret_box.h"
 #include "ledger/store.h"
+#include "ledger/write/committer.h"
+#include "ledger/write/reserve.h"
 
 namespace sallyport::ledger {
 

@@ -6,8 +6,8 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "ledger/opening_check.h"
-#include "ledger/query.h"
+#include "ledger/read/query.h"
+#include "ledger/write/opening_check.h"
 
 namespace sallyport::ledger {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "ledger/committer.h"
+#include "ledger/write/committer.h"
 
 namespace sallyport::ledger {
 

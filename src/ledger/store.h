@@ -16,7 +16,7 @@
 #include "base/keyed_digest.h"
 #include "base/uuid.h"
 #include "core/record/recorder.h"
-#include "ledger/membership.h"
+#include "ledger/member/membership.h"
 
 namespace sallyport::ledger {
 

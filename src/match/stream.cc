@@ -23,12 +23,12 @@ bool goes_first(const OtherMatch& a, const OtherMatch& b) {
          std::tie(b.match.rule, b.match.entry, b.match.end, b.match.start, b.reading);
 }
 
-bool starts_first(const Match& a, const Match& b) {
+bool match_starts_first(const Match& a, const Match& b) {
   return std::tie(a.start, a.rule, a.entry) < std::tie(b.start, b.rule, b.entry);
 }
 
-std::optional<std::uint64_t> earlier(std::optional<std::uint64_t> a,
-                                     std::optional<std::uint64_t> b) {
+std::optional<std::uint64_t> earlier_place(std::optional<std::uint64_t> a,
+                                           std::optional<std::uint64_t> b) {
   if (!a || !b) return a ? a : b;
   return std::min(*a, *b);
 }
@@ -134,7 +134,7 @@ void Stream::block_for_limit(Hit::Why why, std::uint64_t from, Output& output) {
   } else {
     std::optional<Match> first = scanner_.earliest_held();
     const auto consider = [&](const std::optional<Match>& match) {
-      if (match && (!first || starts_first(*match, *first))) first = match;
+      if (match && (!first || match_starts_first(*match, *first))) first = match;
     };
     if (others_) consider(others_->earliest_held());
     if (!regions_.all().empty()) consider(regions_.all().front().first);
@@ -203,7 +203,7 @@ void Stream::block(OtherMatch found, Hit::Why why, Output& output) {
 
 std::optional<std::uint64_t> Stream::held_from() const {
   const auto held = scanner_.held_from();
-  return others_ ? earlier(held, others_->held_from()) : held;
+  return others_ ? earlier_place(held, others_->held_from()) : held;
 }
 
 bool Stream::overflowed() const {

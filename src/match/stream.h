@@ -5,9 +5,9 @@
 //   Output first = *stream.push("key is AKIAIOSF");   // first.text() == "key is "
 //   Output next = *stream.push("ODNN7EXAMPLE ok");    // next.block->start == 7
 //
-// HOW IT WORKS. One automaton reads each character once. For every start of a match that can still
-// come about it knows the earliest (tracker.h), so the held text is exactly what begins at the
-// earliest start of a block or redact rule. Starts that have the same future are one group, so the
+// HOW IT WORKS. One automaton reads each character once. It
+// knows where the earliest match begins that can still come about (tracker.h). The held text begins
+// exactly there, for block and redact rules. Starts that have the same future are one group, so the
 // work of a character is the number of groups, mostly none to three, whatever came before. Places
 // in a pattern from which no match can come about in the given surroundings are never entered
 // (program.h), so nothing waits for them. `$`, \b and the like are places that wait for the next

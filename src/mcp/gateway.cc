@@ -2,7 +2,7 @@
 
 #include <boost/json.hpp>
 
-#include "mcp/json_text.h"
+#include "mcp/message/json_text.h"
 
 namespace sallyport::mcp {
 

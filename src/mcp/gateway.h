@@ -8,17 +8,17 @@
 #include <stop_token>
 #include <string>
 
-#include "mcp/answer_bridge.h"
-#include "mcp/approval_wait.h"
-#include "mcp/call_tasks.h"
-#include "mcp/client_listeners.h"
-#include "mcp/conversation.h"
+#include "mcp/call/approval_wait.h"
+#include "mcp/call/call_tasks.h"
+#include "mcp/call/governed_calls.h"
+#include "mcp/call/handed_questions.h"
+#include "mcp/call/parked_calls.h"
+#include "mcp/client/client_listeners.h"
+#include "mcp/client/conversation.h"
+#include "mcp/client/request_relay.h"
 #include "mcp/gateway_context.h"
-#include "mcp/governed_calls.h"
-#include "mcp/handed_questions.h"
-#include "mcp/parked_calls.h"
-#include "mcp/request_relay.h"
-#include "mcp/server_questions.h"
+#include "mcp/message/answer_bridge.h"
+#include "mcp/server/server_questions.h"
 
 namespace sallyport::mcp {
 

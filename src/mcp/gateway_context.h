@@ -9,12 +9,12 @@
 
 #include "base/bell.h"
 #include "core/call/governor.h"
-#include "mcp/call_desk.h"
-#include "mcp/client_session.h"
+#include "mcp/call/call_desk.h"
+#include "mcp/call/task_owners.h"
+#include "mcp/client/client_session.h"
 #include "mcp/gateway_meter.h"
-#include "mcp/message_door.h"
-#include "mcp/server_session.h"
-#include "mcp/task_owners.h"
+#include "mcp/message/message_door.h"
+#include "mcp/server/server_session.h"
 #include "net/quota.h"
 #include "net/task_group.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/metrics.h"
-#include "mcp/forwarded_call.h"
+#include "mcp/call/forwarded_call.h"
 #include "telemetry/tracer.h"
 
 namespace sallyport::mcp {

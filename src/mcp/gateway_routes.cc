@@ -7,8 +7,8 @@
 
 #include "base/json_members.h"
 #include "mcp/gateway.h"
-#include "mcp/grant_in_meta.h"
-#include "mcp/json_text.h"
+#include "mcp/message/grant_in_meta.h"
+#include "mcp/message/json_text.h"
 
 namespace sallyport::mcp {
 

@@ -22,7 +22,7 @@ using asio::local::stream_protocol;
 namespace {
 
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
-constexpr std::size_t kPiece = 1u << 16;
+constexpr std::size_t kFramePiece = 1u << 16;
 
 }  // namespace
 
@@ -86,7 +86,7 @@ class FrameServer::Connection {
     // Room is made as bytes come, not as they are announced.
     while (content.size() < size) {
       const std::size_t before = content.size();
-      content.resize(std::min(size, before + kPiece));
+      content.resize(std::min(size, before + kFramePiece));
       const auto [error, got] = co_await asio::async_read(
           *socket_, asio::buffer(content.data() + before, content.size() - before), kAwait);
       if (error) co_return std::nullopt;

@@ -20,7 +20,7 @@ namespace asio = boost::asio;
 namespace {
 
 // What is read at once. It is held up to three times: here, in the parser and as the body.
-constexpr std::size_t kPiece = 16 * 1024;
+constexpr std::size_t kBodyPiece = 16 * 1024;
 constexpr std::size_t kSmallRequest = 16 * 1024;  // leaves in one piece
 // For the head of an answer that a server sends before it has read the request.
 constexpr std::chrono::seconds kEarlyAnswer{1};
@@ -231,9 +231,9 @@ Task<void> Exchange::write(std::string head, const std::string& body, SteadyTime
 }
 
 Task<void> Exchange::fill(SteadyTime deadline) {
-  if (!piece_) piece_ = std::make_unique<char[]>(kPiece);
+  if (!piece_) piece_ = std::make_unique<char[]>(kBodyPiece);
   const Result<std::size_t> count =
-      co_await wire_->read(piece_.get(), kPiece, left_until(deadline));
+      co_await wire_->read(piece_.get(), kBodyPiece, left_until(deadline));
   if (cancelled_) co_return fail(ErrorCode::Cancelled, "cancelled");
   if (!count) co_return std::unexpected(count.error());
   if (*count == 0) co_return parser_->feed_end();

@@ -11,7 +11,7 @@ namespace asio = boost::asio;
 
 namespace {
 constexpr std::size_t kPiece = 64 * 1024;
-constexpr std::size_t kTail = 4096;
+constexpr std::size_t kLineTail = 4096;
 }  // namespace
 
 LineReader::LineReader(asio::posix::stream_descriptor& from, std::size_t limit)
@@ -49,7 +49,7 @@ std::optional<Line> LineReader::take() {
 Line LineReader::cut_out(std::size_t end) {
   Line line{.too_long = std::exchange(too_long_, false) || end - begin_ > limit_};
   if (line.too_long) {
-    const std::size_t from = end - std::min(end - begin_, kTail);
+    const std::size_t from = end - std::min(end - begin_, kLineTail);
     line.tail = std::exchange(tail_, {}) + buffer_.substr(from, end - from);
     line.text = buffer_.substr(begin_, std::min(end - begin_, limit_));
   } else if (begin_ == 0 && end == buffer_.size()) {
@@ -70,9 +70,9 @@ void LineReader::drop_excess() {
     begin_ = 0;
     if (buffer_.empty() && buffer_.capacity() > 16 * kPiece) buffer_.shrink_to_fit();
   }
-  if (buffer_.size() <= limit_ + kTail) return;
+  if (buffer_.size() <= limit_ + kLineTail) return;
   too_long_ = true;
-  tail_ = buffer_.substr(buffer_.size() - kTail);
+  tail_ = buffer_.substr(buffer_.size() - kLineTail);
   buffer_.resize(limit_);
   searched_ = buffer_.size();
 }

@@ -20,7 +20,7 @@ namespace sallyport::net {
 namespace {
 
 constexpr int kBacklog = 64;
-constexpr std::size_t kPiece = 1u << 16;
+constexpr std::size_t kSocketPiece = 1u << 16;
 
 std::unexpected<Error> failed(ErrorCode code, std::string_view what, int error = errno) {
   return fail(code, fmt::format("{}: {}", what, std::strerror(error)));
@@ -194,7 +194,7 @@ Result<void> UnixSocket::send_frame(std::string_view content, Deadline deadline)
 Result<void> UnixSocket::receive(std::string& into, std::size_t size, Deadline deadline) {
   while (into.size() < size) {
     const std::size_t before = into.size();
-    into.resize(std::min(size, before + kPiece));
+    into.resize(std::min(size, before + kSocketPiece));
     const ssize_t got = ::recv(descriptor_, into.data() + before, into.size() - before, 0);
     const int error = errno;
     into.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostIssuers = 1000;
 constexpr std::size_t kMostRequirements = 1000;
-constexpr std::size_t kLongestName = 512;
+constexpr std::size_t kLongestGrantName = 512;
 
 using Requirement = grants::GrantGuard::Requirement;
 
@@ -24,12 +24,12 @@ grants::GrantGuard::Settings& settings_of(Policy& policy) {
 
 Mapping requirement_keys(Requirement& out) {
   Mapping keys("calls that need a grant; what is not said is any");
-  keys.optional("server", "of this server", text_schema(kLongestName),
-                read_text(out.server, kLongestName))
-      .optional("tool", "of this tool", text_schema(kLongestName),
-                read_text(out.tool, kLongestName))
-      .optional("agent", "of this principal", text_schema(kLongestName),
-                read_text(out.agent, kLongestName));
+  keys.optional("server", "of this server", text_schema(kLongestGrantName),
+                read_text(out.server, kLongestGrantName))
+      .optional("tool", "of this tool", text_schema(kLongestGrantName),
+                read_text(out.tool, kLongestGrantName))
+      .optional("agent", "of this principal", text_schema(kLongestGrantName),
+                read_text(out.agent, kLongestGrantName));
   return keys;
 }
 
@@ -56,7 +56,7 @@ Result<void> read_required(const Place& place, Policy& out) {
 
 Result<void> read_issuer(const Place& place, Policy& out) {
   std::string key;
-  SALLYPORT_CHECK_OK(read_text(key, kLongestName)(place));
+  SALLYPORT_CHECK_OK(read_text(key, kLongestGrantName)(place));
   if (!grants::is_key(key)) {
     return place.refuse(
         fmt::format("`{:.80}` is no key; write `ed25519:` and 64 lower-case hex digits", key));
@@ -71,12 +71,12 @@ Mapping grant_keys(Policy& out) {
   Mapping keys("which calls need a grant, and whose grants count");
   keys.required("required", "calls that need a grant: `all`, or a list", required_schema(),
                 [&out](const Place& place) { return read_required(place, out); })
-      .required("trusted_issuers", "keys whose grants count",
-                list_schema(text_schema(kLongestName), kMostIssuers), [&out](const Place& place) {
-                  return read_list(kMostIssuers, [&out](const Place& item) {
-                    return read_issuer(item, out);
-                  })(place);
-                });
+      .required(
+          "trusted_issuers", "keys whose grants count",
+          list_schema(text_schema(kLongestGrantName), kMostIssuers), [&out](const Place& place) {
+            return read_list(kMostIssuers,
+                             [&out](const Place& item) { return read_issuer(item, out); })(place);
+          });
   return keys;
 }
 

@@ -8,9 +8,9 @@
 
 #include "base/try.h"
 #include "effects/profiles.h"
-#include "guardrails/gallery.h"
-#include "guardrails/schema.h"
-#include "guards/sanitizer_settings.h"
+#include "guardrails/document/gallery.h"
+#include "guardrails/document/schema.h"
+#include "guards/redact/sanitizer_settings.h"
 #include "guards/size_limiter.h"
 #include "policy/approval_keys.h"
 #include "policy/external_keys.h"

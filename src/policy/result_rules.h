@@ -11,9 +11,9 @@
 
 #include "base/clock.h"
 #include "core/plan/guard.h"
-#include "guardrails/pattern_store.h"
+#include "guardrails/check/pattern_store.h"
 #include "guards/guardrail_guards.h"
-#include "guards/output_sanitizer.h"
+#include "guards/redact/output_sanitizer.h"
 #include "rules/rule_set.h"
 
 namespace sallyport::policy {

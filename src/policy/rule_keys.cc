@@ -27,12 +27,12 @@ constexpr std::size_t kMostRules = 1'000;
 constexpr std::size_t kMostItems = 1'000;
 constexpr std::size_t kMostAlternatives = 100;
 constexpr std::size_t kMostExamples = 100;
-constexpr std::size_t kLongestName = 512;
+constexpr std::size_t kLongestRuleName = 512;
 constexpr std::size_t kLongestPattern = 4'096;
 constexpr std::size_t kLongestLine = 65'536;
-constexpr std::uint64_t kLongestTime = 604'800;
+constexpr std::uint64_t kLongestRuleTime = 604'800;
 
-const std::vector<std::string> kFronts = {"mcp", "http", "hook", "library", "agent"};
+const std::vector<std::string> kRuleFronts = {"mcp", "http", "hook", "library", "agent"};
 const std::vector<std::string> kThens = {"allow",    "ask",    "deny",    "log",
                                          "withhold", "redact", "escalate"};
 const std::vector<std::string> kOtherwise = {"ask", "deny", "log"};
@@ -56,7 +56,7 @@ ReadValue one_or_more(std::size_t most, ReadValue read) {
   };
 }
 
-ReadValue names_into(std::vector<std::string>& out, std::size_t longest = kLongestName) {
+ReadValue names_into(std::vector<std::string>& out, std::size_t longest = kLongestRuleName) {
   return one_or_more(kMostItems, [&out, longest](const Place& place) -> Result<void> {
     std::string name;
     SALLYPORT_CHECK_OK(read_text(name, longest)(place));
@@ -109,9 +109,9 @@ Mapping command_keys(effects::CommandPattern& out) {
   keys.required("run", "the program and its first words", text_schema(kLongestPattern),
                 [&out](const Place& place) { return read_run(place, out.run); })
       .optional("flags", "one of these is present",
-                one_or_list(text_schema(kLongestName), kMostItems), names_into(out.flags))
+                one_or_list(text_schema(kLongestRuleName), kMostItems), names_into(out.flags))
       .optional("without", "none of these is present",
-                one_or_list(text_schema(kLongestName), kMostItems), names_into(out.without));
+                one_or_list(text_schema(kLongestRuleName), kMostItems), names_into(out.without));
   return keys;
 }
 
@@ -129,19 +129,19 @@ ReadValue command_into(std::vector<effects::CommandPattern>& out) {
 }
 
 json::object constraint_schema() {
-  return {
-      {"type", "object"},
-      {"additionalProperties", false},
-      {"required", json::array{"type", "value"}},
-      {"properties", json::object{{"type", text_schema(kLongestName)}, {"value", json::object{}}}}};
+  return {{"type", "object"},
+          {"additionalProperties", false},
+          {"required", json::array{"type", "value"}},
+          {"properties",
+           json::object{{"type", text_schema(kLongestRuleName)}, {"value", json::object{}}}}};
 }
 
 ReadValue constraint_into(std::vector<rules::Argument>& out) {
   return [&out](const Place& place) -> Result<void> {
     Constraint constraint;
     Mapping keys("a constraint on the input");
-    keys.required("type", "which one", text_schema(kLongestName),
-                  read_text(constraint.type, kLongestName))
+    keys.required("type", "which one", text_schema(kLongestRuleName),
+                  read_text(constraint.type, kLongestRuleName))
         .required("value", "what it takes", json::object{},
                   [&](const Place& value) -> Result<void> {
                     SALLYPORT_TRY(constraint.value, to_json(value.node, value.file));
@@ -157,24 +157,24 @@ ReadValue constraint_into(std::vector<rules::Argument>& out) {
 
 Result<void> read_class(const Place& place, std::vector<std::string>& out) {
   std::string name;
-  SALLYPORT_CHECK_OK(read_text(name, kLongestName)(place));
+  SALLYPORT_CHECK_OK(read_text(name, kLongestRuleName)(place));
   out.push_back(std::move(name));
   return {};
 }
 
 Mapping condition_keys(Conditions& out) {
-  const json::object names = one_or_list(text_schema(kLongestName), kMostItems);
+  const json::object names = one_or_list(text_schema(kLongestRuleName), kMostItems);
   const json::object patterns = one_or_list(text_schema(kLongestPattern), kMostItems);
   effects::CommandPattern any_command;
   Mapping keys("conditions that must all hold");
   keys.optional("agent", "the authenticated agent, or a sub-agent of it", names,
                 names_into(out.agent))
       .optional("session", "the session", names, names_into(out.session))
-      .optional(
-          "front", "how the call came", one_or_list(choice_schema(kFronts), kMostItems),
-          one_or_more(
-              kMostItems,
-              read_choice(kFronts, [&out](std::size_t at) { out.front.push_back(kFronts[at]); })))
+      .optional("front", "how the call came", one_or_list(choice_schema(kRuleFronts), kMostItems),
+                one_or_more(kMostItems, read_choice(kRuleFronts,
+                                                    [&out](std::size_t at) {
+                                                      out.front.push_back(kRuleFronts[at]);
+                                                    })))
       .optional("interactive", "the host can ask its user", truth_schema(),
                 truth_into(out.interactive))
       .optional("server", "name of the server", names, names_into(out.server))
@@ -245,12 +245,12 @@ ReadValue alternatives_into(std::vector<rules::Alternative>& out) {
 }
 
 ReadValue seconds_into(std::optional<std::chrono::seconds>& out) {
-  return read_number(1, kLongestTime,
+  return read_number(1, kLongestRuleTime,
                      [&out](std::uint64_t time) { out = std::chrono::seconds(time); });
 }
 
 Result<void> read_id(const Place& place, std::string& out) {
-  SALLYPORT_CHECK_OK(read_text(out, kLongestName)(place));
+  SALLYPORT_CHECK_OK(read_text(out, kLongestRuleName)(place));
   const bool plain = std::ranges::all_of(
       out, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
   if (plain && out.size() <= 64) return {};
@@ -305,7 +305,7 @@ Mapping example_keys(std::vector<rules::Example>& out) {
 }
 
 // Limits as in GR-4.
-constexpr std::size_t kMostEntries = 64;
+constexpr std::size_t kMostRuleEntries = 64;
 constexpr std::size_t kLongestEntry = 512;
 constexpr std::size_t kLongestReplacement = 2'000;
 constexpr std::uint64_t kLargestResult = std::uint64_t{1} << 40;
@@ -327,10 +327,10 @@ Result<void> read_selector(const Place& place, std::vector<grants::Selector>& ou
   return {};
 }
 
-Mapping result_keys(rules::ResultTest& out) {
-  const json::object entries = one_or_list(text_schema(kLongestEntry), kMostEntries);
+Mapping result_rule_keys(rules::ResultTest& out) {
+  const json::object entries = one_or_list(text_schema(kLongestEntry), kMostRuleEntries);
   const auto entries_into = [](std::vector<std::string>& list) {
-    return one_or_more(kMostEntries, [&list](const Place& place) -> Result<void> {
+    return one_or_more(kMostRuleEntries, [&list](const Place& place) -> Result<void> {
       std::string entry;
       SALLYPORT_CHECK_OK(read_text(entry, kLongestEntry)(place));
       list.push_back(std::move(entry));
@@ -377,14 +377,14 @@ Result<void> check_role(const Place& place, const std::string& name) {
 
 Mapping pass_on_keys(rules::PassOn& out) {
   Mapping keys("who may also answer if no person has");
-  keys.required("after_s", "how long it waits before", number_schema(1, kLongestTime),
-                read_number(1, kLongestTime,
+  keys.required("after_s", "how long it waits before", number_schema(1, kLongestRuleTime),
+                read_number(1, kLongestRuleTime,
                             [&out](std::uint64_t time) { out.after = std::chrono::seconds(time); }))
       .required("to", "names of reviewers, or `role:ROLE`",
-                one_or_list(text_schema(kLongestName), 100),
+                one_or_list(text_schema(kLongestRuleName), 100),
                 one_or_more(100, [&out](const Place& place) -> Result<void> {
                   std::string name;
-                  SALLYPORT_CHECK_OK(read_text(name, kLongestName)(place));
+                  SALLYPORT_CHECK_OK(read_text(name, kLongestRuleName)(place));
                   SALLYPORT_CHECK_OK(check_role(place, name));
                   out.to.push_back(std::move(name));
                   return {};
@@ -406,7 +406,7 @@ Mapping rule_keys(Draft& out) {
       one_or_list(condition_keys(any_conditions).schema(), kMostAlternatives);
   const json::object alternative{{"anyOf", json::array{list_schema(constraint_schema(), kMostItems),
                                                        condition_keys(any_conditions).schema()}}};
-  const json::object time = number_schema(1, kLongestTime);
+  const json::object time = number_schema(1, kLongestRuleTime);
   Rule& rule = out.rule;
   Mapping keys("a rule");
   keys.required("id", "its name: a-z, 0-9 and `-`", text_schema(64),
@@ -420,9 +420,11 @@ Mapping rule_keys(Draft& out) {
                 list_schema(alternative, kMostAlternatives), alternatives_into(rule.only))
       .optional("otherwise", "what it does where none fits", choice_schema(kOtherwise),
                 read_choice(kOtherwise, [&out](std::size_t at) { out.otherwise = at; }))
-      .optional(
-          "result", "the rule judges results, and looks for this", result_keys(any_result).schema(),
-          [&rule](const Place& place) { return result_keys(rule.result.emplace()).read(place); })
+      .optional("result", "the rule judges results, and looks for this",
+                result_rule_keys(any_result).schema(),
+                [&rule](const Place& place) {
+                  return result_rule_keys(rule.result.emplace()).read(place);
+                })
       .optional("replacement", "what `redact` writes in place of what it takes out",
                 json::object{{"type", "string"}, {"maxLength", kLongestReplacement}},
                 [&out](const Place& place) -> Result<void> {
@@ -436,7 +438,7 @@ Mapping rule_keys(Draft& out) {
                 [&rule](const Place& place) { return read_message(place, rule.message); })
       .optional("quorum", "how many must approve", number_schema(1, 1000),
                 read_number(1, 1000, [&rule](std::uint64_t count) { rule.asking.quorum = count; }))
-      .optional("reviewers", "who may approve", one_or_list(text_schema(kLongestName), 1000),
+      .optional("reviewers", "who may approve", one_or_list(text_schema(kLongestRuleName), 1000),
                 names_into(rule.asking.reviewers))
       .optional("dual_control", "two people must approve", truth_schema(),
                 read_truth(rule.asking.dual_control))
@@ -609,10 +611,10 @@ void add_role_keys(Mapping& keys, ToolEntry& out) {
   for (std::size_t i = 0; i < std::size(effects::kRoles); ++i) {
     const auto role = static_cast<effects::Role>(i);
     keys.optional(std::string(effects::kRoles[i]), std::string(kAbout[i]),
-                  one_or_list(text_schema(kLongestName), 100),
+                  one_or_list(text_schema(kLongestRuleName), 100),
                   one_or_more(100, [&out, role](const Place& place) -> Result<void> {
                     std::string text;
-                    SALLYPORT_CHECK_OK(read_text(text, kLongestName)(place));
+                    SALLYPORT_CHECK_OK(read_text(text, kLongestRuleName)(place));
                     std::optional<grants::Selector> selector = grants::Selector::parse(text);
                     if (!selector) {
                       return place.refuse(

@@ -233,6 +233,8 @@ bool allows(Then then, Match match) {
   return then == Then::Allow && match == Match::Yes;
 }
 
+// The precedence: a rule that refuses, then one that asks or may refuse, then an effect that needs no
+// rule, then a rule that allows, then what the policy says of what no rule lists.
 RuleVerdict verdict_of(const RuleSet& set, const std::vector<Say>& all, const Effect& effect,
                        std::size_t at) {
   const auto one = [&](bool (*does)(Then, Match)) {
@@ -264,7 +266,8 @@ Pick first(const std::vector<Say>& all, Fits fits) {
   return {};
 }
 
-// RU-12.
+// The rule that the verdict is due to: of rules that match for sure the first, else the first that
+// may match (RU-12).
 Pick deciding(RuleVerdict verdict, const std::vector<Say>& all, const Effects& effects) {
   const auto does = [&](Picks picks) {
     return [picks](const Say& say, std::size_t i) { return picks(say.then[i], say.match[i]); };

@@ -30,8 +30,8 @@ struct NewCredential {
   CredentialKey key{};
 };
 
-// Of `navigator.credentials.create`. `Unauthenticated` with a cause of its own for each wrong item
-// `InvalidInput` for bytes that are no such thing.
+// Of `navigator.credentials.create`. `Unauthenticated`: an item is wrong; each has its own cause.
+// `InvalidInput`: the bytes are not such a message.
 Result<NewCredential> new_credential(std::string_view client_data,
                                      std::string_view authenticator_data, const Ceremony& asked);
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/answer_reader.h"
-#include "agent/anthropic_wire.h"
-#include "agent/chat_wire.h"
+#include "agent/model/answer_reader.h"
+#include "agent/model/anthropic_wire.h"
+#include "agent/model/chat_wire.h"
 #include "base/try.h"
 #include "sallyport/json.h"
 

@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "base/try.h"
-#include "ledger/verify.h"
+#include "ledger/proof/verify.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sallyport::ledger;

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "guardrails/gate.h"
-#include "guardrails/guardrails.h"
+#include "guardrails/check/guardrails.h"
+#include "guardrails/stream/gate.h"
 
 namespace {
 

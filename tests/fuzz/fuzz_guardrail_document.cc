@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/try.h"
-#include "guardrails/document.h"
+#include "guardrails/document/document.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sallyport;

@@ -6,11 +6,11 @@
 #include <string_view>
 
 #include "base/try.h"
-#include "mcp/forwarded_call.h"
-#include "mcp/json_text.h"
-#include "mcp/message.h"
-#include "mcp/tool_definition.h"
-#include "mcp/translation.h"
+#include "mcp/call/forwarded_call.h"
+#include "mcp/message/json_text.h"
+#include "mcp/message/message.h"
+#include "mcp/message/translation.h"
+#include "mcp/server/tool_definition.h"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "guardrails/message_delta.h"
-#include "guardrails/message_gate.h"
+#include "guardrails/stream/message_delta.h"
+#include "guardrails/stream/message_gate.h"
 
 namespace {
 

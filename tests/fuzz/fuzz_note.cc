@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/try.h"
-#include "ledger/note.h"
+#include "ledger/proof/note.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sallyport;

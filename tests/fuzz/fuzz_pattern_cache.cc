@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "guardrails/compiled_image.h"
-#include "guardrails/compiler.h"
-#include "guardrails/evaluator.h"
-#include "guardrails/stream_gate.h"
+#include "guardrails/check/compiled_image.h"
+#include "guardrails/check/compiler.h"
+#include "guardrails/check/evaluator.h"
+#include "guardrails/stream/stream_gate.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/try.h"
-#include "guards/output_sanitizer.h"
+#include "guards/redact/output_sanitizer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sallyport;

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/try.h"
-#include "ledger/witness_policy.h"
+#include "ledger/proof/witness_policy.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sallyport;

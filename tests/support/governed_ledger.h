@@ -16,7 +16,7 @@
 #include "core/call/interrupted_call.h"
 #include "core/record/journal.h"
 #include "core/record/stored_record.h"
-#include "guards/storage_redactor.h"
+#include "guards/redact/storage_redactor.h"
 #include "support/governed.h"
 #include "support/ledger_checks.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "ledger/receipt.h"
-#include "ledger/verify.h"
+#include "ledger/proof/receipt.h"
+#include "ledger/proof/verify.h"
 #include "support/test_ledger.h"
 
 namespace sallyport::test {

@@ -7,7 +7,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "ledger/note.h"
+#include "ledger/proof/note.h"
 
 namespace sallyport::test {
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "app/workspace.h"
-#include "ledger/key_folder.h"
-#include "ledger/verify.h"
+#include "ledger/proof/verify.h"
+#include "ledger/secret/key_folder.h"
 
 namespace {
 

@@ -36,9 +36,9 @@
 #include "core/call/governor.h"
 #include "core/call/interrupted_call.h"
 #include "core/record/journal.h"
-#include "guards/storage_redactor.h"
+#include "guards/redact/storage_redactor.h"
 #include "ledger/ledger.h"
-#include "ledger/private_file.h"
+#include "ledger/secret/private_file.h"
 #include "policy/policy.h"
 #include "store/sqlite/sqlite_store.h"
 

@@ -17,8 +17,8 @@
 #include "base/entropy.h"
 #include "base/try.h"
 #include "ledger/ledger.h"
-#include "ledger/private_file.h"
-#include "ledger/verify.h"
+#include "ledger/proof/verify.h"
+#include "ledger/secret/private_file.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace sallyport {

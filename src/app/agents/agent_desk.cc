@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "agent/recovery.h"
+#include "agent/run/recovery.h"
 #include "app/agents/agent_servers.h"
 #include "app/agents/agent_store.h"
 #include "app/run_on.h"

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "agent/open_model.h"
-#include "agent/run.h"
-#include "agent/settings.h"
+#include "agent/model/open_model.h"
+#include "agent/run/run.h"
+#include "agent/run/settings.h"
 #include "app/gate.h"
 
 namespace sallyport::app {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/tools.h"
+#include "agent/tool/tools.h"
 #include "app/servers/mcp_upstream.h"
 #include "app/servers/tool_server.h"
 

@@ -6,8 +6,8 @@
 #include <boost/json.hpp>
 #include <charconv>
 
-#include "agent/roots.h"
-#include "agent/tools.h"
+#include "agent/tool/roots.h"
+#include "agent/tool/tools.h"
 #include "app/config/config_values.h"
 #include "app/input.h"
 #include "base/try.h"
@@ -31,7 +31,7 @@ constexpr std::size_t kMostPatterns = 1000;
 constexpr std::size_t kMostVariables = 256;
 constexpr std::size_t kMostServers = 32;
 constexpr std::uint64_t kMostSeconds = 30 * 86'400;
-constexpr std::uint64_t kMost = 9'007'199'254'740'991;
+constexpr std::uint64_t kLargestNumber = 9'007'199'254'740'991;
 
 constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view kDigits = "0123456789";
@@ -149,7 +149,7 @@ Section model_keys(agent::ModelSettings& out, const std::filesystem::path& folde
                 read_variable(out.api_key_env))
       .optional("script", "the file with the answers of provider `script`", text,
                 read_path(out.script, folder))
-      .count("max_output_tokens", "of one answer [4096]", kMost, out.max_output_tokens);
+      .count("max_output_tokens", "of one answer [4096]", kLargestNumber, out.max_output_tokens);
   return keys;
 }
 
@@ -234,7 +234,7 @@ Section memory_keys(agent::MemorySettings& out) {
 
 Section compaction_keys(agent::CompactionSettings& out) {
   Section keys("agent.compaction", "how long transcripts become short");
-  keys.count("at_tokens", "of a request [50000]", kMost, out.at_tokens)
+  keys.count("at_tokens", "of a request [50000]", kLargestNumber, out.at_tokens)
       .count("keep_items", "the newest ones, which stay as they are [20]", 10'000, out.keep_items)
       .count("keep_snapshots", "of whole transcripts [10]", 10'000, out.keep_snapshots);
   return keys;
@@ -243,9 +243,10 @@ Section compaction_keys(agent::CompactionSettings& out) {
 Section limit_keys(agent::LimitSettings& out) {
   Section keys("agent.limits", "limits of one run");
   keys.count("deadline_s", "of the run [3600]", kMostSeconds, out.deadline)
-      .count("model_requests", "attempts at answers of the model [100]", kMost, out.model_requests)
-      .count("tool_calls", "of the run [200]", kMost, out.tool_calls)
-      .count("tokens", "of all its answers [1000000]", kMost, out.tokens);
+      .count("model_requests", "attempts at answers of the model [100]", kLargestNumber,
+             out.model_requests)
+      .count("tool_calls", "of the run [200]", kLargestNumber, out.tool_calls)
+      .count("tokens", "of all its answers [1000000]", kLargestNumber, out.tokens);
   return keys;
 }
 
@@ -317,7 +318,7 @@ Result<void> read_server(std::vector<agent::ServerSettings>& out, const Place& p
   return {};
 }
 
-Section agent_keys(agent::Settings& out, const std::filesystem::path& folder) {
+Section agent_file_keys(agent::Settings& out, const std::filesystem::path& folder) {
   agent::RootSettings root;
   agent::ShellSettings shell;
   agent::ServerSettings server;
@@ -356,8 +357,9 @@ Section agent_keys(agent::Settings& out, const std::filesystem::path& folder) {
 
 Section file_keys(agent::Settings& out, const std::filesystem::path& folder) {
   Section keys("", "the configuration of an agent");
-  keys.required("agent", "the agent", agent_keys(out, folder).schema(),
-                [&out, folder](const Place& place) { return agent_keys(out, folder).read(place); });
+  keys.required(
+      "agent", "the agent", agent_file_keys(out, folder).schema(),
+      [&out, folder](const Place& place) { return agent_file_keys(out, folder).read(place); });
   return keys;
 }
 

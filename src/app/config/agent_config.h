@@ -22,7 +22,7 @@
 #include <string>
 #include <string_view>
 
-#include "agent/settings.h"
+#include "agent/run/settings.h"
 #include "sallyport/json.h"
 #include "sallyport/result.h"
 

@@ -10,7 +10,7 @@
 #include "app/input.h"
 #include "base/try.h"
 #include "core/record/recorder.h"
-#include "ledger/note.h"
+#include "ledger/proof/note.h"
 #include "policy/mapping.h"
 
 namespace sallyport::app {

@@ -10,7 +10,7 @@ namespace sallyport::app {
 
 namespace {
 
-constexpr double kBurst = 32;
+constexpr double kRowsAtOnce = 32;
 constexpr double kSecondsEach = 30;
 constexpr std::size_t kLongestReason = 200;
 // Who it was is what could not be proved.
@@ -22,7 +22,7 @@ bool AdmissionLog::may_write() {
   const SteadyTime now = clock_.steady();
   if (filled_ != SteadyTime{}) {
     const double passed = std::chrono::duration<double>(now - filled_).count();
-    left_ = std::min(kBurst, left_ + passed / kSecondsEach);
+    left_ = std::min(kRowsAtOnce, left_ + passed / kSecondsEach);
   }
   filled_ = now;
   if (left_ < 1) return false;

@@ -12,7 +12,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "base/uuid.h"
-#include "ledger/store_reader.h"
+#include "ledger/read/store_reader.h"
 #include "trust/approver_book.h"
 
 namespace sallyport::app {

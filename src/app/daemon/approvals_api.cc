@@ -12,7 +12,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/approval/approval_request.h"
-#include "ledger/topics.h"
+#include "ledger/read/topics.h"
 #include "trust/approver_book.h"
 #include "trust/enrolments.h"
 

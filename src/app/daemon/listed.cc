@@ -14,7 +14,7 @@ namespace sallyport::app {
 namespace {
 
 constexpr std::size_t kUsual = 50;
-constexpr std::size_t kMost = 500;
+constexpr std::size_t kMostRows = 500;
 
 std::string name_of(std::string_view list, std::uint64_t tree_size) {
   return fmt::format("{}/{}", list, tree_size);
@@ -34,7 +34,7 @@ Result<api::Snapshots::Rows> rows_at(const api::Request& request, const std::str
 
 Result<api::Answer> listed(const api::Request& request, std::string_view list,
                            std::uint64_t tree_size, json::array made) {
-  SALLYPORT_TRY(const auto asked, request.query.number("limit", 1, kMost));
+  SALLYPORT_TRY(const auto asked, request.query.number("limit", 1, kMostRows));
   const std::size_t limit = asked ? static_cast<std::size_t>(*asked) : kUsual;
   auto kept = std::make_shared<const json::array>(std::move(made));
   std::size_t begin = 0;

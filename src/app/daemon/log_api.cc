@@ -13,12 +13,12 @@
 #include "app/records/selection.h"
 #include "base/encoding.h"
 #include "base/try.h"
-#include "ledger/cosigned.h"
-#include "ledger/export.h"
-#include "ledger/opening_check.h"
-#include "ledger/query.h"
-#include "ledger/receipt.h"
-#include "ledger/tree.h"
+#include "ledger/proof/cosigned.h"
+#include "ledger/proof/receipt.h"
+#include "ledger/proof/tree.h"
+#include "ledger/read/export.h"
+#include "ledger/read/query.h"
+#include "ledger/write/opening_check.h"
 
 namespace sallyport::app {
 

@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::string_view kCookie = "sallyport-oidc";
 constexpr std::string_view kBack = "session/oidc/callback";
-constexpr std::size_t kMostGroups = 1000;
+constexpr std::size_t kMostClaimGroups = 1000;
 constexpr std::size_t kLongestWho = 256;
 
 // `https://gate.example.com` of the console there.
-std::string origin_of(std::string_view console) {
+std::string console_origin(std::string_view console) {
   return std::string(console.substr(0, console.find('/', console.find("://") + 3)));
 }
 
@@ -28,7 +28,7 @@ oauth::SignInClient client_of(const OidcConfig& config, std::string_view console
           .id = config.client_id,
           .secret = std::move(secret),
           .scope = config.scope,
-          .redirect_uri = fmt::format("{}{}/{}", origin_of(console), api::kRoot, kBack)};
+          .redirect_uri = fmt::format("{}{}/{}", console_origin(console), api::kRoot, kBack)};
 }
 
 std::string cookie_in(std::string_view header) {
@@ -92,7 +92,7 @@ api::Answer OidcLogin::to_console(std::string_view fragment) const {
 }
 
 Task<api::Answer> OidcLogin::begin(api::Request) {
-  if (!api::is_private_origin(origin_of(parts_.console))) {
+  if (!api::is_private_origin(console_origin(parts_.console))) {
     co_return fail(ErrorCode::Unauthenticated,
                    "a login needs https, or a name of this machine such as `localhost`", {},
                    "tls_required");
@@ -123,7 +123,7 @@ Result<LoginLinks::Guest> OidcLogin::guest_of(const json::object& claims) const 
   if (who.empty() || who.size() > kLongestWho || unproved) return nobody();
   std::vector<std::string> groups;
   const json::value* const listed = claims.if_contains(config->groups_claim);
-  if (listed != nullptr && listed->is_array() && listed->get_array().size() <= kMostGroups) {
+  if (listed != nullptr && listed->is_array() && listed->get_array().size() <= kMostClaimGroups) {
     for (const json::value& group : listed->get_array()) {
       if (group.is_string()) groups.emplace_back(group.get_string());
     }

@@ -1,7 +1,7 @@
 #include "app/daemon/opened_content.h"
 
 #include "base/try.h"
-#include "ledger/committer.h"
+#include "ledger/write/committer.h"
 
 namespace sallyport::app {
 

@@ -10,7 +10,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/approval/vote_check.h"
-#include "ledger/committer.h"
+#include "ledger/write/committer.h"
 #include "net/url.h"
 #include "trust/trust_record.h"
 

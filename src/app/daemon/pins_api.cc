@@ -9,7 +9,7 @@
 #include "app/records/pin_list.h"
 #include "base/json_members.h"
 #include "base/try.h"
-#include "ledger/store_reader.h"
+#include "ledger/read/store_reader.h"
 
 namespace sallyport::app {
 

@@ -13,10 +13,10 @@
 #include "app/workbench/policy_report.h"
 #include "base/json_members.h"
 #include "base/try.h"
-#include "guardrails/schema.h"
-#include "ledger/opening_check.h"
-#include "ledger/query.h"
-#include "ledger/store_reader.h"
+#include "guardrails/document/schema.h"
+#include "ledger/read/query.h"
+#include "ledger/read/store_reader.h"
+#include "ledger/write/opening_check.h"
 #include "policy/shipped.h"
 
 namespace sallyport::app {

@@ -12,8 +12,8 @@
 #include "app/replaced_file.h"
 #include "base/try.h"
 #include "core/plan/policy_text.h"
-#include "ledger/entry.h"
-#include "ledger/store_reader.h"
+#include "ledger/entry/entry.h"
+#include "ledger/read/store_reader.h"
 #include "policy/shipped.h"
 
 namespace sallyport::app {

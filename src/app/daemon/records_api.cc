@@ -13,8 +13,8 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/record/stored_record.h"
-#include "ledger/opening_check.h"
-#include "ledger/receipt.h"
+#include "ledger/proof/receipt.h"
+#include "ledger/write/opening_check.h"
 
 namespace sallyport::app {
 

@@ -1,5 +1,7 @@
 // `sallyport serve`: the gate as a server of its own, for clients that come over HTTP and for hooks
 // of coding agents. Without tool servers it is there for hooks alone.
+#include "app/daemon/serve.h"
+
 #include <fmt/format.h>
 #include <signal.h>
 #include <string.h>
@@ -14,7 +16,6 @@
 #include <cstdio>
 #include <set>
 
-#include "app/daemon/serve.h"
 #include "app/daemon/admission_log.h"
 #include "app/daemon/approvals_api.h"
 #include "app/daemon/authenticator.h"
@@ -26,16 +27,16 @@
 #include "app/daemon/serve_pages.h"
 #include "app/daemon/telemetry_setup.h"
 #include "app/daemon/tls_watch.h"
+#include "app/exit_code.h"
 #include "app/gate.h"
 #include "app/gateway_plan.h"
 #include "app/input.h"
 #include "app/output.h"
 #include "app/outside/event_feed.h"
-#include "app/exit_code.h"
 #include "app/servers/served_upstreams.h"
 #include "base/json_members.h"
 #include "base/try.h"
-#include "mcp/http_front.h"
+#include "mcp/client/http_front.h"
 #include "oauth/metadata.h"
 #include "policy/yaml_json.h"
 

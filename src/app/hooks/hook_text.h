@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "core/record/recorder.h"
-#include "guardrails/guardrails.h"
+#include "guardrails/check/guardrails.h"
 #include "guards/guardrail_records.h"
 #include "hook/decision.h"
 #include "hook/event.h"

@@ -11,8 +11,8 @@
 #include "app/ledger_bell.h"
 #include "app/version.h"
 #include "base/try.h"
-#include "ledger/entry.h"
-#include "ledger/export.h"
+#include "ledger/entry/entry.h"
+#include "ledger/read/export.h"
 
 namespace sallyport::app {
 
@@ -22,8 +22,8 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kMostEntries = 256;
 constexpr std::size_t kMostBytes = 1u << 20;
-constexpr milliseconds kLongestWait{1'000};
-constexpr milliseconds kLongestPause{60'000};
+constexpr milliseconds kLongestDelivery{1'000};
+constexpr milliseconds kLongestRetryPause{60'000};
 constexpr std::chrono::seconds kBetweenSaves{1};
 
 // Beside the cursors of topics; no topic is called `*`.
@@ -94,7 +94,7 @@ void EventFeed::run() {
 milliseconds EventFeed::pass() {
   const Result<bool> charged = take_charge();
   if (!charged) return failed(charged.error());
-  if (!*charged) return kLongestWait;
+  if (!*charged) return kLongestDelivery;
   const Result<std::vector<OutgoingEvent>> batch = next_batch();
   if (!batch) return failed(batch.error());
   if (!batch->empty()) {
@@ -111,7 +111,7 @@ milliseconds EventFeed::pass() {
   if (next_ != saved_ && parts_.clock.steady() - saved_at_ >= kBetweenSaves) {
     if (const Result<void> saved = save_cursor(); !saved) return failed(saved.error());
   }
-  return batch->empty() ? kLongestWait : milliseconds(0);
+  return batch->empty() ? kLongestDelivery : milliseconds(0);
 }
 
 // One process at a time serves a consumer; the next goes on where it stood.
@@ -191,7 +191,7 @@ milliseconds EventFeed::failed(const Error& error) {
     parts_.log(fmt::format("warning: the consumer `{}` does not take entries, which wait: {}",
                            name_, error.message));
   }
-  return std::min(milliseconds(1'000u << std::min(failed_ - 1, 6u)), kLongestPause);
+  return std::min(milliseconds(1'000u << std::min(failed_ - 1, 6u)), kLongestRetryPause);
 }
 
 Result<std::vector<std::unique_ptr<EventFeed>>> open_feeds(const std::vector<EventsConfig>& config,

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "ledger/witness_policy.h"
+#include "ledger/proof/witness_policy.h"
 
 namespace sallyport::app {
 

@@ -11,7 +11,7 @@ namespace sallyport::app {
 
 namespace {
 
-constexpr std::size_t kLargestAnswer = 64 * 1024;
+constexpr std::size_t kLargestCosignature = 64 * 1024;
 constexpr std::chrono::milliseconds kLongestHead{5'000};
 constexpr std::chrono::milliseconds kLongestBody{5'000};
 
@@ -58,7 +58,7 @@ Task<WitnessPeer::Reply> WitnessPeer::post(std::string body) {
                            .body = std::move(body)};
   Reply reply;
   SALLYPORT_CO_TRY(reply.head, co_await exchange->send(std::move(request), kLongestHead));
-  SALLYPORT_CO_TRY(reply.body, co_await exchange->read_all(kLargestAnswer, kLongestBody));
+  SALLYPORT_CO_TRY(reply.body, co_await exchange->read_all(kLargestCosignature, kLongestBody));
   co_return reply;
 }
 

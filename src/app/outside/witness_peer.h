@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "ledger/merkle.h"
-#include "ledger/witness_policy.h"
+#include "ledger/proof/merkle.h"
+#include "ledger/proof/witness_policy.h"
 #include "net/http_client.h"
 
 namespace sallyport::app {

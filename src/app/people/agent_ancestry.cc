@@ -18,8 +18,8 @@
 #include <sstream>
 
 #include "base/try.h"
-#include "ledger/instance_lock.h"
-#include "ledger/store_reader.h"
+#include "ledger/member/instance_lock.h"
+#include "ledger/read/store_reader.h"
 
 namespace sallyport::app {
 

@@ -22,7 +22,7 @@ std::optional<std::string> process_key(int pid);
 struct SeenProcess {
   int pid = 0;
   std::string key{};      // as `process_key` names it
-  std::string parent{};   // the same; empty: it takes in all orphans, or is gone
+  std::string parent{};   // the key of its parent; empty: the parent is gone or adopts orphans
   std::string program{};  // the file it runs; empty: not to be seen
   std::string started{};  // RFC 3339, to the second
   std::optional<unsigned> uid{};

@@ -6,7 +6,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "ledger/query.h"
+#include "ledger/read/query.h"
 
 namespace sallyport::app {
 

@@ -12,7 +12,7 @@
 #include "core/approval/approval_request.h"
 #include "core/approval/approvals.h"
 #include "core/approval/escalations.h"
-#include "ledger/store_reader.h"
+#include "ledger/read/store_reader.h"
 #include "trust/trust_record.h"
 
 namespace sallyport::app {

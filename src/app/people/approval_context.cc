@@ -10,14 +10,14 @@
 #include "base/cut_text.h"
 #include "base/json_members.h"
 #include "base/try.h"
-#include "ledger/query.h"
+#include "ledger/read/query.h"
 
 namespace sallyport::app {
 
 namespace {
 
 constexpr std::size_t kMostMembers = 64;
-constexpr std::size_t kLongestText = 64u << 10;
+constexpr std::size_t kLongestShownText = 64u << 10;
 
 std::string escaped(std::string_view name) {
   std::string out;
@@ -26,8 +26,8 @@ std::string escaped(std::string_view name) {
 }
 
 json::value bounded(const json::value& value) {
-  if (value.is_string() && value.get_string().size() > kLongestText) {
-    return json::value(cut_utf8_bytes(std::string(value.get_string()), kLongestText));
+  if (value.is_string() && value.get_string().size() > kLongestShownText) {
+    return json::value(cut_utf8_bytes(std::string(value.get_string()), kLongestShownText));
   }
   return value;
 }

@@ -13,7 +13,7 @@
 #include "base/encoding.h"
 #include "base/object_reader.h"
 #include "base/try.h"
-#include "ledger/private_file.h"
+#include "ledger/secret/private_file.h"
 
 namespace sallyport::app {
 

@@ -1,8 +1,8 @@
 #include "app/people/bound_inputs.h"
 
 #include "base/try.h"
-#include "ledger/key_folder.h"
-#include "ledger/secret_box.h"
+#include "ledger/secret/key_folder.h"
+#include "ledger/secret/secret_box.h"
 
 namespace sallyport::app {
 

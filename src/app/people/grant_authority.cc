@@ -1,7 +1,7 @@
 #include "app/people/grant_authority.h"
 
 #include "base/try.h"
-#include "ledger/private_file.h"
+#include "ledger/secret/private_file.h"
 
 namespace sallyport::app {
 

@@ -9,7 +9,7 @@
 #include "app/registered_reviewers.h"
 #include "base/try.h"
 #include "core/approval/reply_check.h"
-#include "ledger/private_file.h"
+#include "ledger/secret/private_file.h"
 #include "trust/approver_book.h"
 
 namespace sallyport::app {

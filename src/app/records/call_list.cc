@@ -95,13 +95,10 @@ CallRow call_row(const AuditRecord& record) {
           .why = why_of(record)};
 }
 
-Result<std::vector<CallRow>> list_calls(ledger::ReadView& view, ledger::Filter filter,
-                                        std::size_t count) {
-  filter.facets[ledger::Facet::Kind] = "tool_audit";
-  // A call has at most a question and an end for each time that it was asked about.
-  constexpr std::size_t kRecordsEach = 2;
-  SALLYPORT_TRY(const std::vector<ledger::StoredEntry> entries,
-                ledger::newest_entries(view, filter, count * kRecordsEach));
+namespace {
+
+// A row for each call, as its newest record says.
+Result<std::vector<CallRow>> rows_of(const std::vector<ledger::StoredEntry>& entries) {
   std::vector<CallRow> rows;
   std::map<std::string, std::size_t> places;
   for (const ledger::StoredEntry& stored : entries) {
@@ -116,6 +113,22 @@ Result<std::vector<CallRow>> list_calls(ledger::ReadView& view, ledger::Filter f
     } else {
       rows[place->second] = std::move(row);
     }
+  }
+  return rows;
+}
+
+}  // namespace
+
+Result<std::vector<CallRow>> list_calls(ledger::ReadView& view, ledger::Filter filter,
+                                        std::size_t count) {
+  filter.facets[ledger::Facet::Kind] = "tool_audit";
+  // Most calls have one record, or a question and an end. One that was asked about again has more.
+  std::vector<CallRow> rows;
+  for (std::size_t records = count * 2; rows.size() < count; records *= 2) {
+    SALLYPORT_TRY(const std::vector<ledger::StoredEntry> entries,
+                  ledger::newest_entries(view, filter, records));
+    SALLYPORT_TRY(rows, rows_of(entries));
+    if (entries.size() < records) break;
   }
   std::ranges::sort(rows, {}, &CallRow::sequence);
   if (rows.size() > count) rows.erase(rows.begin(), rows.end() - static_cast<long>(count));

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ledger/query.h"
+#include "ledger/read/query.h"
 #include "sallyport/audit_record.h"
 
 namespace sallyport::app {

@@ -10,18 +10,19 @@ namespace sallyport::app {
 
 namespace {
 
-constexpr std::size_t kMost = 400;
+constexpr std::size_t kLongestValue = 400;
 
 std::string compact(const json::value& value) {
   if (value.is_string()) {
     // Cut before it is escaped, so that a long text costs no more than a short one.
-    return shortened(visible(std::string_view(value.get_string()).substr(0, 5 * kMost)), kMost);
+    return shortened(visible(std::string_view(value.get_string()).substr(0, 5 * kLongestValue)),
+                     kLongestValue);
   }
   if (value.is_object() && value.get_object().contains("$sealed")) {
     const auto state = text_in(value.get_object(), "state");
     return fmt::format("({})", state ? visible(*state) : "sealed");
   }
-  return shortened(compact_json(value), kMost);
+  return shortened(compact_json(value), kLongestValue);
 }
 
 void add(std::string& out, std::string_view separator, const json::value* value) {

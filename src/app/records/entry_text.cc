@@ -7,7 +7,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/record/stored_record.h"
-#include "ledger/opening_check.h"
+#include "ledger/write/opening_check.h"
 
 namespace sallyport::app {
 

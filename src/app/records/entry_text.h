@@ -6,7 +6,7 @@
 
 #include "app/terminal.h"
 #include "base/json_for_people.h"
-#include "ledger/entry.h"
+#include "ledger/entry/entry.h"
 #include "ledger/store.h"
 
 namespace sallyport::app {

@@ -9,8 +9,8 @@
 #include "base/try.h"
 #include "core/plan/policy_text.h"
 #include "grants/token_facts.h"
-#include "ledger/opening_check.h"
-#include "ledger/store_reader.h"
+#include "ledger/read/store_reader.h"
+#include "ledger/write/opening_check.h"
 #include "policy/policy.h"
 
 namespace sallyport::app {

@@ -15,7 +15,7 @@
 
 #include "autonomy/auto_use.h"
 #include "core/record/recorder.h"
-#include "ledger/query.h"
+#include "ledger/read/query.h"
 #include "trust/standing.h"
 #include "trust/tally.h"
 

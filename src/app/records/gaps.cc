@@ -8,14 +8,14 @@
 #include "app/terminal.h"
 #include "base/json_members.h"
 #include "base/try.h"
-#include "ledger/query.h"
+#include "ledger/read/query.h"
 
 namespace sallyport::app {
 
 namespace {
 
 // A log may hold millions; a person reads the first of them, and the number.
-constexpr std::size_t kMost = 10'000;
+constexpr std::size_t kMostGaps = 10'000;
 
 constexpr std::string_view kTurnedAway = "turned_away";
 
@@ -30,7 +30,7 @@ bool says_unknown(std::string_view bytes) {
 }  // namespace
 
 void GapList::note(const json::object& entry, std::string kind, std::string detail) {
-  if (gaps_.size() == kMost) {
+  if (gaps_.size() == kMostGaps) {
     ++left_out_;
     return;
   }

@@ -7,7 +7,7 @@
 
 #include "app/records/selection.h"
 #include "base/try.h"
-#include "ledger/entry.h"
+#include "ledger/entry/entry.h"
 
 namespace sallyport::app {
 

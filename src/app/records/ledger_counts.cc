@@ -3,8 +3,8 @@
 #include <boost/json.hpp>
 
 #include "base/try.h"
-#include "ledger/entry.h"
-#include "ledger/query.h"
+#include "ledger/entry/entry.h"
+#include "ledger/read/query.h"
 #include "sallyport/outcome.h"
 
 namespace sallyport::app {

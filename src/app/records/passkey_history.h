@@ -2,7 +2,7 @@
 // were signed with one that counted then (CO-19, CO-21).
 #pragma once
 
-#include "ledger/verify.h"
+#include "ledger/proof/verify.h"
 #include "trust/control.h"
 
 namespace sallyport::app {

@@ -2,7 +2,7 @@
 
 #include "base/try.h"
 #include "core/plan/policy_text.h"
-#include "ledger/store_reader.h"
+#include "ledger/read/store_reader.h"
 
 namespace sallyport::app {
 

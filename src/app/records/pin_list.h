@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "mcp/pins.h"
+#include "mcp/server/pins.h"
 #include "sallyport/json.h"
 
 namespace sallyport::app {

@@ -9,7 +9,7 @@
 #include "api/cursor.h"
 #include "api/route.h"
 #include "app/records/call_list.h"
-#include "ledger/query.h"
+#include "ledger/read/query.h"
 
 namespace sallyport::app {
 

@@ -13,7 +13,7 @@ namespace sallyport::app {
 
 namespace {
 
-constexpr std::size_t kLongestText = 100;
+constexpr std::size_t kLongestCell = 100;
 
 json::value text_or_null(const std::string& text) {
   return text.empty() ? json::value() : json::value(text);
@@ -48,7 +48,7 @@ json::object entry_row(const ledger::StoredEntry& stored, const ledger::EntryVie
 
 json::object call_row_json(const CallRow& row, const api::Person& person, bool cut) {
   const auto shown = [&](const std::string& text) {
-    return json::value(cut ? cut_utf8_bytes(text, kLongestText) : text);
+    return json::value(cut ? cut_utf8_bytes(text, kLongestCell) : text);
   };
   return {{"time", row.time},
           {"sequence", row.sequence},

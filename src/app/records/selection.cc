@@ -11,7 +11,7 @@
 #include "base/nearest.h"
 #include "base/try.h"
 #include "core/event/topic_name.h"
-#include "ledger/opening_check.h"
+#include "ledger/write/opening_check.h"
 #include "sallyport/event.h"
 #include "sallyport/json.h"
 #include "sallyport/outcome.h"

@@ -7,11 +7,11 @@
 #include <string>
 
 #include "ledger/maintenance.h"
-#include "ledger/query.h"
+#include "ledger/read/query.h"
 
 namespace sallyport::app {
 
-// As typed; what they mean is decided in one place (selection.h).
+// As people type them. `filter_from` says what they mean.
 struct FilterOptions {
   std::optional<std::string> call;
   std::optional<std::string> session;

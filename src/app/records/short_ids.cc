@@ -8,7 +8,7 @@
 #include "base/try.h"
 #include "core/approval/approval_state.h"
 #include "core/approval/escalations.h"
-#include "ledger/store_reader.h"
+#include "ledger/read/store_reader.h"
 
 namespace sallyport::app {
 

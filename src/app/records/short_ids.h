@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/context.h"
-#include "ledger/query.h"
+#include "ledger/read/query.h"
 
 namespace sallyport::app {
 

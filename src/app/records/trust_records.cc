@@ -5,8 +5,8 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "ledger/query.h"
-#include "ledger/trust_link.h"
+#include "ledger/entry/trust_link.h"
+#include "ledger/read/query.h"
 #include "trust/chain_file.h"
 
 namespace sallyport::app {

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "ledger/proof/verify.h"
 #include "ledger/store.h"
-#include "ledger/verify.h"
 #include "trust/control.h"
 #include "trust/trust_record.h"
 

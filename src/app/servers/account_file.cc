@@ -7,7 +7,7 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "base/try.h"
-#include "ledger/private_file.h"
+#include "ledger/secret/private_file.h"
 #include "oauth/metadata.h"
 
 namespace sallyport::app {

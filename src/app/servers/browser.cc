@@ -13,7 +13,7 @@ namespace sallyport::app {
 
 namespace {
 
-std::string_view variable(const char* name) {
+std::string_view environment_variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
@@ -21,14 +21,15 @@ std::string_view variable(const char* name) {
 // `$BROWSER` is a command with an optional `%s`, or several of them with `:` between.
 std::vector<std::string> command_for(const std::string& url) {
   std::vector<std::string> words;
-  const std::string_view wanted = variable("BROWSER");
+  const std::string_view wanted = environment_variable("BROWSER");
   std::istringstream in(std::string(wanted.substr(0, wanted.find(':'))));
   bool placed = false;
   for (std::string word; in >> word;) {
     placed = placed || word == "%s";
     words.push_back(word == "%s" ? url : word);
   }
-  const bool desktop = !variable("DISPLAY").empty() || !variable("WAYLAND_DISPLAY").empty();
+  const bool desktop =
+      !environment_variable("DISPLAY").empty() || !environment_variable("WAYLAND_DISPLAY").empty();
   if (words.empty() && desktop) words = {"xdg-open"};
   if (!words.empty() && !placed) words.push_back(url);
   return words;

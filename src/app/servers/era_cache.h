@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/clock.h"
-#include "mcp/era.h"
+#include "mcp/message/era.h"
 
 namespace sallyport::app {
 

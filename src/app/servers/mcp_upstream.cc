@@ -9,9 +9,9 @@
 #include "app/servers/browser.h"
 #include "app/servers/oauth_client.h"
 #include "base/try.h"
-#include "mcp/remote_server.h"
-#include "mcp/server_name.h"
-#include "mcp/stdio_server.h"
+#include "mcp/server/remote_server.h"
+#include "mcp/server/server_name.h"
+#include "mcp/server/stdio_server.h"
 #include "oauth/token_holder.h"
 
 namespace sallyport::app {

@@ -7,7 +7,7 @@
 #include "app/servers/era_cache.h"
 #include "app/servers/oauth_options.h"
 #include "base/entropy.h"
-#include "mcp/server.h"
+#include "mcp/server/server.h"
 #include "net/spawn.h"
 
 namespace sallyport::app {

@@ -6,7 +6,7 @@
 
 #include "app/input.h"
 #include "base/try.h"
-#include "ledger/private_file.h"
+#include "ledger/secret/private_file.h"
 
 namespace sallyport::app {
 

@@ -9,7 +9,7 @@
 #include "app/servers/mcp_upstream.h"
 #include "app/servers/missing_program.h"
 #include "base/try.h"
-#include "mcp/switchboard.h"
+#include "mcp/switchboard/switchboard.h"
 
 namespace sallyport::app {
 

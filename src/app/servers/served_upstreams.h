@@ -6,8 +6,8 @@
 
 #include "app/config/serve_config.h"
 #include "app/gate.h"
-#include "mcp/http_front.h"
-#include "mcp/server.h"
+#include "mcp/client/http_front.h"
+#include "mcp/server/server.h"
 
 namespace sallyport::app {
 

@@ -7,10 +7,10 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "mcp/forwarded_call.h"
-#include "mcp/inbox.h"
-#include "mcp/methods.h"
-#include "mcp/translation.h"
+#include "mcp/call/forwarded_call.h"
+#include "mcp/message/methods.h"
+#include "mcp/message/translation.h"
+#include "mcp/server/inbox.h"
 
 namespace sallyport::app {
 

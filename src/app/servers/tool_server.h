@@ -11,10 +11,10 @@
 
 #include "base/bell.h"
 #include "core/call/upstream.h"
-#include "mcp/call_server.h"
-#include "mcp/era.h"
-#include "mcp/pins.h"
-#include "mcp/server.h"
+#include "mcp/call/call_server.h"
+#include "mcp/message/era.h"
+#include "mcp/server/pins.h"
+#include "mcp/server/server.h"
 #include "net/task_group.h"
 
 namespace sallyport::app {

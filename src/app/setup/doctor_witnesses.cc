@@ -4,7 +4,7 @@
 #include "app/outside/witness_rounds.h"
 #include "app/setup/doctor.h"
 #include "base/try.h"
-#include "ledger/cosigned.h"
+#include "ledger/proof/cosigned.h"
 
 namespace sallyport::app {
 

@@ -10,7 +10,7 @@
 #include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
-#include "ledger/opening_check.h"
+#include "ledger/write/opening_check.h"
 
 namespace sallyport::app {
 

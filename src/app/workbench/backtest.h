@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/workbench/explaining.h"
-#include "ledger/query.h"
+#include "ledger/read/query.h"
 
 namespace sallyport::app {
 

@@ -21,8 +21,8 @@ using policy::ReadValue;
 using policy::YamlMember;
 using policy::YamlNode;
 
-constexpr std::size_t kLongestText = 1u << 20;
-constexpr std::size_t kMostItems = 10'000;
+constexpr std::size_t kLongestCaseText = 1u << 20;
+constexpr std::size_t kMostCaseItems = 10'000;
 
 const YamlNode* member_of(const YamlNode& node, std::string_view name) {
   const auto found = std::ranges::find_if(
@@ -53,9 +53,9 @@ ReadValue any_json(std::optional<json::value>& out) {
 }
 
 ReadValue texts(std::vector<std::string>& out) {
-  return policy::read_list(kMostItems, [&out](const Place& place) -> Result<void> {
+  return policy::read_list(kMostCaseItems, [&out](const Place& place) -> Result<void> {
     std::string text;
-    SALLYPORT_CHECK_OK(policy::read_word(text, kLongestText)(place));
+    SALLYPORT_CHECK_OK(policy::read_word(text, kLongestCaseText)(place));
     out.push_back(std::move(text));
     return {};
   });
@@ -66,7 +66,7 @@ ReadValue text_or_texts(std::vector<std::string>& out) {
   return [&out](const Place& place) -> Result<void> {
     if (place.node.kind == YamlNode::Kind::Sequence) return texts(out)(place);
     out.emplace_back();
-    return policy::read_text(out.back(), kLongestText)(place);
+    return policy::read_text(out.back(), kLongestCaseText)(place);
   };
 }
 
@@ -95,7 +95,7 @@ ReadValue name_or_none(std::optional<std::optional<ExpectedName>>& out) {
 ReadValue names_at(std::optional<std::vector<ExpectedName>>& out) {
   return [&out](const Place& place) -> Result<void> {
     out.emplace();
-    return policy::read_list(kMostItems, [&out](const Place& item) -> Result<void> {
+    return policy::read_list(kMostCaseItems, [&out](const Place& item) -> Result<void> {
       return name_at(out->emplace_back())(item);
     })(place);
   };
@@ -237,7 +237,7 @@ ReadValue grant(std::vector<std::string>& out) {
 
 // Tools of the server of the call, or `{server, tool}`.
 ReadValue held(std::vector<std::pair<std::string, std::string>>& out) {
-  return policy::read_list(kMostItems, [&out](const Place& place) -> Result<void> {
+  return policy::read_list(kMostCaseItems, [&out](const Place& place) -> Result<void> {
     auto& [server, tool] = out.emplace_back();
     if (place.node.kind == YamlNode::Kind::Scalar) return policy::read_text(tool, 4'096)(place);
     Mapping keys("a tool that is held back");

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "app/workbench/guard_config.h"
 #include "app/input.h"
+#include "app/workbench/guard_config.h"
 #include "base/try.h"
-#include "guardrails/gallery.h"
+#include "guardrails/document/gallery.h"
 #include "policy/mapping.h"
 #include "policy/shipped.h"
 #include "policy/yaml_json.h"

@@ -9,8 +9,8 @@
 
 #include "app/context.h"
 #include "app/workbench/call_case.h"
-#include "guardrails/case_runner.h"
-#include "guardrails/guardrails.h"
+#include "guardrails/check/guardrails.h"
+#include "guardrails/document/case_runner.h"
 #include "policy/policy.h"
 
 namespace sallyport::app {

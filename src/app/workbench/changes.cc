@@ -10,7 +10,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "mcp/pins.h"
+#include "mcp/server/pins.h"
 
 namespace sallyport::app {
 

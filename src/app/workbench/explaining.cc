@@ -13,11 +13,11 @@
 #include "core/plan/policy_text.h"
 #include "core/record/reading_recorder.h"
 #include "external/guards.h"
-#include "ledger/entry.h"
-#include "ledger/key_folder.h"
-#include "ledger/opening_check.h"
-#include "ledger/query.h"
-#include "ledger/store_reader.h"
+#include "ledger/entry/entry.h"
+#include "ledger/read/query.h"
+#include "ledger/read/store_reader.h"
+#include "ledger/secret/key_folder.h"
+#include "ledger/write/opening_check.h"
 #include "policy/policy_loader.h"
 
 namespace sallyport::app {

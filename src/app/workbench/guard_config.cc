@@ -10,7 +10,7 @@
 #include "app/pattern_files.h"
 #include "base/entropy.h"
 #include "base/try.h"
-#include "guardrails/gallery.h"
+#include "guardrails/document/gallery.h"
 #include "policy/yaml_json.h"
 
 namespace sallyport::app {

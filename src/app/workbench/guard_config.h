@@ -6,7 +6,7 @@
 #include <string>
 
 #include "app/context.h"
-#include "guardrails/guardrails.h"
+#include "guardrails/check/guardrails.h"
 
 namespace sallyport::app {
 

@@ -10,15 +10,15 @@
 #include "app/workbench/policy_tree.h"
 #include "base/json_members.h"
 #include "base/try.h"
-#include "guardrails/argument_texts.h"
-#include "guardrails/hole_search.h"
-#include "guardrails/wildcard.h"
+#include "guardrails/check/argument_texts.h"
+#include "guardrails/check/hole_search.h"
+#include "guardrails/document/wildcard.h"
 
 namespace sallyport::app {
 
 namespace {
 
-constexpr std::string_view kMark = "[REDACTED:";
+constexpr std::string_view kHoleMark = "[REDACTED:";
 
 std::optional<std::vector<guardrails::TextPiece>> pieces_of(std::string_view text,
                                                             const std::vector<Hole>& holes) {
@@ -125,13 +125,13 @@ class Filling {
     for (const Hole& hole : holes_) {
       boost::system::error_code code;
       const json::value* const leaf = trial_.call.input.find_pointer(hole.path, code);
-      if (leaf == nullptr || !leaf->is_string() || hole.path.find(kMark) != std::string::npos) {
+      if (leaf == nullptr || !leaf->is_string() || hole.path.find(kHoleMark) != std::string::npos) {
         return false;
       }
       const std::string_view text = leaf->get_string();
       // JSON in a text is written anew when something is taken out of it.
       const bool may_be_json = text.starts_with('{') || text.starts_with('[');
-      if (may_be_json && !text.starts_with(kMark)) return false;
+      if (may_be_json && !text.starts_with(kHoleMark)) return false;
       at_[hole.path].push_back(hole);
     }
     for (const auto& [path, holes] : at_) {

@@ -9,7 +9,7 @@
 #include "autonomy/effect_table.h"
 #include "effects/profiles.h"
 #include "effects/tool_effects.h"
-#include "guardrails/entry_reach.h"
+#include "guardrails/check/entry_reach.h"
 #include "policy/yaml_json.h"
 #include "rules/condition.h"
 #include "rules/warnings.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "guardrails/document.h"
+#include "guardrails/document/document.h"
 #include "policy/policy.h"
 
 namespace sallyport::app {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/environment.h"
-#include "guardrails/guardrails.h"
+#include "guardrails/check/guardrails.h"
 #include "policy/policy.h"
 #include "rules/warnings.h"
 

@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "app/workbench/policy_tree.h"
-#include "guardrails/guardrails.h"
+#include "guardrails/check/guardrails.h"
 #include "policy/policy.h"
 
 namespace sallyport::app {

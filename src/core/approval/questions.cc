@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kKind = "question";
 constexpr std::size_t kLongestText = 16 * 1024;
-constexpr unsigned kTries = 64;
+constexpr unsigned kQuestionTries = 64;
 
 // Its ids are checked as those of a call are.
 Result<void> check(const HumanQuestion& question) {
@@ -81,7 +81,7 @@ Task<std::string> Questions::ask(HumanQuestion asked) {
   SALLYPORT_CO_CHECK_OK(check(asked));
   const std::shared_ptr<const Plan> plan = parts_.plans.current();
   const bool named = !asked.trigger_id.empty();
-  for (unsigned tried = 0; tried < kTries; ++tried) {
+  for (unsigned tried = 0; tried < kQuestionTries; ++tried) {
     std::string id = "apr_" + uuid7_text(parts_.clock, parts_.entropy);
     if (named) {
       SALLYPORT_CO_TRY(id, fresh_question_id(parts_.recorder, kKind, asked.trigger_id));

@@ -1,4 +1,5 @@
-// The first door: rewriting guards once, then the deciding ones until the input rests.
+// What the guards of the first door decide: the rewriting ones once, then the deciding ones until
+// they leave the input as it is.
 #pragma once
 
 #include <stop_token>

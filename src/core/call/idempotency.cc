@@ -10,7 +10,7 @@ namespace sallyport::core {
 
 namespace {
 
-constexpr std::string_view kSpace = "idempotency";
+constexpr std::string_view kRowSpace = "idempotency";
 
 std::string_view word_of(Idempotency::Status status) {
   switch (status) {
@@ -37,7 +37,7 @@ std::string Idempotency::key(const Call& call) const {
 }
 
 Result<std::optional<Idempotency::Row>> Idempotency::row(const std::string& key) {
-  SALLYPORT_TRY(const std::optional<std::string> stored, recorder_.fact(kSpace, key));
+  SALLYPORT_TRY(const std::optional<std::string> stored, recorder_.fact(kRowSpace, key));
   if (!stored) return std::nullopt;
   const std::optional<Placed> placed = split_place(*stored);
   if (!placed) return fail(ErrorCode::Corrupt, "an idempotency row cannot be read");
@@ -52,7 +52,7 @@ Result<std::optional<Idempotency::Row>> Idempotency::row(const std::string& key)
 }
 
 Fact Idempotency::fact(const std::string& key, const Row& row) {
-  return {std::string(kSpace), key,
+  return {std::string(kRowSpace), key,
           canonical_json(json::object{{"call_id", row.call_id},
                                       {"request_digest", row.request_digest},
                                       {"status", word_of(row.status)},
@@ -61,7 +61,8 @@ Fact Idempotency::fact(const std::string& key, const Row& row) {
 }
 
 Fact Idempotency::expected(const std::string& key, const std::optional<Row>& row) {
-  return {std::string(kSpace), key, row ? std::optional<std::string>(row->stored) : std::nullopt};
+  return {std::string(kRowSpace), key,
+          row ? std::optional<std::string>(row->stored) : std::nullopt};
 }
 
 Result<bool> Idempotency::running(const Row& row) {

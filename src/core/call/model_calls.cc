@@ -30,9 +30,9 @@ Result<json::array> listed(const std::optional<std::string>& stored) {
   return std::move(value.get_array());
 }
 
-class Adding final : public FactChange {
+class AddingModelCall final : public FactChange {
  public:
-  Adding(std::string key, json::object entry, WallTime now)
+  AddingModelCall(std::string key, json::object entry, WallTime now)
       : key_(std::move(key)), entry_(std::move(entry)), now_(now) {}
 
   Result<std::vector<Fact>> facts(const Stored& stored) const override {
@@ -97,7 +97,8 @@ std::shared_ptr<const FactChange> add(const Call& call, const Proposed& proposed
     // Clients name sessions, so the name may be anything.
     entry["session"] = recorder.encrypt(proposed.session_id);
   }
-  return std::make_shared<Adding>(key_of(call.agent_id, call.tool_call_id), std::move(entry), now);
+  return std::make_shared<AddingModelCall>(key_of(call.agent_id, call.tool_call_id),
+                                           std::move(entry), now);
 }
 
 Result<std::vector<Proposed>> find(const Recorder& recorder, RecordReader& reader,

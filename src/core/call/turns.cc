@@ -11,7 +11,7 @@ namespace sallyport::core {
 
 namespace {
 
-std::unexpected<Error> refused(std::string cause, std::string message) {
+std::unexpected<Error> turn_refused(std::string cause, std::string message) {
   return fail(ErrorCode::Conflict, std::move(message), "continuation", std::move(cause));
 }
 
@@ -90,10 +90,11 @@ Task<Turns::Ended> Turns::pause(Continuation::Payload frame, std::vector<Call> c
 
 Result<ResumeDecision> Turns::decision(const std::string& approval_id) {
   SALLYPORT_TRY(const auto state, governor_.approvals().state(approval_id));
-  if (!state) return refused("tool_call_mismatch", "there is no such approval");
-  if (state->word == "pending") return refused("approval_pending", "no person has answered yet");
+  if (!state) return turn_refused("tool_call_mismatch", "there is no such approval");
+  if (state->word == "pending")
+    return turn_refused("approval_pending", "no person has answered yet");
   if (state->word == "used" || state->word == "invalidated") {
-    return refused("already_resumed", "the call that waited has ended");
+    return turn_refused("already_resumed", "the call that waited has ended");
   }
   SALLYPORT_TRY(const Reply reply, governor_.approvals().reply_of(*state));
   if (reply.kind == Reply::Kind::Approved) {
@@ -111,18 +112,19 @@ Task<Continuations::Found> Turns::take(const Continuation& continuation,
   SALLYPORT_CO_TRY(Continuations::Found found, continuations_.find(continuation, session_id));
   const std::uint64_t index = continuation.payload.awaiting_index;
   if (index >= continuation.payload.pending_tool_calls.size()) {
-    co_return refused("index_out_of_range", fmt::format("no call {} waits in this turn", index));
+    co_return turn_refused("index_out_of_range",
+                           fmt::format("no call {} waits in this turn", index));
   }
   const bool gone = found.state == "closed" || found.state == "expired";
   if (!gone && ((!approval_id.empty() && approval_id != found.kept.approval_id) ||
                 continuation.payload.pending_tool_calls[index].id !=
                     found.kept.calls.at(index).tool_call_id)) {
-    co_return refused("tool_call_mismatch", "that approval is not about this call");
+    co_return turn_refused("tool_call_mismatch", "that approval is not about this call");
   }
   constexpr std::string_view kTaken = "taken:";
   const bool held =
       found.state.starts_with(kTaken) && recorder.alive(found.state.substr(kTaken.size()));
-  if (gone || held) co_return refused("already_resumed", "this turn has been resumed");
+  if (gone || held) co_return turn_refused("already_resumed", "this turn has been resumed");
   SALLYPORT_CO_CHECK_OK(co_await governor_.approvals().expire(found.kept.approval_id));
   SALLYPORT_CO_TRY([[maybe_unused]] const ResumeDecision answered,
                    decision(found.kept.approval_id));
@@ -138,7 +140,7 @@ Task<Continuations::Found> Turns::take(const Continuation& continuation,
       co_await recorder.append(std::move(drafts), Urgency::Announces,
                                {Continuations::expected(continuation.id, found.stored)});
   if (!taken && taken.error().code == ErrorCode::Conflict) {
-    co_return refused("already_resumed", "this turn has been resumed");
+    co_return turn_refused("already_resumed", "this turn has been resumed");
   }
   if (!taken) co_return std::unexpected(taken.error());
   co_return found;

@@ -20,21 +20,21 @@ using core::Redactor;
 using core::Word;
 using core::word_of;
 
-using Kind = ProviderError::Kind;
+using ProviderKind = ProviderError::Kind;
 
 constexpr std::size_t kLongestBody = 4096;
 
-constexpr Word<Kind> kKinds[] = {
-    {"transport", Kind::Transport},
-    {"decode", Kind::Decode},
-    {"serialize", Kind::Serialize},
-    {"deserialize", Kind::Deserialize},
-    {"invalid_request", Kind::InvalidRequest},
-    {"invalid_response", Kind::InvalidResponse},
-    {"malformed_stream", Kind::MalformedStream},
-    {"unsupported_capability", Kind::UnsupportedCapability},
-    {"retryable", Kind::Retryable},
-    {"http", Kind::Http},
+constexpr Word<ProviderKind> kProviderKinds[] = {
+    {"transport", ProviderKind::Transport},
+    {"decode", ProviderKind::Decode},
+    {"serialize", ProviderKind::Serialize},
+    {"deserialize", ProviderKind::Deserialize},
+    {"invalid_request", ProviderKind::InvalidRequest},
+    {"invalid_response", ProviderKind::InvalidResponse},
+    {"malformed_stream", ProviderKind::MalformedStream},
+    {"unsupported_capability", ProviderKind::UnsupportedCapability},
+    {"retryable", ProviderKind::Retryable},
+    {"http", ProviderKind::Http},
 };
 
 // Each byte that belongs to no code point becomes U+FFFD.
@@ -91,47 +91,47 @@ bool says_try_later(std::string_view text) {
 ProviderError ProviderError::http(std::uint64_t status, std::string_view body,
                                   std::optional<std::chrono::milliseconds> retry_after,
                                   const Redactor& redactor) {
-  return {.kind = Kind::Http,
+  return {.kind = ProviderKind::Http,
           .status = status,
           .body = cut_utf8_bytes(redacted(body, redactor), kLongestBody),
           .retry_after_ms = whole_ms(retry_after)};
 }
 
 json::object to_json(const ProviderError& error) {
-  const std::string_view kind = word_of(kKinds, error.kind);
-  if (error.kind == Kind::Http) {
+  const std::string_view kind = word_of(kProviderKinds, error.kind);
+  if (error.kind == ProviderKind::Http) {
     return {{"kind", kind},
             {"status", error.status},
             {"body", error.body},
             {"retry_after_ms", number_or_null(error.retry_after_ms)}};
   }
   json::object object{{"kind", kind}, {"message", error.message}};
-  if (error.kind == Kind::Retryable) object["delay_ms"] = number_or_null(error.delay_ms);
+  if (error.kind == ProviderKind::Retryable) object["delay_ms"] = number_or_null(error.delay_ms);
   return object;
 }
 
 Result<ProviderError> provider_error_from_json(const json::value& value, std::string where) {
   ObjectReader in(value, std::move(where));
-  ProviderError error{.kind = read_word(in, "kind", kKinds)};
-  if (error.kind == Kind::Http) {
+  ProviderError error{.kind = read_word(in, "kind", kProviderKinds)};
+  if (error.kind == ProviderKind::Http) {
     error.status = in.number("status");
     error.body = in.text("body");
     error.retry_after_ms = in.optional_number("retry_after_ms");
   } else {
     error.message = in.text("message");
   }
-  if (error.kind == Kind::Retryable) error.delay_ms = in.optional_number("delay_ms");
+  if (error.kind == ProviderKind::Retryable) error.delay_ms = in.optional_number("delay_ms");
   if (!in.ok()) return std::unexpected(in.error());
   return error;
 }
 
 bool is_transient(const ProviderError& error) {
   switch (error.kind) {
-    case Kind::Transport:
-    case Kind::Decode:
-    case Kind::Retryable:
+    case ProviderKind::Transport:
+    case ProviderKind::Decode:
+    case ProviderKind::Retryable:
       return true;
-    case Kind::Http:
+    case ProviderKind::Http:
       return (error.status >= 500 && error.status <= 599) || error.status == 429 ||
              error.status == 408;
     default:
@@ -140,14 +140,14 @@ bool is_transient(const ProviderError& error) {
 }
 
 std::optional<std::chrono::milliseconds> asked_wait(const ProviderError& error) {
-  const auto& asked = error.kind == Kind::Http ? error.retry_after_ms : error.delay_ms;
+  const auto& asked = error.kind == ProviderKind::Http ? error.retry_after_ms : error.delay_ms;
   if (!asked) return std::nullopt;
   return std::chrono::milliseconds(*asked);
 }
 
 std::string text_of(const ProviderError& error) {
-  if (error.kind == Kind::Http) return fmt::format("http {}: {}", error.status, error.body);
-  return fmt::format("{}: {}", word_of(kKinds, error.kind), error.message);
+  if (error.kind == ProviderKind::Http) return fmt::format("http {}: {}", error.status, error.body);
+  return fmt::format("{}: {}", word_of(kProviderKinds, error.kind), error.message);
 }
 
 ProviderError provider_error(TransportFault fault, std::string message) {
@@ -157,23 +157,24 @@ ProviderError provider_error(TransportFault fault, std::string message) {
     case TransportFault::Tls:
     case TransportFault::Reset:
     case TransportFault::Silence:
-      return {.kind = Kind::Transport, .message = std::move(message)};
+      return {.kind = ProviderKind::Transport, .message = std::move(message)};
     case TransportFault::BrokenEncoding:
     case TransportFault::CutBody:
-      return {.kind = Kind::Decode, .message = std::move(message)};
+      return {.kind = ProviderKind::Decode, .message = std::move(message)};
     case TransportFault::BadFraming:
     case TransportFault::MissingEnd:
       break;
   }
-  return {.kind = Kind::MalformedStream, .message = std::move(message)};
+  return {.kind = ProviderKind::MalformedStream, .message = std::move(message)};
 }
 
 ProviderError provider_error_of_frame(std::string_view type, std::string message,
                                       std::optional<std::chrono::milliseconds> delay) {
   if (!says_try_later(type) && !says_try_later(message)) {
-    return {.kind = Kind::InvalidResponse, .message = std::move(message)};
+    return {.kind = ProviderKind::InvalidResponse, .message = std::move(message)};
   }
-  return {.kind = Kind::Retryable, .message = std::move(message), .delay_ms = whole_ms(delay)};
+  return {
+      .kind = ProviderKind::Retryable, .message = std::move(message), .delay_ms = whole_ms(delay)};
 }
 
 }  // namespace sallyport

@@ -13,23 +13,23 @@ using core::AbortCause;
 using core::Word;
 using core::word_of;
 
-using Kind = RuntimeError::Kind;
+using RuntimeKind = RuntimeError::Kind;
 
-constexpr Word<Kind> kKinds[] = {
-    {"send_request", Kind::SendRequest},
-    {"stream_response", Kind::StreamResponse},
-    {"compact_history", Kind::CompactHistory},
-    {"store", Kind::Store},
-    {"transcript_io", Kind::TranscriptIo},
-    {"lease_unavailable", Kind::LeaseUnavailable},
-    {"cancelled", Kind::Cancelled},
-    {"deadline_exceeded", Kind::DeadlineExceeded},
-    {"model_budget_exceeded", Kind::ModelBudgetExceeded},
-    {"tool_budget_exceeded", Kind::ToolBudgetExceeded},
-    {"token_budget_exceeded", Kind::TokenBudgetExceeded},
-    {"lease_lost", Kind::LeaseLost},
-    {"operation_denied", Kind::OperationDenied},
-    {"invalid_input", Kind::InvalidInput},
+constexpr Word<RuntimeKind> kRuntimeKinds[] = {
+    {"send_request", RuntimeKind::SendRequest},
+    {"stream_response", RuntimeKind::StreamResponse},
+    {"compact_history", RuntimeKind::CompactHistory},
+    {"store", RuntimeKind::Store},
+    {"transcript_io", RuntimeKind::TranscriptIo},
+    {"lease_unavailable", RuntimeKind::LeaseUnavailable},
+    {"cancelled", RuntimeKind::Cancelled},
+    {"deadline_exceeded", RuntimeKind::DeadlineExceeded},
+    {"model_budget_exceeded", RuntimeKind::ModelBudgetExceeded},
+    {"tool_budget_exceeded", RuntimeKind::ToolBudgetExceeded},
+    {"token_budget_exceeded", RuntimeKind::TokenBudgetExceeded},
+    {"lease_lost", RuntimeKind::LeaseLost},
+    {"operation_denied", RuntimeKind::OperationDenied},
+    {"invalid_input", RuntimeKind::InvalidInput},
 };
 constexpr Word<ErrorCategory> kCategories[] = {
     {"retryable", ErrorCategory::Retryable},
@@ -38,19 +38,19 @@ constexpr Word<ErrorCategory> kCategories[] = {
 };
 
 // The word of its own, or `error`.
-AbortCause abort_cause(Kind kind) {
+AbortCause abort_cause(RuntimeKind kind) {
   switch (kind) {
-    case Kind::Cancelled:
+    case RuntimeKind::Cancelled:
       return AbortCause::Cancelled;
-    case Kind::DeadlineExceeded:
+    case RuntimeKind::DeadlineExceeded:
       return AbortCause::DeadlineExceeded;
-    case Kind::ModelBudgetExceeded:
+    case RuntimeKind::ModelBudgetExceeded:
       return AbortCause::ModelBudgetExceeded;
-    case Kind::ToolBudgetExceeded:
+    case RuntimeKind::ToolBudgetExceeded:
       return AbortCause::ToolBudgetExceeded;
-    case Kind::TokenBudgetExceeded:
+    case RuntimeKind::TokenBudgetExceeded:
       return AbortCause::TokenBudgetExceeded;
-    case Kind::LeaseLost:
+    case RuntimeKind::LeaseLost:
       return AbortCause::LeaseLost;
     default:
       return AbortCause::Error;
@@ -64,19 +64,19 @@ std::string_view to_string(ErrorCategory category) {
 }
 
 std::string_view to_string(RuntimeError::Kind kind) {
-  return word_of(kKinds, kind);
+  return word_of(kRuntimeKinds, kind);
 }
 
 ErrorCategory RuntimeError::category() const {
   switch (kind) {
-    case Kind::SendRequest:
-    case Kind::StreamResponse:
-    case Kind::CompactHistory:
+    case RuntimeKind::SendRequest:
+    case RuntimeKind::StreamResponse:
+    case RuntimeKind::CompactHistory:
       return cause && sallyport::is_transient(*cause) ? ErrorCategory::Retryable
                                                       : ErrorCategory::Terminal;
-    case Kind::Store:
-    case Kind::TranscriptIo:
-    case Kind::LeaseUnavailable:
+    case RuntimeKind::Store:
+    case RuntimeKind::TranscriptIo:
+    case RuntimeKind::LeaseUnavailable:
       return ErrorCategory::Degraded;
     default:
       return ErrorCategory::Terminal;

@@ -24,7 +24,7 @@ class DenyAll final : public Guard {
   GuardTraits traits_;
 };
 
-json::value text_or_null(const std::string& text) {
+json::value name_or_null(const std::string& text) {
   return text.empty() ? json::value() : json::value(text);
 }
 
@@ -89,7 +89,7 @@ Task<void> PlanShelf::write(const Plan& plan, const Origin& origin, bool with_te
               .subject = {.policy_hash = plan.hash()},
               .body = {{"control", "policy_loaded"},
                        {"hash", plan.hash()},
-                       {"hash_before", text_or_null(hash_before_)},
+                       {"hash_before", name_or_null(hash_before_)},
                        {"source", origin.source},
                        {"who", origin.who},
                        {"generation", origin.generation}}};
@@ -118,7 +118,7 @@ Task<void> PlanShelf::reject(Origin origin, Error error) {
       {.kind = Kind::Control,
        .subject = {.policy_hash = hash_before_},
        .body = {{"control", "policy_rejected"},
-                {"place", text_or_null(error.where)},
+                {"place", name_or_null(error.where)},
                 {"message", error.message},
                 {"source", origin.source},
                 {"who", origin.who}},

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "ledger/membership.h"
+#include "ledger/member/membership.h"
 #include "store/postgresql/link.h"
 #include "store/shared_log.h"
 

@@ -15,7 +15,7 @@ constexpr int kApplicationId = 0x53505254;  // "SPRT"
 
 // An entry, its opening and the checkpoint that ended its commit share one row, so that a lone
 // commit writes one page. Everything in `blocks` and `facets` can be made again from the entries.
-constexpr const char* kTables = R"sql(
+constexpr const char* kSqliteTables = R"sql(
 CREATE TABLE entries (
   sequence INTEGER PRIMARY KEY,
   bytes BLOB,
@@ -133,7 +133,7 @@ Result<int> schema_version(Connection& connection) {
 }
 
 Result<void> check_nothing_else(Connection& connection, int version) {
-  const std::string_view ours = kTables;
+  const std::string_view ours = kSqliteTables;
   const std::string_view as_well =
       version == kSchemaWithoutSeals ? kTablesWithoutSeals : kTablesWithSealsAdded;
   const bool is_newer = version > kSchemaVersion;
@@ -172,7 +172,7 @@ Result<void> bring_up_to_date(Connection& connection) {
   // Another process may have been first.
   SALLYPORT_TRY(const int version, schema_version(connection));
   if (version == 0) {
-    SALLYPORT_CHECK_OK(connection.run(kTables));
+    SALLYPORT_CHECK_OK(connection.run(kSqliteTables));
     SALLYPORT_CHECK_OK(
         connection.run(fmt::format("PRAGMA application_id={}", kApplicationId).c_str()));
   } else if (version == kSchemaWithoutSeals) {

@@ -1,10 +1,10 @@
-#include "agent/answer_reader.h"
+#include "agent/model/answer_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/anthropic_wire.h"
-#include "agent/chat_wire.h"
+#include "agent/model/anthropic_wire.h"
+#include "agent/model/chat_wire.h"
 #include "stream_samples.h"
 
 namespace sallyport::agent {

@@ -9,8 +9,8 @@
 #include <iostream>
 #include <thread>
 
-#include "agent/command_sandbox.h"
-#include "agent/file_change.h"
+#include "agent/tool/command_sandbox.h"
+#include "agent/tool/file_change.h"
 #include "unit/agent/escape_attempts.h"
 #include "unit/agent/tool_bench.h"
 

@@ -1,11 +1,11 @@
 // One request to a model: attempts, waits and their events, against a real HTTP server and a clock
 // that the waits move.
-#include "agent/exchange.h"
+#include "agent/model/exchange.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/open_model.h"
+#include "agent/model/open_model.h"
 #include "played_provider.h"
 #include "stream_samples.h"
 #include "support/test_clock.h"

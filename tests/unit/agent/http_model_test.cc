@@ -1,4 +1,4 @@
-#include "agent/http_model.h"
+#include "agent/model/http_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

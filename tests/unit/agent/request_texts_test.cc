@@ -1,4 +1,4 @@
-#include "agent/request_texts.h"
+#include "agent/run/request_texts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "agent/script_model.h"
+#include "agent/model/script_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 #include <fstream>
 
-#include "agent/script.h"
+#include "agent/model/script.h"
 #include "support/governed.h"
 #include "support/temp_folder.h"
 #include "support/test_clock.h"

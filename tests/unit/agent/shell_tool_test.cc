@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "agent/command_sandbox.h"
+#include "agent/tool/command_sandbox.h"
 #include "unit/agent/tool_bench.h"
 
 namespace sallyport::agent {

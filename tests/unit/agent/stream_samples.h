@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/answer_reader.h"
-#include "agent/model.h"
+#include "agent/model/answer_reader.h"
+#include "agent/model/model.h"
 
 namespace sallyport::agent {
 

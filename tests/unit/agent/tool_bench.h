@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "agent/tool_output.h"
-#include "agent/tools.h"
+#include "agent/tool/tool_output.h"
+#include "agent/tool/tools.h"
 #include "support/governed.h"
 #include "support/temp_folder.h"
 

@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "agent/own_tool.h"
+#include "agent/tool/own_tool.h"
 #include "unit/agent/tool_bench.h"
 
 namespace sallyport::agent {

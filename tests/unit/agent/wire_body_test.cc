@@ -2,9 +2,9 @@
 
 #include <boost/json.hpp>
 
-#include "agent/anthropic_wire.h"
-#include "agent/chat_wire.h"
-#include "agent/model.h"
+#include "agent/model/anthropic_wire.h"
+#include "agent/model/chat_wire.h"
+#include "agent/model/model.h"
 
 namespace sallyport::agent {
 namespace {

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <thread>
 
-#include "agent/file_change.h"
-#include "agent/text_diff.h"
+#include "agent/tool/file_change.h"
+#include "agent/tool/text_diff.h"
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "unit/agent/tool_bench.h"

@@ -3,8 +3,8 @@
 
 #include <boost/json.hpp>
 
-#include "ledger/opening.h"
-#include "ledger/receipt.h"
+#include "ledger/entry/opening.h"
+#include "ledger/proof/receipt.h"
 #include "support/governed_ledger.h"
 
 namespace sallyport::core {

@@ -1,6 +1,6 @@
 // The guardrails of a policy on streams of a program, and what the ledger holds of them.
 #include "engine_setup.h"
-#include "ledger/query.h"
+#include "ledger/read/query.h"
 #include "store/sqlite/sqlite_store.h"
 #include "support/temp_folder.h"
 

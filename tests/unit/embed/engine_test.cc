@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "engine_setup.h"
-#include "ledger/receipt.h"
+#include "ledger/proof/receipt.h"
 #include "store/sqlite/sqlite_store.h"
 #include "support/ledger_checks.h"
 #include "support/temp_folder.h"

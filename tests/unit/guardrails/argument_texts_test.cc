@@ -1,4 +1,4 @@
-#include "guardrails/argument_texts.h"
+#include "guardrails/check/argument_texts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

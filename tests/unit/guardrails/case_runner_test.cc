@@ -1,4 +1,4 @@
-#include "guardrails/case_runner.h"
+#include "guardrails/document/case_runner.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

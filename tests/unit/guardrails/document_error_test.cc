@@ -5,7 +5,7 @@
 
 #include <boost/json.hpp>
 
-#include "guardrails/document.h"
+#include "guardrails/document/document.h"
 
 namespace sallyport::guardrails {
 namespace {

@@ -1,4 +1,4 @@
-#include "guardrails/document.h"
+#include "guardrails/document/document.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

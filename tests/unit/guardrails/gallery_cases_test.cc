@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "guardrails/case_runner.h"
-#include "guardrails/gallery.h"
+#include "guardrails/document/case_runner.h"
+#include "guardrails/document/gallery.h"
 #include "unit/guardrails/running.h"
 
 namespace sallyport::guardrails {

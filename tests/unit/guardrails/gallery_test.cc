@@ -1,4 +1,4 @@
-#include "guardrails/gallery.h"
+#include "guardrails/document/gallery.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "guardrails/hit.h"
+#include "guardrails/check/hit.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "guardrails/message_gate.h"
+#include "guardrails/stream/message_gate.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <string>
 
-#include "guardrails/message_delta.h"
+#include "guardrails/stream/message_delta.h"
 #include "unit/guardrails/random_document.h"
 #include "unit/guardrails/running.h"
 

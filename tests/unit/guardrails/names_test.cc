@@ -1,4 +1,4 @@
-#include "guardrails/names.h"
+#include "guardrails/document/names.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "guardrails/pattern_store.h"
+#include "guardrails/check/pattern_store.h"
 #include "support/effort.h"
 #include "unit/guardrails/random_document.h"
 #include "unit/guardrails/running.h"

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "guardrails/document.h"
-#include "guardrails/gate.h"
-#include "guardrails/guardrails.h"
+#include "guardrails/check/guardrails.h"
+#include "guardrails/document/document.h"
+#include "guardrails/stream/gate.h"
 
 namespace sallyport::guardrails {
 

@@ -1,11 +1,11 @@
-#include "guardrails/schema.h"
+#include "guardrails/document/schema.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 
-#include "guardrails/document.h"
+#include "guardrails/document/document.h"
 
 namespace sallyport::guardrails {
 namespace {

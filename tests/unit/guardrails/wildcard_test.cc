@@ -1,4 +1,4 @@
-#include "guardrails/wildcard.h"
+#include "guardrails/document/wildcard.h"
 
 #include <gtest/gtest.h>
 

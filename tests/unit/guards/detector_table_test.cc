@@ -1,4 +1,4 @@
-#include "guards/detector_table.h"
+#include "guards/detect/detector_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

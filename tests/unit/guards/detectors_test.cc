@@ -1,4 +1,4 @@
-#include "guards/detectors.h"
+#include "guards/detect/detectors.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

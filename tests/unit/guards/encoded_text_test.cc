@@ -1,4 +1,4 @@
-#include "guards/encoded_text.h"
+#include "guards/detect/encoded_text.h"
 
 #include <gtest/gtest.h>
 

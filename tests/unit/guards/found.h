@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "guards/detectors.h"
+#include "guards/detect/detectors.h"
 
 namespace sallyport::guards {
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "guards/storage_redactor.h"
+#include "guards/redact/storage_redactor.h"
 
 namespace sallyport::core {
 namespace {

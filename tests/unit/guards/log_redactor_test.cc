@@ -1,8 +1,8 @@
-#include "guards/log_redactor.h"
+#include "guards/redact/log_redactor.h"
 
 #include <gtest/gtest.h>
 
-#include "guards/storage_redactor.h"
+#include "guards/redact/storage_redactor.h"
 
 namespace sallyport::guards {
 namespace {

@@ -1,4 +1,4 @@
-#include "guards/output_sanitizer.h"
+#include "guards/redact/output_sanitizer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "guardrails/pattern_store.h"
+#include "guardrails/check/pattern_store.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "guards/detectors.h"
+#include "guards/detect/detectors.h"
 
 namespace sallyport::guards {
 namespace {

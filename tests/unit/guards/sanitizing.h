@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/clock.h"
-#include "guards/output_sanitizer.h"
+#include "guards/redact/output_sanitizer.h"
 
 namespace sallyport::guards {
 

@@ -1,4 +1,4 @@
-#include "guards/sensitive_name.h"
+#include "guards/redact/sensitive_name.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "guards/storage_redactor.h"
+#include "guards/redact/storage_redactor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "ledger/opening_check.h"
-#include "ledger/receipt.h"
-#include "ledger/tree.h"
+#include "ledger/proof/receipt.h"
+#include "ledger/proof/tree.h"
+#include "ledger/write/opening_check.h"
 #include "log_of_leaves.h"
 #include "support/test_ledger.h"
 #include "vectors.h"

@@ -1,8 +1,8 @@
-#include "ledger/cosigned.h"
+#include "ledger/proof/cosigned.h"
 
 #include <gtest/gtest.h>
 
-#include "ledger/receipt.h"
+#include "ledger/proof/receipt.h"
 #include "support/test_ledger.h"
 #include "support/test_witness.h"
 

@@ -1,4 +1,4 @@
-#include "ledger/entry.h"
+#include "ledger/entry/entry.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ledger/export.h"
+#include "ledger/read/export.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 
 #include "base/encoding.h"
 #include "ledger/maintenance.h"
-#include "ledger/merkle.h"
-#include "ledger/note.h"
-#include "ledger/verify.h"
+#include "ledger/proof/merkle.h"
+#include "ledger/proof/note.h"
+#include "ledger/proof/verify.h"
 #include "support/test_clock.h"
 #include "support/test_ledger.h"
 

@@ -3,10 +3,10 @@
 
 #include <fstream>
 
-#include "ledger/export.h"
 #include "ledger/maintenance.h"
-#include "ledger/merkle.h"
-#include "ledger/note.h"
+#include "ledger/proof/merkle.h"
+#include "ledger/proof/note.h"
+#include "ledger/read/export.h"
 #include "support/test_ledger.h"
 
 namespace sallyport::ledger {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ledger/merkle.h"
+#include "ledger/proof/merkle.h"
 
 namespace sallyport::ledger {
 

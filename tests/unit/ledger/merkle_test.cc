@@ -1,4 +1,4 @@
-#include "ledger/merkle.h"
+#include "ledger/proof/merkle.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ledger/note.h"
+#include "ledger/proof/note.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
-#include "ledger/opening.h"
+#include "ledger/entry/opening.h"
 
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 
-#include "ledger/sealed_names.h"
+#include "ledger/entry/sealed_names.h"
 
 namespace sallyport::ledger {
 namespace {

@@ -1,4 +1,4 @@
-#include "ledger/private_file.h"
+#include "ledger/secret/private_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

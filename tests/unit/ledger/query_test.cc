@@ -1,11 +1,11 @@
-#include "ledger/query.h"
+#include "ledger/read/query.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <thread>
 
-#include "ledger/block_index.h"
+#include "ledger/write/block_index.h"
 #include "support/test_clock.h"
 #include "support/test_ledger.h"
 

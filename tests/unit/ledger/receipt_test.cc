@@ -1,10 +1,10 @@
-#include "ledger/receipt.h"
+#include "ledger/proof/receipt.h"
 
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 
-#include "ledger/opening_check.h"
+#include "ledger/write/opening_check.h"
 #include "log_of_leaves.h"
 #include "support/test_ledger.h"
 #include "vectors.h"

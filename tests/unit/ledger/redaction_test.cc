@@ -5,7 +5,7 @@
 
 #include "base/encoding.h"
 #include "base/keyed_digest.h"
-#include "ledger/entry.h"
+#include "ledger/entry/entry.h"
 #include "support/test_clock.h"
 
 namespace sallyport::ledger {

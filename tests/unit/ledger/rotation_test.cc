@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "ledger/key_folder.h"
-#include "ledger/opening_check.h"
-#include "ledger/private_file.h"
+#include "ledger/secret/key_folder.h"
+#include "ledger/secret/private_file.h"
+#include "ledger/write/opening_check.h"
 #include "support/ledger_checks.h"
 
 namespace sallyport::ledger {

@@ -1,14 +1,14 @@
-#include "ledger/seals.h"
+#include "ledger/write/seals.h"
 
 #include <gtest/gtest.h>
 
 #include "base/encoding.h"
 #include "base/try.h"
-#include "ledger/key_folder.h"
+#include "ledger/entry/opening.h"
 #include "ledger/maintenance.h"
-#include "ledger/opening.h"
-#include "ledger/topics.h"
-#include "ledger/verify.h"
+#include "ledger/proof/verify.h"
+#include "ledger/read/topics.h"
+#include "ledger/secret/key_folder.h"
 #include "support/ledger_checks.h"
 #include "support/test_ledger.h"
 

@@ -8,8 +8,8 @@
 #include <stop_token>
 #include <thread>
 
-#include "ledger/instance_lock.h"
-#include "ledger/opening_check.h"
+#include "ledger/member/instance_lock.h"
+#include "ledger/write/opening_check.h"
 #include "support/ledger_checks.h"
 #include "support/test_clock.h"
 

@@ -4,8 +4,8 @@
 
 #include "base/encoding.h"
 #include "base/entropy.h"
-#include "ledger/merkle.h"
-#include "ledger/note.h"
+#include "ledger/proof/merkle.h"
+#include "ledger/proof/note.h"
 #include "support/ledger_checks.h"
 
 namespace sallyport::ledger {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "ledger/export.h"
+#include "ledger/read/export.h"
 #include "support/test_ledger.h"
 
 namespace sallyport::ledger {

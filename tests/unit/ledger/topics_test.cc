@@ -1,4 +1,4 @@
-#include "ledger/topics.h"
+#include "ledger/read/topics.h"
 
 #include <gtest/gtest.h>
 

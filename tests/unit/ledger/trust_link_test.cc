@@ -1,12 +1,12 @@
-#include "ledger/trust_link.h"
+#include "ledger/entry/trust_link.h"
 
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 #include <thread>
 
-#include "ledger/query.h"
-#include "ledger/topics.h"
+#include "ledger/read/query.h"
+#include "ledger/read/topics.h"
 #include "support/ledger_checks.h"
 #include "support/test_ledger.h"
 

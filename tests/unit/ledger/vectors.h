@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/encoding.h"
-#include "ledger/note.h"
-#include "ledger/receipt.h"
+#include "ledger/proof/note.h"
+#include "ledger/proof/receipt.h"
 
 namespace sallyport::ledger::vectors {
 

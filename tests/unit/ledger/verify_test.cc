@@ -1,4 +1,4 @@
-#include "ledger/verify.h"
+#include "ledger/proof/verify.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ledger/witness_policy.h"
+#include "ledger/proof/witness_policy.h"
 
 #include <gtest/gtest.h>
 

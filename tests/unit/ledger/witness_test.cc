@@ -1,7 +1,7 @@
 // A copy of the newest checkpoint elsewhere, and what it says about a ledger that was cut back.
 #include <gtest/gtest.h>
 
-#include "ledger/private_file.h"
+#include "ledger/secret/private_file.h"
 #include "support/ledger_checks.h"
 #include "support/test_clock.h"
 

@@ -1,4 +1,4 @@
-#include "mcp/answers.h"
+#include "mcp/message/answers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "mcp/approval_form.h"
+#include "mcp/call/approval_form.h"
 
 #include <gtest/gtest.h>
 

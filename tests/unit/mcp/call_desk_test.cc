@@ -1,4 +1,4 @@
-#include "mcp/call_desk.h"
+#include "mcp/call/call_desk.h"
 
 #include <gtest/gtest.h>
 

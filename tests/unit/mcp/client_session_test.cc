@@ -1,4 +1,4 @@
-#include "mcp/client_session.h"
+#include "mcp/client/client_session.h"
 
 #include <gtest/gtest.h>
 

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "mcp/client_link.h"
-#include "mcp/json_text.h"
-#include "mcp/server.h"
+#include "mcp/client/client_link.h"
+#include "mcp/message/json_text.h"
+#include "mcp/server/server.h"
 
 namespace sallyport::mcp::test {
 

@@ -1,11 +1,11 @@
-#include "mcp/http_link.h"
+#include "mcp/client/http_link.h"
 
 #include <gtest/gtest.h>
 #include <malloc.h>
 
 #include <boost/asio/io_context.hpp>
 
-#include "mcp/json_text.h"
+#include "mcp/message/json_text.h"
 
 namespace sallyport::mcp {
 namespace {

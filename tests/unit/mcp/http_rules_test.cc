@@ -1,10 +1,10 @@
-#include "mcp/http_rules.h"
+#include "mcp/client/http_rules.h"
 
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 
-#include "mcp/outlet.h"
+#include "mcp/client/outlet.h"
 #include "support/governed.h"
 
 namespace sallyport::mcp {

@@ -1,4 +1,4 @@
-#include "mcp/json_text.h"
+#include "mcp/message/json_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "mcp/message.h"
+#include "mcp/message/message.h"
 
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 
-#include "mcp/forwarded_call.h"
+#include "mcp/call/forwarded_call.h"
 
 namespace sallyport::mcp {
 namespace {

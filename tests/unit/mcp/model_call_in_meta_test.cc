@@ -1,4 +1,4 @@
-#include "mcp/model_call_in_meta.h"
+#include "mcp/message/model_call_in_meta.h"
 
 #include <gtest/gtest.h>
 

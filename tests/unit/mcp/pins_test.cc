@@ -1,4 +1,4 @@
-#include "mcp/pins.h"
+#include "mcp/server/pins.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "mcp/request_headers.h"
+#include "mcp/server/request_headers.h"
 
 #include <gtest/gtest.h>
 

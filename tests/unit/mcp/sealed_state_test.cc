@@ -1,4 +1,4 @@
-#include "mcp/sealed_state.h"
+#include "mcp/message/sealed_state.h"
 
 #include <gtest/gtest.h>
 

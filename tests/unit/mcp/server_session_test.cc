@@ -1,4 +1,4 @@
-#include "mcp/server_session.h"
+#include "mcp/server/server_session.h"
 
 #include <gtest/gtest.h>
 

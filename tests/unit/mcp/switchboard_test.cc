@@ -1,4 +1,4 @@
-#include "mcp/switchboard.h"
+#include "mcp/switchboard/switchboard.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <deque>
 
 #include "base/json_members.h"
-#include "mcp/json_text.h"
+#include "mcp/message/json_text.h"
 
 namespace sallyport::mcp {
 namespace {

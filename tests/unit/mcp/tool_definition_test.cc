@@ -1,10 +1,10 @@
-#include "mcp/tool_definition.h"
+#include "mcp/server/tool_definition.h"
 
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 
-#include "mcp/server_name.h"
+#include "mcp/server/server_name.h"
 
 namespace sallyport::mcp {
 namespace {

@@ -1,4 +1,4 @@
-#include "mcp/translation.h"
+#include "mcp/message/translation.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "base/try.h"
-#include "ledger/merkle.h"
+#include "ledger/proof/merkle.h"
 #include "store/sqlite/sqlite_store.h"
 #include "support/temp_folder.h"
 

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "base/try.h"
-#include "ledger/export.h"
-#include "ledger/merkle.h"
-#include "ledger/query.h"
+#include "ledger/proof/merkle.h"
+#include "ledger/read/export.h"
+#include "ledger/read/query.h"
 #include "support/call_history_parts.h"
 #include "support/ledger_checks.h"
 #include "support/store_kinds.h"

@@ -1,7 +1,7 @@
 // What was shown to a witness is still there after a loss of power.
 #include <gtest/gtest.h>
 
-#include "ledger/cosigned.h"
+#include "ledger/proof/cosigned.h"
 #include "support/ledger_checks.h"
 #include "support/test_ledger.h"
 #include "support/unsynced_vfs.h"

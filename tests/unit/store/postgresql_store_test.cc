@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "base/try.h"
-#include "ledger/private_file.h"
+#include "ledger/secret/private_file.h"
 #include "store/postgresql/link.h"
 #include "store/tables_sql.h"
 #include "support/cutting_relay.h"

@@ -8,9 +8,9 @@
 #include <fstream>
 
 #include "base/try.h"
-#include "ledger/merkle.h"
-#include "ledger/opening_check.h"
-#include "ledger/query.h"
+#include "ledger/proof/merkle.h"
+#include "ledger/read/query.h"
+#include "ledger/write/opening_check.h"
 #include "support/ledger_checks.h"
 
 namespace sallyport::store {

@@ -1,0 +1,23 @@
+// A model that plays turns from a file: for tests, demonstrations and measurements (RT-15).
+//
+//   turns:
+//     - text: I read the file first.
+//       calls: [{tool: read_file, input: {path: notes.txt}}]
+//       usage: {input_tokens: 120, output_tokens: 20}
+//     - text: Done.
+//   summary: What happened so far.     # answers the request for a summary
+//
+// Which turn it plays follows from the history alone, so that a resumed session goes on where it
+// was. docs/agent.md lists all keys.
+#pragma once
+
+#include <memory>
+
+#include "agent/model/open_model.h"
+
+namespace sallyport::agent {
+
+// As `open_model`. `where` of an error is `<file>:line:column`.
+Result<std::unique_ptr<Model>> open_script_model(const ModelSettings& settings, ModelParts parts);
+
+}  // namespace sallyport::agent

@@ -1,0 +1,141 @@
+// One run of an agent: rounds of a model request and its tool calls, until the model has nothing
+// more to do or something ends it (RT-1, RT-11, RT-12).
+//
+//   Run run(parts, cancel);
+//   Result<RunReport> report = co_await run.go("Tidy the downloads folder");
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "agent/model/exchange.h"
+#include "agent/run/asker.h"
+#include "agent/run/compaction.h"
+#include "agent/run/history.h"
+#include "agent/run/memory.h"
+#include "agent/run/run_control.h"
+#include "agent/run/session_hold.h"
+#include "agent/tool/tools.h"
+#include "core/call/continuations.h"
+#include "core/call/turns.h"
+
+namespace sallyport::agent {
+
+// What came of a run (RT-2).
+struct RunReport {
+  std::string session_id{};
+  std::string run_id{};
+  sessions::RunStatus status = sessions::RunStatus::Failed;
+  std::string reason{};  // empty: none
+  std::string text{};    // the model's last words
+  std::uint64_t rounds = 0;
+  std::uint64_t tool_calls = 0;
+  Usage usage{};
+  std::string policy_hash{};
+  std::uint64_t first_sequence = 0;  // the run's entries lie between these two
+  std::uint64_t last_sequence = 0;
+  std::optional<Continuation> continuation{};
+};
+json::object to_json(const RunReport& report);
+
+// Watches a run, on its executor. What it is given may hold anything a model can say.
+class RunView {
+ public:
+  virtual ~RunView() = default;
+  virtual void text(std::string_view) {}  // a piece of an answer, released by the checks
+  virtual void text_ended() {}
+  virtual void calling(const Call&) {}
+  virtual void answered(const Call&, const Answer&) {}
+  virtual void note(std::string_view) {}  // what a person wants to know of the run itself
+};
+
+// All of it outlives the run.
+struct RunParts {
+  RuntimeParts& runtime;
+  const Settings& settings;
+  Model& model;
+  Toolbox& tools;
+  SessionHold& hold;
+  RunView& view;
+  std::shared_ptr<core::Attendant> attendant{};  // asks a person while the run waits
+  bool interactive = false;                      // the front can ask its user
+  bool parks = false;                            // ends where a person is asked (RT-87)
+};
+
+// Used once. On the executor of the runtime.
+class Run {
+ public:
+  Run(RunParts parts, std::stop_token cancel);
+  Run(const Run&) = delete;
+
+  // With a message, or on from where the session stands. An error: nothing was begun; the cause
+  // `nothing_to_resume` where there is no message and nothing is open (RT-88).
+  Task<RunReport> go(std::optional<std::string> message);
+
+ private:
+  // How it ends.
+  struct End {
+    sessions::RunStatus status = sessions::RunStatus::Finished;
+    std::string reason{};
+    std::optional<Continuation> continuation{};
+  };
+  using Ended = std::optional<End>;  // nothing: it goes on
+
+  // run.cc
+  Task<void> begin();
+  Async<Ended> pick_up(std::optional<std::string> message);
+  Async<End> rounds();
+  Async<Ended> round();
+  Async<Ended> ask_model(std::string recalled);
+  Async<End> end_without_answer(NoAnswer none);
+  Async<Ended> compact_if_due();
+  Async<void> tell_notices();
+  Async<void> make_up_ingest();
+  Async<RunReport> end(End end);
+  Task<void> append(std::vector<sessions::NewItem> items, std::vector<std::string> told = {});
+  Task<void> load();
+  End aborted(const Abort& abort) const;
+  static End failed(std::string why);
+  Ended check();  // before every effect (EV-106)
+  std::uint64_t ledger_size();
+
+  // run_calls.cc
+  Async<Ended> run_calls(std::vector<ModelCall> calls, std::string refused = {});
+  Async<Ended> run_in_slices(std::vector<Call> calls);
+  Async<Ended> run_parking(std::vector<Call> calls);
+  Async<Ended> resume_parked(Continuation continuation);
+  Async<Ended> end_turn(Result<core::Turns::Ended> ended);
+  Async<Ended> complete_open_calls();
+  Task<std::optional<sessions::NewItem>> known_result(const ModelCall& model_call, Call& call);
+  Async<Ended> commit_results(std::vector<sessions::NewItem> results);
+  Call call_for(const ModelCall& model_call) const;
+  std::shared_ptr<core::Upstream> upstream_for(const Call& call) const;
+  const OfferedTool* offered_for(const Call& call) const;
+  // How many calls from this one on may run at the same time.
+  std::size_t adjacent(const std::vector<Call>& calls, std::size_t first) const;
+  sessions::NewItem result_of(const Call& call, const ToolResult& result) const;
+
+  RunParts parts_;
+  RuntimeParts& runtime_;
+  Asker asker_;
+  RunControl control_;
+  Memory memory_;
+  Compaction compaction_;
+  core::Continuations continuations_;
+  core::Turns turns_;
+  std::vector<OfferedTool> offered_;
+  std::vector<sessions::Item> items_;  // the transcript, as it is stored
+  std::uint64_t revision_ = 0;
+  std::optional<sessions::Run> before_;           // the run before this one
+  std::map<std::string, std::string> refusals_;   // by tool call id: why it is not run
+  std::map<std::string, std::string> first_ids_;  // of calls that run again, by their new id
+  std::optional<std::uint64_t> input_tokens_;     // of the last answer, as reported
+  RunReport report_;
+  bool stopping_ = false;  // asked to end with this round (RT-77)
+};
+
+}  // namespace sallyport::agent

@@ -1,0 +1,17 @@
+// Makes everything that a document needs to run: steps 11 and 12 of GR-6.
+#pragma once
+
+#include <expected>
+#include <memory>
+
+#include "guardrails/check/compiled.h"
+#include "guardrails/check/pattern_store.h"
+
+namespace sallyport::guardrails {
+
+// What the store kept is taken as it is where it fits the document; all else is compiled, and kept.
+std::expected<std::shared_ptr<const Compiled>, DocumentError> compile(Document document,
+                                                                      std::uint64_t generation,
+                                                                      const PatternStore* store);
+
+}  // namespace sallyport::guardrails

@@ -1,0 +1,281 @@
+#include "guardrails/check/hole_search.h"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <map>
+#include <set>
+
+#include "match/program.h"
+
+namespace sallyport::guardrails {
+
+namespace {
+
+// What a detector finds, as a pattern that each of its finds matches as a whole, and one of them.
+struct Form {
+  std::string_view detector;
+  std::string_view pattern;
+  std::string_view sample;
+};
+
+constexpr auto kForms = std::to_array<Form>({
+    {"aws_access_key_id", "A[KS]IA[A-Z0-9]{16}", "AKIAIOSFODNN7EXAMPLE"},
+    {"github_token", "(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})",
+     "ghp_0123456789abcdefghijABCDEFGHIJ012345"},
+    {"gitlab_token", "glpat-[A-Za-z0-9_-]{20,}", "glpat-0123456789abcdefghij"},
+    {"slack_token", "xox[abeprs]-[A-Za-z0-9-]{10,}", "xoxb-0123456789"},
+    {"google_api_key", "AIza[A-Za-z0-9_-]{35}", "AIza0123456789abcdefghij0123456789ABCDE"},
+    {"model_api_key", "sk-[A-Za-z0-9_-]{20,}", "sk-0123456789abcdefghij"},
+    {"stripe_key", "[sr]k_live_[A-Za-z0-9]{16,}", "sk_live_0123456789abcdef"},
+    {"us_ssn", "[0-9]{3}-[0-9]{2}-[0-9]{4}", "123-45-6789"},
+    {"email", "[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+", "a@example.org"},
+    {"phone_e164", "[+][0-9]{8,15}", "+12025550123"},
+    {"iban", "[A-Z]{2}[0-9]{2}[A-Z0-9 ]{11,45}", "DE89370400440532013000"},
+});
+// Of every other detector: any text at all.
+constexpr Form kAnyText{"", "[\\s\\S]+", "x"};
+
+// The last is any text at all.
+std::size_t form_of(std::string_view detector) {
+  const auto found = std::ranges::find(kForms, detector, &Form::detector);
+  return static_cast<std::size_t>(found - kForms.begin());
+}
+
+const Form& form_at(std::size_t index) {
+  return index < kForms.size() ? kForms[index] : kAnyText;
+}
+
+constexpr std::string_view kMark = "[REDACTED:";
+
+// Runs patterns over a text with holes: at a hole to every state that a word of its form reaches.
+class HoleSearch {
+ public:
+  enum class Side { May, Must };
+  // `May`: some filling of the holes hits. `Must`: every filling does. Assertions are taken as met
+  // by the first and as not met by the second, and a search that grows too large is `true` for the
+  // first and `false` for the second: both answers err to the side that is not decided.
+  static bool hits(const std::vector<match::Expression>& patterns,
+                   const std::vector<TextPiece>& pieces, Side side) {
+    HoleSearch search(side);
+    if (!search.compile(patterns, pieces)) return side == Side::May;
+    return search.run(pieces);
+  }
+
+ private:
+  using Nodes = std::set<std::uint32_t>;
+  struct State {
+    bool hit = false;
+    Nodes nodes{};
+    auto operator<=>(const State&) const = default;
+  };
+  static constexpr std::size_t kMostStates = 5'000;
+
+  explicit HoleSearch(Side side) : side_(side) {}
+
+  bool compile(const std::vector<match::Expression>& patterns,
+               const std::vector<TextPiece>& pieces) {
+    const auto add = [&](const match::Expression& expression) {
+      const Result<match::Parsed> parsed = match::parse(expression);
+      return parsed && program_.add(parsed->tree);
+    };
+    for (const match::Expression& pattern : patterns) {
+      if (!add(pattern)) return false;
+    }
+    patterns_ = static_cast<std::uint32_t>(patterns.size());
+    for (const TextPiece& piece : pieces) {
+      for (const std::size_t form : piece.forms) {
+        if (entries_.contains(form)) continue;
+        entries_[form] = patterns_ + static_cast<std::uint32_t>(entries_.size());
+        if (!add({.text = std::string(form_at(form).pattern)})) return false;
+      }
+    }
+    return program_.settle();
+  }
+
+  void close(std::uint32_t node, State& state, bool assertions) const {
+    std::vector<std::uint32_t> open{node};
+    std::set<std::uint32_t> seen;
+    while (!open.empty()) {
+      const std::uint32_t next = open.back();
+      open.pop_back();
+      if (!seen.insert(next).second) continue;
+      const match::Node& at = program_.nodes()[next];
+      switch (at.kind) {
+        case match::Node::Kind::Accept:
+          state.hit = true;
+          break;
+        case match::Node::Kind::Split:
+          open.push_back(at.out);
+          open.push_back(at.other);
+          break;
+        case match::Node::Kind::Assert:
+          if (assertions) open.push_back(at.out);
+          break;
+        case match::Node::Kind::Characters:
+          state.nodes.insert(next);
+          break;
+      }
+    }
+  }
+
+  // A match may begin at every place.
+  State begun(State state) const {
+    if (state.hit) return {.hit = true};
+    for (std::uint32_t entry = 0; entry < patterns_; ++entry) {
+      close(program_.start_of(entry), state, side_ == Side::May);
+    }
+    return state.hit ? State{.hit = true} : state;
+  }
+
+  State stepped(const State& state, std::uint32_t character, bool begins) const {
+    if (state.hit && begins) return state;
+    State next;
+    for (const std::uint32_t node : state.nodes) {
+      const match::Node& at = program_.nodes()[node];
+      if (program_.classes().contains(at.set, character)) {
+        close(at.out, next, begins ? side_ == Side::May : true);
+      }
+    }
+    return begins ? begun(std::move(next)) : next;
+  }
+
+  bool run(const std::vector<TextPiece>& pieces) {
+    std::set<State> states{begun({})};
+    for (const TextPiece& piece : pieces) {
+      states = piece.forms.empty() ? over_text(states, piece.text) : over_hole(states, piece);
+      if (states.size() > kMostStates || too_many_) return side_ == Side::May;
+    }
+    const auto is_hit = [](const State& state) { return state.hit; };
+    return side_ == Side::May ? std::ranges::any_of(states, is_hit)
+                              : std::ranges::all_of(states, is_hit);
+  }
+
+  std::set<State> over_text(std::set<State> states, std::string_view text) const {
+    for (std::size_t at = 0; at < text.size();) {
+      const char32_t character = next_character(text, at);
+      const std::uint32_t its_class = program_.classes().of(character);
+      std::set<State> next;
+      for (const State& state : states) next.insert(stepped(state, its_class, true));
+      states = std::move(next);
+    }
+    return states;
+  }
+
+  static char32_t next_character(std::string_view text, std::size_t& at) {
+    const auto lead = static_cast<unsigned char>(text[at]);
+    const std::size_t size = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    char32_t character = size == 1 ? lead : lead & (0xffu >> (size + 1));
+    for (std::size_t i = 1; i < size && at + i < text.size(); ++i) {
+      character = character << 6 | (static_cast<unsigned char>(text[at + i]) & 0x3fu);
+    }
+    at += size;
+    return character;
+  }
+
+  std::set<State> over_hole(const std::set<State>& states, const TextPiece& piece) {
+    using Pair = std::pair<State, State>;  // of the patterns, of the form
+    std::set<Pair> seen;
+    std::deque<Pair> open;
+    std::set<State> ends;
+    for (const std::size_t form : piece.forms) {
+      State start;
+      close(program_.start_of(entries_[form]), start, true);
+      for (const State& state : states) {
+        if (seen.emplace(state, start).second) open.emplace_back(state, start);
+      }
+    }
+    while (!open.empty()) {
+      const Pair pair = std::move(open.front());
+      open.pop_front();
+      if (seen.size() > kMostStates) {
+        too_many_ = true;
+        return {};
+      }
+      for (std::uint32_t its_class = 0; its_class < program_.classes().count(); ++its_class) {
+        State form = stepped(pair.second, its_class, false);
+        const bool complete = std::exchange(form.hit, false);
+        if (form.nodes.empty() && !complete) continue;
+        State state = stepped(pair.first, its_class, true);
+        if (complete) ends.insert(state);
+        if (form.nodes.empty()) continue;
+        Pair next{std::move(state), std::move(form)};
+        if (seen.insert(next).second) open.push_back(std::move(next));
+      }
+    }
+    return ends;
+  }
+
+  Side side_;
+  match::Program program_;
+  std::uint32_t patterns_ = 0;
+  std::map<std::size_t, std::uint32_t> entries_;
+  bool too_many_ = false;
+};
+
+std::vector<match::Expression> expressions_of(const Check& check) {
+  std::vector<match::Expression> all;
+  const bool words = check.type == CheckType::Blocklist;
+  for (const std::string& entry : check.entries) {
+    all.push_back({.kind = words ? match::Expression::Kind::Word : match::Expression::Kind::Pattern,
+                   .text = entry,
+                   .unicode = check.unicode,
+                   .caseless = words && !check.case_sensitive,
+                   .whole_word = words && check.whole_word});
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<std::vector<TextPiece>> pieces_of(std::string_view text,
+                                                const std::vector<HoleKind>& holes) {
+  std::vector<TextPiece> pieces;
+  std::size_t marks = 0;
+  while (true) {
+    const std::size_t at = text.find(kMark);
+    if (at == std::string_view::npos) break;
+    const std::size_t end = text.find(']', at);
+    if (end == std::string_view::npos) return std::nullopt;
+    const std::string_view category = text.substr(at + kMark.size(), end - at - kMark.size());
+    TextPiece hole;
+    for (const HoleKind& each : holes) {
+      if (each.category != category) continue;
+      const std::size_t form = form_of(each.detector);
+      if (std::ranges::find(hole.forms, form) == hole.forms.end()) hole.forms.push_back(form);
+    }
+    if (hole.forms.empty()) return std::nullopt;
+    pieces.push_back({.text = std::string(text.substr(0, at))});
+    pieces.push_back(std::move(hole));
+    ++marks;
+    text.remove_prefix(end + 1);
+  }
+  pieces.push_back({.text = std::string(text)});
+  if (marks != holes.size()) return std::nullopt;
+  return pieces;
+}
+
+std::string filled(const std::vector<TextPiece>& pieces) {
+  std::string text;
+  for (const TextPiece& piece : pieces) {
+    text +=
+        piece.forms.empty() ? std::string_view(piece.text) : form_at(piece.forms.front()).sample;
+  }
+  return text;
+}
+
+HoleReach reach_of(const Check& check, const std::vector<TextPiece>& pieces) {
+  // What views make of a text, and what exceptions take back, is not followed.
+  if (!check.views.empty() || !check.except.empty()) return {.may = true};
+  const std::vector<match::Expression> patterns = expressions_of(check);
+  HoleReach reach{.may = HoleSearch::hits(patterns, pieces, HoleSearch::Side::May)};
+  reach.must = reach.may && HoleSearch::hits(patterns, pieces, HoleSearch::Side::Must);
+  return reach;
+}
+
+std::optional<std::string> form_pattern(std::string_view detector) {
+  const std::size_t form = form_of(detector);
+  return form < kForms.size() ? std::optional(std::string(kForms[form].pattern)) : std::nullopt;
+}
+
+}  // namespace sallyport::guardrails

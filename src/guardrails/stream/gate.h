@@ -1,0 +1,50 @@
+// One stream of text: what may go out now, what is redacted, what was found. Owned by one caller at
+// a time.
+//
+//   auto gate = guardrails->arm(Stage::Output, std::nullopt);
+//   Passed first = *gate->push("key is AKIAIOSF");   // first.text() == "key is "
+//   Passed next = *gate->push("ODNN7EXAMPLE ok");    // next.block->start == 7
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "guardrails/check/guardrails.h"
+#include "sallyport/result.h"
+
+namespace sallyport::guardrails {
+
+// Source bytes [start, end) that are decided: text to pass on, or a region and its replacement.
+struct Piece {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::string text{};
+  std::vector<std::size_t> checks{};  // empty for plain text; else all with a span in it, sorted
+};
+
+struct Passed {
+  std::vector<Piece> pieces{};  // in source order, without gaps
+  std::vector<Hit> logs{};      // as they became certain
+  std::optional<Hit> block{};   // nothing follows it
+
+  // What the client sees of this, a block's replacement included.
+  std::string text() const;
+};
+
+class Gate {
+ public:
+  virtual ~Gate() = default;
+
+  // After a block: nothing. After `finish`: `Conflict`.
+  virtual Result<Passed> push(std::string_view delta) = 0;
+  virtual Result<Passed> finish() = 0;
+
+  virtual std::uint64_t bytes_in() const = 0;
+  virtual std::uint64_t held() const = 0;  // 0 after a block
+  virtual std::uint64_t invalid_utf8() const = 0;
+  virtual std::vector<Coverage> coverage() const = 0;
+  virtual std::size_t state_bytes() const = 0;  // besides held text
+};
+
+}  // namespace sallyport::guardrails

@@ -1,0 +1,112 @@
+// One message of a model: its text, its reasoning and the arguments of each of its tool calls are
+// channels, with offsets, hold-back and hits of their own (GR-54). A block on text or reasoning
+// ends the message: nothing more leaves on any channel, and calls that have not started never do
+// (GR-55). The next message gets a gate of its own. Owned by one caller at a time.
+//
+//   MessageGate gate(guardrails);
+//   send(gate.push(Channel::Text, "I will look."));
+//   gate.open_call("call_1", "read_file");
+//   gate.push_arguments("call_1", R"({"path":"/etc/)");  // kept: arguments are no text
+//   gate.push_arguments("call_1", R"(hosts"})");
+//   CallDecision decided = *gate.close_call("call_1");
+//   if (*gate.start_call("call_1")) run(*decided.arguments);
+//   send(gate.finish(Channel::Text));
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "guardrails/stream/gate.h"
+
+namespace sallyport::guardrails {
+
+enum class Channel : std::uint8_t { Text, Reasoning };
+std::string_view to_string(Channel channel);
+
+// What became of a call's arguments. `arguments`: as they came, or redacted; nothing: refused.
+struct CallDecision {
+  Evaluation seen{};
+  std::optional<std::string> arguments{};
+};
+
+struct MessageCall {
+  enum class State : std::uint8_t {
+    Open,     // arguments are still coming
+    Ready,    // may start
+    Refused,  // by the checks, or because its arguments could not be decided
+    Started,
+    Dropped,  // the message was blocked before it started
+  };
+
+  std::string id{};
+  std::string tool{};
+  State state = State::Open;
+};
+std::string_view to_string(MessageCall::State state);
+
+class MessageGate {
+ public:
+  static constexpr std::size_t kMostCalls = 1024;
+  static constexpr std::size_t kMostArgumentBytes = std::size_t{16} << 20;  // of all calls
+
+  explicit MessageGate(std::shared_ptr<const Guardrails> guardrails);
+  ~MessageGate();
+
+  // As of a `Gate`; nothing once the message is blocked.
+  Result<Passed> push(Channel channel, std::string_view delta);
+  Result<Passed> finish(Channel channel);
+
+  // `Conflict`: there is such a call already; `Exhausted`: there are too many.
+  Result<void> open_call(const std::string& id, std::string_view tool);
+  // What may leave now: everything where no check looks at this tool's arguments, else nothing
+  // until they are complete. `Exhausted` refuses the call.
+  Result<std::string> push_arguments(const std::string& id, std::string_view delta);
+  // Decides the call as `tool_use`. `InvalidInput`, where a check looks: no JSON, and refused.
+  // `arguments` is what has not left yet.
+  Result<CallDecision> close_call(const std::string& id);
+  // May it run? Then it has started, and whatever comes later of this message does not stop it.
+  Result<bool> start_call(const std::string& id);
+
+  // The channel whose text ended the message.
+  std::optional<Channel> blocked_on() const { return blocked_on_; }
+  // In the order in which they were opened. Those that were dropped go on record.
+  const std::vector<MessageCall>& calls() const { return calls_; }
+  bool armed() const;
+  // Of a channel; one without any push has seen nothing.
+  std::uint64_t bytes_in(Channel channel) const;
+  std::uint64_t held(Channel channel) const;
+  std::uint64_t invalid_utf8(Channel channel) const;
+  std::vector<Coverage> coverage(Channel channel) const;
+
+  // What the message has cost so far; a block does not take it back.
+  void count_tokens(std::uint64_t tokens) { tokens_ += tokens; }
+  std::uint64_t tokens() const { return tokens_; }
+
+ private:
+  struct Arguments {
+    bool kept = false;  // a check looks at them
+    std::string text{};
+  };
+
+  Gate& gate(Channel channel);
+  const Gate* find(Channel channel) const;
+  Result<Passed> told(Channel channel, Result<Passed> passed);
+  Result<std::size_t> known(const std::string& id) const;
+  Result<CallDecision> decide(std::size_t call);
+
+  std::shared_ptr<const Guardrails> guardrails_;
+  std::array<std::unique_ptr<Gate>, 2> gates_{};  // made with their first delta
+  std::vector<MessageCall> calls_;
+  std::vector<Arguments> arguments_;  // of each call
+  std::map<std::string, std::size_t, std::less<>> places_;
+  std::optional<Channel> blocked_on_;
+  std::size_t argument_bytes_ = 0;
+  std::uint64_t tokens_ = 0;
+};
+
+}  // namespace sallyport::guardrails

@@ -1,0 +1,47 @@
+// The gate of a stream whose text some checks look at.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "guardrails/check/compiled.h"
+#include "guardrails/stream/gate.h"
+#include "guardrails/view/views.h"
+#include "match/stream.h"
+
+namespace sallyport::guardrails {
+
+class StreamGate final : public Gate {
+ public:
+  // `coverage` says which checks look; at least one does.
+  StreamGate(std::shared_ptr<const Compiled> compiled, Stage stage, std::vector<Coverage> coverage);
+
+  Result<Passed> push(std::string_view delta) override;
+  Result<Passed> finish() override;
+  std::uint64_t bytes_in() const override { return bytes_in_; }
+  std::uint64_t held() const override;
+  std::uint64_t invalid_utf8() const override;
+  std::vector<Coverage> coverage() const override;
+  std::size_t state_bytes() const override;
+
+ private:
+  void open(Stage stage);
+  // What a step of the stream lets out; where the engine fails, nothing.
+  template <class Step>
+  Passed pass(Step step);
+  Passed told(match::Output output) const;
+  Hit hit_of_stream(const match::Hit& found) const;
+  Passed fail_closed();
+
+  std::shared_ptr<const Compiled> compiled_;
+  std::shared_ptr<const Plan> plan_;
+  std::vector<Coverage> coverage_;
+  const Views* views_ = nullptr;         // of the stream, where checks have any
+  std::optional<match::Stream> stream_;  // nothing: the engine has failed
+  std::uint64_t bytes_in_ = 0;
+  bool blocked_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace sallyport::guardrails

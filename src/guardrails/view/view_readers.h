@@ -1,0 +1,105 @@
+// What looks at the characters of a view. Inside a view places are counted in its characters,
+// because several of them may come from the same source bytes: an exception that covers one letter
+// of a ligature must not cover the other.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "guardrails/view/view_node.h"
+#include "match/preferred_end.h"
+#include "match/scanner.h"
+
+namespace sallyport::guardrails {
+
+// For streams, and for the spans of redactions: tells matches in source bytes.
+class SpanReader final : public ViewReader {
+ public:
+  // `quoted`: how many source bytes back the start of a match is remembered, at least.
+  SpanReader(const ViewGroup& group, std::size_t view, const std::vector<bool>& muted,
+             std::uint64_t quoted = std::numeric_limits<std::uint64_t>::max());
+
+  void read(const match::Unit& unit, MatchSink& sink) override;
+  void end(MatchSink& sink) override;
+  void drop() override;
+  std::optional<std::uint64_t> held_from() const override;
+  std::optional<match::Match> earliest_held() const override;
+  bool overflowed() const override { return scanner_.overflowed(); }
+  std::size_t state_bytes() const override;
+
+ private:
+  void tell(MatchSink& sink);
+  void forget();
+  const match::Unit& at(std::uint64_t place) const;
+  std::string excerpt(std::uint64_t start, std::uint64_t end) const;
+
+  const ViewGroup& group_;
+  std::size_t view_;
+  const match::PatternSet& set_;
+  const std::vector<bool>& muted_;  // rules of the plan
+  std::uint64_t quoted_;
+  match::Scanner scanner_;
+  std::uint64_t place_ = 0;
+  std::vector<match::Unit> window_;  // characters from `window_from_` on: all that is open
+  std::uint64_t window_from_ = 0;
+  std::vector<match::Match> certain_;
+};
+
+// For whole texts: tells every match, with its place in the view as its start.
+class PlaceReader final : public ViewReader {
+ public:
+  PlaceReader(const ViewGroup& group, std::size_t view);
+
+  // Another source text begins.
+  void begin() { place_ = 0; }
+  void read(const match::Unit& unit, MatchSink& sink) override;
+  void end(MatchSink& sink) override;
+  void drop() override { scanner_.reset(); }
+
+ private:
+  void tell(MatchSink& sink);
+
+  const ViewGroup& group_;
+  std::size_t view_;
+  match::Scanner scanner_;
+  std::uint64_t place_ = 0;
+  std::vector<match::Match> certain_;
+};
+
+// A match as it is reported.
+struct Located {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::string matched{};
+};
+
+// Reads a view once more, for the end that Perl prefers of a match at a known place.
+class MatchLocator final : public ViewReader {
+ public:
+  // The match is one of the view's set.
+  MatchLocator(const ViewGroup& group, std::size_t view, const match::Match& match);
+
+  void read(const match::Unit& unit, MatchSink& sink) override;
+  void end(MatchSink& sink) override;
+  void drop() override { before_.reset(); }
+  bool done() const { return done_; }
+  const Located& located() const { return located_; }
+
+ private:
+  void settle();
+
+  match::PreferredEnd end_;
+  std::uint64_t start_;
+  std::uint64_t place_ = 0;
+  std::optional<char32_t> before_;
+  std::vector<char32_t> beginning_;             // as much as may be quoted
+  std::array<std::uint64_t, 3> source_ends_{};  // of the last characters, by place
+  bool done_ = false;
+  Located located_;
+};
+
+}  // namespace sallyport::guardrails

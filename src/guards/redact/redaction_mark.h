@@ -1,0 +1,16 @@
+// The marks that redaction leaves behind, and must never match again (PI-67).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "guards/detect/detector_table.h"
+
+namespace sallyport::guards {
+
+std::string redaction_mark(Category category);  // `[REDACTED:secret]` (AU-82)
+
+// True when `text` is one mark and nothing else: `[REDACTED:...]`, `[FP:...]` or `****`.
+bool is_redaction_mark(std::string_view text);
+
+}  // namespace sallyport::guards

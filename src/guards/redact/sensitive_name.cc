@@ -1,0 +1,89 @@
+#include "guards/redact/sensitive_name.h"
+
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <span>
+
+#include "guards/detect/char_class.h"
+
+namespace sallyport::guards {
+
+namespace {
+
+// All lists are without separators, as `Folded` makes them.
+constexpr auto kSensitiveNames = std::to_array<std::string_view>(
+    {"password",     "passwd",      "pwd",           "secret",
+     "token",        "apikey",      "accesstoken",   "refreshtoken",
+     "idtoken",      "authtoken",   "authorization", "proxyauthorization",
+     "clientsecret", "privatekey",  "secretkey",     "secretaccesskey",
+     "credential",   "credentials", "cookie",        "setcookie",
+     "passphrase"});
+
+constexpr auto kLastWords =
+    std::to_array<std::string_view>({"password", "passwd", "passphrase", "secret", "token",
+                                     "apikey", "privatekey", "secretkey", "secretaccesskey"});
+
+// Where a listing goes on, what a price is per, and the words of a model's vocabulary.
+constexpr auto kHarmlessLastWords = std::to_array<std::string_view>(
+    {"progresstoken", "pagetoken", "nexttoken",   "continuationtoken", "cursortoken", "synctoken",
+     "resumetoken",   "pertoken",  "firsttoken",  "lasttoken",         "maxtoken",    "mintoken",
+     "eostoken",      "bostoken",  "padtoken",    "unktoken",          "septoken",    "clstoken",
+     "masktoken",     "stoptoken", "specialtoken"});
+
+// A name in lower case without separators, and where its words begin.
+class Folded {
+ public:
+  explicit Folded(std::string_view name) {
+    if (name.starts_with("x-") || name.starts_with("X-")) name.remove_prefix(2);
+    // Every list is about how a name ends.
+    if (name.size() > kLongest) name.remove_prefix(name.size() - kLongest);
+    bool behind_separator = true;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      const bool separator = is(name[i], kUnderscore | kDash);
+      if (!separator) append(name[i], behind_separator || is_hump(name, i));
+      behind_separator = separator;
+    }
+  }
+
+  bool is_one_of(std::span<const std::string_view> names) const {
+    return std::ranges::find(names, text()) != names.end();
+  }
+
+  bool ends_in_one_of(std::span<const std::string_view> words) const {
+    return std::ranges::any_of(words, [this](std::string_view last) {
+      return text().ends_with(last) && begins_.test(size_ - last.size());
+    });
+  }
+
+ private:
+  static constexpr std::size_t kLongest = 96;
+
+  // The T of idToken and of IDToken.
+  static bool is_hump(std::string_view name, std::size_t i) {
+    if (i == 0 || !is(name[i], kUpper)) return false;
+    return !is(name[i - 1], kUpper) || is_at(name, i + 1, kLower);
+  }
+
+  void append(char c, bool begins_word) {
+    bytes_[size_] = is(c, kUpper) ? static_cast<char>(c - 'A' + 'a') : c;
+    begins_.set(size_++, begins_word);
+  }
+
+  std::string_view text() const { return {bytes_.data(), size_}; }
+
+  std::array<char, kLongest> bytes_{};
+  std::bitset<kLongest> begins_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace
+
+bool is_sensitive_name(std::string_view name) {
+  const Folded folded(name);
+  if (folded.is_one_of(kSensitiveNames)) return true;
+  return folded.ends_in_one_of(kLastWords) && !folded.ends_in_one_of(kHarmlessLastWords);
+}
+
+}  // namespace sallyport::guards

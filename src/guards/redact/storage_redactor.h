@@ -1,0 +1,44 @@
+// Takes secrets, personal data and internal addresses out of what the ledger is about to store
+// (LE-55, AU-81, AU-82).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "base/guarded.h"
+#include "core/record/redactor.h"
+#include "guards/detect/detectors.h"
+
+namespace sallyport::guards {
+
+// What is found is replaced by `[REDACTED:<category>]`:
+//
+// - in strings, member names and integers of nine digits or more, the bytes a detector matches;
+//   names that become alike get `#2`, `#3`, ..., and an integer becomes a string;
+// - under a sensitive name (sensitive_name.h), the whole of a string or number, and every string
+//   inside of an array or object; null, true, false and "" say nothing and stay;
+// - a Google Cloud service account as a whole becomes null.
+//
+// A JSON schema that describes a member `password` is no password: below `properties` only what
+// states a value (`default`, `const`, `enum`, `examples`, ...) falls under the name.
+//
+// Redacting a second time changes nothing. In `Removal::path` member names are as they are
+// afterwards, so that a path never tells what was taken out of it.
+class StorageRedactor final : public core::Redactor {
+ public:
+  explicit StorageRedactor(std::shared_ptr<const Detectors> detectors);
+
+  std::vector<core::Removal> redact(std::string_view name, json::value& value) const override;
+  bool redact_identifier(std::string& text) const override;
+
+ private:
+  std::shared_ptr<const Detectors> detectors_;
+  // The identifiers of a call stand in every one of its entries: what was searched in vain is not
+  // searched again. Bounded.
+  mutable Guarded<std::unordered_set<std::string>> clean_;
+};
+
+}  // namespace sallyport::guards

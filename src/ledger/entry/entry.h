@@ -1,0 +1,105 @@
+// One record of the ledger: from a draft to canonical bytes, and back.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/entropy.h"
+#include "base/keyed_digest.h"
+#include "base/uuid.h"
+#include "core/record/recorder.h"
+#include "core/record/redactor.h"
+#include "ledger/entry/opening.h"
+
+namespace sallyport::ledger {
+
+inline constexpr std::string_view kEntrySchema = "sallyport.entry.v1";
+inline constexpr std::size_t kMaxEntryBytes = 65535;  // a tile bundle counts in 16 bits
+
+// What an index or a filter needs to know of an entry.
+struct EntryView {
+  std::uint64_t sequence = 0;
+  std::string id;
+  std::string kind;
+  std::string recorded_at;
+  std::string instance_id;
+  std::string policy_hash;
+  std::string call_id;
+  std::string session_id;
+  std::string agent_id;
+  std::string server;
+  std::string tool_name;
+  std::string outcome;
+  std::string trace_id;
+  std::string run_id;
+  std::string topic;
+  std::uint64_t topic_id = 0;
+};
+
+// A draft after redaction and sealing: all its bytes but time, place and topic number, which only
+// the write transaction knows.
+class SealedDraft {
+ public:
+  struct Means {
+    const core::Redactor& redactor;
+    const KeyedDigest& digest;
+    Entropy& entropy;
+    std::string_view instance_id;
+  };
+
+  // `InvalidInput` names what breaks LE-1, LE-4 or LE-80.
+  static Result<SealedDraft> seal(core::Draft draft, const Uuid& id, const Means& means);
+
+  // Canonical bytes, LE-1.
+  std::string bytes(std::uint64_t sequence, WallTime recorded_at, std::uint64_t topic_id) const;
+
+  const Uuid& id() const { return id_; }
+  const std::string& topic() const { return view_.topic; }
+  // What an index says of it; without time and place.
+  const EntryView& view() const { return view_; }
+  // A trust record has its bytes only when it has its place in the chain; `link` gives its hash.
+  bool is_link() const { return link_.has_value(); }
+  std::string link(std::uint64_t index, const std::optional<std::string>& previous_hash);
+  const std::vector<core::Fact>& facts() const { return facts_; }
+  const std::vector<std::shared_ptr<const core::FactChange>>& changes() const { return changes_; }
+  std::size_t size() const;  // bytes it will take, nearly
+  const std::string& packed_openings() const { return packed_openings_; }
+
+ private:
+  SealedDraft() = default;
+  void render(std::string_view body, const json::array& redactions);
+
+  Uuid id_{};
+  EntryView view_;
+  std::string before_time_;
+  std::string before_sequence_;
+  std::string after_sequence_;  // up to `"topic_id":` where there is a topic
+  std::string after_topic_;
+  std::string packed_openings_;
+  struct Link {
+    json::object body;
+    json::array redactions;
+  };
+  std::optional<Link> link_;
+  std::vector<core::Fact> facts_;
+  std::vector<std::shared_ptr<const core::FactChange>> changes_;
+};
+
+// Reads the members of LE-1 without building the body. Only for bytes of our own store.
+Result<EntryView> view_entry(std::string_view bytes);
+
+// Everything LE-1, LE-2, LE-4 and LE-14 demand of an entry that came from elsewhere: known members
+// of the right types, known kind, content fields sealed. `where` names the member.
+Result<void> check_entry(const json::value& entry);
+
+// Members that repeat the body agree with it (the step `meaning`).
+Result<void> check_meaning(const json::value& entry);
+
+// The body with open values back in place; fields that are not open show as
+// `{"$sealed":..,"state":"withheld"|"erased"|"sealed"}`.
+json::value opened_body(const json::value& entry, const std::vector<Opening>& openings);
+
+}  // namespace sallyport::ledger

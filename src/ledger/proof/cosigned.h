@@ -1,0 +1,44 @@
+// What witnesses said of checkpoints, kept beside the log: facts by size, no bytes of any entry.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "ledger/ledger.h"
+#include "ledger/proof/witness_policy.h"
+#include "ledger/store.h"
+
+namespace sallyport::ledger {
+
+// Sizes whose cosignatures are kept, the newest of them, and the newest that made the quorum.
+inline constexpr std::size_t kKeptSizes = 16;
+
+struct Cosigned {
+  std::uint64_t size = 0;
+  bool has_quorum = false;  // of the policy at the time
+  std::string lines{};      // of the note, each with its LF
+};
+
+// Nothing: no witness has cosigned the checkpoint of this size, or it is not kept any more.
+Result<std::optional<Cosigned>> cosigned_at(ReadView& view, std::uint64_t size);
+
+// The newest above `sequence`: with a quorum where there is one, else with any cosignature. Only
+// one whose log key is that of the newest checkpoint, so that it can be checked with that key.
+Result<std::optional<Cosigned>> newest_cosigned(ReadView& view, std::uint64_t sequence);
+
+// Adds verified lines to those of this size, and lets older ones go. `checkpoint` is the note that
+// they are for, as it is stored.
+Result<void> keep_cosignatures(WriteView& view, std::string_view checkpoint,
+                               const std::vector<NoteSignature>& lines,
+                               const WitnessPolicy& policy);
+
+// Remembers that the checkpoint of this size is about to be shown to others. When it returns, all
+// up to there is on disk: a commit that did not wait for the disk may be gone after a loss of
+// power, and a witness never forgets what it was shown (SC-22). Waits.
+Result<void> note_offered(Ledger& ledger, std::uint64_t size);
+
+// A stored checkpoint with the cosignatures that are kept for its size.
+Result<std::string> with_cosignatures(ReadView& view, std::uint64_t size, std::string checkpoint);
+
+}  // namespace sallyport::ledger

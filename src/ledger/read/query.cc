@@ -1,0 +1,191 @@
+#include "ledger/read/query.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/try.h"
+#include "ledger/write/block_index.h"
+#include "ledger/write/opening_check.h"
+
+namespace sallyport::ledger {
+
+namespace {
+
+bool matches(const EntryView& entry, const Filter& filter) {
+  if (filter.after && entry.sequence <= *filter.after) return false;
+  if (filter.before && entry.sequence >= *filter.before) return false;
+  if (filter.id && entry.id != *filter.id) return false;
+  for (const auto& [facet, value] : filter.facets) {
+    if (facet_value(entry, facet) != value) return false;
+  }
+  if (!filter.since && !filter.until) return true;
+  const std::optional<WallTime> time = from_rfc3339(entry.recorded_at);
+  return time && (!filter.since || *time >= *filter.since) &&
+         (!filter.until || *time < *filter.until);
+}
+
+// What an entry says, as long as it can be read; else damage, with its place.
+Result<EntryView> seen_in(const StoredEntry& stored) {
+  Result<EntryView> seen = view_entry(*stored.bytes);
+  if (seen) return seen;
+  SALLYPORT_CHECK_OK(check_leaf(stored));
+  return seen;
+}
+
+// Tells whether an entry is one of those that were asked for.
+class Sieve {
+ public:
+  explicit Sieve(const Filter& filter) : filter_(filter) {
+    for (const auto& [name, value] : filter.body) {
+      members_.push_back(fmt::format("\"{}\":{}", name, canonical_json(value)));
+    }
+  }
+
+  // Nothing: it is not.
+  Result<std::optional<EntryView>> passes(const StoredEntry& stored) const {
+    if (!stored.bytes) return std::nullopt;
+    // Members of canonical bytes have one spelling: most entries are ruled out without reading.
+    for (const std::string& member : members_) {
+      if (stored.bytes->find(member) == std::string::npos) return std::nullopt;
+    }
+    SALLYPORT_TRY(EntryView entry, seen_in(stored));
+    if (!matches(entry, filter_)) return std::nullopt;
+    SALLYPORT_TRY(const bool same_body, body_matches(stored));
+    if (!same_body) return std::nullopt;
+    // Only entries that were signed are returned.
+    SALLYPORT_CHECK_OK(check_leaf(stored));
+    return entry;
+  }
+
+ private:
+  // The second look, for what only the body says.
+  Result<bool> body_matches(const StoredEntry& stored) const {
+    if (filter_.body.empty()) return true;
+    SALLYPORT_TRY(const json::value entry, parse_own_json(*stored.bytes));
+    const json::object& body = entry.at("body").as_object();
+    return std::ranges::all_of(filter_.body, [&](const auto& wanted) {
+      const json::value* const member = body.if_contains(wanted.first);
+      return member != nullptr && *member == wanted.second;
+    });
+  }
+
+  const Filter& filter_;
+  std::vector<std::string> members_;
+};
+
+std::vector<std::uint64_t> all_blocks(std::uint64_t first, std::uint64_t end) {
+  std::vector<std::uint64_t> blocks;
+  for (std::uint64_t block = first; block < end; ++block) blocks.push_back(block);
+  return blocks;
+}
+
+// A malformed id is an error of the caller, not an id without matches (LE-82).
+Result<Uuid> wanted_id(const Filter& filter) {
+  const std::optional<Uuid> id = parse_uuid(*filter.id);
+  if (!id) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("`{:.40}` is not the id of an entry", *filter.id));
+  }
+  return *id;
+}
+
+// Finished blocks that can hold a match, by the index that is likely to name the fewest; nothing
+// when no index applies and all have to be read.
+Result<std::optional<std::vector<std::uint64_t>>> candidate_blocks(ReadView& view,
+                                                                   const Filter& filter,
+                                                                   std::uint64_t first) {
+  if (filter.id) {
+    SALLYPORT_TRY(const Uuid id, wanted_id(filter));
+    return view.blocks_with_id(id);
+  }
+  // Facets are ordered from the most telling to the least.
+  if (!filter.facets.empty()) {
+    const auto& [facet, value] = *filter.facets.begin();
+    return view.blocks_with(facet, value, first);
+  }
+  if (filter.since || filter.until) {
+    return view.blocks_between(filter.since.value_or(WallTime::min()),
+                               filter.until.value_or(WallTime::max()), first);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<void> find_entries(ReadView& view, const Filter& filter, const OnMatch& on_match) {
+  std::size_t found = 0;
+  bool more = filter.limit > 0;
+  const Sieve sieve(filter);
+  const auto look = [&](const StoredEntry& stored) -> Result<bool> {
+    SALLYPORT_TRY(const std::optional<EntryView> entry, sieve.passes(stored));
+    if (!entry) return true;
+    SALLYPORT_TRY(more, on_match(stored, *entry));
+    more = more && ++found < filter.limit;
+    return more;
+  };
+  if (filter.id) SALLYPORT_CHECK_OK(wanted_id(filter));
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  const std::uint64_t begin = filter.after ? *filter.after + 1 : 0;
+  const std::uint64_t end = std::min(size, filter.before.value_or(size));
+  if (begin >= end) return {};
+  const std::uint64_t tail = size / kBlock * kBlock;
+  SALLYPORT_TRY(const auto blocks, candidate_blocks(view, filter, begin / kBlock));
+  if (!blocks) return more ? view.scan(begin, end, look) : Result<void>{};
+  for (const std::uint64_t block : *blocks) {
+    if (!more || block * kBlock >= end) return {};
+    if ((block + 1) * kBlock <= begin) continue;
+    SALLYPORT_CHECK_OK(
+        view.scan(std::max(begin, block * kBlock), std::min(end, (block + 1) * kBlock), look));
+  }
+  const std::uint64_t rest = std::max(begin, tail);
+  return more && rest < end ? view.scan(rest, end, look) : Result<void>{};
+}
+
+Result<std::vector<StoredEntry>> newest_entries(ReadView& view, const Filter& filter,
+                                                std::size_t count) {
+  if (filter.id) SALLYPORT_CHECK_OK(wanted_id(filter));
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  const std::uint64_t stop = filter.after ? *filter.after + 1 : 0;
+  if (stop >= size) return std::vector<StoredEntry>{};
+  SALLYPORT_TRY(const auto blocks, candidate_blocks(view, filter, stop / kBlock));
+  std::vector<std::uint64_t> left = blocks.value_or(all_blocks(stop / kBlock, size / kBlock));
+  left.push_back(size / kBlock);  // the entries that are in no block yet
+  const Sieve sieve(filter);
+  std::vector<StoredEntry> newest;  // the newest first
+  // Backwards, and no further than it takes.
+  for (; !left.empty() && newest.size() < count; left.pop_back()) {
+    const std::uint64_t begin = left.back() * kBlock;
+    std::vector<StoredEntry> found;
+    const auto look = [&](const StoredEntry& stored) -> Result<bool> {
+      SALLYPORT_TRY(const std::optional<EntryView> entry, sieve.passes(stored));
+      if (entry) found.push_back(stored);
+      return true;
+    };
+    SALLYPORT_CHECK_OK(view.scan(std::max(stop, begin), std::min(size, begin + kBlock), look));
+    newest.insert(newest.end(), std::make_move_iterator(found.rbegin()),
+                  std::make_move_iterator(found.rend()));
+  }
+  if (newest.size() > count) newest.resize(count);
+  std::ranges::reverse(newest);
+  return newest;
+}
+
+Result<std::map<std::string, std::uint64_t>> count_by(ReadView& view, Facet facet) {
+  std::map<std::string, std::uint64_t> counts;
+  SALLYPORT_TRY(const std::vector<BlockIndex::Count> totals, view.totals(facet));
+  for (const BlockIndex::Count& total : totals) counts[total.value] += total.count;
+  SALLYPORT_TRY(const std::uint64_t size, view.size());
+  SALLYPORT_CHECK_OK(
+      view.scan(size / kBlock * kBlock, size, [&](const StoredEntry& stored) -> Result<bool> {
+        if (!stored.bytes) return true;
+        SALLYPORT_TRY(const EntryView entry, seen_in(stored));
+        const std::string& value = facet_value(entry, facet);
+        if (!value.empty()) ++counts[value];
+        return true;
+      }));
+  return counts;
+}
+
+}  // namespace sallyport::ledger

@@ -1,0 +1,28 @@
+// Tells the callers of one commit, in runs: one hand-over to an executor for all that wait there,
+// instead of a lock and a wake-up for each.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <vector>
+
+#include "ledger/write/committer.h"
+
+namespace sallyport::ledger {
+
+class Answers {
+ public:
+  Answers() = default;
+  Answers(const Answers&) = delete;
+  ~Answers() { hand_over(); }
+
+  // The group goes along, so that what its caller's thread allocated is freed there.
+  void add(Group group);
+
+ private:
+  void hand_over();
+  static void tell(const boost::asio::any_io_executor& executor, std::vector<Group> waiting);
+
+  std::vector<Group> waiting_;  // all of one executor
+};
+
+}  // namespace sallyport::ledger

@@ -1,0 +1,32 @@
+// The index of a block of `kBlock` entries, made from the entries alone.
+#pragma once
+
+#include <array>
+#include <map>
+
+#include "ledger/entry/entry.h"
+#include "ledger/store.h"
+
+namespace sallyport::ledger {
+
+const std::string& facet_value(const EntryView& entry, Facet facet);
+inline constexpr Facet kFacets[] = {Facet::Call,   Facet::Session, Facet::Agent,
+                                    Facet::Server, Facet::Tool,    Facet::Outcome,
+                                    Facet::Kind,   Facet::Topic,   Facet::Run};
+
+class BlockIndexer {
+ public:
+  void add(const EntryView& entry, WallTime time, const Uuid& id);
+  std::uint64_t size() const { return size_; }
+  BlockIndex finish(std::uint64_t block);  // and begins anew
+
+ private:
+  std::uint64_t size_ = 0;
+  BlockIndex index_;
+  std::array<std::map<std::string, std::uint64_t, std::less<>>, std::size(kFacets)> counts_;
+};
+
+// The same from the bytes of an entry, whose time and id are text there.
+Result<void> add_entry(BlockIndexer& indexer, const EntryView& entry);
+
+}  // namespace sallyport::ledger

@@ -1,0 +1,516 @@
+#include "ledger/write/committer.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <set>
+
+#include "base/try.h"
+#include "ledger/entry/trust_link.h"
+#include "ledger/proof/tree.h"
+#include "ledger/write/block_index.h"
+#include "ledger/write/late_outcome.h"
+#include "ledger/write/written_ids.h"
+
+namespace sallyport::ledger {
+
+using std::chrono::seconds;
+
+core::Draft control(std::string_view name, json::object details) {
+  core::Draft draft{.kind = core::Kind::Control, .body = std::move(details)};
+  draft.body["control"] = name;
+  return draft;
+}
+
+// What one transaction has put together so far.
+struct Committer::Batch {
+  explicit Batch(WriteView& to, Stored before)
+      : view(to), next(std::move(before)), written_ids(to) {}
+
+  WriteView& view;
+  Stored next;
+  WrittenIds written_ids;
+  std::vector<StoredEntry> entries{};
+  std::vector<Edge::Subtree> completed{};  // by these entries
+  std::map<std::string, std::uint64_t> topic_ids{};
+  std::vector<BlockIndex> indexes{};  // of blocks that this process filled from their first entry
+};
+
+namespace {
+
+// Reads a number from a fact. Another program may have written anything there.
+Result<std::uint64_t> number_in_fact(const std::optional<std::string>& stored,
+                                     std::string_view space) {
+  std::uint64_t number = 0;
+  if (!stored) return number;
+  const char* const end = stored->data() + stored->size();
+  const auto [last, code] = std::from_chars(stored->data(), end, number);
+  if (code == std::errc() && last == end) return number;
+  return ledger_unavailable(
+      "corrupt", fmt::format("a fact `{}` is no number; run `sallyport ledger verify`", space));
+}
+
+core::FactChange::Stored facts_of(WriteView& view) {
+  return [&view](std::string_view space, std::string_view key) { return view.fact(space, key); };
+}
+
+Result<bool> as_expected(WriteView& view, const Group& group) {
+  for (const core::Fact& fact : group.expected) {
+    SALLYPORT_TRY(const std::optional<std::string> stored, view.fact(fact.space, fact.key));
+    if (stored != fact.value) return false;
+  }
+  return true;
+}
+
+// Before anything of the group is written, so that a refusal leaves nothing behind.
+Result<void> ask_changes(WriteView& view, const Group& group) {
+  for (const SealedDraft& draft : group.drafts) {
+    for (const std::shared_ptr<const core::FactChange>& change : draft.changes()) {
+      SALLYPORT_CHECK_OK(change->facts(facts_of(view)));
+    }
+  }
+  return {};
+}
+
+Result<void> put_facts(WriteView& view, const SealedDraft& draft, std::uint64_t sequence) {
+  for (core::Fact fact : draft.facts()) {
+    if (fact.with_place) *fact.value += fmt::format("@{}", sequence);
+    if (fact.counts) {
+      SALLYPORT_TRY(const std::optional<std::string> stored, view.fact(fact.space, fact.key));
+      SALLYPORT_TRY(const std::uint64_t count, number_in_fact(stored, fact.space));
+      fact.value = std::to_string(count + 1);
+    }
+    SALLYPORT_CHECK_OK(view.put_fact(fact));
+  }
+  for (const std::shared_ptr<const core::FactChange>& change : draft.changes()) {
+    SALLYPORT_TRY(const std::vector<core::Fact> facts, change->facts(facts_of(view)));
+    for (const core::Fact& fact : facts) SALLYPORT_CHECK_OK(view.put_fact(fact));
+  }
+  return {};
+}
+
+// Topics count their entries from 1; what is on none has the number 0.
+Result<std::uint64_t> next_topic_id(WriteView& view, std::map<std::string, std::uint64_t>& known,
+                                    const std::string& topic) {
+  if (topic.empty()) return 0;
+  auto [last, unknown] = known.try_emplace(topic, 0);
+  if (unknown) {
+    SALLYPORT_TRY(const std::optional<std::string> stored, view.fact("topic", topic));
+    SALLYPORT_TRY(last->second, number_in_fact(stored, "topic"));
+  }
+  const std::uint64_t id = ++last->second;
+  SALLYPORT_CHECK_OK(view.put_fact({"topic", topic, std::to_string(id)}));
+  return id;
+}
+
+// A trust record with its place in the chain of them.
+Result<SealedDraft> linked(WriteView& view, SealedDraft draft) {
+  SALLYPORT_TRY(TrustHead head, trust_head(view));
+  head.hash = draft.link(++head.index, head.hash);
+  SALLYPORT_CHECK_OK(view.put_fact(head.fact()));
+  return draft;
+}
+
+// Is this what the holder of the key said about exactly this tree?
+bool vouches(const std::string& checkpoint, const Edge& edge, const VerifierKey& key) {
+  const Result<Note> note = Note::parse(checkpoint);
+  if (!note) return false;
+  const Result<Checkpoint> said = Checkpoint::parse(note->text);
+  return said && said->size == edge.size() && said->root == edge.root() &&
+         verify_note(*note, key) == NoteTrust::Signed;
+}
+
+Result<BlockIndex> index_block(WriteView& view, std::uint64_t block) {
+  BlockIndexer indexer;
+  const auto add = [&](const StoredEntry& entry) -> Result<bool> {
+    if (!entry.bytes) return true;  // pruned before its block was full
+    SALLYPORT_TRY(const EntryView seen, view_entry(*entry.bytes));
+    SALLYPORT_CHECK_OK(add_entry(indexer, seen));
+    return true;
+  };
+  SALLYPORT_CHECK_OK(view.scan(block * kBlock, (block + 1) * kBlock, add));
+  return indexer.finish(block);
+}
+
+}  // namespace
+
+Committer::Committer(Means means, SigningKey key)
+    : means_(std::move(means)),
+      key_(key),
+      stored_{.wall = means_.clock.wall(), .steady = means_.clock.steady()} {}
+
+Result<SealedDraft> Committer::seal(core::Draft draft) {
+  std::optional<Uuid> id = draft.id ? parse_uuid(*draft.id) : uuid7(means_.clock, means_.entropy);
+  if (!id || !is_version7(*id)) {
+    return fail(ErrorCode::InvalidInput, fmt::format("`{:.40}` is not a UUIDv7", *draft.id));
+  }
+  return SealedDraft::seal(std::move(draft), *id,
+                           {means_.redactor, means_.digest, means_.entropy, means_.instance.get()});
+}
+
+Result<void> Committer::commit(const std::vector<Group*>& groups) {
+  return commit(groups, {});
+}
+
+Result<void> Committer::commit_at_once(Group& group) {
+  return commit({&group}, {.waits_for_writers = false});
+}
+
+Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::Manner manner) {
+  manner.waits_for_disk = std::ranges::any_of(groups, &Group::waits_for_disk);
+  manner.wants = [&] { return wants(groups); };
+  Stored next;
+  std::shared_ptr<const SigningKey> rotate_to;
+  const auto work = [&](WriteView& view) -> Result<void> {
+    const bool accepts = std::ranges::any_of(groups, &Group::accepts_unsealed);
+    SALLYPORT_CHECK_OK(follow_others(view, accepts));
+    SALLYPORT_CHECK_OK(check_not_lost(view));
+    Batch batch(view, stored_);
+    batch.next.wall = means_.clock.wall();
+    batch.next.steady = means_.clock.steady();
+    SALLYPORT_CHECK_OK(note_clock_step(batch));
+    for (Group* const group : groups) {
+      SALLYPORT_CHECK_OK(write_group(batch, *group));
+      if (group->rotate_to && group->result) rotate_to = group->rotate_to;
+    }
+    SALLYPORT_CHECK_OK(sign_checkpoint(batch, rotate_to));
+    SALLYPORT_CHECK_OK(seal_state(batch, accepts));
+    SALLYPORT_CHECK_OK(write_rows(batch));
+    next = std::move(batch.next);
+    return {};
+  };
+  Result<void> done = means_.store.write(work, manner);
+  if (!done) {
+    indexer_ = {};
+    return done;
+  }
+  stored_ = std::move(next);
+  is_on_disk_ = manner.waits_for_disk;
+  if (rotate_to) key_ = *rotate_to;
+  return {};
+}
+
+// What the groups will ask for, as far as it can be told beforehand.
+LedgerStore::Wants Committer::wants(const std::vector<Group*>& groups) const {
+  LedgerStore::Wants wants{.known = stored_.edge.size()};
+  std::set<core::FactKey> facts{{"ledger", "key"}, {"instance", means_.instance.get()}};
+  for (const Group* const group : groups) {
+    for (const core::Fact& fact : group->expected) facts.insert({fact.space, fact.key});
+    for (const SealedDraft& draft : group->drafts) {
+      for (const core::Fact& fact : draft.facts()) facts.insert({fact.space, fact.key});
+      if (!draft.topic().empty()) facts.insert({"topic", draft.topic()});
+      if (draft.is_link()) facts.insert({"trust", "head"});
+    }
+  }
+  wants.facts.assign(facts.begin(), facts.end());
+  return wants;
+}
+
+// From the commit that says that this instance is lost, others answer for its calls (SC-29).
+Result<void> Committer::check_not_lost(WriteView& view) const {
+  if (!means_.by_lease || !joined_) return {};
+  SALLYPORT_TRY(const std::optional<std::string> named,
+                view.fact("instance", means_.instance.get()));
+  if (named) return {};
+  return ledger_unavailable("fenced",
+                            "other gateways have declared this one lost and closed its calls; it "
+                            "joins again under a new name");
+}
+
+// INVARIANT: inside a transaction `stored_` is what is stored, whichever process wrote it.
+Result<void> Committer::follow_others(WriteView& view, bool accepts) {
+  SALLYPORT_TRY(const ReadView::Head head, view.head());
+  const bool changed = view.changed_elsewhere();
+  const std::uint64_t size = head.size;
+  const std::uint64_t known = stored_.edge.size();
+  if (size == 0 && known == 0) return follow_key(view);
+  if (size < known) {
+    return ledger_unavailable("corrupt",
+                              fmt::format("the ledger shrank from {} to {} entries", known, size));
+  }
+  if (size == known && head.checkpoint != stored_.checkpoint) {
+    return ledger_unavailable("corrupt",
+                              fmt::format("entry {} was exchanged behind the ledger", size - 1));
+  }
+  if (size > known) SALLYPORT_CHECK_OK(follow_tree(view, head));
+  if (accepts) return {};
+  if (size > known || head.seal != stored_.seal) SALLYPORT_CHECK_OK(follow_state(view, head));
+  followed_ = followed_ || (size > known && known > 0);
+  // A process that appends is one of ours. A change without an append is examined, and so is
+  // everything that was stored before this process started.
+  if (known > 0 && (size > known || !changed)) return {};
+  if (known == 0 && means_.most_facts != UINT64_MAX) {
+    SALLYPORT_TRY(const bool too_many, view.has_more_facts_than(means_.most_facts));
+    if (too_many) return {};
+  }
+  return ledger::check_facts(view, means_.digest, stored_.state.sums);
+}
+
+Result<void> Committer::check_facts() {
+  return means_.store.read([&](ReadView& view) -> Result<void> {
+    SALLYPORT_TRY(const std::optional<SealedState> state, newest_state(view, means_.digest));
+    if (!state) return {};
+    return ledger::check_facts(view, means_.digest, state->sums);
+  });
+}
+
+// The state beside the newest checkpoint. At the same size only facts without an entry may have
+// changed, and those count up.
+Result<void> Committer::follow_state(WriteView& view, const ReadView::Head& head) {
+  SALLYPORT_TRY(const std::optional<SealedState> state, newest_state(view, means_.digest));
+  const bool same_size = !stored_.seal.empty() && head.checkpoint == stored_.checkpoint;
+  if (same_size && state->revision <= stored_.state.revision) {
+    return ledger_unavailable(
+        "corrupt", fmt::format("an earlier seal of entry {} was put back", head.size - 1));
+  }
+  stored_.state = *state;
+  stored_.seal = head.seal;
+  stored_.checkpoint = head.checkpoint;
+  return {};
+}
+
+// What others wrote counts only under their signature: building on it would sign it for them.
+Result<void> Committer::follow_tree(WriteView& view, const ReadView::Head& head) {
+  constexpr std::uint64_t kFewLeaves = 4096;
+  const std::uint64_t size = head.size;
+  const std::uint64_t known = stored_.edge.size();
+  // A rotation is an entry like any other: where there is no new one, the key is the same.
+  SALLYPORT_CHECK_OK(follow_key(view));
+  SALLYPORT_TRY(const std::optional<StoredEntry> last, view.entry(size - 1));
+  Edge edge = stored_.edge;
+  if (size - known <= kFewLeaves) {
+    SALLYPORT_TRY(const std::vector<Hash> leaves, view.leaves(known, size));
+    for (const Hash& leaf : leaves) edge.append(leaf);
+  } else {
+    SALLYPORT_TRY(edge, edge_at(view, size));
+  }
+  if (!vouches(last->checkpoint, edge, key_.verifier())) {
+    return ledger_unavailable(
+        "corrupt", fmt::format("entry {} does not carry the checkpoint of its tree", size - 1));
+  }
+  stored_.edge = std::move(edge);
+  stored_.checkpoint = last->checkpoint;
+  stored_.seal.clear();
+  indexer_ = {};
+  if (!last->bytes || means_.by_lease) return {};
+  const Result<EntryView> seen = view_entry(*last->bytes);
+  if (!seen) {
+    return ledger_unavailable("corrupt", fmt::format("entry {} cannot be read", size - 1));
+  }
+  stored_.last_recorded = from_rfc3339(seen->recorded_at).value_or(stored_.last_recorded);
+  return {};
+}
+
+// Another process may have rotated the key since this one last wrote.
+Result<void> Committer::follow_key(WriteView& view) {
+  SALLYPORT_TRY(const std::optional<std::string> current, view.fact("ledger", "key"));
+  if (!current || *current == key_.verifier().text()) return {};
+  // Staged first: when it is no longer there, it has already become the signing key.
+  for (const auto& find : {&KeyFolder::staged, &KeyFolder::signing_key}) {
+    SALLYPORT_TRY(std::optional<SigningKey> found, (means_.keys.*find)());
+    if (found && found->verifier().text() == *current) {
+      key_ = *found;
+      return {};
+    }
+  }
+  return fail(ErrorCode::Unavailable,
+              fmt::format("the ledger is signed with `{}`, whose private key is not in the keys "
+                          "folder; restore it",
+                          *current),
+              {}, "io");
+}
+
+Result<void> Committer::note_clock_step(Batch& batch) {
+  if (batch.next.edge.size() == 0) return {};
+  const auto elapsed =
+      std::chrono::duration_cast<std::chrono::microseconds>(batch.next.steady - stored_.steady);
+  const auto drift = (batch.next.wall - stored_.wall) - elapsed;
+  const bool stepped = drift > seconds(2) || drift < -seconds(2);
+  const bool before_last = batch.next.wall + seconds(1) < stored_.last_recorded;
+  if (!stepped && !before_last) return {};
+  SALLYPORT_TRY(
+      const SealedDraft sealed,
+      seal(control("clock_step",
+                   {{"wall_before", rfc3339(stepped ? stored_.wall : stored_.last_recorded)},
+                    {"wall_now", rfc3339(batch.next.wall)},
+                    {"steady_elapsed_us", elapsed.count()},
+                    {"against", stepped ? "monotonic_clock" : "entry_before"}})));
+  Positions ignored;
+  return place(batch, sealed, ignored);
+}
+
+// Another gateway has closed the call: that record stays the only one, and what this gateway knows
+// stands beside it (SC-33).
+Result<bool> Committer::is_late(Batch& batch, Group& group) {
+  if (!means_.by_lease) return false;
+  SALLYPORT_TRY(const std::vector<std::string> closed,
+                calls_closed_elsewhere(batch.view, group, [&](const Uuid& id) -> Result<bool> {
+                  if (!group.known_ids) return false;
+                  SALLYPORT_TRY(const auto before, batch.written_ids.find(id));
+                  return before.has_value();
+                }));
+  if (closed.empty()) return false;
+  for (core::Draft& draft : late_outcomes(group, closed)) {
+    SALLYPORT_TRY(const SealedDraft sealed, seal(std::move(draft)));
+    Positions ignored;
+    SALLYPORT_CHECK_OK(place(batch, sealed, ignored));
+  }
+  group.result = fail(ErrorCode::Conflict,
+                      "another gateway has closed this call; what came of it is on record as "
+                      "late_outcome");
+  return true;
+}
+
+// True: the group has its result, and nothing of it is written.
+Result<bool> Committer::is_refused(Batch& batch, Group& group) {
+  // What was to be announced under a name that is lost would be closed by no one.
+  const auto is_of_before = [&](const SealedDraft& draft) {
+    return draft.view().instance_id != means_.instance.get();
+  };
+  if (group.urgency == core::Urgency::Announces && !group.owed &&
+      std::ranges::any_of(group.drafts, is_of_before)) {
+    group.result = ledger_unavailable("fenced", "this gateway was declared lost meanwhile");
+    return true;
+  }
+  SALLYPORT_TRY(const bool unchanged, as_expected(batch.view, group));
+  if (unchanged) return is_late(batch, group);
+  group.result = fail(ErrorCode::Conflict, "what this depends on has changed meanwhile");
+  return true;
+}
+
+Result<void> Committer::write_group(Batch& batch, Group& group) {
+  group.result = Positions{};
+  SALLYPORT_TRY(const bool refused, is_refused(batch, group));
+  if (refused) return {};
+  if (Result<void> asked = ask_changes(batch.view, group); !asked) {
+    if (asked.error().code != ErrorCode::Exhausted) return asked;
+    group.result = std::unexpected(std::move(asked).error());
+    return {};
+  }
+  std::vector<SealedDraft> composed;
+  if (group.compose) {
+    Result<std::vector<core::Draft>> drafts = group.compose(batch.view);
+    if (!drafts) {
+      // A refusal is the group's own; a store that fails takes the whole transaction with it.
+      if (!drafts.error().cause.empty()) return std::unexpected(drafts.error());
+      group.result = std::unexpected(drafts.error());
+      return {};
+    }
+    for (core::Draft& draft : *drafts) {
+      SALLYPORT_TRY(SealedDraft sealed, seal(std::move(draft)));
+      composed.push_back(std::move(sealed));
+    }
+  }
+  for (const SealedDraft& draft : group.compose ? composed : group.drafts) {
+    std::optional<std::uint64_t> before;
+    if (group.known_ids) {
+      SALLYPORT_TRY(before, batch.written_ids.find(draft.id()));
+    }
+    if (before) {
+      group.result->push_back({*before, to_string(draft.id())});
+    } else {
+      SALLYPORT_CHECK_OK(place(batch, draft, *group.result));
+    }
+  }
+  return {};
+}
+
+Result<void> Committer::place(Batch& batch, const SealedDraft& draft, Positions& positions) {
+  const std::uint64_t sequence = batch.next.edge.size();
+  const WallTime now = means_.clock.wall();
+  SALLYPORT_TRY(const std::uint64_t topic_id,
+                next_topic_id(batch.view, batch.topic_ids, draft.topic()));
+  SALLYPORT_CHECK_OK(put_facts(batch.view, draft, sequence));
+  StoredEntry entry{.sequence = sequence, .openings = draft.packed_openings()};
+  if (draft.is_link()) {
+    SALLYPORT_TRY(const SealedDraft link, linked(batch.view, draft));
+    entry.bytes = link.bytes(sequence, now, topic_id);
+  } else {
+    entry.bytes = draft.bytes(sequence, now, topic_id);
+  }
+  entry.leaf = leaf_hash(*entry.bytes);
+  batch.next.edge.append(entry.leaf, &batch.completed);
+  batch.next.last_recorded = now;
+  batch.entries.push_back(std::move(entry));
+  batch.written_ids.add(draft.id(), sequence);
+  index(batch, draft, now);
+  positions.push_back({sequence, to_string(draft.id())});
+  return {};
+}
+
+void Committer::index(Batch& batch, const SealedDraft& draft, WallTime recorded) {
+  indexer_.add(draft.view(), recorded, draft.id());
+  const std::uint64_t size = batch.next.edge.size();
+  if (size % kBlock != 0) return;
+  const bool whole = indexer_.size() == kBlock;
+  BlockIndex full = indexer_.finish(size / kBlock - 1);
+  if (whole) batch.indexes.push_back(std::move(full));
+}
+
+Result<void> Committer::sign_checkpoint(Batch& batch,
+                                        const std::shared_ptr<const SigningKey>& rotate_to) {
+  if (batch.entries.empty()) return {};
+  std::vector<const SigningKey*> keys = {&key_};
+  if (rotate_to) keys.push_back(rotate_to.get());
+  const Edge& edge = batch.next.edge;
+  batch.next.checkpoint = Checkpoint{key_.verifier().name, edge.size(), edge.root()}.sign(keys);
+  batch.entries.back().checkpoint = batch.next.checkpoint;
+  return {};
+}
+
+// What the commit leaves behind, under its checkpoint. Facts may change without an entry: then the
+// seal of the newest one is made anew.
+Result<void> Committer::seal_state(Batch& batch, bool accepts) {
+  const Seals seals(means_.digest);
+  SealedState& state = batch.next.state;
+  const bool lone = batch.entries.empty();
+  if (lone && batch.view.changed_facts().empty() && batch.view.altered().empty()) return {};
+  if (!lone) {
+    state.marks.clear();
+    state.revision = 0;
+    state.anew = false;
+  } else if (batch.next.edge.size() == 0) {
+    return fail(ErrorCode::Internal, "a fact has no entry before it that could seal it");
+  } else {
+    ++state.revision;
+  }
+  if (accepts) {
+    SALLYPORT_TRY(state, reseal_all(batch.view, means_.digest));
+  } else {
+    SALLYPORT_CHECK_OK(reseal_altered(batch.view, means_.digest, state));
+    seals.take(batch.view.changed_facts(), state);
+  }
+  const std::string sealed = seals.state_seal(batch.next.checkpoint, state);
+  for (StoredEntry& entry : batch.entries) {
+    entry.seal = seals.row_seal(entry, entry.checkpoint.empty() ? std::string_view{} : sealed);
+  }
+  if (!lone) {
+    batch.next.seal = batch.entries.back().seal;
+    return {};
+  }
+  SALLYPORT_TRY(const std::optional<StoredEntry> last,
+                batch.view.entry(batch.next.edge.size() - 1));
+  batch.next.seal = seals.row_seal(*last, sealed);
+  return batch.view.replace_seal(last->sequence, batch.next.seal);
+}
+
+Result<void> Committer::write_rows(Batch& batch) {
+  const Seals seals(means_.digest);
+  auto index = batch.indexes.begin();
+  for (const StoredEntry& entry : batch.entries) {
+    SALLYPORT_CHECK_OK(batch.view.insert(entry));
+    const std::uint64_t size = entry.sequence + 1;
+    if (size % kBlock != 0) continue;
+    const std::uint64_t block = entry.sequence / kBlock;
+    if (index != batch.indexes.end() && index->block == block) {
+      SALLYPORT_CHECK_OK(batch.view.put_block_index(*index, seals.block_seal(*index)));
+      ++index;
+    } else {
+      SALLYPORT_TRY(const BlockIndex read, index_block(batch.view, block));
+      SALLYPORT_CHECK_OK(batch.view.put_block_index(read, seals.block_seal(read)));
+    }
+  }
+  return put_nodes(batch.view, batch.completed);
+}
+
+}  // namespace sallyport::ledger

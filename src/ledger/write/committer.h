@@ -1,0 +1,136 @@
+// Turns queued drafts into entries, tree and checkpoint, inside one write transaction. The holder
+// of the ledger's pen uses it: the writer thread, or a caller that is alone.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "ledger/entry/entry.h"
+#include "ledger/member/instance_name.h"
+#include "ledger/proof/merkle.h"
+#include "ledger/secret/key_folder.h"
+#include "ledger/store.h"
+#include "ledger/write/block_index.h"
+#include "ledger/write/seals.h"
+
+namespace sallyport::ledger {
+
+using Positions = std::vector<core::Position>;
+
+// Drafts that are written together or not at all.
+struct Group {
+  std::vector<SealedDraft> drafts;
+  core::Urgency urgency = core::Urgency::Reports;
+
+  // Where what is written depends on what is stored: runs inside the transaction, and may change
+  // facts and openings there. Its error refuses this group alone, so it changes nothing before it
+  // can no longer fail.
+  using Compose = std::function<Result<std::vector<core::Draft>>(WriteView&)>;
+  Compose compose;
+
+  // Facts as they must still be; else this group alone is refused with `Conflict`.
+  std::vector<core::Fact> expected;
+
+  // A person has looked at what stands beside the entries and takes it as it is.
+  bool accepts_unsealed = false;
+
+  bool waits_for_disk = true;
+  bool owed = false;       // an effect is waiting to be told: kept until it is written
+  bool known_ids = false;  // ids came from the caller and may have been written before (LE-5)
+  // shared: the code that promotes the file also keeps it
+  std::shared_ptr<const SigningKey> rotate_to;
+
+  Result<Positions> result = Positions{};
+  std::move_only_function<void(Result<Positions>)> done;
+  boost::asio::any_io_executor executor;  // where `done` is called; none: on the writer thread
+};
+
+class Committer {
+ public:
+  struct Means {
+    LedgerStore& store;
+    const KeyFolder& keys;
+    const core::Redactor& redactor;
+    const KeyedDigest& digest;
+    const Clock& clock;
+    Entropy& entropy;
+    const InstanceName& instance;
+    // A process that begins to write checks the facts, unless there are more than this.
+    std::uint64_t most_facts = UINT64_MAX;
+    // Other machines write this log too. Their clocks are not ours, and what the log says about
+    // this instance holds: once it is lost it writes nothing more.
+    bool by_lease = false;
+  };
+  Committer(Means means, SigningKey key);
+
+  // One transaction, one checkpoint, at most one sync. On success every group has its result; on
+  // failure nothing was written and the error is for all of them.
+  Result<void> commit(const std::vector<Group*>& groups);
+  // The same, and an error at once where another writer would have to be waited for.
+  Result<void> commit_at_once(Group& group);
+
+  Result<SealedDraft> seal(core::Draft draft);
+  const std::string& newest_checkpoint() const { return stored_.checkpoint; }
+  bool is_on_disk() const { return is_on_disk_; }  // what was committed last
+  // The facts are those of the newest commit. For between commits: others may write them too.
+  Result<void> check_facts();
+  // Other processes have written since this was last asked.
+  bool take_followed() { return std::exchange(followed_, false); }
+  const SigningKey& key() const { return key_; }
+  // The log names this instance as one that writes.
+  void joined() { joined_ = true; }
+  // It no longer does; the next commit says under which name it goes on.
+  void left() { joined_ = false; }
+
+ private:
+  struct Batch;
+
+  // What is stored, as this process last left or found it.
+  struct Stored {
+    Edge edge{};
+    std::string checkpoint{};
+    std::string seal{};  // of the row of that checkpoint
+    SealedState state{};
+    WallTime last_recorded{};  // of the newest entry of any process; by lease, of our newest
+    // Both clocks as the last commit began, to notice a step; one during the commit is noticed by
+    // the next.
+    WallTime wall{};
+    SteadyTime steady{};
+  };
+
+  Result<void> commit(const std::vector<Group*>& groups, LedgerStore::Manner manner);
+  LedgerStore::Wants wants(const std::vector<Group*>& groups) const;
+  Result<void> check_not_lost(WriteView& view) const;
+  Result<void> follow_others(WriteView& view, bool accepts);
+  Result<void> follow_tree(WriteView& view, const ReadView::Head& head);
+  Result<void> follow_state(WriteView& view, const ReadView::Head& head);
+  Result<void> follow_key(WriteView& view);
+  Result<void> note_clock_step(Batch& batch);
+  Result<void> write_group(Batch& batch, Group& group);
+  Result<bool> is_refused(Batch& batch, Group& group);
+  Result<bool> is_late(Batch& batch, Group& group);
+  Result<void> place(Batch& batch, const SealedDraft& draft, Positions& positions);
+  void index(Batch& batch, const SealedDraft& draft, WallTime recorded);
+  Result<void> sign_checkpoint(Batch& batch, const std::shared_ptr<const SigningKey>& rotate_to);
+  Result<void> seal_state(Batch& batch, bool accepts);
+  Result<void> write_rows(Batch& batch);
+
+  Means means_;
+  SigningKey key_;
+  Stored stored_;
+  // Of the block that is being filled, as far as this process filled it; asked again of the store
+  // when others wrote too, or when a commit failed.
+  BlockIndexer indexer_;
+  bool is_on_disk_ = true;
+  bool followed_ = false;
+  bool joined_ = false;
+};
+
+// The draft of a control entry (LE-68).
+core::Draft control(std::string_view name, json::object details = {});
+
+}  // namespace sallyport::ledger

@@ -1,0 +1,167 @@
+// What waits for the pen, and what is owed. Only for the files of Ledger.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "ledger/ledger.h"
+#include "ledger/write/turned_away.h"
+
+namespace sallyport::ledger {
+
+inline constexpr std::size_t kBatchEntries = 2048;
+inline constexpr std::size_t kBatchBytes = 4u << 20;
+inline constexpr std::size_t kQueuedBytes = 256u << 20;
+
+// Each try costs a transaction, which a disk that refuses need not be asked for by every call.
+inline constexpr auto kTryAgain = std::chrono::milliseconds(100);
+
+inline std::size_t weight(const Group& group) {
+  std::size_t bytes = 256;
+  for (const SealedDraft& draft : group.drafts) bytes += draft.size();
+  return bytes;
+}
+
+// The memory it takes while it is owed, nearly.
+inline std::size_t owed_weight(const Group& group) {
+  return weight(group) + group.drafts.size() * sizeof(SealedDraft);
+}
+
+// What the disk said, in the words of the error that told it first.
+inline std::unexpected<Error> refusal_by(const Health& health, std::string_view more = {}) {
+  return fail(health.cause == "corrupt" ? ErrorCode::Corrupt : ErrorCode::Unavailable,
+              health.detail + std::string(more), {}, health.cause);
+}
+
+// No state that passes by itself: nothing is built on damage (LE-54), and a gateway that others
+// declared lost writes nothing until it has joined again (SC-29).
+inline bool is_final(const Health& health) {
+  return health.cause == "corrupt" || health.cause == "fenced";
+}
+
+struct Ledger::Queue {
+  Mutex mutex;
+  Condition wake;
+  std::deque<Group> waiting SALLYPORT_GUARDED_BY(mutex);
+  // Written before everything else.
+  std::deque<Group> owed SALLYPORT_GUARDED_BY(mutex);
+  std::size_t bytes SALLYPORT_GUARDED_BY(mutex) = 0;       // of both
+  std::size_t owed_bytes SALLYPORT_GUARDED_BY(mutex) = 0;  // until they are written
+  bool paying SALLYPORT_GUARDED_BY(mutex) = false;         // the last try wrote some of it
+  TurnedAway turned_away SALLYPORT_GUARDED_BY(mutex);      // not told yet
+  bool stopping SALLYPORT_GUARDED_BY(mutex) = false;
+  // Appends to come that count as those of many callers.
+  int company SALLYPORT_GUARDED_BY(mutex) = 0;
+  Health health SALLYPORT_GUARDED_BY(mutex);
+  SteadyTime failed_at SALLYPORT_GUARDED_BY(mutex){};  // when the disk last refused
+
+  // Takes the group, unless it is refused; then the group is unchanged. True: no other caller
+  // writes.
+  Result<bool> add(Group& group, SteadyTime now) {
+    const MutexLock lock(mutex);
+    if (is_final(health) || is_blocked(now)) return refusal_by(health);
+    if (stopping) return fail(ErrorCode::Unavailable, "the ledger is closing");
+    if (bytes + weight(group) > kQueuedBytes) {
+      return fail(ErrorCode::Exhausted, "too many records wait for the disk");
+    }
+    bytes += weight(group);
+    waiting.push_back(std::move(group));
+    return last_is_alone();
+  }
+
+  // What goes into one transaction: everything owed, then as much as fits.
+  std::vector<Group> take() SALLYPORT_REQUIRES(mutex) {
+    std::vector<Group> taken;
+    std::size_t entries = 0;
+    std::size_t size = 0;
+    for (std::deque<Group>* const source : {&owed, &waiting}) {
+      while (!source->empty()) {
+        const Group& next = source->front();
+        const bool alone = next.compose != nullptr;
+        const bool fits = entries + next.drafts.size() <= kBatchEntries &&
+                          size + weight(next) <= kBatchBytes && !alone;
+        if (!taken.empty() && !fits) return taken;
+        entries += next.drafts.size();
+        size += weight(next);
+        bytes -= weight(next);
+        taken.push_back(std::move(source->front()));
+        source->pop_front();
+        if (alone) return taken;
+      }
+    }
+    return taken;
+  }
+
+  // What comes now would have to wait for debts that could not be paid a moment ago.
+  bool is_blocked(SteadyTime now) const SALLYPORT_REQUIRES(mutex) {
+    return !health.ok && !owed.empty() && now - failed_at < kTryAgain;
+  }
+
+  bool failed_long_ago(SteadyTime now) {
+    const MutexLock lock(mutex);
+    return now - failed_at >= std::chrono::seconds(1);
+  }
+
+  // All that waits behind debts which cannot be paid.
+  std::deque<Group> take_blocked() {
+    const MutexLock lock(mutex);
+    if (health.ok || owed.empty()) return {};
+    for (const Group& group : waiting) bytes -= weight(group);
+    return std::exchange(waiting, {});
+  }
+
+  bool has_work() const SALLYPORT_REQUIRES(mutex) {
+    return !waiting.empty() || stopping || (paying && !owed.empty());
+  }
+
+  // Is the caller that appended last the only one? Callers that take turns find an empty queue, and
+  // would each hold up the others: a caller that was joined a moment ago is one of many.
+  bool last_is_alone() SALLYPORT_REQUIRES(mutex) {
+    constexpr int kRemembered = 64;
+    if (waiting.size() > 1) company = kRemembered;
+    if (company == 0) return true;
+    --company;
+    return false;
+  }
+
+  // What a caller on this executor may write himself: all that waits, and nothing is wrong.
+  std::optional<Group> take_lone(const boost::asio::any_io_executor& executor) {
+    const MutexLock lock(mutex);
+    if (waiting.size() != 1 || !owed.empty() || stopping || !health.ok) return std::nullopt;
+    if (waiting.front().executor != executor) return std::nullopt;
+    std::optional<Group> lone = std::move(waiting.front());
+    waiting.pop_front();
+    bytes -= weight(*lone);
+    return lone;
+  }
+
+  void owe(Group group) SALLYPORT_REQUIRES(mutex) {
+    bytes += weight(group);
+    owed_bytes += owed_weight(group);
+    owed.push_back(std::move(group));
+  }
+
+  void forget_debts() {
+    const MutexLock lock(mutex);
+    owed.clear();
+  }
+
+  void pay(std::size_t paid) {
+    const MutexLock lock(mutex);
+    owed_bytes -= paid;
+    paying = paid > 0;
+  }
+
+  void put_back(Group group) {
+    const MutexLock lock(mutex);
+    bytes += weight(group);
+    waiting.push_front(std::move(group));
+  }
+};
+
+}  // namespace sallyport::ledger

@@ -1,0 +1,65 @@
+// Calls that wait for a person. The client is kept waiting for a while, is asked itself where its
+// user is a registered reviewer, and is told to come back where that takes too long
+// (AP-31, AP-34..AP-37).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mcp/call/call_tasks.h"
+#include "mcp/gateway_context.h"
+#include "mcp/message/sealed_state.h"
+#include "sallyport/approval.h"
+
+namespace sallyport::mcp {
+
+using Grants = std::vector<std::string>;  // tokens, as they came or as the front was given one
+
+// Owned by a gateway and used on its strand.
+class ApprovalWait {
+ public:
+  ApprovalWait(const GatewayContext& context, const AnswerBridge& bridge, CallTasks& tasks)
+      : context_(context), bridge_(bridge), tasks_(tasks) {}
+
+  // Attends to the client of a call about which a person is being asked.
+  Async<void> attend(CallDesk::Held call);
+  // The person has answered, or the question is over.
+  void end(HeldCall& call);
+  // The call ended while its client was away. The client gets a refusal when it comes back. A result
+  // belongs to the identical call that brought it about, so it is not kept here.
+  void end_away(const CallDesk::Held& call, bool refused);
+
+  // The call that the client was told to make again with this request; null: there is none.
+  CallDesk::Held awaited(const Message& request, const Grants& grants) const;
+  void come_back(const CallDesk::Held& call, const Message& request);
+  // The request brings the answer to a form of ours. The client's request is open meanwhile.
+  Async<void> take_answer(Message request, SealedState state);
+
+ private:
+  // What the user of the client is asked, and as whom.
+  struct Form {
+    std::string approval_id{};
+    std::string reviewer{};
+    std::string binding{};
+    WallTime deadline{};
+    json::object params{};
+  };
+
+  std::optional<Form> form_for(const HeldCall& call) const;
+  bool is_decided(const std::string& approval_id) const;
+  Async<void> hold(CallDesk::Held call);
+  void tell_waiting(HeldCall& call);
+  void send_away(const CallDesk::Held& call, const std::string& result);
+  void welcome(const CallDesk::Held& call, const Message& request);
+  Async<void> answer_for_user(Form form, sallyport::Reply reply);
+  Async<void> ask_in_session(CallDesk::Held call, Form form);
+  void ask_stateless(const CallDesk::Held& call, const Form& form);
+  void take_form_back(HeldCall& call);
+
+  const GatewayContext& context_;
+  const AnswerBridge& bridge_;
+  CallTasks& tasks_;
+};
+
+}  // namespace sallyport::mcp

@@ -1,0 +1,135 @@
+// The calls that a gateway holds: which of them run, and where the client of each one is.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "core/approval/attendant.h"
+#include "mcp/call/forwarded_call.h"
+#include "mcp/client/awaited_answer.h"
+#include "mcp/message/limits.h"
+#include "sallyport/call.h"
+
+namespace sallyport::mcp {
+
+// A call from its request to its end, and beyond it while the client may still come for the answer.
+struct HeldCall {
+  // Where the client is. What the call itself does is another matter: it may end in any of these.
+  enum class State {
+    Queued,   // the client waits for the answer; the call waits for its turn
+    Running,  // the client waits for the answer
+    Parked,   // the client was asked something for the server and has not come back
+    Away,     // the client was told to make the call again, once a person has answered
+    Task,     // the client was given a task
+    Left,     // no client comes for it
+  };
+  // A question of the server that the client has to answer.
+  struct Question {
+    std::shared_ptr<AwaitedAnswer> answer;  // shared with the one that waits for it
+    std::string text{};                     // method and params, JSON
+  };
+
+  State state = State::Left;  // changed by `CallDesk::move` alone
+  std::string key{};          // under which the desk finds it in this state
+
+  std::uint64_t number = 0;
+  SteadyTime received{};
+  Call call{};
+  std::shared_ptr<ForwardedCall> upstream{};  // shared with a Governor that gave it up
+  std::stop_source stop{};
+  bool cancelled = false;       // the client does not want an answer
+  json::object capabilities{};  // that the client has for this request
+  std::string client_token{};   // of progress, as the client knows it now
+  double progress = 0;          // that we told of
+  bool placed = false;          // one of those that run at once
+
+  std::map<std::string, Question> open{};    // by key
+  std::optional<core::WaitingCall> waits{};  // while a person is asked about it
+  std::string approval_id{};                 // of the last question
+  std::string form{};                        // our question to the client, while it is open
+  std::string response{};                    // once it has ended; the id in it means nothing
+  std::optional<SteadyTime> ended_at{};      // of a task, or while the client was away
+
+  std::string task_id{};    // of one that was given as a task
+  std::string task_made{};  // RFC 3339
+  std::string task_changed{};
+  SteadyTime task_until{};  // kept at least so long
+
+  // The id under which the client waits for it; empty: it does not wait.
+  std::string client_id() const {
+    return state == State::Queued || state == State::Running ? key : std::string();
+  }
+  // The same for an identical call under the same grants. It is a digest over the whole input.
+  std::string identity() const {
+    return identity_of(upstream->request(), upstream->asked(), call.grants);
+  }
+};
+std::string_view to_string(HeldCall::State state);
+
+// Owned by a gateway and used on its strand. Calls are shared with the coroutines that run them.
+class CallDesk {
+ public:
+  using State = HeldCall::State;
+  using Held = std::shared_ptr<HeldCall>;  // shared with the coroutine that runs it
+
+  explicit CallDesk(const Limits& limits) : limits_(limits) {}
+
+  // Takes a call, under the id of the client's request: it is queued.
+  void add(const Held& call, std::string client_id);
+  // The one change of state. `key` finds the call there: the client's id, the token of a parked
+  // call, the identity of one whose client is away, or the id of a task. False: there is no way from
+  // its state to this one, and nothing has changed.
+  bool move(const Held& call, State to, std::string key = {});
+
+  // Null: there is none.
+  Held of_client(const std::string& client_id) const;
+  Held find(State state, const std::string& key) const;
+  Held find_away(const std::string& identity, const std::string& approval_id) const;
+  Held newest() const;  // of those whose client waits
+  // All in these states, in the order of their keys.
+  std::vector<Held> in(State first, State last) const;
+  std::size_t count(State first, State last) const;
+
+  // Places of those that run at once. The next queued call gets a place and runs; null: none is
+  // queued, or no place is free.
+  Held start_next();
+  void take_place(HeldCall& call);
+  bool leave_place(HeldCall& call);  // false: it had none
+  bool queue_is_full() const { return queue_.size() >= limits_.waiting_calls; }
+
+  // Tokens of progress, as the server knows them.
+  void note_token(const std::string& token, const Held& call) { tokens_[token] = call; }
+  Held of_token(const std::string& token) const;
+
+  // The call has ended: no token and, unless its client may come for it, no state leads to it.
+  void finish(const Held& call);
+  // Forgets calls in this state that have ended and for which no client has come in time.
+  void forget_old(State state, SteadyTime now);
+
+  bool holds_calls() const;  // the client waits for one, or may come back to one that runs
+  bool busy() const;         // one has not ended
+  void stop_all();           // asks all to end
+  void clear();
+
+ private:
+  using Index = std::multimap<std::pair<State, std::string>, Held>;
+  Index::const_iterator place_of(const HeldCall& call) const;
+  Index::const_iterator first_of(State state) const { return index_.lower_bound({state, ""}); }
+  bool any_unended(State first, State last) const;
+
+  const Limits& limits_;
+  Index index_;             // every held call once, by its state and key
+  std::deque<Held> queue_;  // those that wait for a place
+  std::map<std::string, Held> tokens_;
+  std::size_t running_ = 0;
+  std::uint64_t last_number_ = 0;
+};
+
+}  // namespace sallyport::mcp

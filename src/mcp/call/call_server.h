@@ -1,0 +1,42 @@
+// The two sides of a call that is forwarded, as the call sees them.
+#pragma once
+
+#include <string>
+
+#include "core/plan/call_rules.h"
+#include "mcp/server/server.h"
+#include "mcp/server/tool_definition.h"
+
+namespace sallyport::mcp {
+
+// Whose words the params of a request are in.
+enum class Words {
+  OfClient,  // those of the client's era
+  Own,       // ours: nothing that a stateless server wants to know is in them yet
+};
+
+// The tool server. Used on its strand; a call keeps it alive (`ForwardedCall::Parts::keep`).
+class CallServer {
+ public:
+  virtual ~CallServer() = default;
+  virtual Server& link() = 0;
+  // Returns once the server can be asked.
+  virtual Task<void> wait_ready() = 0;
+  // The params of a request in the words of the server's era.
+  virtual std::string params_for(std::string params, Words words) const = 0;
+  virtual bool callable(const std::string& tool) const = 0;
+  virtual const ToolDefinition* tool(const std::string& name) const = 0;  // null: not listed
+  virtual core::UpstreamFacts facts(const std::string& tool) const = 0;
+};
+
+// The client, which a stateless server wants to ask something before it goes on.
+class CallClient {
+ public:
+  virtual ~CallClient() = default;
+  // True: the client is asked here. Else it sees the questions for itself.
+  virtual bool is_asked() const = 0;
+  // Returns the result that the client gave. `about` is the id of its request.
+  virtual Task<std::string> ask(std::string method, std::string params, std::string about) = 0;
+};
+
+}  // namespace sallyport::mcp

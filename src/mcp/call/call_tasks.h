@@ -1,0 +1,60 @@
+// Tasks of the stateless era. A client that declared them gets one for a call that waits for a
+// person, and the result or the refusal through it. A client that names the task in a subscription
+// is told of every change (AP-46).
+#pragma once
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "mcp/gateway_context.h"
+#include "mcp/message/answer_bridge.h"
+
+namespace sallyport::mcp {
+
+// True if the client declared support for tasks.
+bool declares_tasks(const json::object& capabilities);
+// The answer to `server/discover` with our support for tasks added.
+std::string offering_tasks(std::string discovery);
+// True if this `subscriptions/listen` names only tasks of a gateway.
+bool wants_our_tasks_alone(const Message& request);
+
+// Owned by a gateway and used on its strand.
+class CallTasks {
+ public:
+  CallTasks(const GatewayContext& context, const AnswerBridge& bridge)
+      : context_(context), bridge_(bridge) {}
+
+  // The task is durable before the client hears of it. False: there is none, the client is held.
+  Async<bool> give(CallDesk::Held call);
+  // The call has changed: subscriptions to its task are told.
+  void tell(HeldCall& call);
+
+  // Is the request about a task of ours?
+  bool is_ours(const Message& request) const;
+  void answer(const Message& request);
+  // Why a request about tasks is refused, the whole answer; empty: it is not. A client that does not
+  // say that it knows tasks is not told of any, whether it is there or not.
+  std::string refusal(const Message& request) const;
+
+  // Notes the tasks of ours that a subscription names. Returns those that are there.
+  json::array listen(const Message& request);
+  // A client that subscribes after the end of a task is told of the end too.
+  void tell_ended(const std::string& listener);
+  // `subscriptions/listen` as the server may hear it: neither of our tasks nor of those of others.
+  std::string for_server(const std::string& listen) const;
+
+ private:
+  std::chrono::milliseconds lifetime() const;
+  json::object to_json(const HeldCall& call) const;
+  std::string whole(const HeldCall& call) const;
+  void send(const std::string& listener, const HeldCall& call);
+  std::optional<json::object> lost(const std::string& id) const;
+
+  const GatewayContext& context_;
+  const AnswerBridge& bridge_;
+};
+
+}  // namespace sallyport::mcp

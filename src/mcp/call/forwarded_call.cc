@@ -1,0 +1,237 @@
+#include "mcp/call/forwarded_call.h"
+
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/json.hpp>
+
+#include "base/digest.h"
+#include "base/encoding.h"
+#include "base/json_members.h"
+#include "base/try.h"
+#include "core/call/mcp_result.h"
+#include "mcp/message/json_text.h"
+
+namespace sallyport::mcp {
+
+namespace asio = boost::asio;
+
+namespace {
+
+// However the call ends, the server is told to stop working on it.
+class Outstanding {
+ public:
+  Outstanding(Server& server, std::uint64_t id, const Inbox& inbox, const std::string& reason)
+      : server_(server), id_(id), inbox_(inbox), reason_(reason) {}
+  Outstanding(const Outstanding&) = delete;
+  ~Outstanding() { give_up(); }
+
+  void give_up() {
+    if (std::exchange(given_up_, true) || inbox_.has_reply()) return;
+    server_.abandon(id_, reason_);
+  }
+
+ private:
+  Server& server_;
+  std::uint64_t id_;
+  const Inbox& inbox_;
+  const std::string& reason_;
+  bool given_up_ = false;
+};
+
+// The result of a stateless server that cannot go on without an answer; empty for any other.
+std::string questions_in(const Reply& reply) {
+  if (!reply.message || reply.message->is_error()) return {};
+  const json::object* const result = object_in(reply.message->object(), "result");
+  if (result == nullptr || text_in(*result, "resultType") != "input_required") return {};
+  return std::string(reply.message->result_text());
+}
+
+}  // namespace
+
+Result<Asked> read_asked(const Message& request) {
+  const json::object* const params = request.params();
+  Asked asked{.tool = request.method};
+  if (params == nullptr && !is_governed(request.method)) {
+    asked.input = json::object();  // the needs of such a request are unknown
+    return asked;
+  }
+  if (params == nullptr) return fail(ErrorCode::InvalidInput, "`params` is missing");
+  std::string_view text = request.params_text();
+  if (request.method == "tools/call") {
+    const auto name = text_in(*params, "name");
+    if (!name || name->empty()) return fail(ErrorCode::InvalidInput, "`name` is missing");
+    asked.tool = std::string(*name);
+    const json::value* const arguments = params->if_contains("arguments");
+    if (arguments != nullptr && !arguments->is_object() && !arguments->is_null()) {
+      return fail(ErrorCode::InvalidInput, "`arguments` is no object");
+    }
+    const bool given = arguments != nullptr && arguments->is_object();
+    asked.input = given ? *arguments : json::value(json::object());
+    text = given ? *find(text, {"arguments"}) : "{}";
+  } else {
+    json::object input = *params;
+    for (const char* const name : {"_meta", "inputResponses", "requestState"}) input.erase(name);
+    asked.input = std::move(input);
+  }
+  if (!request.exact) {
+    const Result<ParsedJson> parsed = parse_json(text, {.bytes = text.size()});
+    if (!parsed || !parsed->exact) asked.raw_input = std::string(text);
+  }
+  return asked;
+}
+
+std::string params_with_input(const Message& request, std::string_view input) {
+  if (request.method == "tools/call") {
+    return with_member(request.params_text(), "arguments", input);
+  }
+  const auto meta = find(request.params_text(), {"_meta"});
+  return meta ? with_member(input, "_meta", *meta) : std::string(input);
+}
+
+std::string identity_of(const Message& request, const Asked& asked,
+                        const std::vector<std::string>& grants) {
+  const std::string input = asked.raw_input.value_or(canonical_json(asked.input));
+  return hex(sha256(canonical_json(
+      json::array{request.method, asked.tool, input, json::array(grants.begin(), grants.end())})));
+}
+
+std::string task_named_by(const Message& request) {
+  const json::object* const params = request.params();
+  return std::string(params ? text_in(*params, "taskId").value_or("") : "");
+}
+
+ForwardedCall::ForwardedCall(Parts parts, Message request, Asked asked,
+                             std::shared_ptr<Inbox> inbox)
+    : parts_(std::move(parts)),
+      request_(std::move(request)),
+      asked_(std::move(asked)),
+      inbox_(std::move(inbox)) {}
+
+bool ForwardedCall::known() const {
+  if (request_.method == "tools/call") return parts_.server.callable(asked_.tool);
+  if (!request_.method.starts_with("tasks/") || parts_.owners == nullptr) return true;
+  return !parts_.owners->is_foreign(task_named_by(request_));
+}
+
+// Null: the request names no tool that the server lists.
+const ToolDefinition* ForwardedCall::tool() const {
+  return request_.method == "tools/call" ? parts_.server.tool(asked_.tool) : nullptr;
+}
+
+bool ForwardedCall::raises_caution() const {
+  return tool() != nullptr && tool()->raises_caution;
+}
+
+std::string ForwardedCall::definition() const {
+  return tool() != nullptr ? "sha256:" + tool()->hash : std::string();
+}
+
+ToolResult ForwardedCall::result_of(const Envelope& released) const {
+  const bool is_result = released.kind == Envelope::Kind::Value && released.value.is_object();
+  if (request_.method != "tools/call" || !is_result) return released.to_result();
+  return tool_result_from_mcp(released.value.get_object());
+}
+
+std::string ForwardedCall::text_for(const Call& call) const {
+  const bool same =
+      call.input == asked_.input && (!asked_.raw_input || call.raw_input == asked_.raw_input);
+  std::string text = request_.text;
+  if (!same) {
+    const std::string input = call.raw_input.value_or(json::serialize(call.input));
+    text = with_member(text, "params", params_with_input(request_, input));
+  }
+  const std::string params(find(text, {"params"}).value_or("{}"));
+  return with_member(text, "params", parts_.server.params_for(params, parts_.words));
+}
+
+Task<Envelope> ForwardedCall::invoke(Call call, std::shared_ptr<core::Delivery> delivery,
+                                     std::stop_token cancel) {
+  if (parts_.clock != nullptr) span_ = Span{.begin = parts_.clock->steady()};
+  Result<Envelope> given =
+      co_await converse(std::move(call), std::move(delivery), std::move(cancel));
+  if (span_) span_->end = parts_.clock->steady();
+  co_return given;
+}
+
+Task<Envelope> ForwardedCall::converse(Call call, std::shared_ptr<core::Delivery> delivery,
+                                       std::stop_token cancel) {
+  constexpr int kRounds = 10;
+  SALLYPORT_CO_CHECK_OK(co_await parts_.server.wait_ready());
+  const std::string first = text_for(call);
+  std::string text = first;
+  for (int round = 0; round <= kRounds; ++round) {
+    SALLYPORT_CO_TRY(Reply reply, co_await exchange(text, delivery, cancel));
+    const std::string questions = questions_in(reply);
+    if (!questions.empty() && cancel.stop_requested()) {
+      co_return fail(ErrorCode::Cancelled, "the call was given up on");
+    }
+    if (questions.empty() || parts_.client == nullptr || !parts_.client->is_asked()) {
+      co_return envelope_of(std::move(reply));
+    }
+    const Result<std::string> answers = co_await answers_to(questions);
+    if (!answers) co_return Envelope::error(answers.error().message);
+    std::string params = with_member(*find(first, {"params"}), "inputResponses", *answers);
+    if (const auto state = find(questions, {"requestState"})) {
+      params = with_member(params, "requestState", *state);
+    }
+    text = with_member(first, "params", params);
+    inbox_ = inbox_->fresh();
+  }
+  co_return Envelope::error("the server asks again and again");
+}
+
+// One request and its reply; what comes on the way passes the second door by itself.
+Task<Reply> ForwardedCall::exchange(std::string text, std::shared_ptr<core::Delivery> delivery,
+                                    std::stop_token cancel) {
+  const auto compose = [&](std::string_view id) { return with_member(text, "id", id); };
+  SALLYPORT_CO_TRY(const std::uint64_t id, parts_.server.link().request(compose, inbox_));
+  Outstanding outstanding(parts_.server.link(), id, *inbox_, reason_);
+  // Given up on, it is waited for all the same: what comes late is looked at for the record
+  // (PI-31).
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+  const std::stop_callback on_stop(cancel, [&] { outstanding.give_up(); });
+  while (true) {
+    Inbox::Item item = co_await inbox_->take();
+    if (Reply* const reply = std::get_if<Reply>(&item)) {
+      co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
+      if (!reply->message && !reply->malformed) co_return std::unexpected(reply->error);
+      co_return std::move(*reply);
+    }
+    on_the_way_ = std::move(std::get<Message>(item));
+    const json::object* const params = on_the_way_->params();
+    co_await delivery->progress(params ? json::value(*params) : json::value());
+    on_the_way_.reset();
+  }
+}
+
+Task<std::string> ForwardedCall::answers_to(std::string questions) {
+  std::string answers = "{";
+  const auto wanted = find(questions, {"inputRequests"});
+  if (!wanted) co_return answers + '}';
+  for (const auto& [key, question] : members(*wanted)) {
+    const Result<ParsedJson> method = parse_json(find(question, {"method"}).value_or("null"));
+    if (!method || !method->value.is_string()) {
+      co_return fail(ErrorCode::Corrupt, "the server asks for nothing that is known");
+    }
+    SALLYPORT_CO_TRY(const std::string answer,
+                     co_await parts_.client->ask(
+                         std::string(method->value.get_string()),
+                         std::string(find(question, {"params"}).value_or("{}")), request_.id));
+    if (answers.size() > 1) answers += ',';
+    append_canonical_string(answers, key);
+    answers += ':' + answer;
+  }
+  co_return answers + '}';
+}
+
+Envelope ForwardedCall::envelope_of(Reply reply) {
+  if (reply.malformed) return Envelope::malformed_output(std::move(*reply.malformed));
+  if (!parts_.held.grow_to(request_.weight() + reply.message->weight())) {
+    return Envelope::error(
+        "the answer was dropped: too much waits for this agent; try again later");
+  }
+  answer_.emplace(std::move(*reply.message));
+  return answer_->envelope();
+}
+
+}  // namespace sallyport::mcp

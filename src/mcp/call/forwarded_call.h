@@ -1,0 +1,94 @@
+// One call on its way to the server: what the Governor invokes, and what the server gave, as it
+// came.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "core/call/upstream.h"
+#include "mcp/call/call_server.h"
+#include "mcp/call/task_owners.h"
+#include "mcp/message/given_answer.h"
+#include "mcp/server/inbox.h"
+#include "net/quota.h"
+
+namespace sallyport::mcp {
+
+// A request that is governed: what it asks for, apart from how the protocol wraps it.
+struct Asked {
+  std::string tool;                        // of `tools/call`, else the method
+  json::value input;                       // the arguments, else the params without `_meta`
+  std::optional<std::string> raw_input{};  // where a double cannot hold one of its numbers
+};
+// `InvalidInput`: it is no such request.
+Result<Asked> read_asked(const Message& request);
+// The same for identical calls under the same grants, whatever the protocol wraps them in.
+std::string identity_of(const Message& request, const Asked& asked,
+                        const std::vector<std::string>& grants);
+// The task that a request is about; empty: it names none.
+std::string task_named_by(const Message& request);
+// The params with another input; everything else stays as it came.
+std::string params_with_input(const Message& request, std::string_view input);
+
+class ForwardedCall final : public core::Upstream {
+ public:
+  struct Parts {
+    CallServer& server;
+    CallClient* client = nullptr;        // null: there is none to ask
+    const TaskOwners* owners = nullptr;  // of the task that the request is about
+    Words words = Words::OfClient;
+    const Clock* clock = nullptr;  // where it is to be told how long the server took
+    std::shared_ptr<void>
+        keep{};                // owns the above; a call that was given up on outlives its client
+    net::Quota::Share held{};  // memory of the request and its answer, as long as they are kept
+  };
+  ForwardedCall(Parts parts, Message request, Asked asked, std::shared_ptr<Inbox> inbox);
+
+  Task<Envelope> invoke(Call call, std::shared_ptr<core::Delivery> delivery,
+                        std::stop_token cancel) override;
+  bool known() const override;
+  bool raises_caution() const override;
+  std::string definition() const override;
+  core::UpstreamFacts facts() const override { return parts_.server.facts(asked_.tool); }
+  ToolResult result_of(const Envelope& released) const override;
+
+  const Message& request() const { return request_; }
+  const Asked& asked() const { return asked_; }
+  Inbox& inbox() { return *inbox_; }
+  void give_reason(std::string reason) { reason_ = std::move(reason); }  // of a cancel, JSON text
+
+  // When the server was asked, and when it was done; none: it was not asked.
+  struct Span {
+    SteadyTime begin{};
+    std::optional<SteadyTime> end{};
+  };
+  const std::optional<Span>& span() const { return span_; }
+
+  // What the server said, if it did; and the message on the way that is being looked at.
+  const std::optional<GivenAnswer>& answer() const { return answer_; }
+  const std::optional<Message>& on_the_way() const { return on_the_way_; }
+
+ private:
+  const ToolDefinition* tool() const;
+  std::string text_for(const Call& call) const;
+  Task<Envelope> converse(Call call, std::shared_ptr<core::Delivery> delivery,
+                          std::stop_token cancel);
+  Task<Reply> exchange(std::string text, std::shared_ptr<core::Delivery> delivery,
+                       std::stop_token cancel);
+  Task<std::string> answers_to(std::string questions);
+  Envelope envelope_of(Reply reply);
+
+  Parts parts_;
+  Message request_;
+  Asked asked_;
+  std::shared_ptr<Inbox> inbox_;  // shared with the server, which fills it
+  std::string reason_;
+  std::optional<Span> span_;
+  std::optional<GivenAnswer> answer_;
+  std::optional<Message> on_the_way_;
+};
+
+}  // namespace sallyport::mcp

@@ -1,0 +1,49 @@
+// What a server wants to know before it goes on, in the result of a call: the client is given the
+// questions, and brings the answers with another request. What the server wants back is sealed
+// meanwhile.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "mcp/call/approval_wait.h"
+#include "mcp/gateway_context.h"
+#include "mcp/message/sealed_state.h"
+
+namespace sallyport::mcp {
+
+// Owned by a gateway and used on its strand.
+class HandedQuestions {
+ public:
+  explicit HandedQuestions(const GatewayContext& context) : context_(context) {}
+
+  // The response to a call with its questions as the client may have them: each is governed and
+  // recorded, forms say whose they are, and the state that the server wants back is sealed. An error
+  // instead of a response whose questions are denied or cannot be answered.
+  Async<std::string> hand_over(std::string response, CallDesk::Held call);
+
+  // Does a stateless client bring answers to what a stateless server wanted to know?
+  bool brings_answers(const Message& request) const;
+  // The request with its answers as the second door lets them through. They are on record then.
+  Task<Message> with_answers(Message request);
+
+  // Does the request bring a state that we have sealed, or pretends to?
+  bool brings_state(const Message& request) const;
+  // `InvalidInput`: the state is not for this request.
+  Result<SealedState> state_of(const Message& request, const Grants& grants) const;
+  // Does it bring a state that was not given here?
+  bool brings_foreign_state(const Message& request) const;
+  // The request with the state that the server gave. The sealed one is used up.
+  Task<Message> with_own_state(Message request, SealedState state);
+
+ private:
+  std::string sealed(std::string response, const HeldCall& call) const;
+  std::optional<std::string> refusal(std::string_view response,
+                                     const json::object& capabilities) const;
+  Async<bool> govern(std::string_view key, std::string_view question);
+
+  const GatewayContext& context_;
+};
+
+}  // namespace sallyport::mcp

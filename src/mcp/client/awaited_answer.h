@@ -1,0 +1,45 @@
+// Waits for what the client answers to a question of ours.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <optional>
+
+#include "base/async.h"
+#include "mcp/message/message.h"
+
+namespace sallyport::mcp {
+
+// On the strand of a gateway. Shared by the one that waits and the one that hears the answer.
+class AwaitedAnswer {
+ public:
+  explicit AwaitedAnswer(const boost::asio::any_io_executor& executor) : bell_(executor) {}
+
+  void hear(Message answer) {
+    answer_ = std::move(answer);
+    bell_.cancel();
+  }
+
+  void stop() {  // the answer is no longer needed
+    stopped_ = true;
+    bell_.cancel();
+  }
+
+  Async<std::optional<Message>> wait(std::chrono::milliseconds longest) {
+    bell_.expires_after(longest);
+    boost::system::error_code ignored;
+    if (!answer_ && !stopped_) {
+      co_await bell_.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+    }
+    co_return answer_;
+  }
+
+ private:
+  boost::asio::steady_timer bell_;
+  std::optional<Message> answer_;
+  bool stopped_ = false;
+};
+
+}  // namespace sallyport::mcp

@@ -1,0 +1,204 @@
+#include "mcp/client/client_listeners.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "mcp/message/json_text.h"
+
+namespace sallyport::mcp {
+
+namespace {
+
+constexpr std::string_view kToolsChanged = "notifications/tools/list_changed";
+constexpr std::string_view kPromptsChanged = "notifications/prompts/list_changed";
+constexpr std::string_view kResourcesChanged = "notifications/resources/list_changed";
+constexpr std::string_view kResourceUpdated = "notifications/resources/updated";
+constexpr std::string_view kAcknowledged = "notifications/subscriptions/acknowledged";
+
+// With the mark of the subscription that it belongs to.
+std::string tagged(const Message& notification, std::string_view id) {
+  const std::string_view given = notification.params_text();
+  const std::string params(given.empty() ? "{}" : given);
+  const std::string meta(find(params, {"_meta"}).value_or("{}"));
+  return with_member(notification.text, "params",
+                     with_member(params, "_meta", with_member(meta, kMetaSubscription, id)));
+}
+
+std::string untagged(const Message& notification) {
+  const std::string params(notification.params_text());
+  const auto meta = find(params, {"_meta"});
+  if (!meta) return notification.text;
+  const std::string left = without_member(*meta, kMetaSubscription);
+  const std::string changed =
+      members(left).empty() ? without_member(params, "_meta") : with_member(params, "_meta", left);
+  return with_member(notification.text, "params", changed);
+}
+
+// What of a subscription a server of sessions can be listened to for; `granted` says it.
+Listening granted_of(const json::object& wanted, const std::string& opening, bool lists_tools,
+                     std::size_t most, json::object& granted) {
+  Listening listening;
+  const auto grant = [&](std::string_view name, bool can) {
+    const bool given = can && bool_in(wanted, name) == true;
+    if (given) granted[name] = true;
+    return given;
+  };
+  listening.tools = grant("toolsListChanged", lists_tools);
+  listening.prompts = grant("promptsListChanged", offers(opening, "prompts", "listChanged"));
+  listening.resources = grant("resourcesListChanged", offers(opening, "resources", "listChanged"));
+  const json::value* const uris = wanted.if_contains("resourceSubscriptions");
+  if (uris == nullptr || !uris->is_array() || !offers(opening, "resources", "subscribe")) {
+    return listening;
+  }
+  json::array names;
+  for (const json::value& uri : uris->get_array()) {
+    if (!uri.is_string() || listening.uris.size() >= most) continue;
+    listening.uris.insert(std::string(uri.get_string()));
+    names.push_back(uri);
+  }
+  granted["resourceSubscriptions"] = std::move(names);
+  return listening;
+}
+
+}  // namespace
+
+void ClientListeners::listen(const Message& request) {
+  const json::object* const params = request.params();
+  const json::object* const wanted = params ? object_in(*params, "notifications") : nullptr;
+  if (wanted == nullptr) {
+    return context_.client.refuse(request, kInvalidParams, "`notifications` is missing");
+  }
+  const ServerOpening& opening = context_.server.opening();
+  json::object granted;
+  Listening listening = granted_of(*wanted, opening.opening(), offers(opening.said(), "tools"),
+                                   context_.settings.limits.requests, granted);
+  context_.tasks.start(context_.server.standing().subscribe(listening.uris));
+  context_.client.begin(request.id).listening = std::move(listening);
+  if (json::array tasks = tasks_.listen(request); !tasks.empty()) {
+    granted["taskIds"] = std::move(tasks);
+  }
+  context_.client.send(
+      notification_text(kAcknowledged,
+                        fmt::format(R"({{"_meta":{{"{}":{}}},"notifications":{}}})",
+                                    kMetaSubscription, request.id, json::serialize(granted))),
+      request.id);
+  tasks_.tell_ended(request.id);
+}
+
+void ClientListeners::unlisten(const std::string& client_id) {
+  auto& requests = context_.client.requests();
+  std::set<std::string> uris = std::move(requests[client_id].listening->uris);
+  requests.erase(client_id);
+  for (const auto& [id, other] : requests) {
+    if (!other.listening) continue;
+    for (const std::string& uri : other.listening->uris) uris.erase(uri);
+  }
+  context_.tasks.start(context_.server.standing().unsubscribe(std::move(uris)));
+}
+
+void ClientListeners::tell_listeners(const Message& notification) {
+  const json::object* const params = notification.params();
+  const auto uri = params ? text_in(*params, "uri") : std::nullopt;
+  for (const auto& [id, request] : context_.client.requests()) {
+    if (!request.listening) continue;
+    const Listening& wanted = *request.listening;
+    const bool wants =
+        (notification.method == kToolsChanged && wanted.tools) ||
+        (notification.method == kPromptsChanged && wanted.prompts) ||
+        (notification.method == kResourcesChanged && wanted.resources) ||
+        (notification.method == kResourceUpdated && uri && wanted.uris.contains(std::string(*uri)));
+    if (wants) context_.client.send(tagged(notification, id), id);
+  }
+}
+
+// Of what the server itself does not tell.
+void ClientListeners::tell_changed(std::string_view what) {
+  const Result<Message> notification =
+      Message::read(notification_text(what, {}), context_.settings.limits.json());
+  if (!notification) return;
+  if (context_.client.era() != Era::Modern) {
+    if (context_.server.opening().initialized()) context_.client.send(notification->text);
+    return;
+  }
+  tell_listeners(*notification);
+  if (what != kToolsChanged) return;
+  for (const auto& [id, request] : context_.client.requests()) {
+    if (request.hears_of_tools) context_.client.send(tagged(*notification, id), id);
+  }
+}
+
+void ClientListeners::tell_tools_changed() {
+  tell_changed(kToolsChanged);
+}
+
+void ClientListeners::tell_of_return() {
+  const std::string& said = context_.server.opening().said();
+  if (offers(said, "tools")) tell_changed(kToolsChanged);
+  if (offers(said, "prompts", "listChanged")) tell_changed(kPromptsChanged);
+  if (offers(said, "resources", "listChanged")) tell_changed(kResourcesChanged);
+}
+
+// What the server grants, and what we tell ourselves: tasks of ours, and tools that were held back.
+void ClientListeners::acknowledge(const Message& notification, const std::string& client_id) {
+  const OpenRequest& request = context_.client.requests()[client_id];
+  std::string text = tagged(notification, client_id);
+  if (const auto given = find(text, {"params", "notifications"});
+      given && given->starts_with('{') && request.hears_of_tools) {
+    text = edited(text, {{*given, with_member(*given, "toolsListChanged", "true")}});
+  }
+  const auto granted = find(text, {"params", "notifications"});
+  if (!request.tasks.empty() && granted && granted->starts_with('{')) {
+    const Result<ParsedJson> read = parse_json(find(*granted, {"taskIds"}).value_or("[]"));
+    json::array ids = read && read->value.is_array() ? read->value.get_array() : json::array();
+    for (const std::string& id : request.tasks) ids.emplace_back(id);
+    text = edited(text, {{*granted, with_member(*granted, "taskIds", json::serialize(ids))}});
+  }
+  context_.client.send(std::move(text), client_id);
+  tasks_.tell_ended(client_id);
+}
+
+bool ClientListeners::tell(const Message& notification) {
+  if (context_.bridges(Era::Legacy, Era::Modern)) {
+    if (notification.method != kAcknowledged) context_.client.send(untagged(notification));
+    return true;
+  }
+  if (context_.client.era() != Era::Modern) return false;
+  if (context_.server.opening().era() != Era::Legacy) return tell_subscription(notification);
+  if (notification.method == "notifications/progress") return false;
+  if (notification.method == "notifications/message") {
+    tell_stateless_log(notification);
+  } else {
+    tell_listeners(notification);
+  }
+  return true;
+}
+
+// Only for requests that asked for it, and on these streams none can be told apart.
+void ClientListeners::tell_stateless_log(const Message& notification) {
+  for (const CallDesk::Held& call :
+       context_.desk.in(HeldCall::State::Queued, HeldCall::State::Running)) {
+    if (!find(call->upstream->request().params_text(), {"_meta", kMetaLogLevel})) continue;
+    return context_.client.send(notification.text, call->client_id());
+  }
+  context_.door.note_degraded("logging");
+}
+
+// Both are stateless: a subscription is named by the id of its request, which is ours there.
+bool ClientListeners::tell_subscription(const Message& notification) {
+  const auto mark = find(notification.params_text(), {"_meta", kMetaSubscription});
+  if (!mark) return false;
+  for (const auto& [client_id, request] : context_.client.requests()) {
+    if (std::to_string(request.server_id) != *mark) continue;
+    if (notification.method == kAcknowledged) {
+      acknowledge(notification, client_id);
+    } else {
+      context_.client.send(tagged(notification, client_id), client_id);
+    }
+    break;
+  }
+  return true;
+}
+
+}  // namespace sallyport::mcp

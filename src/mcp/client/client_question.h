@@ -1,0 +1,55 @@
+// A request of a server to its client, on its way there: what the Governor invokes. So a policy
+// allows, asks about or denies it like a call, the record has the request and the answer, and the
+// answer passes the second door before the server sees it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/call/upstream.h"
+#include "mcp/call/forwarded_call.h"
+#include "mcp/message/given_answer.h"
+
+namespace sallyport::mcp {
+
+class ClientQuestion final : public core::Upstream {
+ public:
+  // Puts it to the client with these params, JSON text, and waits for the answer.
+  using Ask = std::function<Task<Message>(std::string params, std::stop_token cancel)>;
+
+  // `keep` is whatever `ask` needs to be there.
+  ClientQuestion(Message request, Asked asked, Ask ask, std::shared_ptr<void> keep)
+      : request_(std::move(request)),
+        asked_(std::move(asked)),
+        ask_(std::move(ask)),
+        keep_(std::move(keep)) {}
+
+  Task<Envelope> invoke(Call call, std::shared_ptr<core::Delivery> delivery,
+                        std::stop_token cancel) override;
+
+  // What the client said, if it did.
+  const std::optional<GivenAnswer>& answer() const { return answer_; }
+
+ private:
+  Message request_;
+  Asked asked_;
+  Ask ask_;
+  std::shared_ptr<void> keep_;  // a call that was given up on outlives its gateway's run
+  std::optional<GivenAnswer> answer_;
+};
+
+// A question that a stateless client is given in a result. The client brings its answer with
+// another request.
+class HandedQuestion final : public core::Upstream {
+ public:
+  Task<Envelope> invoke(Call call, std::shared_ptr<core::Delivery> delivery,
+                        std::stop_token cancel) override;
+};
+
+// The params of `elicitation/create` with the name of the server before its message: a person must
+// see who asks.
+std::string marked_form(std::string_view params, std::string_view server);
+
+}  // namespace sallyport::mcp

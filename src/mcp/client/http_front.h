@@ -1,0 +1,136 @@
+// `/mcp` for clients of both eras: sessions that are opened, and requests that say everything
+// themselves.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "base/clock.h"
+#include "base/entropy.h"
+#include "mcp/client/conversation.h"
+#include "mcp/client/http_link.h"
+#include "mcp/client/http_rules.h"
+#include "net/http_server.h"
+#include "net/quota.h"
+#include "net/task_group.h"
+
+namespace sallyport::mcp {
+
+struct HttpFrontLimits {
+  std::size_t sessions = 64;                     // of all clients together
+  std::size_t sessions_each = 64;                // of one principal
+  std::chrono::milliseconds idle{1'800'000};     // an unused session ends after this
+  std::chrono::milliseconds evictable{5'000};    // and after this, where a new one needs room
+  std::chrono::milliseconds silence{5'000};      // until an answer that is not there is streamed
+  std::chrono::milliseconds keep_alive{15'000};  // between signs of life on a stream
+  std::chrono::milliseconds goodbye{10'000};     // for sessions, when we end
+  OutletLimits kept{.kept_events = 64, .kept_bytes = 1u << 20};  // for a client that comes back
+};
+
+// On a context with one thread.
+class HttpFront final : public net::HttpHandler {
+ public:
+  // Who is being served.
+  struct Caller {
+    std::string principal{};
+    std::string session_id{};  // in records; not the one that the client knows
+    bool shared = false;       // by all stateless requests of this principal
+  };
+  using Open =
+      std::function<std::shared_ptr<Conversation>(const Caller&, std::unique_ptr<ClientLink>)>;
+  // The principal that the headers prove. `Unauthenticated`: none, and why, in words that may be
+  // told; with the cause `oauth::kInsufficientScope`, one that may not come. Another error: that
+  // cannot be found out now.
+  using Authenticate = std::function<Task<std::string>(const net::ServerRequest&)>;
+
+  struct Parts {
+    const Clock& clock;
+    Entropy& entropy;
+    Open open;
+    Authenticate authenticate;
+    std::function<std::string()> policy;  // what is in force: nothing is told again after a change
+    net::HttpServer::Log log;
+  };
+  struct Settings {
+    Limits limits{};
+    HttpFrontLimits front{};
+    std::string metadata{};  // address of what says how to get a token
+    std::string scope{};     // that a token needs, all of it; empty: none
+  };
+  HttpFront(boost::asio::any_io_executor executor, Parts parts, Settings settings);
+
+  Async<std::optional<net::ServerResponse>> refuse(net::ServerRequest& head) override;
+  Async<void> handle(net::ServerExchange& exchange) override;
+
+  // Until `stop`; all sessions have ended then.
+  Async<void> run();
+  void stop();
+
+  std::size_t open_sessions() const { return sessions_.size() + shared_.size(); }
+
+ private:
+  // One client of sessions, or all stateless requests of one principal.
+  struct Session {
+    Caller caller;
+    std::shared_ptr<Conversation> conversation{};  // shared with calls that were given up on
+    HttpLink* link = nullptr;                      // the conversation's
+    std::string version{};                         // that was agreed on
+    std::string policy{};                          // in force when it was opened
+    SteadyTime used{};
+    std::size_t exchanges = 0;
+    bool listened = false;  // its own stream is being read
+    bool ended = false;
+
+    bool in_use() const { return exchanges > 0 || link->busy() || conversation->holds_calls(); }
+  };
+  using SessionPtr = std::shared_ptr<Session>;  // shared with the exchanges that use it
+  class Use;
+
+  // How an answer goes out.
+  struct Manner {
+    bool modern = false;
+    bool numbered = false;  // events have ids, so that a client can come back
+    bool streams = true;    // the client reads streams
+    std::string id{};       // of the request
+    std::vector<std::pair<std::string, std::string>> headers{};
+  };
+
+  net::ServerResponse no_entry(const net::ServerRequest& head, const Error& why) const;
+  Async<void> post(net::ServerExchange& exchange, std::string principal);
+  Async<void> post_modern(net::ServerExchange& exchange, std::string principal, Message message);
+  Async<void> post_legacy(net::ServerExchange& exchange, std::string principal, Message message);
+  Async<void> post_opening(net::ServerExchange& exchange, std::string principal, Message message);
+  Async<void> post_batch(net::ServerExchange& exchange, std::string principal);
+  Async<void> get(net::ServerExchange& exchange, std::string principal);
+  Async<void> end_session(net::ServerExchange& exchange, std::string principal);
+
+  Async<void> pass_on(net::ServerExchange& exchange, SessionPtr session, Message message,
+                      Manner manner);
+  Async<std::optional<std::string>> answer(net::ServerExchange& exchange, SessionPtr session,
+                                           std::shared_ptr<Outlet> outlet, Manner manner);
+  Async<bool> begin_stream(net::ServerExchange& exchange, const Session& session,
+                           const Outlet& outlet, const Manner& manner);
+  Async<bool> write_event(net::ServerExchange& exchange, const Outlet& outlet,
+                          const Outlet::Event& event, bool numbered);
+
+  Result<SessionPtr> open_session(std::string principal, bool shared);
+  Result<SessionPtr> shared_session(const std::string& principal);
+  // `InvalidInput`: none is named. `NotFound`: there is no such one, for this principal.
+  Result<SessionPtr> session_of(const net::ServerRequest& request, const std::string& principal);
+  bool make_room(const std::string& principal);
+  Async<void> converse(SessionPtr session, net::Quota::Share place);
+  void sweep();
+  void forget(const Session& session);
+
+  boost::asio::any_io_executor executor_;
+  Parts parts_;
+  Settings settings_;
+  std::map<std::string, SessionPtr, std::less<>> sessions_;  // by the id that the client knows
+  std::map<std::string, SessionPtr> shared_;                 // by principal
+  net::Quota running_;                                       // conversations, with those that end
+  net::TaskGroup tasks_;
+  boost::asio::steady_timer bell_;
+  bool stopping_ = false;
+};
+
+}  // namespace sallyport::mcp

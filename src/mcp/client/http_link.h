@@ -1,0 +1,82 @@
+// A client that speaks over HTTP: its messages come from many requests, and what it is told goes to
+// the stream of the request that it is about.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+
+#include "mcp/client/client_link.h"
+#include "mcp/client/outlet.h"
+#include "mcp/message/message.h"
+#include "net/server_request.h"
+
+namespace sallyport::mcp {
+
+// On the strand of its gateway. The front fills it and reads its outlets.
+class HttpLink final : public ClientLink {
+ public:
+  struct Settings {
+    Limits limits{};
+    // Several clients of one principal share the gateway. Their ids and tokens are renamed, and
+    // messages that belong to none of their requests are dropped.
+    bool shared = false;
+    OutletLimits outlet{};
+    std::size_t kept_streams = 32;       // whose answer may be read once more
+    std::size_t kept_bytes = 64u << 20;  // in all of them; the newest stays
+  };
+  HttpLink(boost::asio::any_io_executor executor, Settings settings);
+
+  // Where the answer will be. `Conflict`: this id is in use. `Exhausted`: too much waits.
+  Result<std::shared_ptr<Outlet>> ask(Message request, const net::ServerRequest& head);
+  // A notification or an answer.
+  Result<void> tell(std::string text);
+  // The client does not want the rest of it.
+  void cancel(const Outlet& outlet);
+  // What belongs to no request.
+  const std::shared_ptr<Outlet>& standing() const { return standing_; }
+  std::shared_ptr<Outlet> stream(std::uint64_t number) const;
+  bool busy() const { return !asked_.empty(); }
+
+  Async<std::optional<net::Line>> next() override;
+  void hang_up() override;
+  Async<void> run() override;
+  bool send(std::string text, std::string_view about) override;
+  // One stream that is not read does not stop the others: what it does not take is dropped.
+  Async<void> room(std::chrono::milliseconds) override { co_return; }
+  Async<void> flush(std::chrono::milliseconds longest) override;
+  void close() override;
+  bool broken() const override { return closed_; }
+  std::string contradiction(std::string_view about, const json::value& schema,
+                            const json::value& input) const override;
+
+ private:
+  struct Asked {
+    std::shared_ptr<Outlet> outlet;  // shared with the one who writes it to the client
+    std::string id;                  // as the client knows it
+    std::string token{};             // of progress, likewise; empty: none
+    net::ServerRequest head{};       // its headers, where they repeat arguments
+  };
+  Result<void> take(std::string text);
+  bool answer(std::string text, std::string_view id);
+  std::string renamed_back(std::string text, const Asked& asked, std::string_view ours) const;
+  void keep(std::shared_ptr<Outlet> outlet);
+  void end_cancelled(std::string_view notification);
+
+  boost::asio::any_io_executor executor_;
+  Settings settings_;
+  std::deque<std::string> heard_;
+  std::size_t heard_bytes_ = 0;
+  boost::asio::steady_timer bell_;
+  boost::asio::steady_timer end_;
+  bool hung_up_ = false;
+  bool closed_ = false;
+  std::map<std::string, Asked, std::less<>> asked_;  // by the id that the gateway knows
+  std::shared_ptr<Outlet> standing_;                 // shared like those above
+  std::list<std::shared_ptr<Outlet>> kept_;          // shared like those above
+  std::uint64_t last_request_ = 0;
+  std::uint64_t last_stream_ = 0;
+};
+
+}  // namespace sallyport::mcp

@@ -1,0 +1,48 @@
+// Requests of the client that are only passed on to the server, and their answers.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "mcp/client/client_listeners.h"
+#include "mcp/gateway_context.h"
+
+namespace sallyport::mcp {
+
+// Owned by a gateway and used on its strand.
+class RequestRelay {
+ public:
+  RequestRelay(const GatewayContext& context, const AnswerBridge& bridge, CallTasks& tasks,
+               ClientListeners& listeners)
+      : context_(context), bridge_(bridge), tasks_(tasks), listeners_(listeners) {}
+
+  // Passes it on, once the server is ready.
+  void pass(Message request);
+  // A client that reads the list of tools page by page: the gate knows all pages before the second
+  // one, and so which names stand on two of them.
+  Async<void> list_then_pass(Message request);
+  // The client does not want the answer. `reason` is JSON text.
+  void cancel(const std::string& client_id, std::string_view reason);
+
+  // Is it answered here, because the server's era has no such thing?
+  bool is_answered_here(const Message& request) const;
+  void answer_here(const Message& request);
+
+  // What waits here for long is counted. Nothing: the client has heard that there is no room.
+  std::optional<net::Quota::Share> room_for(const Message& request);
+
+ private:
+  class Waiting;
+
+  Async<void> pass_later(Message request, net::Quota::Share held);
+  Async<void> answered(std::string client_id, std::string method, Reply reply);
+  Task<Message> shown(const std::string& method, Message answer);
+
+  const GatewayContext& context_;
+  const AnswerBridge& bridge_;
+  CallTasks& tasks_;
+  ClientListeners& listeners_;
+};
+
+}  // namespace sallyport::mcp

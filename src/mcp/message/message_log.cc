@@ -1,0 +1,85 @@
+#include "mcp/message/message_log.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "base/cut_text.h"
+#include "core/record/plain_text.h"
+
+namespace sallyport::mcp {
+
+namespace {
+
+constexpr std::size_t kMostMethods = 64;
+constexpr std::size_t kMostEvidence = 16;
+constexpr std::size_t kMostRead = 4096;
+constexpr std::size_t kLongestMethod = 200;
+constexpr std::string_view kOthers = "(others)";
+constexpr std::chrono::milliseconds kFirstPause{1'000};
+constexpr std::chrono::milliseconds kLongestPause{60'000};
+
+std::string_view name_of(MessageLog::What what) {
+  switch (what) {
+    case MessageLog::What::Redacted:
+      return "redacted";
+    case MessageLog::What::Withheld:
+      return "withheld";
+    case MessageLog::What::Refused:
+      return "refused";
+    case MessageLog::What::Dropped:
+      return "dropped";
+    case MessageLog::What::Passed:
+      return "passed";
+    case MessageLog::What::Trimmed:
+      return "trimmed";
+  }
+  return {};
+}
+
+}  // namespace
+
+bool MessageLog::note(What what, Side from, std::string_view method, const std::string& evidence) {
+  // Cut behind the redaction: half a secret is not recognised.
+  const std::string shown = core::plain_text(redactor_, cut_utf8_bytes(method, kMostRead));
+  Key key{what, from, cut_utf8_bytes(shown, kLongestMethod)};
+  if (!counts_.contains(key) && counts_.size() >= kMostMethods) key.method = kOthers;
+  Count& count = counts_[std::move(key)];
+  ++count.messages;
+  if (!evidence.empty() && count.evidence.size() < kMostEvidence) count.evidence.insert(evidence);
+  return !std::exchange(writing_, true);
+}
+
+Async<void> MessageLog::write() {
+  std::chrono::milliseconds pause = kFirstPause;
+  while (!counts_.empty()) {
+    json::array messages;
+    for (const auto& [key, count] : std::exchange(counts_, {})) {
+      json::object one{{"what", name_of(key.what)},
+                       {"from", to_string(key.from)},
+                       {"method", key.method},
+                       {"count", count.messages}};
+      if (!count.evidence.empty()) one["evidence"] = json::value_from(count.evidence);
+      messages.push_back(std::move(one));
+    }
+    std::vector<core::Draft> drafts;
+    drafts.push_back({.kind = core::Kind::Topic,
+                      .subject = subject_,
+                      .topic = "mcp",
+                      .body = {{"record", "mcp_messages"}, {"messages", std::move(messages)}}});
+    const auto written = co_await recorder_.append(drafts, core::Urgency::Reports);
+    if (!written) recorder_.owe(std::move(drafts));
+    if (!hurries_) co_await bell_.wait("hurry", pause, {});
+    pause = std::min(2 * pause, kLongestPause);
+  }
+  writing_ = false;
+}
+
+void MessageLog::hurry() {
+  hurries_ = true;
+  bell_.ring("hurry");
+}
+
+}  // namespace sallyport::mcp

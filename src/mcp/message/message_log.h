@@ -1,0 +1,67 @@
+// Counts what the gateway did to messages without a record of their own: lists, initialization,
+// notifications and unknown methods. The counts are written to the ledger as entries of topic
+// `mcp`.
+//
+//   {"record":"mcp_messages","messages":[{"what":"redacted","from":"server","method":"tools/list",
+//    "count":1,"evidence":["output-sanitizer: aws_access_key_id=1"]}]}
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/async.h"
+#include "base/bell.h"
+#include "core/record/recorder.h"
+#include "core/record/redactor.h"
+#include "mcp/message/methods.h"
+
+namespace sallyport::mcp {
+
+// On the strand of its gateway, which owns it.
+class MessageLog {
+ public:
+  enum class What {
+    Redacted,  // a guard changed it
+    Withheld,  // a guard blocked it
+    Refused,   // a request with an unknown method, or an unreadable one
+    Dropped,   // a notification with such a method
+    Passed,    // a notification with such a method that the policy lets pass
+    Trimmed,   // members beside those of a message were left out
+  };
+  MessageLog(core::Recorder& recorder, const core::Redactor& redactor, Subject subject)
+      : recorder_(recorder), redactor_(redactor), subject_(std::move(subject)) {}
+
+  // True: nothing writes yet, so `write` is to be started. The number of methods that are told
+  // apart is bounded; messages beyond are counted together.
+  bool note(What what, Side from, std::string_view method, const std::string& evidence = {});
+  // Writes until nothing is left. The first entry comes at once, later ones after growing pauses,
+  // so that a peer that floods gets an entry a minute.
+  Async<void> write();
+  void hurry();  // the session ends: what is left is written without a pause
+
+ private:
+  struct Key {
+    What what;
+    Side from;
+    std::string method;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Count {
+    std::uint64_t messages = 0;
+    std::set<std::string> evidence{};
+  };
+
+  core::Recorder& recorder_;
+  const core::Redactor& redactor_;
+  Subject subject_;
+  std::map<Key, Count> counts_;
+  Bell bell_;
+  bool writing_ = false;
+  bool hurries_ = false;
+};
+
+}  // namespace sallyport::mcp

@@ -1,0 +1,52 @@
+// The second door for every message that is no result of a call: lists, openings, notifications,
+// requests of a server. It passes the same result guards. Results of calls pass them in the
+// Governor; a message of a server reaches a client in no third way.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/async.h"
+#include "base/clock.h"
+#include "core/plan/fail_open.h"
+#include "core/plan/plan.h"
+#include "core/record/recorder.h"
+#include "mcp/message/message.h"
+
+namespace sallyport::mcp {
+
+class Screen {
+ public:
+  // What a guard did to a message, for the record. Must not wait.
+  struct Seen {
+    bool withheld = false;  // else it was changed
+    std::string method{};
+    std::string evidence{};  // what the guards found, without what it was
+  };
+  using Tell = std::function<void(const Seen& seen)>;
+
+  // `limits` are those of a message that a guard has changed.
+  Screen(const core::PlanSource& plans, core::Recorder& recorder, const Clock& clock,
+         JsonLimits limits, Tell tell)
+      : plans_(plans),
+        recorder_(recorder),
+        clock_(clock),
+        limits_(limits),
+        tell_(std::move(tell)),
+        fail_open_(recorder.instance_id()) {}
+
+  // The message with its params, result or error as the guards released them; the message that came
+  // where they changed nothing. `what` is how guards know it: the name of a method.
+  // `Conflict`: a guard withholds the message, and the error says why.
+  Task<Message> pass(std::string what, Message message);
+
+ private:
+  const core::PlanSource& plans_;
+  core::Recorder& recorder_;
+  const Clock& clock_;
+  JsonLimits limits_;
+  Tell tell_;
+  core::FailOpenLog fail_open_;
+};
+
+}  // namespace sallyport::mcp

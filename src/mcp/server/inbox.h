@@ -1,0 +1,40 @@
+// What the server sends about one request: messages on the way, then one reply.
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+#include <deque>
+#include <variant>
+
+#include "mcp/server/server.h"
+
+namespace sallyport::mcp {
+
+// On the strand of its server.
+class Inbox final : public Waiter {
+ public:
+  // `bound`: messages that wait; older ones go when more come, or when they are large.
+  Inbox(const boost::asio::any_io_executor& executor, std::size_t bound)
+      : bell_(executor), bound_(bound) {
+    bell_.expires_at(boost::asio::steady_timer::time_point::max());
+  }
+
+  using Item = std::variant<Message, Reply>;
+  Async<Item> take();
+
+  Async<void> answered(Reply reply) override;
+  bool hears_late() const override { return true; }
+  void hears_nothing() override;
+  void put(Message on_the_way);
+  bool has_reply() const { return replied_; }
+  // An empty one for the next request.
+  std::shared_ptr<Inbox> fresh() { return std::make_shared<Inbox>(bell_.get_executor(), bound_); }
+
+ private:
+  boost::asio::steady_timer bell_;
+  std::size_t bound_;
+  std::deque<Item> items_;
+  std::size_t weight_ = 0;  // of messages in it
+  bool replied_ = false;
+};
+
+}  // namespace sallyport::mcp

@@ -1,0 +1,134 @@
+// A tool server that is reached over HTTP, of either era.
+//
+// Each request is a POST of its own; its answer is one JSON document, or a stream of events that
+// ends with it. A server of sessions names the session when it is opened and may speak on a stream
+// that we ask for (GET); a session that the server has forgotten is opened again, and what it
+// refused for that reason is sent again, because it was not done. To a stateless server a closed
+// stream is a cancel. A server that does not take an opening is asked for the stream of 2024-11-05.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bell.h"
+#include "mcp/server/pending_requests.h"
+#include "mcp/server/request_headers.h"
+#include "mcp/server/server.h"
+#include "net/http_client.h"
+#include "net/sse_parser.h"
+#include "net/task_group.h"
+#include "oauth/credentials.h"
+
+namespace sallyport::mcp {
+
+class RemoteServer final : public Server {
+ public:
+  struct Place {
+    net::Url url;
+    std::string bearer{};  // our own token; what the client has stays with the client
+    // Instead of it; shared by all sessions with the server.
+    std::shared_ptr<oauth::Credentials> credentials{};
+    bool allow_plain = false;
+  };
+  // `InvalidInput`: it may not be reached like that.
+  static Result<ServerMaker> maker(Place place);
+  RemoteServer(Means means, Place place);
+
+  Task<void> run() override;
+  Async<void> stop() override;
+
+  bool up() const override { return up_; }
+  void ready() override;
+  bool logging_in() const override { return place_.credentials && place_.credentials->busy(); }
+
+  Result<std::uint64_t> request(const Compose& compose, std::shared_ptr<Waiter> waiter) override;
+  void abandon(std::uint64_t id, std::string_view reason) override;
+  bool send(std::string text) override;
+
+ private:
+  // One request on its way, and the answer as it comes.
+  struct Talk {
+    Talk(std::uint64_t number, Message message, std::size_t limit);
+    std::uint64_t id;
+    Message request;
+    bool modern;
+    std::unique_ptr<net::HttpExchange> http{};
+    net::SseParser events;
+    bool streams = false;  // more may come behind the answer
+  };
+  struct Session {
+    std::uint64_t number = 0;
+    std::string id{};       // empty: the server does not name it
+    std::string version{};  // empty: none is open
+  };
+
+  // Requests (remote_server.cc).
+  Async<void> converse(std::shared_ptr<Talk> talk);
+  Async<Reply> listen_on(Talk& talk, Reply reply);
+  Async<Reply> answer_to(Talk& talk);
+  Async<Reply> read_answer(Talk& talk, net::HttpHead head);
+  Async<Reply> read_stream(Talk& talk);
+  Async<bool> resume(Talk& talk);
+  Async<void> hear_rest(Talk& talk);
+  Async<std::optional<Reply>> hear_events(Talk& talk);
+  Async<std::optional<Reply>> hear_text(const Talk& talk, std::string text);
+  Reply learn(const Talk& talk, const net::HttpHead& head, Reply reply);
+  Message usable_tools(Message answer);
+  net::HttpHeaders headers_for(const Message& message, bool modern) const;
+
+  // The oldest transport (remote_old_transport.cc).
+  static bool may_be_old(const Talk& talk, unsigned status);
+  Async<void> find_old_stream();
+  Async<void> hear_old_stream(std::unique_ptr<net::HttpExchange> http, net::SseParser events);
+  Async<void> hear_old(net::SseEvent event);
+  Async<void> post_old(std::shared_ptr<Talk> talk);
+
+  // The session (remote_session.cc).
+  bool has_lost_session(const Talk& talk, unsigned status, std::string_view body) const;
+  void open_session_again(std::uint64_t number);
+  Async<void> open_session_later();
+  Async<bool> session_ready();
+  Async<void> until_introduced();
+  Async<void> post_only(Message message);
+  Task<net::HttpHead> post_once(const Message& message);
+  Async<void> hear_session(std::uint64_t number);
+  Async<void> hear_session_stream(net::HttpExchange& http, std::uint64_t number,
+                                  net::SseParser& events);
+  Async<void> hear_from_session(std::string text);
+  Async<void> end_session();
+  Async<std::string> token_to_send();
+  bool asks_for_login(const net::HttpHead& head) const;
+  Task<void> log_in_again(net::HttpHead head, std::string token);
+  net::HttpHeaders plain_headers(std::string_view accepted) const;
+  net::HttpHeaders session_headers(std::string_view accepted) const;
+
+  Means means_;
+  const Limits& limits_;
+  Place place_;
+  Result<std::unique_ptr<net::HttpClient>> client_;
+  // Where messages are posted to a server of 2024-11-05. Shared with posts on their way, which may
+  // end after the stream that named it.
+  std::shared_ptr<net::HttpClient> old_;
+  net::TaskGroup tasks_;
+  PendingRequests pending_;
+  Bell bell_;
+  // Shared with the coroutine that runs it, so that it can be broken off from here.
+  std::map<std::uint64_t, std::shared_ptr<Talk>> talks_;
+  std::map<std::string, std::vector<ParamHeader>> param_headers_;  // by tool
+  Session session_;
+  std::uint64_t last_session_ = 0;
+  std::size_t posts_ = 0;     // messages on their way that get no answer
+  bool introducing_ = false;  // the session is open, the server not yet told so
+  bool stateless_ = false;    // it has answered a stateless request
+  bool up_ = false;
+  bool was_ready_ = false;
+  bool is_ready_ = false;
+  bool stopping_ = false;
+  unsigned failures_ = 0;  // to open the session again
+  std::string told_{};     // the last thing that was said about a login
+};
+
+}  // namespace sallyport::mcp

@@ -1,0 +1,63 @@
+// What a server asks in the middle of a call. A server of sessions sends a request; a stateless one
+// answers with what it needs, and is called again. Each question is governed like a call.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "mcp/call/call_server.h"
+#include "mcp/call/parked_calls.h"
+#include "mcp/gateway_context.h"
+
+namespace sallyport::mcp {
+
+// Owned by a gateway and used on its strand.
+class ServerQuestions final : public CallClient {
+ public:
+  ServerQuestions(const GatewayContext& context, ParkedCalls& parked)
+      : context_(context), parked_(parked) {}
+
+  // A request of a server of sessions, until the client has been asked.
+  Async<void> hear(Message request);
+  // The server takes a question back.
+  Async<void> take_back(Message notification);
+  void stop_all();  // the gateway ends
+
+  // For a stateless server and a client of sessions.
+  bool is_asked() const override { return context_.bridges(Era::Legacy, Era::Modern); }
+  Task<std::string> ask(std::string method, std::string params, std::string about) override;
+
+ private:
+  // A question that is being governed.
+  struct Asking {
+    std::stop_source stop{};
+    std::string why{};    // the server took it back: params of its notice, JSON text
+    std::string about{};  // the client's request in whose course it is asked
+  };
+  using Shared = std::shared_ptr<Asking>;  // with the coroutine that governs it
+
+  void decline(const Message& question);
+  Async<void> answer_server(Message request, Shared asking);
+  Async<std::string> govern(Message request, Shared asking);
+  Task<Message> put_to_client(std::string frame, std::string method, std::string params,
+                              Shared asking, std::stop_token cancel);
+
+  const GatewayContext& context_;
+  ParkedCalls& parked_;
+  std::map<std::string, Shared> asking_;  // by the server's id
+};
+
+// Has the client said that it can answer this? `era` is that of the client.
+bool may_be_asked(Era era, std::string_view method, std::string_view params,
+                  const json::object& capabilities);
+// What a server asks for, as a feature that is counted.
+std::string_view feature_of(std::string_view method);
+// What a client would have to declare to be asked this.
+json::object capability_for(std::string_view method, std::string_view params);
+// A request of the server as a call of its own, in the session in whose course it comes.
+Call question_call(const GatewaySettings& settings, const Asked& asked);
+
+}  // namespace sallyport::mcp

@@ -1,0 +1,71 @@
+// The tools of one server, as it lists them: known before the first call, pinned when they are first
+// seen, and held back when they change.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "base/bell.h"
+#include "mcp/call/call_server.h"
+#include "mcp/message/message_door.h"
+#include "mcp/server/pins.h"
+#include "mcp/server/tool_definition.h"
+
+namespace sallyport::mcp {
+
+// Owned by a `ServerSession` and used on its strand.
+class ServerTools {
+ public:
+  struct Parts {
+    const Clock& clock;
+    const core::Redactor& redactor;
+    PinBook& pins;
+    MessageDoor& door;
+    CallServer& server;
+  };
+  struct Settings {
+    std::string server;  // its name in records
+    Limits limits{};
+    Server::Log log;
+  };
+  ServerTools(Parts parts, Settings settings) : parts_(parts), settings_(std::move(settings)) {}
+
+  // Null: no list that was seen has it.
+  const ToolDefinition* find(const std::string& name) const;
+  // May a call name this tool? A name of a method, of two tools or of none may not be called.
+  bool callable(const std::string& name) const;
+  bool known() const { return known_; }  // the whole list was read since it last changed
+  bool held(const std::string& name) const { return parts_.pins.held(settings_.server, name); }
+
+  void forget();  // the list has changed, or another process of the server runs
+  // Reads the list before the first call, and again when it may have changed or lacks the tool. A
+  // tool whose definition was never seen cannot be pinned.
+  Async<void> learn(std::string wanted);
+  // The answer of the server to `method` as a client may see it: without tools and instructions that
+  // are held back, and through the second door.
+  Task<Message> shown(std::string method, Message answer);
+  // True: a person has accepted the change of a tool since the last look.
+  bool take_accepted();
+
+ private:
+  Task<void> list();
+  Task<std::set<std::string>> see(const json::object& result);
+  Async<bool> may_instruct(const json::object& opening);
+  void note_doubled(const std::string& name);
+  void tell_of_held(const HeldBack& held) const;
+
+  Parts parts_;
+  Settings settings_;
+  Bell bell_;
+  std::map<std::string, ToolDefinition> tools_;
+  std::set<std::string> doubled_;    // names of two tools
+  std::set<std::string> held_back_;  // until a person accepts the change
+  bool known_ = false;
+  bool listing_ = false;
+  std::uint64_t changes_ = 0;              // so far; one during a listing makes it an old one
+  std::optional<std::uint64_t> unlisted_;  // the change since which the server refuses to list them
+  SteadyTime listed_at_{};
+};
+
+}  // namespace sallyport::mcp

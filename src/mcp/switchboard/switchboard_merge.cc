@@ -1,0 +1,263 @@
+// What is asked of all servers, and answered once.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "mcp/message/era.h"
+#include "mcp/message/json_text.h"
+#include "mcp/message/translation.h"
+#include "mcp/switchboard/extension.h"
+#include "mcp/switchboard/switchboard.h"
+
+namespace sallyport::mcp {
+
+namespace {
+
+constexpr std::string_view kListenAcknowledged = "notifications/subscriptions/acknowledged";
+
+std::vector<std::string> texts_in(std::string_view list, std::string_view member) {
+  std::vector<std::string> out;
+  for (const std::string_view item : elements(list)) {
+    const Result<ParsedJson> read = parse_json(find(item, {member}).value_or("null"));
+    if (read && read->value.is_string()) out.emplace_back(read->value.get_string());
+  }
+  return out;
+}
+
+// What a gateway says for a server that cannot be asked.
+bool is_not_there(const Message& answer) {
+  return find(answer.error_text(), {"code"}) == std::to_string(kInternalError);
+}
+
+// As the client knows them.
+json::value named_tasks(const json::value& ids, std::string_view server) {
+  json::array named;
+  for (const json::value& id : ids.is_array() ? ids.get_array() : json::array()) {
+    if (id.is_string()) named.emplace_back(qualified(server, id.get_string()));
+  }
+  return named;
+}
+
+}  // namespace
+
+Switchboard::Merge& Switchboard::begin_merge(const Message& request,
+                                             std::chrono::milliseconds longest) {
+  Merge& merge = merges_[request.id];
+  merge.request = request;
+  merge.begin = std::chrono::steady_clock::now();
+  finish_by(merge, merge.begin + longest);
+  return merge;
+}
+
+void Switchboard::finish_by(Merge& merge, std::chrono::steady_clock::time_point when) {
+  merge.deadline = std::make_unique<boost::asio::steady_timer>(executor_, when);
+  merge.deadline->async_wait([this, id = merge.request.id, timer = merge.deadline.get()](
+                                 const boost::system::error_code& error) {
+    const auto found = error ? merges_.end() : merges_.find(id);
+    if (found != merges_.end() && found->second.deadline.get() == timer) time_is_up(id);
+  });
+}
+
+// One that hangs has had its long time once; it must not cost every answer as much. Nor does one
+// that is slow to start hold up those that are there: it joins them later.
+void Switchboard::wait_no_longer_for_the_late(Merge& merge) {
+  const auto late = [&](std::size_t party) { return parties_[party].late; };
+  const auto missing = [&](std::size_t party) { return late(party) || !parties_[party].there; };
+  if (merge.waiting.empty()) return;
+  if (std::ranges::all_of(merge.waiting, late)) {
+    finish_by(merge, merge.begin + settings_.limits.probe);
+  } else if (!merge.results.empty() && std::ranges::all_of(merge.waiting, missing)) {
+    finish_by(merge, merge.begin + std::min(settings_.limits.together, settings_.limits.start));
+  }
+}
+
+void Switchboard::ask_all(const Message& request) {
+  const json::object* const params = request.params();
+  const auto cursor = params ? text_in(*params, "cursor") : std::nullopt;
+  const auto cursors = cursor ? split_cursor(*cursor) : std::nullopt;
+  if (cursor && !cursors) return refuse(request, kInvalidParams, "`cursor` is none of ours");
+  if (request.method == "initialize") opening_ = request.text;
+  if (request.method == "logging/setLevel") {
+    log_level_ = with_member(request.text, "id", own_id("level"));
+  }
+  Merge& merge = begin_merge(request, settings_.limits.start);
+  for (std::size_t i = 0; i < parties_.size(); ++i) {
+    std::string text = request.text;
+    if (cursors) {
+      const auto own = cursors->find(parties_[i].name);
+      if (own == cursors->end()) continue;
+      std::string page;
+      append_canonical_string(page, own->second);
+      text = edited(text, {{*find(text, {"params", "cursor"}), page}});
+    }
+    const bool asked = !parties_[i].gone && parties_[i].line->put({.text = std::move(text)});
+    (asked ? merge.waiting : merge.unheard).insert(i);
+  }
+  if (merge.waiting.empty()) return finish(request.id);
+  wait_no_longer_for_the_late(merge);
+}
+
+void Switchboard::listen(const Message& request) {
+  const json::object* const params = request.params();
+  const json::object* const wanted = params ? object_in(*params, "notifications") : nullptr;
+  if (wanted == nullptr) return refuse(request, kInvalidParams, "`notifications` is missing");
+  Merge& merge = begin_merge(request, settings_.limits.probe);
+  // Of these we tell ourselves, when a server comes.
+  for (const char* const list : {"tools/list", "prompts/list", "resources/list"}) {
+    const std::string_view name = change_of(list).subscription;
+    if (bool_in(*wanted, name) == true) merge.granted[name] = true;
+  }
+  for (std::size_t i = 0; i < parties_.size(); ++i) listen_at(merge, i);
+  merge.silent = merge.waiting;
+  if (merge.waiting.empty()) finish(request.id);
+}
+
+// Each server is asked for its own resources only.
+void Switchboard::listen_at(Merge& merge, std::size_t party) {
+  const Message& request = merge.request;
+  json::object own = *object_in(*request.params(), "notifications");
+  json::value* const uris = own.if_contains("resourceSubscriptions");
+  if (uris != nullptr && uris->is_array()) {
+    json::array kept;
+    for (const json::value& uri : uris->get_array()) {
+      if (uri.is_string() && owner_of(std::string(uri.get_string())) == party) kept.push_back(uri);
+    }
+    *uris = std::move(kept);
+  }
+  json::value* const tasks = own.if_contains("taskIds");
+  if (tasks != nullptr && tasks->is_array()) *tasks = own_tasks(tasks->get_array(), party);
+  const std::string changed =
+      with_member(request.params_text(), "notifications", json::serialize(own));
+  if (merge.waiting.contains(party) || parties_[party].gone) return;
+  if (parties_[party].line->put({.text = with_member(request.text, "params", changed)})) {
+    merge.waiting.insert(party);
+  }
+}
+
+// What comes before the client knows that it listens is told behind that.
+void Switchboard::tell_listener(Merge& merge, std::string text) {
+  if (merge.silent.empty()) return to_client(std::move(text), merge.request.id);
+  if (merge.held.size() < settings_.limits.progress) merge.held.push_back(std::move(text));
+}
+
+json::array Switchboard::own_tasks(const json::array& wanted, std::size_t party) const {
+  json::array own;
+  for (const json::value& id : wanted) {
+    const auto found = id.is_string() ? named(std::string(id.get_string())) : std::nullopt;
+    if (found && found->party == party) own.emplace_back(found->name);
+  }
+  return own;
+}
+
+// One that does not answer holds up the others no longer.
+void Switchboard::time_is_up(const std::string& id) {
+  Merge& merge = merges_.at(id);
+  const bool listens = merge.request.method == "subscriptions/listen";
+  for (const std::size_t party : listens ? merge.silent : merge.waiting) {
+    settings_.log(fmt::format("`{}` did not answer `{}` in time and is left out",
+                              parties_[party].name, merge.request.method));
+    parties_[party].late = true;
+    merge.unheard.insert(party);
+  }
+  if (!listens) return finish(id);
+  if (!merge.silent.empty()) acknowledge(id, merge);
+}
+
+// No response: the party has gone.
+void Switchboard::hear_part(const std::string& id, std::size_t party, const Message* response) {
+  const auto found = merges_.find(id);
+  if (found == merges_.end() || found->second.waiting.erase(party) == 0) return;
+  Merge& merge = found->second;
+  if (response != nullptr && !response->is_error()) {
+    merge.results[party] = std::string(response->result_text());
+  } else if (response != nullptr && merge.error.empty()) {
+    merge.error = std::string(response->error_text());
+  }
+  if (response == nullptr || is_not_there(*response)) merge.unheard.insert(party);
+  const bool told = merge.silent.erase(party) > 0 && merge.silent.empty();
+  if (merge.waiting.empty()) return finish(id);
+  if (merge.request.method != "subscriptions/listen") wait_no_longer_for_the_late(merge);
+  if (told) acknowledge(id, merge);
+}
+
+void Switchboard::finish(const std::string& id) {
+  const auto taken = merges_.extract(id);
+  const Merge& merge = taken.mapped();
+  const std::string& method = merge.request.method;
+  const bool all = merge.unheard.empty();
+  for (const std::size_t party : merge.unheard) miss(party, merge.request);
+  for (const auto& [party, result] : merge.results) parties_[party].missed.erase(method);
+  if (merge.results.empty()) {
+    // Promised for those that are not there.
+    if (!all && find(merge.error, {"code"}) == std::to_string(kMethodNotFound) &&
+        !change_of(method).notification.empty()) {
+      const std::string none = fmt::format(R"({{"{}":[]}})", list_member(method));
+      const bool modern = merge.request.is_modern();
+      return to_client(result_text(id, modern ? modern_result(method, none, {}) : none));
+    }
+    if (merge.error.empty()) {
+      return refuse(merge.request, kInternalError, "no server has answered");
+    }
+    return to_client(R"({"jsonrpc":"2.0","id":)" + id + ",\"error\":" + merge.error + '}');
+  }
+  remember(merge);
+  std::vector<PartAnswer> parts;
+  for (const auto& [party, result] : merge.results) parts.push_back({parties_[party].name, result});
+  if (method == "initialize") return to_client(result_text(id, merged_opening(parts, all)));
+  if (method == "server/discover") return to_client(result_text(id, merged_discovery(parts, all)));
+  const bool is_list = !list_member(method).empty();
+  to_client(result_text(id, is_list ? merged_list(method, parts) : parts.front().result));
+}
+
+void Switchboard::hear_granted(std::size_t party, const Message& notification) {
+  const auto mark = find(notification.params_text(), {"_meta", kMetaSubscription});
+  const auto found = mark ? merges_.find(std::string(*mark)) : merges_.end();
+  if (found == merges_.end() || found->second.silent.erase(party) == 0) return;
+  Merge& merge = found->second;
+  const json::object* const params = notification.params();
+  const json::object* const granted = params ? object_in(*params, "notifications") : nullptr;
+  for (const auto& [name, given] : granted ? *granted : json::object()) {
+    const json::value value = name == "taskIds" ? named_tasks(given, parties_[party].name) : given;
+    json::value& known = merge.granted[name];
+    if (known.is_array() && value.is_array()) {
+      for (const json::value& one : value.get_array()) known.get_array().push_back(one);
+    } else if (known.is_null() || value == json::value(true)) {
+      known = value;
+    }
+  }
+  if (merge.silent.empty()) acknowledge(found->first, merge);
+}
+
+void Switchboard::acknowledge(const std::string& id, Merge& merge) {
+  merge.silent.clear();
+  to_client(notification_text(kListenAcknowledged,
+                              fmt::format(R"({{"_meta":{{"{}":{}}},"notifications":{}}})",
+                                          kMetaSubscription, id, json::serialize(merge.granted))),
+            id);
+  for (std::string& text : std::exchange(merge.held, {})) to_client(std::move(text), id);
+}
+
+// What several list is shown as the first one's, by configuration, and will be read there: no
+// server takes it by answering sooner, now or in a list before.
+void Switchboard::remember(const Merge& merge) {
+  const std::string& method = merge.request.method;
+  const bool is_template = method == "resources/templates/list";
+  std::map<std::string, std::size_t>& owners = is_template ? templates_ : resources_;
+  const bool goes_on = find(merge.request.params_text(), {"cursor"}).has_value();
+  std::set<std::string> shown;
+  for (const auto& [party, result] : merge.results) {
+    if (find(result, {"capabilities", "resources"})) with_resources_.insert(party);
+    if (!is_template && method != "resources/list") continue;
+    const std::string_view list = find(result, {list_member(method)}).value_or("[]");
+    for (std::string& uri : texts_in(list, is_template ? "uriTemplate" : "uri")) {
+      if (is_template) uri.resize(std::min(uri.size(), uri.find('{')));
+      const bool known = owners.contains(uri);
+      if (!shown.insert(uri).second || (known && goes_on)) continue;
+      if (known || owners.size() < settings_.limits.tools) owners[std::move(uri)] = party;
+    }
+  }
+}
+
+}  // namespace sallyport::mcp
