@@ -15,7 +15,7 @@ namespace {
 // `shared`: the name of a log in a database, which has no file; else empty.
 void print_text(const LedgerCounts& stats, const Terminal& terminal, const std::string& shared) {
   say(fmt::format("entries    {}", stats.size));
-  say(fmt::format("calls      {}", stats.calls));
+  say(fmt::format("calls      {} ended", stats.calls));
   say(fmt::format("from       {}", stats.first_at));
   say(fmt::format("to         {}", stats.last_at));
   say(shared.empty() ? fmt::format("file       {} bytes, write-ahead log {} bytes",

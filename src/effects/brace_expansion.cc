@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kMostBraceWords = 1024;
 constexpr std::size_t kMostAtoms = std::size_t{256} << 10;
+constexpr std::size_t kMostReadings = 64;  // of one word, on average
 
 // A letter that may be part of a brace expression, or a whole part of the word.
 struct Atom {
@@ -29,70 +30,122 @@ class Braces {
         atoms_.push_back({.part = &part});
       }
     }
-    partner_.resize(atoms_.size(), 0);
-    std::vector<std::size_t> open;
-    for (std::size_t i = 0; i < atoms_.size(); ++i) {
-      if (atoms_[i].letter == '{') open.push_back(i);
-      if (atoms_[i].letter == '}' && !open.empty()) {
-        partner_[open.back()] = i;
-        open.pop_back();
-      }
-    }
-    balanced_ = open.empty();
+    steps_left_ = kMostReadings * (atoms_.size() + kMostReadings);
   }
 
-  bool balanced() const { return balanced_; }
-  bool plain() const {
-    return std::ranges::none_of(
-        atoms_, [](const Atom& atom) { return atom.letter == ',' || atom.letter == '.'; });
-  }
   std::optional<std::vector<Atoms>> expand() { return expand(0, atoms_.size(), 0); }
 
  private:
+  // As bash 5.2 does it: a brace that closes nothing, because no comma and no dots stand before it,
+  // is a letter, and what it would have closed goes on.
   std::optional<std::vector<Atoms>> expand(std::size_t from, std::size_t to, int level) {
     if (level > kMostLevels) return std::nullopt;
     std::vector<Atoms> out{{}};
+    std::size_t begin = from;  // of the text behind the last expansion
     for (std::size_t i = from; i < to; ++i) {
-      const std::size_t end = partner_[i];
-      std::optional<std::vector<Atoms>> choices;
-      if (end > i + 1) {
-        std::vector<std::size_t> commas = separators(i, end);
-        if (commas.size() > kMostBraceWords) return std::nullopt;
-        if (!commas.empty()) {
-          choices.emplace();
-          commas.push_back(end);
-          std::size_t start = i + 1;
-          for (const std::size_t comma : commas) {
-            auto inner = expand(start, comma, level + 1);
-            if (!inner) return std::nullopt;
-            std::ranges::move(*inner, std::back_inserter(*choices));
-            start = comma + 1;
-          }
-        } else {
-          bool good = true;
-          choices = sequence(i + 1, end, good);
-          if (!good) return std::nullopt;
-        }
+      std::optional<std::size_t> end;
+      if (atoms_[i].letter == '{') {
+        if (is_behind_quoted_blank(i, to)) return std::nullopt;
+        if (i != begin || !(i + 1 == to || atoms_[i + 1].letter == '}')) end = close_of(i, to);
+        if (steps_left_ == 0) return std::nullopt;
       }
-      if (choices) {
-        if (!multiply(out, *choices)) return std::nullopt;
-        i = end;
-      } else {
-        for (Atoms& made : out) made.push_back(atoms_[i]);
-        made_ += out.size();
-        if (made_ > kMostAtoms) return std::nullopt;
+      if (!end) {
+        if (!add(out, i, i + 1)) return std::nullopt;
+        continue;
       }
+      bool good = true;
+      const std::optional<std::vector<Atoms>> choices = choices_of(i, *end, level, good);
+      if (!good) return std::nullopt;
+      if (choices ? !multiply(out, *choices) : !add(out, i, *end + 1)) return std::nullopt;
+      i = *end;
+      begin = i + 1;
     }
     return out;
+  }
+
+  // What stands between two braces. Nothing: they are letters; `good` false: not sure.
+  std::optional<std::vector<Atoms>> choices_of(std::size_t open, std::size_t close, int level,
+                                               bool& good) {
+    const auto has_comma = [](const Atom& atom) { return atom.letter == ','; };
+    const auto begin = atoms_.begin() + static_cast<std::ptrdiff_t>(open);
+    const auto end = atoms_.begin() + static_cast<std::ptrdiff_t>(close);
+    if (std::none_of(begin, end, has_comma)) {
+      // bash looks for a comma in quotes and substitutions too.
+      good = std::none_of(begin, end, may_hide_comma);
+      return good ? sequence(open + 1, close, good) : std::nullopt;
+    }
+    std::vector<std::size_t> ends = separators(open, close);
+    good = ends.size() <= kMostBraceWords;
+    if (!good) return std::nullopt;
+    ends.push_back(close);
+    std::vector<Atoms> choices;
+    std::size_t start = open + 1;
+    for (const std::size_t at : ends) {
+      auto inner = expand(start, at, level + 1);
+      good = inner.has_value();
+      if (!good) return std::nullopt;
+      std::ranges::move(*inner, std::back_inserter(choices));
+      start = at + 1;
+    }
+    return choices;
+  }
+
+  static bool may_hide_comma(const Atom& atom) {
+    if (atom.part == nullptr) return false;
+    const bool simple = atom.part->kind == Part::Kind::Text ||
+                        (atom.part->kind == Part::Kind::Parameter && atom.part->plain);
+    return !simple || atom.part->text.contains(',');
+  }
+
+  // bash takes an empty pair of braces behind a blank for letters, a quoted blank included.
+  bool is_behind_quoted_blank(std::size_t open, std::size_t to) const {
+    if (open == 0 || atoms_[open - 1].part == nullptr) return false;
+    const std::string& text = atoms_[open - 1].part->text;
+    return !text.empty() && std::string_view(" \t\n").contains(text.back()) &&
+           (open + 1 == to || atoms_[open + 1].letter == '}');
+  }
+
+  std::optional<std::size_t> close_of(std::size_t open, std::size_t to) {
+    std::size_t level = 0;
+    bool divided = false;
+    for (std::size_t i = open + 1; i < to; ++i) {
+      if (steps_left_ == 0) return std::nullopt;
+      --steps_left_;
+      const char c = atoms_[i].letter;
+      if (c == '}' && level == 0 && divided) return i;
+      if (c == '{') {
+        ++level;
+      } else if (c == '}') {
+        level -= level > 0 ? 1 : 0;
+      } else if (level == 0) {
+        const bool dots = c == '.' && i + 1 < to && atoms_[i + 1].letter == '.' &&
+                          (i + 2 == to || atoms_[i + 2].letter != '}');
+        divided = divided || c == ',' || dots;
+      }
+    }
+    return std::nullopt;
   }
 
   std::vector<std::size_t> separators(std::size_t open, std::size_t close) const {
     std::vector<std::size_t> out;
+    std::size_t level = 0;
     for (std::size_t i = open + 1; i < close; ++i) {
-      if (atoms_[i].letter == ',') out.push_back(i);
-      if (partner_[i] > i) i = partner_[i];
+      const char c = atoms_[i].letter;
+      if (c == ',' && level == 0) out.push_back(i);
+      if (c == '{') ++level;
+      if (c == '}' && level > 0) --level;
     }
     return out;
+  }
+
+  // These atoms as they are.
+  bool add(std::vector<Atoms>& out, std::size_t from, std::size_t to) {
+    made_ += out.size() * (to - from);
+    if (made_ > kMostAtoms) return false;
+    const auto begin = atoms_.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto end = atoms_.begin() + static_cast<std::ptrdiff_t>(to);
+    for (Atoms& made : out) made.insert(made.end(), begin, end);
+    return true;
   }
 
   bool multiply(std::vector<Atoms>& out, const std::vector<Atoms>& choices) {
@@ -177,20 +230,14 @@ class Braces {
   }
 
   Atoms atoms_{};
-  std::vector<std::size_t> partner_{};
-  bool balanced_ = true;
+  std::size_t steps_left_ = 0;
   std::size_t made_ = 0;
 };
 
 }  // namespace
 
 std::optional<std::vector<std::vector<Part>>> brace_expanded(const std::vector<Part>& parts) {
-  Braces braces(parts);
-  if (!braces.balanced()) {
-    if (!braces.plain()) return std::nullopt;
-    return std::vector<std::vector<Part>>{parts};
-  }
-  const auto expanded = braces.expand();
+  const auto expanded = Braces(parts).expand();
   if (!expanded) return std::nullopt;
   std::vector<std::vector<Part>> out;
   std::size_t bytes = 0;

@@ -157,7 +157,8 @@ bool ShellParser::pipeline(Pipeline& out) {
   }
 }
 
-// The reserved word that starts here, with nothing joined to it; else nothing.
+// The reserved word that starts here, with nothing joined to it; else nothing. Each place of the
+// grammar asks for it, so the last answer is kept.
 std::string_view ShellParser::reserved_word() const {
   static constexpr CharTable kEnd(" \t\n|&;()<>\"'`$\\");
   static constexpr CharTable kJoins("\"'`$\\");
@@ -167,13 +168,17 @@ std::string_view ShellParser::reserved_word() const {
     return CharTable(std::string_view(letters.data(), letters.size()));
   }();
   if (done() || !kFirst.contains(text_[pos_])) return {};
+  if (reserved_at_ == pos_) return reserved_;
+  reserved_at_ = pos_;
+  reserved_ = {};
   constexpr std::size_t kLongest = 8;
   std::size_t end = pos_;
   while (end < text_.size() && end - pos_ <= kLongest && !kEnd.contains(text_[end])) ++end;
   if (end - pos_ > kLongest) return {};
   const std::string_view word = text_.substr(pos_, end - pos_);
   if (end < text_.size() && kJoins.contains(text_[end])) return {};
-  return is_reserved(word) ? word : std::string_view();
+  if (is_reserved(word)) reserved_ = word;
+  return reserved_;
 }
 
 bool ShellParser::expect_reserved(std::string_view word) {

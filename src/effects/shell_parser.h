@@ -86,6 +86,8 @@ class ShellParser {
   int level_;
   std::size_t& commands_;
   std::optional<OpaqueSpan> failure_{};
+  mutable std::size_t reserved_at_ = std::string_view::npos;
+  mutable std::string_view reserved_{};
 
   struct Pending {
     std::shared_ptr<WordSyntax> body{};

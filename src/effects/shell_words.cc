@@ -26,18 +26,21 @@ bool is_meta(char c) {
   return kMeta.contains(c);
 }
 
-void add_text(std::vector<Part>& parts, char c, bool quoted) {
+// The text at the end of the parts, to which more is added.
+std::string& text_at_end(std::vector<Part>& parts, bool quoted) {
   if (parts.empty() || parts.back().kind != Part::Kind::Text || parts.back().quoted != quoted) {
-    parts.push_back({.kind = Part::Kind::Text, .quoted = quoted});
+    parts.emplace_back().quoted = quoted;
   }
-  parts.back().text += c;
+  return parts.back().text;
+}
+
+void add_text(std::vector<Part>& parts, char c, bool quoted) {
+  text_at_end(parts, quoted) += c;
 }
 
 // Quotes around nothing still make a word.
 void add_empty(std::vector<Part>& parts) {
-  if (parts.empty() || parts.back().kind != Part::Kind::Text || !parts.back().quoted) {
-    parts.push_back({.kind = Part::Kind::Text, .quoted = true});
-  }
+  (void)text_at_end(parts, true);
 }
 
 int digit_value(char c) {
@@ -109,10 +112,9 @@ bool ShellParser::word_piece(std::vector<Part>& parts, bool in_condition) {
       ++pos_;
       return substitution(parts, Part::Kind::Process, false);
     default: {
-      add_text(parts, at(), false);
-      const std::size_t begin = ++pos_;
+      const std::size_t begin = pos_++;
       while (pos_ < text_.size() && !kSpecial.contains(text_[pos_])) ++pos_;
-      parts.back().text += text_.substr(begin, pos_ - begin);
+      text_at_end(parts, false) += text_.substr(begin, pos_ - begin);
       return true;
     }
   }

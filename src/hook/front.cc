@@ -23,6 +23,12 @@ namespace sallyport::hook {
 
 namespace {
 
+// With an end, so that another sentence can follow.
+std::string sentence(std::string text) {
+  if (!text.empty() && !std::string_view(".!?").contains(text.back())) text += '.';
+  return text;
+}
+
 constexpr std::string_view kAskedSpace = "hook_asked";
 constexpr std::string_view kRepeatedSpace = "hook_repeated";
 constexpr std::string_view kAnsweredSpace = "answered";  // as `HandOffs` keeps it
@@ -214,7 +220,7 @@ Task<Decision> Front::wait_for_person(const Event& event, const Answer& answer) 
       .kind = Decision::Kind::Wait,
       .reason = fmt::format("{} A person has to approve this call first: `sallyport approvals "
                             "approve {}{}`. Then make exactly the same call again.",
-                            answer.outcome.text, id, says_why ? " --reason TEXT" : "")};
+                            sentence(answer.outcome.text), id, says_why ? " --reason TEXT" : "")};
 }
 
 Task<Decision> Front::after(Event event) {

@@ -354,6 +354,40 @@ Match Glob::matches(const Asked& asked, const FindRoot& roots) const {
 
 namespace {
 
+// Names have the lower half, letters the upper one, of which the last bit is not used.
+std::uint64_t name_feature(std::string_view folded) {
+  return std::uint64_t{1} << (std::hash<std::string_view>{}(folded) % 32);
+}
+std::uint64_t letter_feature(char folded) {
+  return std::uint64_t{1} << (32 + static_cast<unsigned char>(folded) % 31);
+}
+
+}  // namespace
+
+std::uint64_t features_of(const PathForm& form) {
+  std::uint64_t all = 0;
+  for (const std::string& segment : form.folded) all |= name_feature(segment);
+  if (!form.folded.empty() && !form.folded.back().empty()) {
+    all |= letter_feature(form.folded.back().back());
+  }
+  return all;
+}
+
+std::optional<std::uint64_t> Glob::feature() const {
+  for (std::size_t i = folded_.size(); i-- > 0;) {
+    const std::string& segment = folded_[i];
+    if (is_any_depth(segment)) continue;
+    if (is_literal(segment)) return name_feature(segment);
+    const char last = segment.back();
+    // Behind other letters, folding can join what stands before the last one with it.
+    const bool plain = last != '*' && last != '?' && static_cast<unsigned char>(last) < 0x80;
+    if (i + 1 == folded_.size() && plain) return letter_feature(last);
+  }
+  return std::nullopt;
+}
+
+namespace {
+
 // Does every list of segments that `inner` matches match `outer`? Stays on the safe side.
 bool segments_cover(Segments outer, Segments inner) {
   if (outer.empty()) return inner.empty();

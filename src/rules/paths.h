@@ -6,6 +6,7 @@
 //   glob.matches(forms.forms[0], {}, Side::Wide);
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -77,6 +78,10 @@ bool is_inside(const PathForm& path, std::span<const PathForm> folders, Side sid
 // `/proc/self/root`, `/proc/7/cwd`, `/dev/fd`: links that mean another file to every process.
 bool has_magic_link(std::span<const std::string> segments);
 
+// The features of a path: one bit for each of its names and for its last letter. A bit stands for
+// all of one hash.
+std::uint64_t features_of(const PathForm& form);
+
 // What a glob begins with.
 enum class Root { Absolute, Home, Anywhere, Workspace, Cwd, Data, Policy };
 
@@ -102,6 +107,10 @@ class Glob {
 
   // Does every path that the other matches match this one? False where that cannot be told.
   bool covers(const Glob& other) const;
+
+  // A feature that every path has which it matches, and each path below one (RU-39, RU-40) may
+  // lack. Nothing: none is known.
+  std::optional<std::uint64_t> feature() const;
 
   const std::string& text() const { return text_; }
   Root root() const { return root_; }

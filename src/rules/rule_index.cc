@@ -65,12 +65,18 @@ std::uint64_t part_bits(const Conditions& conditions) {
   return conditions.host.empty() ? RuleKey::kUnasked : kHost;
 }
 
+std::uint64_t path_bits(const std::vector<Glob>& globs) {
+  std::uint64_t bits = globs.empty() ? RuleKey::kUnasked : 0;
+  for (const Glob& glob : globs) bits |= glob.feature().value_or(RuleKey::kUnasked);
+  return bits;
+}
+
 }  // namespace
 
 RuleKey key_of(const Rule& rule) {
   RuleKey key{.allowing = allows_only(rule), .expires = rule.expires.has_value()};
   if (rule.when.empty()) return key;
-  key.agents = key.servers = key.tools = key.classes = key.programs = key.parts = 0;
+  key.agents = key.servers = key.tools = key.classes = key.programs = key.parts = key.paths = 0;
   for (const Conditions& one : rule.when) {
     key.agents |= bits_of(one.agent);
     key.servers |= bits_of(one.server);
@@ -78,6 +84,7 @@ RuleKey key_of(const Rule& rule) {
     key.classes |= bits_of(one.effect_class);
     key.programs |= program_bits(one.command);
     key.parts |= part_bits(one);
+    key.paths |= path_bits(one.path);
   }
   return key;
 }

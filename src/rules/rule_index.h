@@ -21,6 +21,7 @@ struct RuleKey {
   std::uint64_t classes = kUnasked;
   std::uint64_t programs = kUnasked;
   std::uint64_t parts = kUnasked;  // a path, a host
+  std::uint64_t paths = kUnasked;  // features of paths; of a call they are asked for by themselves
   bool allowing = false;           // the rule only allows
   bool expires = false;
 };

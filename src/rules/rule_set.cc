@@ -31,7 +31,8 @@ class Decider {
   std::size_t count() const { return seen_.size(); }
 
   bool may_meet(const RuleKey& rule) const {
-    return rules::may_meet(rule, rule.allowing ? to_allow_ : to_restrict_);
+    return rules::may_meet(rule, rule.allowing ? to_allow_ : to_restrict_) &&
+           ((rule.paths & RuleKey::kUnasked) != 0 || (rule.paths & path_features()) != 0);
   }
 
   // False: the rule matches no effect. Most rules of a policy say nothing about a call, and this
@@ -104,6 +105,27 @@ class Decider {
     return found;
   }
 
+  // Of all paths of the call. Found when a rule first asks: the disk is read for it.
+  std::uint64_t path_features() const {
+    if (!path_features_) {
+      path_features_ = 0;
+      for (const SeenEffect& seen : seen_) *path_features_ |= path_features(seen);
+    }
+    return *path_features_;
+  }
+
+  // All of them where the effect may be on a path that its own does not show.
+  static std::uint64_t path_features(const SeenEffect& seen) {
+    const Effect& effect = seen.effect();
+    if (effect.opaque || effect.recursive) return RuleKey::kAll;
+    if (!effect.path) return 0;
+    const PathForms& forms = seen.forms();
+    if (forms.unknown || forms.below) return RuleKey::kAll;
+    std::uint64_t all = 0;
+    for (const PathForm& form : forms.forms) all |= features_of(form);
+    return all;
+  }
+
   // The name of the condition that fails alone.
   std::string first_misfit(const Conditions& all, const SeenEffect& seen) const {
     const auto fails = [&](const Conditions& one) {
@@ -136,6 +158,7 @@ class Decider {
   RuleKey to_allow_;
   RuleKey to_restrict_;
   std::vector<SeenEffect> seen_;
+  mutable std::optional<std::uint64_t> path_features_;
 };
 
 // What one rule does to each effect.

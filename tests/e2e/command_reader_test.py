@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 import unittest
 
-from random_lines import Lines
+from random_lines import BRACES, Lines
 from shell_jail import Jail
 
 READER = os.environ.get("READ_LINE_BIN", "build/bin/read_line")
@@ -72,6 +72,14 @@ class CommandReaderTest(unittest.TestCase):
         self.assertEqual(missed[:5], [], f"{len(missed)} commands were missed")
         self.assertGreater(clear, COUNT // 4)
         self.assertGreater(commands, COUNT // 2)
+
+    # A brace that closes nothing was taken for the end of the expression. RU-43, RU-44, RU-46
+    def test_braces_are_expanded_as_bash_does_it(self):
+        words = [word for word in BRACES if "$" not in word and "*" not in word]
+        missed, clear, commands = self.compare(["p " + word for word in words])
+        self.assertEqual(missed, [])
+        self.assertEqual(commands, len(words))
+        self.assertGreater(clear, len(words) - 3)
 
     # RU-44
     def test_of_everyday_lines_no_command_is_missed_and_few_are_opaque(self):

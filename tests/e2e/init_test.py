@@ -49,7 +49,7 @@ class Init(CliTest):
         said = self.init("--agent", "cursor", "--client", "cursor", code=64).err
         self.assertIn("--agent and --client are settings of different programs; run `init` once for each", said)
         self.assertEqual(list(self.home.iterdir()), [])
-        self.assertIn("name an agent with --agent, or a client with --client", self.init(code=64).err)
+        self.assertRegex(self.init(code=64).err, "`sallyport init --agent claude-code`; --agent takes claude-code, codex.*--client takes ")
 
     def test_settings_of_others_stay_and_come_back_byte_for_byte(self):
         file = self.settings("claude-code")

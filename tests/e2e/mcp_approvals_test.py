@@ -233,7 +233,7 @@ class Proposals(Approvals):
         self.assertEqual(len(self.ran()), 1)
 
 
-    # AP-22: a crash in the middle
+    # AP-22: a crash in the middle. WB-8: also its record says what the decision was made of.
     def test_a_proposal_whose_gateway_is_killed_in_the_middle_is_unknown_and_never_runs_again(self):
         policy = self.policy(tier="suggest")
         client = self.session(policy)
@@ -251,6 +251,7 @@ class Proposals(Approvals):
         ends = [record for record in self.records() if record["terminal"]]
         self.assertEqual(len(ends), 1)
         self.assertIn("interrupted", ends[0]["outcome"]["error"])
+        self.assertRegex(ends[0]["definition"], "^sha256:[0-9a-f]{64}$")
 
 
 class Surroundings(Approvals):

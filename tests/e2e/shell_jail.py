@@ -4,6 +4,7 @@ import ctypes
 import os
 import pathlib
 import re
+import resource
 import select
 import shutil
 import subprocess
@@ -39,6 +40,7 @@ done
 FILES = ["a.c", "b.c", "x.txt", ".hidden", "-n", "sub/d.c", "sub/e.h", "two words", "[odd]", "lib/sub/f.c"]
 CAPABILITIES = (1, 2, 3)  # to write where the owner may not
 PR_CAPBSET_DROP = 24
+SECONDS = 2  # of the processor for each process: a line that goes round for ever ends so
 
 
 def libraries(program):
@@ -76,6 +78,8 @@ class Jail:
         libc = ctypes.CDLL(None)
         os.chroot(self.root)
         os.chdir("/w")
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         for capability in CAPABILITIES:
             libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
 
@@ -135,7 +139,7 @@ class Jail:
         if not path.exists():
             return []
         lines = path.read_bytes().decode("utf-8", "surrogateescape").split("\n")[:-1]
-        return [line.replace("\2", "\n").split("\1")[:-1] for line in lines]
+        return [line.replace("\2", "\n").split("\1")[:-1] for line in dict.fromkeys(lines)]
 
     def _clear(self):
         for folder in ("log", "out"):

@@ -75,6 +75,13 @@ class FakeRecorder final : public core::Recorder {
     return found->second;
   }
 
+  Result<Moment> moment(const std::vector<core::FactKey>& keys) override {
+    Result<Moment> found = core::Recorder::moment(keys);
+    const std::lock_guard lock(mutex_);
+    if (found) found->size = written.size();
+    return found;
+  }
+
   Result<std::vector<core::Fact>> facts(std::string_view space) override {
     const std::lock_guard lock(mutex_);
     std::vector<core::Fact> found;

@@ -33,13 +33,15 @@ Result<int> doctor(const Context& context) {
   const std::vector<Check> checks = examine_installation(context);
   const bool sound = std::ranges::none_of(
       checks, [](const Check& check) { return check.finding == Finding::Fail; });
+  std::size_t width = 12;
+  for (const Check& check : checks) width = std::max(width, check.name.size());
   json::array list;
   for (const Check& check : checks) {
     if (!context.json()) {
-      say(fmt::format("{} {:<12} {}{}",
+      say(fmt::format("{} {:<{}} {}{}",
                       context.terminal.paint(paint_of(check.finding),
                                              fmt::format("{:<4}", name_of(check.finding))),
-                      check.name, visible(check.detail),
+                      check.name, width, visible(check.detail),
                       check.advice.empty() ? "" : "; " + visible(check.advice)));
       continue;
     }

@@ -9,6 +9,7 @@
 #include "app/setup/settings_file.h"
 #include "app/setup/wiring.h"
 #include "base/try.h"
+#include "hook/dialect.h"
 #include "policy/policy_loader.h"
 
 namespace sallyport::app {
@@ -141,7 +142,11 @@ void tell(const Context& context, const InitOptions& options, const SettingsFile
 
 Result<int> init(const Context& context, const InitOptions& options) {
   if (!options.agent && !options.client) {
-    return fail(ErrorCode::InvalidInput, "name an agent with --agent, or a client with --client");
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("name the program to set up, for example `sallyport init --agent "
+                            "claude-code`; --agent takes {}, --client takes {}",
+                            fmt::join(hook::dialect_names(), ", "),
+                            fmt::join(client_names(), ", ")));
   }
   if (options.agent && options.client) {
     return fail(

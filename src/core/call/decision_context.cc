@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/encoding.h"
 #include "base/json_members.h"
 
 namespace sallyport::core {
@@ -16,6 +17,7 @@ namespace sallyport::core {
 namespace {
 
 constexpr const char* kBrief = "decided";
+constexpr std::string_view kCaution = "!";
 
 // One letter for each source of a classification: an intent is written for every call.
 constexpr auto kSources = std::to_array<std::pair<char, std::string_view>>({{'p', "policy"},
@@ -36,6 +38,20 @@ std::string source_of(const std::string& letter) {
     if (letter.size() == 1 && letter.front() == short_form) return std::string(source);
   }
   return letter;
+}
+
+constexpr std::string_view kDigest = "sha256:";
+
+// The bytes of a digest in Base64, which is shorter than their digits.
+std::string short_digest(std::string_view digest) {
+  const std::optional<std::string> bytes =
+      digest.starts_with(kDigest) ? from_hex(digest.substr(kDigest.size())) : std::nullopt;
+  return bytes ? base64(as_bytes(*bytes)) : std::string(digest);
+}
+
+std::string long_digest(const std::string& text) {
+  const std::optional<std::string> bytes = from_base64(text);
+  return bytes ? std::string(kDigest) + hex(as_bytes(*bytes)) : text;
 }
 
 std::vector<std::string> words_of(std::string_view text) {
@@ -60,7 +76,8 @@ void DecisionContext::add_to(json::object& body) const {
 }
 
 std::string DecisionContext::brief() const {
-  return fmt::format("{} {} {}{}", as_of, front, letter_of(class_source), caution ? " !" : "");
+  return fmt::format("{} {} {}{}{}{}", as_of, front, letter_of(class_source), caution ? fmt::format(" {}", kCaution) : "",
+                     definition.empty() ? "" : " ", short_digest(definition));
 }
 
 std::string front_word(const std::string& front) {
@@ -75,8 +92,10 @@ void expand_context(json::object& body) {
   if (words.size() < 3) return;
   DecisionContext context{.decided_at = text_or_empty(body, "started_at"),
                           .class_source = source_of(words[2]),
-                          .caution = words.size() > 3,
+                          .caution = words.size() > 3 && words[3] == kCaution,
                           .front = words[1]};
+  const std::size_t behind = context.caution ? 4 : 3;
+  if (words.size() > behind) context.definition = long_digest(words[behind]);
   const std::string& size = words[0];
   std::from_chars(size.data(), size.data() + size.size(), context.as_of);
   context.add_to(body);

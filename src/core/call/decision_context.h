@@ -20,7 +20,7 @@ struct DecisionContext {
   // Six members of a tool-audit record.
   void add_to(json::object& body) const;
   // The same as one short text: an intent holds it for the record that is made of it later.
-  // `decided_at` is `started_at` of the intent; the definition is left out.
+  // `decided_at` is `started_at` of the intent.
   std::string brief() const;
 };
 

@@ -15,8 +15,8 @@
 namespace sallyport::core {
 
 // Owned by one decision, on its thread. A fact that is asked for later is read together with those
-// that were read before, where entries were added in between: if one of these has changed, the
-// value that was read first stays, and `torn()` says so.
+// that were read before, where entries were added in between. If one of these has changed, the
+// value that was read first stays and `torn()` says so: the decision has to be made again.
 class DecisionFacts final : public RecordReader {
  public:
   explicit DecisionFacts(RecordReader& records) : records_(records) {}
@@ -29,8 +29,12 @@ class DecisionFacts final : public RecordReader {
   // cannot be read.
   std::uint64_t as_of();
   bool torn() const { return torn_; }
+  // Reads all facts that were asked for so far at one moment, that of now.
+  Result<void> read_again();
 
  private:
+  std::vector<FactKey> keys() const;
+
   RecordReader& records_;
   std::map<FactKey, std::optional<std::string>> known_;
   std::optional<std::uint64_t> size_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
@@ -48,6 +49,7 @@ constexpr std::string_view kExpiredSpace = "rule_expired";
 void pin_workspace(Trail& trail) {
   bool pins = false;
   trail.workspace = session_workspace(trail.call(), *trail.facts, &pins);
+  std::erase_if(trail.closing_facts, [](const Fact& fact) { return fact.space == kWorkspaceSpace; });
   if (!pins) return;
   trail.closing_facts.push_back({std::string(kWorkspaceSpace), workspace_key(trail.call()),
                                  canonical_json(json::value_from(trail.workspace))});
@@ -68,8 +70,10 @@ void note_scene(Trail& trail) {
   if (upstream.definition_changed) scene["definition_changed"] = true;
   if (upstream.remote_files) scene["remote_files"] = true;
   // Short: it tells few scenes of one folder apart, and proves nothing.
-  trail.scene =
+  std::string digest =
       trail.digest(canonical_json(scene)).substr(std::string_view("hmac-sha256:").size(), 16);
+  if (trail.scene == digest) return;  // noted when the call was decided before
+  trail.scene = std::move(digest);
   const auto known = trail.facts->fact(kSceneSpace, trail.scene);
   if (!known || *known) return;
   Draft draft{.kind = Kind::Topic,
@@ -117,19 +121,37 @@ Classification untiered(const Trail& trail) {
   return seen;
 }
 
+// What is known of the tool and the session before any guard looks at the call.
+void look_around(Trail& trail, const Upstream& upstream) {
+  if (upstream.raises_caution()) trail.raise_caution();
+  trail.tool_definition(upstream.definition());
+  if (!trail.plan().rules() && !trail.plan().asks_outside()) return;
+  trail.upstream = upstream.facts();
+  pin_workspace(trail);
+  note_scene(trail);
+}
+
+// Notes of a decision that does not hold. Events stay: hooks have heard them.
+void drop_notes(Trail& trail, std::size_t from) {
+  if (trail.rows.size() <= from) return;
+  const auto first = trail.rows.begin() + static_cast<std::ptrdiff_t>(from);
+  trail.rows.erase(std::remove_if(first, trail.rows.end(),
+                                  [](const Trail::Row& row) {
+                                    return std::holds_alternative<Draft>(row);
+                                  }),
+                   trail.rows.end());
+}
+
+// How often a decision is made again because others changed what it was made of.
+constexpr unsigned kMostMoments = 8;
+
 }  // namespace
 
 Async<void> FirstDoor::authorize(Trail& trail, const std::shared_ptr<Upstream>& upstream,
                                  const std::stop_token& cancel) {
   trail.facts.emplace(parts_.recorder);
   trail.decided_at = rfc3339(parts_.clock.wall());
-  if (upstream->raises_caution()) trail.raise_caution();
-  trail.tool_definition(upstream->definition());
-  if (trail.plan().rules() || trail.plan().asks_outside()) {
-    trail.upstream = upstream->facts();
-    pin_workspace(trail);
-    note_scene(trail);
-  }
+  look_around(trail, *upstream);
   if (const Result<void> ready = parts_.recorder.ready(); !ready) {
     // Nothing was announced, so hooks are not told.
     trail.refuse({"event sink failed: audit: " + ready.error().message, Refusal::By::Listener});
@@ -163,18 +185,42 @@ Async<void> FirstDoor::authorize(Trail& trail, const std::shared_ptr<Upstream>& 
         hidden_parts(parts_.redactor, trail.call().input, trail.classification())));
   }
   if (trail.open()) {
-    co_await judge_call(trail, preview, upstream, cancel);
+    co_await decide_at_one_moment(trail, preview, upstream, cancel);
   } else if (trail.guard_runs.empty()) {
     list_unreached(trail);
   }
-  if (trail.open() && trail.rules) note_rules(trail, parts_.recorder);
-  if (trail.open()) {
-    weigh_autonomy(trail);
-  } else if (!trail.weighed) {
+  if (!trail.open() && !trail.weighed) {
     trail.autonomy_source = "not_weighed";  // refused before a tier was asked for
   }
   trail.as_of = trail.facts->as_of();
   co_await tell_decision(trail);
+}
+
+// The decision is made of facts of one moment, so that it can be made again (WB-8): where others
+// changed one of them meanwhile, all that were asked for are read again, and it is made anew.
+Async<void> FirstDoor::decide_at_one_moment(Trail& trail, const Preview& preview,
+                                            const std::shared_ptr<Upstream>& upstream,
+                                            const std::stop_token& cancel) {
+  for (unsigned moments = 1;; ++moments) {
+    const std::size_t noted = trail.rows.size();
+    const std::size_t steps = trail.tier_steps ? trail.tier_steps->size() : 0;
+    co_await judge_call(trail, preview, upstream, cancel);
+    if (trail.open() && trail.rules) note_rules(trail, parts_.recorder);
+    if (trail.open()) weigh_autonomy(trail);
+    if (!trail.facts->torn()) co_return;
+    if (moments == kMostMoments || cancel.stop_requested()) {
+      trail.refuse({"what decides about this call changes while it is decided; try again"});
+      co_return;
+    }
+    drop_notes(trail, noted);
+    if (trail.tier_steps) trail.tier_steps->resize(steps);
+    trail.decide_again(trail.shared_plan());
+    if (const Result<void> read = trail.facts->read_again(); !read) {
+      trail.refuse({"what decides about this call cannot be read: " + read.error().message});
+      co_return;
+    }
+    look_around(trail, *upstream);
+  }
 }
 
 Async<void> FirstDoor::judge_call(Trail& trail, const Preview& preview,

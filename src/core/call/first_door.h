@@ -30,6 +30,9 @@ class FirstDoor {
   void find_tier(Trail& trail) const;
 
  private:
+  Async<void> decide_at_one_moment(Trail& trail, const Preview& preview,
+                                   const std::shared_ptr<Upstream>& upstream,
+                                   const std::stop_token& cancel);
   Async<void> judge_call(Trail& trail, const Preview& preview,
                          const std::shared_ptr<Upstream>& upstream, const std::stop_token& cancel);
   bool recall_preparation(Trail& trail);

@@ -195,6 +195,7 @@ void Trail::decide_again(std::shared_ptr<const Plan> plan) {
     call_.input = requested_input_;
     call_.raw_input = requested_raw_;
   }
+  refusal_.reset();
   guard_runs.clear();
   escalations.clear();
   grant.reset();

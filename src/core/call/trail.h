@@ -87,7 +87,8 @@ class Trail {
 
   void replace_input(json::value input, std::optional<std::string> raw = {});
   void prepared(Prepared prepared, bool outlives_process);
-  // Decides everything again: the plan may have changed while a person was asked.
+  // Decides everything again: the plan may have changed while a person was asked, or a fact while
+  // the decision was made.
   void decide_again(std::shared_ptr<const Plan> plan);
 
   std::string digest(std::string_view text) const { return digest_(text); }

@@ -1,6 +1,9 @@
 // What tier, autonomy and guards make of a call before it may run, and how that is said.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "base/try.h"
 #include "support/governed.h"
 
 namespace sallyport::core {
@@ -83,6 +86,66 @@ TEST(FirstDoorTest, AGuardTurnsAllowIntoAskOrBlockAndNeverBlockIntoAllow) {
     EXPECT_EQ(governed.recorder.records().back().outcome, each.outcome)
         << to_string(each.autonomy) << " case with " << each.verdicts.size();
   }
+}
+
+// Asks for two facts that always change together, and each time for one that it has not asked for
+// before. While it looks, another writer may change them.
+class TwinFacts final : public Guard {
+ public:
+  TwinFacts(test::FakeRecorder& ledger, int changes) : ledger_(ledger), changes_(changes) {
+    traits_.name = "twins";
+  }
+  const GuardTraits& traits() const override { return traits_; }
+  Task<Verdict> judge(const Call&, const GuardContext& context) const override {
+    const std::string other = std::to_string(looks++);
+    const auto first = context.facts->fact("twins", "a");
+    if (changes_-- > 0) {
+      const std::string value = std::to_string(changes_);
+      Draft draft{.kind = Kind::Topic, .topic = "twins"};
+      draft.facts = {{"twins", "a", value}, {"twins", "b", value}};
+      std::vector<Draft> drafts{std::move(draft)};
+      SALLYPORT_CO_CHECK_OK(co_await ledger_.append(std::move(drafts), Urgency::Reports));
+    }
+    (void)context.facts->fact("twins", other);
+    const auto second = context.facts->fact("twins", "b");
+    if (*first != *second) co_return Verdict::deny("the facts are of two moments");
+    co_return Verdict::allow();
+  }
+  mutable int looks = 0;
+
+ private:
+  test::FakeRecorder& ledger_;
+  mutable int changes_;
+  GuardTraits traits_;
+};
+
+// A decision was made of facts of two moments where another process wrote in between. WB-8
+TEST(FirstDoorTest, ADecisionIsMadeOfFactsOfOneMoment) {
+  Governed governed;
+  const auto twins = std::make_shared<TwinFacts>(governed.recorder, 2);
+  governed.plan.guard(twins);
+  const Result<Answer> answer = plain(governed);
+  ASSERT_TRUE(answer);
+  EXPECT_TRUE(answer->result.success) << answer->result.output;
+  EXPECT_EQ(twins->looks, 3);
+  const Draft record = governed.recorder.records().back();
+  EXPECT_EQ(text_at(record, "/as_of"), "2");  // behind both changes
+  EXPECT_EQ(record.body.at("guards").as_array().size(), 1U);
+  EXPECT_EQ(std::ranges::count(governed.recorder.events(), "tool_authorization_finished(allow)"),
+            1);
+}
+
+// WB-8
+TEST(FirstDoorTest, WhatChangesForEverIsNotDecided) {
+  Governed governed;
+  const auto twins = std::make_shared<TwinFacts>(governed.recorder, 1'000);
+  governed.plan.guard(twins);
+  const Result<Answer> answer = plain(governed);
+  ASSERT_TRUE(answer);
+  EXPECT_FALSE(answer->result.success);
+  EXPECT_LT(twins->looks, 20);
+  EXPECT_TRUE(governed.upstream->calls.empty());
+  EXPECT_EQ(governed.recorder.records().back().outcome, "blocked");
 }
 
 // AU-42

@@ -198,6 +198,10 @@ TEST(DecisionAgainTest, FactsOfOneDecisionAreReadOnceAndNameTheirMoment) {
   EXPECT_EQ(*facts.fact("s", "other"), std::nullopt);
   EXPECT_EQ(facts.as_of(), 9U);
   EXPECT_TRUE(facts.torn());  // `changes` is another by now
+  ASSERT_TRUE(facts.read_again());
+  EXPECT_FALSE(facts.torn());
+  EXPECT_EQ(*facts.fact("s", "changes"), "9");
+  EXPECT_EQ(facts.as_of(), 9U);
 }
 
 // WB-8
@@ -205,7 +209,7 @@ TEST(DecisionAgainTest, ARecordThatIsMadeOfAnIntentHasTheContextToo) {
   const core::DecisionContext context{.as_of = 12,
                                       .class_source = "table",
                                       .caution = true,
-                                      .definition = "sha256:00",
+                                      .definition = "sha256:" + std::string(64, 'e'),
                                       .front = "mcp"};
   json::object body{{"started_at", "2026-01-01T00:00:00.000000Z"}, {"decided", context.brief()}};
   core::expand_context(body);
@@ -214,8 +218,21 @@ TEST(DecisionAgainTest, ARecordThatIsMadeOfAnIntentHasTheContextToo) {
                                 {"as_of", 12},
                                 {"class_source", "table"},
                                 {"caution", true},
-                                {"definition", nullptr},
+                                {"definition", context.definition},
                                 {"front", "mcp"}}));
+  // Each of the last two members may be absent.
+  for (const bool caution : {false, true}) {
+    for (const std::string& definition : {std::string(), "sha256:" + std::string(64, '0')}) {
+      core::DecisionContext one = context;
+      one.caution = caution;
+      one.definition = definition;
+      json::object read{{"decided", one.brief()}};
+      core::expand_context(read);
+      EXPECT_EQ(read.at("caution"), caution) << one.brief();
+      EXPECT_EQ(read.at("definition"), definition.empty() ? json::value() : json::value(definition))
+          << one.brief();
+    }
+  }
   json::object old{{"started_at", "2026-01-01T00:00:00.000000Z"}};
   core::expand_context(old);
   EXPECT_EQ(old.size(), 1U);

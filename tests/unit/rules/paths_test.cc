@@ -41,6 +41,36 @@ TEST(GlobTest, StarsStayInASegmentAndTwoStarsDoNot) {
   EXPECT_EQ(glob("/**", "/"), Match::Yes);
 }
 
+// What the index of rules passes over matches nothing. RU-78
+TEST(GlobTest, APathThatAGlobMatchesHasItsFeature) {
+  const char* const kNames[] = {"a", "b.c", "B.C", "x.key", "é", "e\u0301", "a.", "a. ", "K", "\u212a", ".env"};
+  const char* const kParts[] = {"a", "*", "**", "*.c", "?", "*.key", "A", "é", "*\u0301", "*a.", "*.", "k", "*k", ".e*"};
+  std::size_t matched = 0;
+  std::size_t passed_over = 0;
+  for (const std::string first : kNames) {
+    for (const std::string second : kNames) {
+      const std::string path = "/" + first + "/" + second;
+      for (const std::string front : kParts) {
+        for (const std::string back : kParts) {
+          for (const std::string& text : {"/" + front + "/" + back, "**/" + back + "/**"}) {
+            const Glob made = Glob::parse(text).value();
+            const std::uint64_t features = features_of(PathForm::of(path));
+            const bool passes = made.feature() && (*made.feature() & features) == 0;
+            passed_over += passes ? 1 : 0;
+            for (const Side side : {Side::Wide, Side::Narrow}) {
+              const bool matches = glob(text, path, side) != Match::No;
+              matched += matches ? 1 : 0;
+              EXPECT_FALSE(matches && passes) << text << " " << path;
+            }
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(matched, 1'000U);
+  EXPECT_GT(passed_over, 1'000U);
+}
+
 // RU-37
 TEST(GlobTest, AGlobThatCouldMatchNothingIsAnError) {
   for (const char* const text :
