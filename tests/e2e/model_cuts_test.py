@@ -1,20 +1,26 @@
 #!/usr/bin/env python3
 """The same bytes of a provider, cut in every way, give the client the same events, and both forms of an answer the same object.
 
-SALLYPORT_ALL_CUTS=1 cuts each stream at every byte and in a thousand random ways; without it a sample does.
+Through the program a sample of the cuts is tried. Every cut is tried inside one process (tests/unit/llm/every_cut_test.cc), with the streams of
+tests/golden/model/streams.jsonl; `python3 tests/e2e/model_cuts_test.py --record` writes that file anew.
 """
+import copy
 import http.client
-import os
+import json
+import pathlib
 import random
+import sys
 import unittest
 import urllib.parse
 
 import model_answers
-from model_answers import APIS, Answer, call, say, think
+from model_answers import APIS, CHAT, Answer, call, say, think
 from model_provider import Provider, Reply
 from model_support import ModelTest, comparable, guards, in_turn, without_ids
 
-ALL = bool(os.environ.get("SALLYPORT_ALL_CUTS"))
+RECORDED = pathlib.Path(__file__).resolve().parent.parent / "golden" / "model" / "streams.jsonl"
+# What the checks and the Governor of tests/unit/llm/fake_doors.h act on.
+ACTED_ON = {"quick": "SECRET", "forty-two": "SECRET", "help with": "SECRET", "WITHHELD": "FORBIDDEN", "read_file": "rewritten_tool", "write_file": "refused_tool"}
 CHECKS = [{"type": "regex", "stage": "output", "id": "words", "on_fail": "redact", "patterns": ["(?i)quick|forty-[a-z]+", "help with"]},
           {"type": "regex", "stage": "output", "id": "never", "on_fail": "block", "patterns": ["WITHHELD-[0-9]{3}"]},
           {"type": "regex", "stage": "tool_use", "id": "paths", "on_fail": "redact", "patterns": ["/etc/[a-z]+"]},
@@ -28,6 +34,30 @@ def answers():
             "blocked": Answer(say("Now this WITHHELD-123 is not for you."), seed="blocked"),
             "blocked thought": Answer(think("First a thought with WITHHELD-456 in it."), say("Then an end."), call("now", {}), seed="late"),
             "blocked choice": Answer(choices=[[say("This one is fine.")], [say("This WITHHELD-789 is not.")], [say("And this is quick.")]], seed="choice")}
+
+
+def acted_on(value):
+    """The same with words and tools that a fake door acts on."""
+    if isinstance(value, str):
+        for ours, theirs in ACTED_ON.items():
+            value = value.replace(ours, theirs)
+        return value
+    if isinstance(value, dict):
+        return {name: acted_on(member) for name, member in value.items()}
+    return type(value)(acted_on(element) for element in value) if isinstance(value, (list, tuple)) else value
+
+
+def recorded():
+    """One line for each API and answer: its stream, in deltas of seven characters, so that words lie across deltas."""
+    lines = []
+    for api in APIS:
+        for name, plain in answers().items():
+            answer = copy.copy(plain)
+            answer.choices = [acted_on(parts) for parts in plain.choices]
+            answer.parts, answer.grain = answer.choices[0], 7
+            lines.append(json.dumps({"api": api, "name": name, "choices": len(answer.choices) if api == CHAT else 1, "json": name == "json",
+                                     "stream": answer.stream(api).decode()}, ensure_ascii=False))
+    return "\n".join(lines) + "\n"
 
 
 class Cuts(ModelTest):
@@ -52,9 +82,8 @@ class Cuts(ModelTest):
         for api in APIS:
             for name, answer in answers().items():
                 body = answer.stream(api)
-                places = range(1, len(body)) if ALL else chance.sample(range(1, len(body)), 2)
-                ways = [[place] for place in places] + [range(len(body))]
-                ways += [chance.sample(range(1, len(body)), chance.randrange(2, min(40, len(body)))) for _ in range(1000 if ALL else 1)]
+                ways = [[place] for place in chance.sample(range(1, len(body)), 2)] + [range(len(body))]
+                ways.append(chance.sample(range(1, len(body)), chance.randrange(2, min(40, len(body)))))
                 with self.subTest(api=api, answer=name):
                     whole = self.through(api, Reply.cut(body, []))
                     if name == "text":
@@ -85,6 +114,13 @@ class Cuts(ModelTest):
                     with self.subTest(api=api, answer=name):
                         self.assertEqual(in_turn(api, self.through(api, Reply.cut(body, cuts))), without_ids(in_turn(api, answer.events(api))))
 
+    # MP-39: the streams that are cut at every byte inside one process are the answers of this file.
+    def test_the_recorded_streams_are_current(self):
+        self.assertTrue(RECORDED.read_text() == recorded(), f"write it anew: python3 {pathlib.Path(__file__).name} --record")
+
 
 if __name__ == "__main__":
-    unittest.main()
+    if sys.argv[1:] == ["--record"]:
+        RECORDED.write_text(recorded())
+    else:
+        unittest.main()

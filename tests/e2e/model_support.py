@@ -215,13 +215,16 @@ class Proxy:
 
     def entries(self, kind="model_audit", count=None):
         """The bodies of the ledger's entries of this kind, once there are so many."""
+        return [row["body"] for row in self.rows(kind, count)]
+
+    def rows(self, kind, count=None):
         end = time.monotonic() + PATIENCE
         while True:
             shown = self.test.cli("ledger", "show", "--kind", kind, "--limit", "10000", "--json")  # fails where there is none
             self.test.assertIn(shown.code, (0, 1), shown.err)
             rows = shown.lines() if shown.code == 0 else []
             if count is None or len(rows) >= count or time.monotonic() > end:
-                return [row["body"] for row in rows]
+                return rows
             time.sleep(0.05)
 
     def audit(self):
