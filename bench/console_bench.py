@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The budgets of the web console (CO-70): a large ledger, a real browser, and tool calls while ten consoles look.
 
-   python3 bench/console_bench.py [--records 1000000] [--seconds 10] [--json]
+   python3 bench/console_bench.py [--records 1000000] [--seconds 10] [--ledger FOLDER] [--only PART,PART] [--json]
 
 Builds a ledger of that many records with `make_ledger`, starts a gate over it, and measures what a person waits for. Each line has its budget.
+With --ledger the folder is kept, and used again by the next run. Parts are sizes, reads, pages, news, proofs and calls.
 A release build on a machine that does nothing else gives figures that mean something; SALLYPORT_BIN and MAKE_LEDGER_BIN name the programs.
 """
 import argparse
+import datetime
 import gzip
 import hashlib
 import json
@@ -30,8 +32,9 @@ from browser_support import BrowserTest  # noqa: E402
 from serve_support import ServeTest, Session  # noqa: E402
 
 TOKEN = "token-of-vi-0123456789ab"
+AGENTS = {"calls": "token-of-calls-0123456789", "asks": "token-of-asks-01234567890"}
 POLICY = """version: 1
-autonomy: {{tier: act_auto}}
+autonomy: {{tier: act_auto, agent_tiers: {{"agent:asks": act_with_approval, asks: act_with_approval}}}}
 approvals:
   reviewers:
     - {{name: "user:vi", token: "sha256:{digest}", roles: [viewer, auditor, approver]}}
@@ -45,32 +48,50 @@ def p(values, part):
     return ordered[min(len(ordered) - 1, int(len(ordered) * part))]
 
 
+def processor_seconds(root):
+    """Of a process and all that it started: what a measurement costs, however busy the machine is."""
+    parents, used = {}, {}
+    for file in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = file.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(file.parent.name)] = int(fields[1])
+        used[int(file.parent.name)] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def descends(pid):
+        while pid and pid != root:
+            pid = parents.get(pid, 0)
+        return pid == root
+    return sum(seconds for pid, seconds in used.items() if descends(pid))
+
+
 class Bench(ServeTest, BrowserTest):
     options = None
 
     def runTest(self):
-        self.lines = []
         calls = self.options.records // 2
-        start = time.monotonic()
-        subprocess.run([os.environ["MAKE_LEDGER_BIN"], self.data, str(calls), "1000"], check=True)
-        self.note("ledger written, s", None, time.monotonic() - start)
+        if self.options.ledger:
+            self.data = pathlib.Path(self.options.ledger).resolve()
+            self.CONFIG = self.CONFIG.replace("data_dir: data", f"data_dir: {self.data}")
+        if not (self.data / "ledger.db").exists():
+            start = time.monotonic()
+            subprocess.run([os.environ["MAKE_LEDGER_BIN"], self.data, str(calls), "1000"], check=True)
+            self.note("ledger written, s", None, time.monotonic() - start)
         self.write("policy.yaml", POLICY.format(digest=hashlib.sha256(TOKEN.encode()).hexdigest()))
-        self.server = self.serve("policy: ./policy.yaml")
+        agents = ", ".join(f"{{name: {name}, token_sha256: {hashlib.sha256(token.encode()).hexdigest()}}}" for name, token in AGENTS.items())
+        self.server = self.serve(f"policy: ./policy.yaml\n  agents: [{agents}]")
         self.origin = f"http://sallyport.localhost:{self.server.url.port}"
-        self.sizes()
-        self.reads(calls)
-        self.pages()
-        self.news()
-        self.proofs()
-        self.beside_calls()
-        for name, budget, measured in self.lines:
-            if self.options.json:
-                print(json.dumps({"name": name, "budget": budget, "measured": round(measured, 3), "ok": budget is None or measured <= budget}))
-            else:
-                print(f"{name:<58} {'' if budget is None else budget:>10} {measured:>12.2f} {'' if budget is None or measured <= budget else 'OVER'}")
+        parts = {"sizes": self.sizes, "reads": lambda: self.reads(calls), "pages": self.pages, "news": self.news, "proofs": self.proofs, "calls": self.beside_calls}
+        for name in self.options.only.split(",") if self.options.only else parts:
+            parts[name]()
 
     def note(self, name, budget, measured):
-        self.lines.append((name, budget, measured))
+        good = budget is None or measured <= budget
+        if self.options.json:
+            print(json.dumps({"name": name, "budget": budget, "measured": round(measured, 3), "ok": good}), flush=True)
+        else:
+            print(f"{name:<58} {'' if budget is None else round(budget, 2):>10} {measured:>12.2f} {'' if good else 'OVER'}", flush=True)
 
     def get(self, path, headers=None):
         start = time.monotonic()
@@ -101,6 +122,8 @@ class Bench(ServeTest, BrowserTest):
         self.note("filter by one facet, p95 ms", 300, p(facets, 0.95))
         rare = [self.get(f"calls?session=session-{source.randrange(calls // 10)}")[0] for _ in range(20) if not time.sleep(0.03)]
         self.note("filter by a rare value, p95 ms", 1000, p(rare, 0.95))
+        # What no index knows: it is looked for, and the answer says how far.
+        self.note("filter by a verdict that no call has, longest ms", 1000, max(self.get(f"calls?verdict={verdict}")[0] for verdict in ("withheld", "asks", "unknown")))
 
     def sign_in(self, path=""):
         self.context(viewport={"width": 1280, "height": 800})
@@ -130,22 +153,49 @@ class Bench(ServeTest, BrowserTest):
         self.note("frames over 34 ms in 120", 5, slow)
 
     def news(self):
-        """Records on the live screen: from the end of the call to the row."""
+        """From the time that the ledger gave an entry to the moment when it is on the screen. Both clocks are this machine's."""
         self.sign_in("live")
         self.run_page("await page.waitForSelector('[data-live=open]')")
-        session = Session(self.server)
+        calls, took = Session(self.server, token=AGENTS["calls"]), []
+        for number in range(10):
+            self.watch("tbody tr:first-child")
+            calls.said("echo", {"message": str(number)})
+            took.append(self.until_seen(self.get("entries?limit=1")[1]["items"][0]["recorded_at"]))
+        self.note("record on screen after its entry, median ms", 100, statistics.median(took))
+        newest = self.get("health")[1]["size"]
+        self.watch(f"tbody tr[data-sequence='{newest + 999}']")
+        subprocess.run([os.environ["MAKE_LEDGER_BIN"], self.data, "500", "500"], check=True)
+        self.note("1,000 records at once, ms", 250, self.until_seen(self.get(f"entries?limit=1&tree_size={newest + 1000}")[1]["items"][0]["recorded_at"]))
+        self.sign_in("approvals")
+        self.run_page("await page.mouse.move(5, 5)")  # a list under the pointer does not move
         took = []
-        for number in range(5):
-            self.run_page("await page.evaluate(() => { window.__row = null; const first = document.querySelector('tbody tr')?.dataset.sequence; "
-                          "new MutationObserver((_, watch) => { if (document.querySelector('tbody tr')?.dataset.sequence !== first) { window.__row = Date.now(); watch.disconnect() } })"
-                          ".observe(document.body, {childList: true, subtree: true}) })")
-            session.said("echo", {"message": str(number)})
-            ended = time.time() * 1000
+        known = len(self.get("approvals?state=pending")[1]["approvals"])
+        for number in range(known, known + 5):
+            self.watch("[data-row]")
+            asks = Session(self.server, token=AGENTS["asks"])
+            threading.Thread(target=asks.call, args=("echo", {"message": f"question {number}"}), daemon=True).start()
             for _ in range(200):
-                if self.run_page("return await page.evaluate(() => window.__row)"):
+                waiting = self.get("approvals?state=pending")[1]["approvals"]
+                if len(waiting) > number:
                     break
-            took.append(max(0, self.run_page("return await page.evaluate(() => window.__row)") - ended))
-        self.note("record on screen after its call, median ms", 350, statistics.median(took))
+                time.sleep(0.02)
+            took.append(self.until_seen(max(one["requested_at"] for one in waiting)))
+        self.note("question on screen after its event, median ms", 100, statistics.median(took))
+
+    def watch(self, selector):
+        """Takes the time when something new matches."""
+        self.run_page("""await page.evaluate(selector => { const state = () => [...document.querySelectorAll(selector)].map(one => one.dataset.sequence ?? one.dataset.row).join();
+            const before = state(); window.__seen = null; window.__watch?.disconnect();
+            window.__watch = new MutationObserver(() => { if (state() !== before) requestAnimationFrame(() => { window.__seen ??= Date.now() }) });
+            window.__watch.observe(document.body, {childList: true, subtree: true}) }, args.selector)""", selector=selector)
+
+    def until_seen(self, recorded):
+        for _ in range(500):
+            seen = self.run_page("return await page.evaluate(() => window.__seen)")
+            if seen:
+                return seen - datetime.datetime.fromisoformat(recorded.replace("Z", "+00:00")).timestamp() * 1000
+            time.sleep(0.02)
+        raise RuntimeError("it never came to the screen")
 
     def proofs(self):
         self.sign_in("proof")
@@ -154,17 +204,39 @@ class Bench(ServeTest, BrowserTest):
             const start = Date.now(); await page.fill('input[name=entry]', '9'); await page.click('form button[type=submit]'); await page.waitForSelector('[data-step=meaning]');
             return Date.now() - start""")
         self.note("one receipt fetched, verified and shown, ms", None, one)
+        self.receipts()
         count = min(100_000, self.options.records)
+        before = [processor_seconds(pid) for pid in (self.browser.process.pid, self.server.process.pid)]
         took = self.run_page("""
             await page.selectOption('[aria-label="Range"]', args.all ? '0' : '100000'); const start = Date.now(); await page.click('[data-check-range]');
             for (;;) { const state = await page.$eval('[data-range]', one => one.dataset.range).catch(() => 'running');
               if (state !== 'running') { if (state !== 'good') throw new Error(await page.textContent('[data-range]')); break } await page.waitForTimeout(50); }
             return Date.now() - start""", all=count < 100_000)
         self.note(f"{count} entries verified in the browser, s", 10 * count / 100_000, took / 1000)
+        after = [processor_seconds(pid) for pid in (self.browser.process.pid, self.server.process.pid)]
+        self.note("  of that processor time of the browser, s", None, after[0] - before[0])
+        self.note("  of that processor time of the gate, s", None, after[1] - before[1])
+
+    def receipts(self):
+        """A hundred receipts in `verify.html`, from disk: the time of one."""
+        page = self.write("verify.html", subprocess.run([os.environ["SALLYPORT_BIN"], "verify", "--page"], check=True, capture_output=True, text=True).stdout)
+        key = next(one["key"] for one in self.get("log/keys")[1]["keys"])
+        texts = []
+        for number in range(100):
+            time.sleep(0.03)  # of a session at most 50 requests a second
+            texts.append(json.dumps(self.get(f"entries/{1000 + number}/receipt")[1]))
+        self.context()
+        took = self.run_page("""
+            await page.goto(args.page); await page.fill('#key', args.key); await page.fill('#text', args.text);
+            return await page.evaluate(() => new Promise(done => { const start = performance.now();
+              new MutationObserver(() => { const all = document.querySelectorAll('[data-ok=true]').length; if (all === 100) done(performance.now() - start) })
+                .observe(document.body, {childList: true, subtree: true});
+              document.querySelector('button').click() }))""", page=f"file://{page}", key=key, text="[" + ",".join(texts) + "]")
+        self.note("one receipt verified in the browser, ms", 5, took / 100)
 
     def beside_calls(self):
         """p99 of tool calls alone and while ten consoles query, in turns."""
-        session = Session(self.server)
+        session = Session(self.server, token=AGENTS["calls"])
 
         def measured():
             took, end = [], time.monotonic() + self.options.seconds
@@ -197,6 +269,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--ledger", metavar="FOLDER")
+    parser.add_argument("--only", metavar="PARTS")
     parser.add_argument("--json", action="store_true")
     Bench.options = parser.parse_args()
     for program in (os.environ["SALLYPORT_BIN"], os.environ["MAKE_LEDGER_BIN"]):

@@ -11,14 +11,14 @@ declare -A packages=(
     libsodium-dev libsqlite3-dev libpq-dev libssl-dev libcli11-dev libmimalloc-dev libpcre2-dev libicu-dev
     zlib1g-dev libbrotli-dev libzstd-dev libnats-dev libqrencode-dev esbuild gzip"
   [test]="libgtest-dev libgmock-dev python3 python3-yaml openssl sqlite3 postgresql g++ nodejs npm passwd util-linux systemd chromium
-    dpkg-dev prometheus nats-server"
+    dpkg-dev prometheus nats-server buildah mmdebstrap"
   [bench]="libsqlite3-dev libre2-dev"
   [deb]="dpkg-dev binutils"
   [lint]="clang-format-19 clang-tidy-19 python3"
 )
 
 # Tests that need one of these say loudly that they are skipped where it cannot be had.
-can_do_without=" chromium prometheus nats-server "
+can_do_without=" chromium prometheus nats-server buildah mmdebstrap "
 
 say() { printf 'install-deps: %s\n' "$*" >&2; }
 

@@ -59,12 +59,14 @@ json::object exact(Members needed, Members optional) {
 }
 
 json::object page(json::object items) {
-  return object({{"items", list(std::move(items))},
-                 {"next", or_null(text())},
-                 {"prev", or_null(text())},
-                 {"tree_size", number()},
-                 {"total", number()},
-                 {"exact", truth()}});
+  return object(
+      {{"items", list(std::move(items))},
+       {"next", or_null(text())},
+       {"prev", or_null(text())},
+       {"tree_size", number()},
+       {"total", number()},
+       {"exact", truth()}},
+      {{"reached", or_null(object({{"sequence", number()}, {"side", one_of({"next", "prev"})}}))}});
 }
 
 }  // namespace sallyport::api::schema

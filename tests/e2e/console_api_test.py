@@ -8,7 +8,7 @@ import sys
 import time
 import unittest
 
-from cli_support import BIN
+from cli_support import BIN, MAKE_LEDGER
 from serve_support import ServeTest, Session, events, in_background
 
 SERVER = pathlib.Path(__file__).with_name("mcp_effects_server.py")
@@ -391,6 +391,41 @@ class ConsoleApi(ServeTest):
         self.assertEqual((shown["prev"], shown["next"]), (calls[0], calls[2]))
         _, _, turned = self.api("GET", "calls?order=asc")
         self.assertEqual([item["call_id"] for item in turned["items"]], calls[::-1])
+
+    # CO-43 (partly) CO-45 (partly) CO-66 (partly): a page looks at a bounded number of records, says how far it came, and the next one goes on there
+    def test_a_search_for_what_is_rare_comes_in_parts_without_hole_or_repeat(self):
+        subprocess.run([MAKE_LEDGER, self.data, "10000", "1000"], check=True, timeout=300)  # one call was refused, the second of all
+        self.start()
+        everyone = {"desc": [], "asc": []}
+        for order, found in everyone.items():
+            parts, cursor = [], ""
+            while True:
+                page = self.api("GET", f"calls?verdict=refused&order={order}{cursor}")[2]
+                parts.append(page["reached"] and page["reached"]["sequence"])
+                found += [item["call_id"] for item in page["items"]]
+                if not page["next"]:
+                    break
+                self.assertEqual(page["reached"]["side"], "next")
+                self.assertFalse(page["exact"])
+                cursor = "&cursor=" + page["next"]
+            self.assertGreater(len(parts), 2)
+            self.assertIsNone(parts[-1])
+            self.assertEqual(parts[:-1], sorted(parts[:-1], reverse=order == "desc"))
+        self.assertEqual(everyone, {"desc": ["call-00001"], "asc": ["call-00001"]})
+        # Backwards from behind everything.
+        last = self.api("GET", f"calls?verdict=refused{cursor.replace('&cursor=', '&order=asc&cursor=')}")[2]
+        back, found, side = last["prev"], [], []
+        while back:
+            page = self.api("GET", f"calls?verdict=refused&order=asc&cursor={back}")[2]
+            found += [item["call_id"] for item in page["items"]]
+            side.append(page["reached"] and page["reached"]["side"])
+            back = page["prev"]
+        self.assertEqual(found, ["call-00001"])
+        self.assertIn("prev", side)
+        self.assertEqual(self.api("GET", "calls?verdict=nonsense")[0], 400)
+        # What an index names is found at once.
+        for rare in ("session=session-3", "verdict=unknown", "until=2020-01-01"):
+            self.assertIsNone(self.api("GET", "calls?" + rare)[2]["reached"], rare)
 
     # CO-25 (partly) CO-49 (partly)
     def test_the_stream_goes_on_behind_the_last_id(self):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What operators install and look at: the Debian package, alert rules, the board, the container file."""
+"""What operators install and look at: the Debian package, alert rules, the board."""
 import json
 import pathlib
 import re
@@ -115,19 +115,6 @@ class Watching(ApiTest):
         file = self.write("board.rules.yaml", json.dumps({"groups": [{"name": "board", "rules": [{"record": f"board:row{i}", "expr": row} for i, row in enumerate(rows)]}]}))
         done = subprocess.run(["promtool", "check", "rules", file], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-
-
-class Container(unittest.TestCase):
-    """No engine runs here: the file is read, not built."""
-
-    def test_the_container_file_names_what_is_there(self):
-        text = (OPS / "container/Containerfile").read_text()
-        self.assertEqual(re.findall(r"^FROM (\S+)", text, re.M), ["debian:12", "debian:12-slim"])
-        self.assertIn("\ndeb: build\n", (ROOT / "Makefile").read_text())
-        self.assertLess(text.index("USER sallyport"), text.index("ENTRYPOINT"))
-        commands = subprocess.run([BIN, "--help"], capture_output=True, text=True, timeout=30).stdout
-        for command in ("serve", "doctor"):
-            self.assertIn(command, commands)
 
 
 if __name__ == "__main__":

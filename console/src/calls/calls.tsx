@@ -1,5 +1,5 @@
 // Calls: one row each, filtered by the address. All pages of a list are cut at one tree size, which the address holds too.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { get, Problem, query } from "../core/api";
 import { Link } from "../core/link";
 import type { Page } from "../core/load";
@@ -25,6 +25,7 @@ export interface CallRow {
 
 type List = Page<CallRow>;
 
+const ROWS = 40; // at most 500 elements (CO-70)
 const FILTERS = ["agent", "server", "tool", "verdict", "session", "since", "until"] as const;
 const VERDICTS = ["runs", "failed", "withheld", "cached", "refused", "skipped", "proposed", "asks", "unknown"];
 
@@ -44,7 +45,7 @@ function Filters() {
               ))}
             </select>
           ) : (
-            <input type="text" value={now.get(name) ?? ""} placeholder={name === "since" || name === "until" ? "2026-11-16T20:00:00Z" : ""} spellcheck={false} onChange={change(name)} />
+            <input type="text" value={now.get(name) ?? ""} placeholder={name === "since" || name === "until" ? "1h, 2026-11-16" : ""} spellcheck={false} onChange={change(name)} />
           )}
         </label>
       ))}
@@ -83,29 +84,50 @@ function Rows({ rows }: { rows: CallRow[] }) {
   );
 }
 
+// A search over many records comes in parts, until the page is full or there is no more to look at. `show` gets what is
+// found so far.
+async function readList(filters: Record<string, string>, show: (list: List) => void, signal: AbortSignal): Promise<void> {
+  let list = await get<List>("calls" + query({ ...filters, limit: ROWS }), signal);
+  for (show(list); list.reached && list.items.length < ROWS; show(list)) {
+    const { side } = list.reached;
+    const part = await get<List>("calls" + query({ ...filters, cursor: list[side], limit: ROWS - list.items.length }), signal);
+    const items = side === "next" ? [...list.items, ...part.items] : [...part.items, ...list.items];
+    const other = side === "next" ? "prev" : "next";
+    list = { ...part, items, [other]: list[other], total: list.total + part.total, exact: part[side] === null && list[other] === null };
+  }
+}
+
 function CallList() {
-  const search = place.value.query;
+  const filters = Object.fromEntries(place.value.query);
   const [list, setList] = useState<List | null>(null);
   const [failed, setFailed] = useState<unknown>(null);
-  const asked = query({ ...Object.fromEntries(search), limit: 40 }); // at most 500 elements (CO-70)
+  const [searching, setSearching] = useState<AbortController | null>(null);
+  const [turn, setTurn] = useState(0);
+  const own = useRef(""); // the size that the first answer gave this list: from then on its rows stay the same
+  const asked = query({ ...filters, tree_size: filters["tree_size"] === own.current ? "" : filters["tree_size"] });
   useEffect(() => {
     const stop = new AbortController();
-    get<List>("calls" + asked, stop.signal).then(
-      (read) => {
-        setList(read);
-        setFailed(null);
-        // From here on the rows of this address stay the same.
-        if (!search.get("tree_size") && !search.get("cursor")) filter({ tree_size: String(read.tree_size) });
-      },
-      (error: unknown) => {
-        if (stop.signal.aborted) return;
-        // A cursor belongs to its filters: with others the list begins anew.
-        if (error instanceof Problem && error.code === "bad_cursor") filter({ cursor: "" });
-        else setFailed(error);
-      },
-    );
+    const show = (read: List) => {
+      setList(read);
+      setFailed(null);
+      setSearching(read.reached && read.items.length < ROWS ? stop : null);
+      if (place.peek().query.get("tree_size") || filters["cursor"]) return;
+      own.current = String(read.tree_size);
+      filter({ tree_size: own.current });
+    };
+    readList(filters, show, stop.signal).catch((error: unknown) => {
+      setSearching(null);
+      if (stop.signal.aborted) return;
+      // A cursor belongs to its filters: with others the list begins anew.
+      if (error instanceof Problem && error.code === "bad_cursor") filter({ cursor: "" });
+      else setFailed(error);
+    });
     return () => stop.abort();
-  }, [asked]);
+  }, [asked, turn]);
+  const newest = () => {
+    filter({ tree_size: "", cursor: "" });
+    setTurn(turn + 1);
+  };
   return (
     <section class="page">
       <h1>{t("nav.calls")}</h1>
@@ -116,11 +138,21 @@ function CallList() {
           <p class="quiet">
             {list.exact ? t("calls.total", { n: list.total, count: number(list.total) }) : t("calls.at_least", { count: number(list.total) })} ·{" "}
             {t("calls.size", { size: number(list.tree_size) })}{" "}
-            <button type="button" class="small" onClick={() => filter({ tree_size: "", cursor: "" })}>
+            <button type="button" class="small" onClick={newest}>
               {t("calls.newest")}
             </button>
           </p>
-          {list.items.length > 0 ? <Rows rows={list.items} /> : <p class="quiet empty">{t("calls.none")}</p>}
+          {list.reached && list.items.length < ROWS && (
+            <p role="status" data-search={searching ? "running" : "stopped"}>
+              {t(searching ? "calls.searching" : "calls.searched", { sequence: number(list.reached.sequence) })}{" "}
+              {searching && (
+                <button type="button" class="small" onClick={() => searching.abort()}>
+                  {t("range.stop")}
+                </button>
+              )}
+            </p>
+          )}
+          {list.items.length > 0 ? <Rows rows={list.items} /> : !list.reached && <p class="quiet empty">{t("calls.none")}</p>}
           <Pager list={list} />
         </>
       )}

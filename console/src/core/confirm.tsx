@@ -9,10 +9,11 @@ interface Props {
   question: string;
   act: (key: string) => Promise<void>; // `key` is the same for every repeat of one act
   disabled?: boolean;
+  why?: string | undefined; // it is disabled
   children?: ComponentChildren; // what is asked for between the two acts
 }
 
-export function Confirm({ label, question, act, disabled, children }: Props) {
+export function Confirm({ label, question, act, disabled, why, children }: Props) {
   const [key, setKey] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState<unknown>(null);
@@ -37,6 +38,7 @@ export function Confirm({ label, question, act, disabled, children }: Props) {
       <button type="button" disabled={disabled || key !== null} onClick={() => setKey(crypto.randomUUID())}>
         {label}
       </button>
+      {disabled && why && <span class="quiet">{why}</span>}
       {key !== null && (
         <div class="confirm" role="group" aria-label={question}>
           <p>{question}</p>

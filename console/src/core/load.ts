@@ -32,4 +32,5 @@ export interface Page<T> {
   tree_size: number;
   total: number;
   exact: boolean;
+  reached?: { sequence: number; side: "next" | "prev" } | null; // the search stopped there; the page on that side goes on
 }

@@ -1,20 +1,25 @@
-// A table that scrolls by itself where it is wider than the screen.
+// A table. On a narrow screen each row is a card, whose cells have the titles of their columns before them; else it scrolls
+// by itself where it is wider than the screen.
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { type Key, t } from "./text";
 
 interface Props {
   label: string;
   heads: Key[];
   acts?: boolean; // a last column has buttons, and no title
-  own?: boolean; // of the person who looks
   name?: string; // for tests
   children: ComponentChildren;
 }
 
-export function Table({ label, heads, acts, own, name, children }: Props) {
+export function Table({ label, heads, acts, name, children }: Props) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  useEffect(() => {
+    for (const row of body.current!.rows) for (const [i, cell] of [...row.cells].entries()) cell.dataset["label"] = heads[i] ? t(heads[i]) : "";
+  });
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={label} data-table={name}>
-      <table class={own ? "own" : undefined}>
+      <table>
         <thead>
           <tr>
             {heads.map((head) => (
@@ -23,7 +28,7 @@ export function Table({ label, heads, acts, own, name, children }: Props) {
             {acts && <td />}
           </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody ref={body}>{children}</tbody>
       </table>
     </div>
   );

@@ -68,7 +68,7 @@ function GapTable() {
       {read.gaps.map((gap) => (
         <tr>
           <td class="fixed">{time(gap.at)}</td>
-          <td>{word("banner", gap.kind)}</td>
+          <td>{word("gap", gap.kind)}</td>
           <td>{visible(gap.detail)}</td>
           <td>
             <Link to={address("proof", "", { entry: String(gap.sequence) })}>{gap.sequence}</Link>
@@ -92,7 +92,7 @@ export function HealthPage() {
           </Row>
           {told.banner.map((row) => (
             <Row name="health.trouble">
-              {word("banner", row.kind)} {row.detail} {row.since && t("banner.since", { time: time(row.since) })}
+              {word("banner", row.kind)}: {row.detail} {row.since && t("banner.since", { time: time(row.since) })}
             </Row>
           ))}
           <Row name="health.size">{number(told.size)}</Row>

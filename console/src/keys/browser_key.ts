@@ -1,5 +1,6 @@
 // A key of this browser: Ed25519, kept in IndexedDB. It cannot be exported, not even by this page.
-import { base64, sha256 } from "../core/verify/encoding";
+import { base64 } from "../core/verify/encoding";
+import { sha256 } from "../core/verify/sha256";
 import { toBase64url } from "./bytes";
 
 const STORE = "keys";
@@ -26,7 +27,7 @@ async function store(mode: IDBTransactionMode): Promise<IDBObjectStore> {
 export async function makeBrowserKey(): Promise<string> {
   const pair = (await crypto.subtle.generateKey("Ed25519", false, ["sign", "verify"])) as CryptoKeyPair;
   const spki = new Uint8Array(await crypto.subtle.exportKey("spki", pair.publicKey));
-  const kept: Kept = { id: toBase64url(await sha256(spki)), key: pair.privateKey };
+  const kept: Kept = { id: toBase64url(sha256(spki)), key: pair.privateKey };
   await done((await store("readwrite")).put(kept));
   return toBase64url(spki);
 }

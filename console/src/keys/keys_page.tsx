@@ -49,15 +49,15 @@ function Keys() {
       {failed !== null && <Failed problem={failed} />}
       {keys !== null && keys.length === 0 && <p class="quiet">{t("keys.none")}</p>}
       {keys !== null && keys.length > 0 && (
-        <Table label={t("keys.title")} heads={["keys.kind", "keys.page", "keys.enrolled", "keys.vouched"]} own acts>
+        <Table label={t("keys.title")} heads={["keys.kind", "keys.page", "keys.enrolled", "keys.vouched"]} acts>
           {keys.map((key) => (
             <tr key={key.credential_id} data-key={key.credential_id}>
               <td>
                 {word("keys", key.kind)} {here.has(key.credential_id) && <span class="quiet">({t("keys.here")})</span>}
               </td>
-              <td data-label={t("keys.page")}>{key.origin}</td>
-              <td class="fixed" data-label={t("keys.enrolled")}>{time(key.enrolled_at)}</td>
-              <td data-label={t("keys.vouched")}>{word("keys.by", key.vouched_by)}</td>
+              <td>{key.origin}</td>
+              <td class="fixed">{time(key.enrolled_at)}</td>
+              <td>{word("keys.by", key.vouched_by)}</td>
               <td>
                 <button type="button" class="small" onClick={() => void remove(key)}>
                   {t("keys.remove")}
@@ -95,13 +95,13 @@ function Sessions() {
     <section class="stack">
       <h2>{t("sessions.title")}</h2>
       {failed !== null && <Failed problem={failed} />}
-      <Table label={t("sessions.title")} heads={["sessions.how", "sessions.since", "sessions.used", "sessions.address"]} own acts>
+      <Table label={t("sessions.title")} heads={["sessions.how", "sessions.since", "sessions.used", "sessions.address"]} acts>
         {sessions.map((one) => (
           <tr key={one.id} data-session={one.id}>
-            <td data-label={t("sessions.how")}>{word("how", one.how)}</td>
-            <td class="fixed" data-label={t("sessions.since")}>{time(one.created_at)}</td>
-            <td class="fixed" data-label={t("sessions.used")}>{time(one.used_at)}</td>
-            <td data-label={t("sessions.address")}>{one.address}</td>
+            <td>{word("how", one.how)}</td>
+            <td class="fixed">{time(one.created_at)}</td>
+            <td class="fixed">{time(one.used_at)}</td>
+            <td>{one.address}</td>
             <td>
               {one.current ? (
                 <span class="quiet">{t("sessions.this")}</span>

@@ -1,7 +1,7 @@
 // The signature of an answer (AP-16, CO-20), by a key that its reviewer has enrolled.
 import { Problem } from "../core/api";
 import { serverNow } from "../core/clock";
-import { sha256 } from "../core/verify/encoding";
+import { sha256 } from "../core/verify/sha256";
 import { hasBrowserKey, signWithBrowserKey } from "./browser_key";
 import { canonical } from "./bytes";
 import { signWithPasskey } from "./passkey";
@@ -25,5 +25,5 @@ export async function signAnswer(answer: Answered, sign: Sign): Promise<{ respon
   const own = await hasBrowserKey(sign.browser_keys);
   if (own !== null) return { responded_at, signature: await signWithBrowserKey(own, text) };
   if (sign.passkeys.length === 0) throw new Problem(0, "key_elsewhere", "no key of this browser is enrolled");
-  return { responded_at, signature: await signWithPasskey(await sha256(text), sign.passkeys) };
+  return { responded_at, signature: await signWithPasskey(sha256(text), sign.passkeys) };
 }

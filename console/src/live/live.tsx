@@ -18,7 +18,8 @@ interface Entry {
   call_id?: string | null;
 }
 
-const MOST = 500;
+const MOST = 500; // that wait while it is paused
+const ROWS = 100;
 
 export function Live() {
   const [rows, setRows] = useState<Entry[]>([]);
@@ -37,7 +38,7 @@ export function Live() {
       return;
     }
     const fresh = buffer.current.splice(0).reverse();
-    if (fresh.length > 0) setRows((before) => [...fresh, ...before].slice(0, MOST));
+    if (fresh.length > 0) setRows((before) => [...fresh, ...before].slice(0, ROWS));
     setWaiting(0);
   }
   function soon() {

@@ -141,6 +141,7 @@ function Keep({ text, writes, again }: { text: string; writes: string; again: ()
       label={t("editor.keep")}
       question={t("editor.keep_sure", { name })}
       disabled={!good}
+      why={name !== "" ? t("editor.letters") : undefined}
       act={async () => {
         await ask(`policies/drafts/${name}`, { method: "PUT", body: { text } });
         setKept(true);
@@ -213,6 +214,7 @@ export function Editor() {
               label={t("editor.activate")}
               question={t("editor.sure", { hash: short(base.hash) })}
               disabled={!checked?.valid || base.text === text}
+              why={base.text === text ? t("editor.same") : undefined}
               act={async (key) => {
                 await post("policies/activate", { text, replaces: base.hash }, key);
                 setBase(null);

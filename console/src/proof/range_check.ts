@@ -1,9 +1,10 @@
 // Checks the end of the log in a worker: reads it in parts, and tells how far it is. What comes before the range is known
 // by the hashes of tiles, which the signed root covers.
-import { type Bytes, same } from "../core/verify/encoding";
+import { same } from "../core/verify/encoding";
 import { Malformed } from "../core/verify/json";
 import { parseCheckpoint, parseKey, parseNote, trustOf } from "../core/verify/note";
 import { Edge, type Fault, RangeCheck } from "../core/verify/range";
+import type { Bytes } from "../core/verify/sha256";
 
 export interface Asked {
   base: string; // of the API
@@ -55,6 +56,10 @@ class Log {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await (await this.ask(path)).arrayBuffer());
   }
 
+  part(from: number): Promise<string> {
+    return this.text(`log/export?limit=${PART}` + (from > 0 ? `&after=${from - 1}` : ""));
+  }
+
   // Hashes of one tile, or of its first `width` ones.
   async tile(level: number, number: number, width: number): Promise<Bytes[]> {
     const digits = String(number).padStart(Math.max(3, Math.ceil(String(number).length / 3) * 3), "0");
@@ -74,7 +79,7 @@ class Log {
     }
     for (const { level, number, width } of levels) {
       if (width === 0) continue;
-      for (const hash of await this.tile(level, number, width)) await edge.append(hash, level * 8);
+      for (const hash of await this.tile(level, number, width)) edge.append(hash, level * 8);
     }
     return edge;
   }
@@ -90,16 +95,15 @@ async function pinned(log: Log, check: RangeCheck, fault: Fault, root: Bytes): P
     const hashes = await log.tile(0, tile, Math.min(TILE, check.size - tile * TILE));
     told.push(...hashes.slice(Math.max(0, check.covered - tile * TILE)));
   }
-  for (const hash of told) await edge.append(hash);
-  const signed = await edge.root();
+  for (const hash of told) edge.append(hash);
+  const signed = edge.root();
   if (!signed || !same(signed, root)) return fault;
   const at = check.leaves.findIndex((leaf, i) => !same(leaf, told[i]!));
   return at < 0 ? fault : { ...fault, sequence: check.covered + at, detail: `entry ${check.covered + at} is not the one that was signed` };
 }
 
-// One part of an export. The fault, or how far the log is checked.
-async function takePart(log: Log, check: RangeCheck): Promise<Fault | null> {
-  const text = await log.text(`log/export?limit=${PART}` + (check.size > 0 ? `&after=${check.size - 1}` : ""));
+// The fault of one part, if it has one.
+async function takePart(log: Log, check: RangeCheck, text: string): Promise<Fault | null> {
   for (const line of text.split("\n")) {
     if (line === "") continue;
     const fault = await check.take(line);
@@ -108,25 +112,33 @@ async function takePart(log: Log, check: RangeCheck): Promise<Fault | null> {
   return null;
 }
 
+async function takeParts(log: Log, check: RangeCheck, size: number, tell: (done: number) => void): Promise<Fault | null> {
+  let coming: { from: number; text: Promise<string> } | null = null;
+  while (check.size < size) {
+    const from = check.size;
+    tell(from);
+    const text: string = await (coming?.from === from ? coming.text : log.part(from));
+    // The next part comes while this one is checked. Where it is no longer wanted, its failure is none.
+    coming = { from: from + PART, text: from + PART < size ? log.part(from + PART) : Promise.resolve("") };
+    coming.text.catch(() => {});
+    const fault = await takePart(log, check, text);
+    if (fault) return fault;
+    if (check.size === from) return { sequence: from, check: "missing_sequence", detail: `the server gives no entry behind ${from - 1}` };
+  }
+  return check.finish();
+}
+
 async function run(asked: Asked, tell: (told: Told) => void): Promise<void> {
   const log = new Log(asked);
   const key = await parseKey(asked.key);
   const note = parseNote(await log.text("log/checkpoint"));
   const size = Number(parseCheckpoint(note.text).size);
-  const bad = (sequence: number, check: string, detail: string) => tell({ kind: "bad", fault: { sequence, check, detail } });
   const trust = await trustOf(note, [key]);
-  if (trust === "bad_signature") return bad(0, "checkpoint_signature", "the newest checkpoint's signature does not verify");
+  if (trust === "bad_signature") return tell({ kind: "bad", fault: { sequence: 0, check: "checkpoint_signature", detail: "the newest checkpoint's signature does not verify" } });
   // A key from before a rotation is followed from the beginning of the log.
   const first = trust === "signed" && asked.last > 0 && asked.last < size ? Math.floor((size - asked.last) / TILE) * TILE : 0;
   const check = new RangeCheck(key, await log.edge(first));
-  while (check.size < size) {
-    tell({ kind: "progress", first, done: check.size, size });
-    const before = check.size;
-    const fault = await takePart(log, check);
-    if (fault) return tell({ kind: "bad", fault });
-    if (check.size === before) return bad(before, "missing_sequence", `the server gives no entry behind ${before - 1}`);
-  }
-  const fault = await check.finish();
+  const fault = await takeParts(log, check, size, (done) => tell({ kind: "progress", first, done, size }));
   tell(fault ? { kind: "bad", fault } : { kind: "good", first, size: check.size });
 }
 

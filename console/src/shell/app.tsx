@@ -1,4 +1,5 @@
 import type { ComponentType } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { Agents } from "../agents/agents";
 import { Approvals } from "../approvals/approvals";
 import { waiting } from "../approvals/queue";
@@ -54,13 +55,19 @@ function Language() {
 
 function Header() {
   const now = screen.value;
+  const nav = useRef<HTMLElement>(null);
+  // On a narrow screen the names of the screens scroll; that of this one is in view.
+  useEffect(() => {
+    const here = nav.current?.querySelector<HTMLElement>("[aria-current]");
+    if (here) nav.current!.scrollLeft = here.offsetLeft - nav.current!.clientWidth / 2;
+  }, [now]);
   return (
     <header class="top">
       <a class="skip" href="#content">
         {t("nav.skip")}
       </a>
       <span class="brand">Sallyport</span>
-      <nav aria-label={t("nav.screens")}>
+      <nav ref={nav} aria-label={t("nav.screens")}>
         {SCREENS.filter((one) => one.name !== "keys" && opens(one)).map(({ name, title }) => (
           <Link to={address(name)} current={name === now}>
             {t(title)}

@@ -10,7 +10,7 @@ export function Banner() {
     <div class="banners" role="status" aria-live="polite">
       {rows.map((row) => (
         <p class="banner bad" data-banner={row.kind}>
-          <strong>{word("banner", row.kind)}</strong> {row.detail} {row.since && t("banner.since", { time: clockTime(row.since) })}
+          <strong>{word("banner", row.kind)}:</strong> {row.detail} {row.since && t("banner.since", { time: clockTime(row.since) })}
         </p>
       ))}
       {(stream.value === "lost" || stream.value === "refused") && (

@@ -218,7 +218,10 @@ Task<ApprovalItem> ApprovalsApi::look_up(std::string id, api::Person person, Giv
     ledger::LedgerStore& store = parts_.ledger.store();
     SALLYPORT_TRY(ApprovalItem item, approval_item(parts_.ledger, id, now));
     SALLYPORT_TRY(const policy::ReviewerFile::List people, parts_.people());
-    SALLYPORT_TRY(const std::string why, why_not(store, item, person, *people, parts_.strong));
+    SALLYPORT_TRY(const std::string why,
+                  why_not(item, person, *people, parts_.strong, [&](const ApprovalItem& one) {
+                    return needs_own_look(store, one.request);
+                  }));
     const trust::Reviewer* const known = people->find(person.name);
     const core::ResponseStatement statement{.request_id = id,
                                             .reviewer = person.name,

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <map>
 
 #include "api/http_api.h"
 #include "app/daemon/opened_content.h"
 #include "app/people/approval_items.h"
 #include "app/people/approval_views.h"
+#include "base/guarded.h"
 #include "core/call/governor.h"
 #include "ledger/ledger.h"
 #include "policy/reviewer_file.h"
@@ -42,6 +44,7 @@ class ApprovalsApi {
   Result<api::Answer> show(const Request& request) const;
   Result<void> add_views(json::object& shown, const ApprovalItem& item,
                          const Request& request) const;
+  Result<bool> shown_own_look(const ApprovalItem& item) const;
   Result<json::object> page(const ApprovalItem& item, const Request& request) const;
 
   // What is known of a question before it is answered, read on a thread that may wait.
@@ -64,6 +67,7 @@ class ApprovalsApi {
   Parts parts_;
   api::Readers* readers_ = nullptr;
   std::size_t streams_ = 0;
+  mutable Guarded<std::map<std::string, bool>> own_looks_;  // by question
 };
 
 }  // namespace sallyport::app

@@ -7,6 +7,7 @@
 #include "api/cursor.h"
 #include "api/schema.h"
 #include "app/daemon/approvals_api.h"
+#include "app/people/answer_limits.h"
 #include "app/people/approval_context.h"
 #include "app/people/approval_json.h"
 #include "app/people/approval_page.h"
@@ -96,11 +97,29 @@ void ApprovalsApi::add_reads(api::HttpApi& api) {
                      .response = schema::object()}});
 }
 
+// What the records of a question say of this does not change while it waits, and reading them takes
+// as long as everything else of a list. An answer is judged by the records themselves.
+Result<bool> ApprovalsApi::shown_own_look(const ApprovalItem& item) const {
+  constexpr std::size_t kMostKnown = 4096;
+  const auto known = own_looks_.with([&](const auto& all) -> std::optional<bool> {
+    const auto found = all.find(item.id);
+    return found == all.end() ? std::nullopt : std::optional(found->second);
+  });
+  if (known) return *known;
+  SALLYPORT_TRY(const bool needed, needs_own_look(parts_.ledger.store(), item.request));
+  own_looks_.with([&](auto& all) {
+    if (all.size() >= kMostKnown) all.clear();
+    all[item.id] = needed;
+  });
+  return needed;
+}
+
 Result<void> ApprovalsApi::add_views(json::object& shown, const ApprovalItem& item,
                                      const Request& request) const {
   SALLYPORT_TRY(const policy::ReviewerFile::List people, parts_.people());
   SALLYPORT_TRY(const std::string why,
-                why_not(parts_.ledger.store(), item, request.person, *people, parts_.strong));
+                why_not(item, request.person, *people, parts_.strong,
+                        [&](const ApprovalItem& one) { return shown_own_look(one); }));
   shown["risk"] = risk_json(item);
   shown["quorum"] = quorum_json(item, *people);
   std::vector<std::string> enrolled;

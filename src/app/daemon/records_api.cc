@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "api/schema.h"
@@ -84,17 +85,37 @@ Result<std::vector<ledger::StoredEntry>> entries_of_call(ledger::ReadView& view,
 }
 
 MakeRow call_rows(const api::Person& person, const std::optional<std::string>& verdict) {
-  return [person, verdict](ledger::ReadView& cut,
-                           const ledger::StoredEntry& stored) -> Result<std::optional<Row>> {
-    SALLYPORT_TRY(const std::optional<CallRow> row, newest_row(cut, stored));
-    if (!row || (verdict && row->verdict != *verdict)) return std::optional<Row>();
-    return std::optional(Row{stored.sequence, call_row_json(*row, person, true)});
-  };
+  const std::vector<std::string_view> outcomes =
+      verdict ? outcomes_with(*verdict) : std::vector<std::string_view>();
+  return
+      [person, verdict, outcomes](ledger::ReadView& cut,
+                                  const ledger::StoredEntry& stored) -> Result<std::optional<Row>> {
+        if (verdict) {  // most calls are ruled out without opening them
+          SALLYPORT_TRY(const ledger::EntryView entry, ledger::view_entry(*stored.bytes));
+          if (std::ranges::find(outcomes, entry.outcome) == outcomes.end()) {
+            return std::optional<Row>();
+          }
+        }
+        SALLYPORT_TRY(const std::optional<CallRow> row, newest_row(cut, stored));
+        if (!row || (verdict && row->verdict != *verdict)) return std::optional<Row>();
+        return std::optional(Row{stored.sequence, call_row_json(*row, person, true)});
+      };
 }
 
 Result<PageAsked> calls_asked(const api::Request& request) {
   SALLYPORT_TRY(PageAsked asked, page_asked("calls", request));
   asked.filter.facets[ledger::Facet::Kind] = "tool_audit";
+  if (!asked.verdict) return asked;
+  const std::vector<std::string_view> outcomes = outcomes_with(*asked.verdict);
+  if (outcomes.empty()) {
+    return fail(ErrorCode::InvalidInput,
+                "`verdict` is runs, failed, withheld, cached, refused, skipped, proposed, asks or "
+                "unknown",
+                "verdict");
+  }
+  if (outcomes.size() == 1) {
+    asked.filter.facets.try_emplace(ledger::Facet::Outcome, outcomes.front());
+  }
   return asked;
 }
 
@@ -332,10 +353,10 @@ Result<api::Answer> RecordsApi::show_call(ledger::ReadView& view, const Request&
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   const std::uint64_t tree_size = std::min(asked.tree_size.value_or(size), size);
   const auto beside = [&](bool ascending) -> Result<json::value> {
-    SALLYPORT_TRY(const std::vector<Row> rows,
+    SALLYPORT_TRY(const Rows found,
                   rows_behind(view, asked, tree_size, newest->sequence, ascending, 1,
                               call_rows(request.person, asked.verdict), request.wanted));
-    return rows.empty() ? json::value() : rows.front().shown.at("call_id");
+    return found.rows.empty() ? json::value() : found.rows.front().shown.at("call_id");
   };
   SALLYPORT_TRY(json::value next, beside(asked.ascending));
   SALLYPORT_TRY(json::value prev, beside(!asked.ascending));

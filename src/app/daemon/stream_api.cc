@@ -28,6 +28,9 @@ using api::Role;
 
 constexpr std::uint64_t kMostBehind = 5000;  // then the stream ends, and says so
 constexpr std::uint64_t kAtOnce = 500;
+constexpr std::chrono::milliseconds kBeat{40};   // new entries are looked for this often
+constexpr std::chrono::milliseconds kLook{250};  // and everything else
+constexpr std::chrono::seconds kQuiet{15};
 
 struct Wanted {
   std::set<std::string> topics{};
@@ -61,6 +64,12 @@ Result<Wanted> wanted_in(const api::Request& request, const net::ServerRequest& 
   return wanted;
 }
 
+Async<void> rest(asio::steady_timer& timer) {
+  timer.expires_after(kBeat);
+  boost::system::error_code ignored;
+  co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+}
+
 std::string frame(std::string_view event, std::uint64_t id, const json::value& data) {
   return fmt::format("id: {}\nevent: {}\ndata: {}\n\n", id, event, json::serialize(data));
 }
@@ -76,6 +85,7 @@ class StreamApi::News {
   struct Said {
     std::string text{};
     bool last = false;
+    std::uint64_t told = 0;  // entries below this are told
   };
   Result<Said> look() {
     Said said;
@@ -107,7 +117,7 @@ class StreamApi::News {
       return {};
     }));
     if (opened) SALLYPORT_CHECK_OK(parts_.opened.note(person_, "stream"));
-    next_ = end;
+    next_ = said.told = end;
     return said;
   }
 
@@ -214,8 +224,6 @@ void StreamApi::add_to(api::HttpApi& api) {
 
 Async<void> StreamApi::stream(api::Request request, net::ServerExchange& exchange,
                               std::function<bool()> still) {
-  constexpr std::chrono::milliseconds kLook{250};
-  constexpr std::chrono::seconds kQuiet{15};
   Result<Wanted> wanted = wanted_in(request, exchange.request());
   if (!wanted || streams_ >= kMostStreams) {
     const api::Problem problem = wanted ? api::Problem{503, "busy", "too many streams", {}, {}}
@@ -232,7 +240,15 @@ Async<void> StreamApi::stream(api::Request request, net::ServerExchange& exchang
   bool reads = co_await exchange.begin(api::stream_head()) && co_await exchange.write(": open\n\n");
   asio::steady_timer timer(co_await asio::this_coro::executor);
   SteadyTime spoke = parts_.clock.steady();
+  SteadyTime looked{};
+  std::uint64_t told = 0;
   while (reads && !exchange.gone() && !parts_.stopping()) {
+    const std::uint64_t size = co_await newest_size();
+    if (size <= told && parts_.clock.steady() - looked < kLook) {
+      co_await rest(timer);
+      continue;
+    }
+    looked = parts_.clock.steady();
     Result<News::Said> said = co_await readers_->run<News::Said>(look);
     // A read that is given up on still runs, so the stream must not look again; where a read fails,
     // the client comes back with the last id that it has.
@@ -246,12 +262,31 @@ Async<void> StreamApi::stream(api::Request request, net::ServerExchange& exchang
       spoke = now;
       reads = co_await exchange.write(std::move(text)) && !(said && said->last);
     }
-    timer.expires_after(kLook);
-    boost::system::error_code ignored;
-    co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    if (said) told = said->told;
+    if (!said || told >= size) co_await rest(timer);
     // A person who was removed from the list meanwhile, or has signed out, gets no more (CO-24).
     reads = reads && still();
   }
+}
+
+Async<std::uint64_t> StreamApi::newest_size() {
+  if (asking_size_ || parts_.clock.steady() - size_at_ < kBeat) co_return size_;
+  asking_size_ = true;
+  const std::shared_ptr<void> turn(nullptr, [this](void*) { asking_size_ = false; });
+  const std::function<Result<std::uint64_t>(const api::Readers::Wanted&)> ask =
+      [this](const api::Readers::Wanted&) -> Result<std::uint64_t> {
+    std::uint64_t size = 0;
+    SALLYPORT_CHECK_OK(parts_.ledger.store().read([&](ledger::ReadView& view) -> Result<void> {
+      SALLYPORT_TRY(size, view.size());
+      return {};
+    }));
+    return size;
+  };
+  const Result<std::uint64_t> size = co_await readers_->run<std::uint64_t>(ask);
+  // Where it cannot be read, each stream finds that out by itself.
+  if (size) size_ = *size;
+  size_at_ = parts_.clock.steady();
+  co_return size_;
 }
 
 }  // namespace sallyport::app

@@ -26,11 +26,16 @@ class StreamApi {
   class News;
   Async<void> stream(api::Request request, net::ServerExchange& exchange,
                      std::function<bool()> still);
+  // The size of the log, not older than one beat. One read answers for all streams.
+  Async<std::uint64_t> newest_size();
 
   static constexpr std::size_t kMostStreams = 64;
   Parts parts_;
   api::Readers* readers_ = nullptr;
   std::size_t streams_ = 0;
+  std::uint64_t size_ = 0;
+  SteadyTime size_at_{};
+  bool asking_size_ = false;
 };
 
 }  // namespace sallyport::app

@@ -66,9 +66,9 @@ json::object quorum_json(const ApprovalItem& item, const trust::Reviewers& peopl
           {"may_answer", std::move(may)}};
 }
 
-Result<std::string> why_not(ledger::LedgerStore& store, const ApprovalItem& item,
-                            const api::Person& person, const trust::Reviewers& people,
-                            const StrongQuestions& strong) {
+Result<std::string> why_not(const ApprovalItem& item, const api::Person& person,
+                            const trust::Reviewers& people, const StrongQuestions& strong,
+                            const NeedsOwnLook& needs_own_look) {
   if (!person.roles.has(api::Role::Approver)) return std::string("role");
   if (item.word != "pending") return std::string("not_pending");
   if (core::is_requester(person.name, item.request)) return std::string("own_agent");
@@ -79,7 +79,7 @@ Result<std::string> why_not(ledger::LedgerStore& store, const ApprovalItem& item
   const bool dual = text_in(item.request, "kind") == "dual_control";
   if (dual && strong.dual_control) return std::string("strong_needed");
   if (!dual && strong.requires_human) {
-    SALLYPORT_TRY(const bool human, needs_own_look(store, item.request));
+    SALLYPORT_TRY(const bool human, needs_own_look(item));
     if (human) return std::string("strong_needed");
   }
   const trust::Reviewer* const known = people.find(person.name);

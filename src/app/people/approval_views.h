@@ -2,13 +2,13 @@
 // has answered and may still answer, and whether this person may.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "api/role.h"
 #include "app/people/approval_items.h"
 #include "app/people/strong_questions.h"
-#include "ledger/store.h"
 #include "trust/control.h"
 #include "trust/enrolments.h"
 
@@ -17,11 +17,14 @@ namespace sallyport::app {
 json::object risk_json(const ApprovalItem& item);
 json::object quorum_json(const ApprovalItem& item, const trust::Reviewers& people);
 
+// Does the call of this question need a human who looks at it?
+using NeedsOwnLook = std::function<Result<bool>(const ApprovalItem&)>;
+
 // Empty: he may answer. Else one of role, not_listed, own_agent, already_answered, not_pending,
 // strong_needed, key_needed.
-Result<std::string> why_not(ledger::LedgerStore& store, const ApprovalItem& item,
-                            const api::Person& person, const trust::Reviewers& people,
-                            const StrongQuestions& strong);
+Result<std::string> why_not(const ApprovalItem& item, const api::Person& person,
+                            const trust::Reviewers& people, const StrongQuestions& strong,
+                            const NeedsOwnLook& needs_own_look);
 
 // Whether and how this person may answer: `{ok, why, sign?}`. Where an answer has to be signed,
 // `sign` names the keys that this person has enrolled and that this question takes.

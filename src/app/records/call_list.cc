@@ -95,6 +95,16 @@ CallRow call_row(const AuditRecord& record) {
           .why = why_of(record)};
 }
 
+std::vector<std::string_view> outcomes_with(std::string_view verdict) {
+  if (verdict == "runs" || verdict == "failed" || verdict == "withheld") return {"completed"};
+  if (verdict == "cached") return {"cached", "replayed"};
+  if (verdict == "proposed" || verdict == "asks") return {"requires_confirmation"};
+  if (verdict == "skipped") return {"blocked"};
+  if (verdict == "refused") return {"blocked", "invalidated"};
+  if (verdict == "unknown") return {"persistence_failed"};
+  return {};
+}
+
 namespace {
 
 // A row for each call, as its newest record says.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ledger/read/query.h"
@@ -31,5 +32,9 @@ Result<std::vector<CallRow>> list_calls(ledger::ReadView& view, ledger::Filter f
 std::string telling_part(const json::value& input);
 
 CallRow call_row(const AuditRecord& record);
+
+// The outcomes of the records that calls with this verdict can have. Nothing: there is no such
+// verdict.
+std::vector<std::string_view> outcomes_with(std::string_view verdict);
 
 }  // namespace sallyport::app

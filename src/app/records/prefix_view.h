@@ -1,5 +1,5 @@
-// A log as it was when it had fewer entries: later entries are invisible. Reading stops when its
-// caller no longer waits (CO-43).
+// A log as it was when it had fewer entries: later entries are invisible (CO-43). Reading stops when
+// its caller no longer waits, and a search when it has looked at enough.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,21 @@
 
 namespace sallyport::app {
 
-// Belongs to one thread. `view` must outlive it.
+// How far a search has come. It ends between two ranges that are read, never inside of one.
+struct Search {
+  std::uint64_t left;         // entries that may still be looked at
+  bool stopped = false;       // there was more to look at
+  std::uint64_t lowest = 0;   // the range that was read last
+  std::uint64_t highest = 0;  // behind its end
+};
+
+// Belongs to one thread. `view` and `search` must outlive it.
 class PrefixView final : public ledger::ReadView {
  public:
   using Wanted = std::function<bool()>;
-  PrefixView(ledger::ReadView& view, std::uint64_t size, Wanted wanted = {})
-      : view_(view), size_(size), wanted_(std::move(wanted)) {}
+  PrefixView(ledger::ReadView& view, std::uint64_t size, Wanted wanted = {},
+             Search* search = nullptr)
+      : view_(view), size_(size), wanted_(std::move(wanted)), search_(search) {}
 
   Result<std::uint64_t> size() override { return size_; }
   Result<Head> head() override { return view_.head(); }
@@ -27,7 +36,15 @@ class PrefixView final : public ledger::ReadView {
       if (wanted_ && !wanted_()) return fail(ErrorCode::Cancelled, "the caller no longer waits");
       return visit(stored);
     };
-    return view_.scan(begin, std::min(end, size_), look);
+    end = std::min(end, size_);
+    if (search_ != nullptr && begin < end) {
+      search_->stopped = search_->stopped || search_->left == 0;
+      if (search_->stopped) return {};
+      search_->left -= std::min(search_->left, end - begin);
+      search_->lowest = begin;
+      search_->highest = end;
+    }
+    return view_.scan(begin, end, look);
   }
   Result<std::vector<Hash>> leaves(std::uint64_t begin, std::uint64_t end) override {
     return view_.leaves(begin, std::min(end, size_));
@@ -78,6 +95,7 @@ class PrefixView final : public ledger::ReadView {
   ledger::ReadView& view_;
   std::uint64_t size_;
   Wanted wanted_;
+  Search* search_;
 };
 
 }  // namespace sallyport::app

@@ -17,6 +17,7 @@ constexpr std::uint64_t kMostSequence = (1ull << 53) - 1;
 // Entries that are looked at together: many of them may be no row.
 constexpr std::size_t kFirstPass = 64;
 constexpr std::size_t kLargestPass = 4096;
+constexpr std::uint64_t kMostLooked = 2 * ledger::kBlock;  // by one page: a fraction of a second
 
 FilterOptions filters_in(const api::Query& query) {
   const auto get = [&](const char* name) { return query.get(name); };
@@ -65,8 +66,9 @@ Result<std::vector<ledger::StoredEntry>> oldest_behind(ledger::ReadView& view,
 Result<std::vector<ledger::StoredEntry>> newest_before(ledger::ReadView& view,
                                                        const ledger::Filter& filter,
                                                        std::uint64_t end, std::size_t count,
-                                                       const std::function<bool()>& wanted) {
-  PrefixView before(view, end, wanted);
+                                                       const std::function<bool()>& wanted,
+                                                       Search& search) {
+  PrefixView before(view, end, wanted, &search);
   SALLYPORT_TRY(std::vector<ledger::StoredEntry> found,
                 ledger::newest_entries(before, filter, count));
   std::ranges::reverse(found);
@@ -94,26 +96,30 @@ Result<PageAsked> page_asked(std::string list, const api::Request& request) {
   return asked;
 }
 
-Result<std::vector<Row>> rows_behind(ledger::ReadView& view, const PageAsked& asked,
-                                     std::uint64_t tree_size, std::optional<std::uint64_t> from,
-                                     bool ascending, std::size_t count, const MakeRow& make,
-                                     const std::function<bool()>& wanted) {
-  std::vector<Row> rows;
+Result<Rows> rows_behind(ledger::ReadView& view, const PageAsked& asked, std::uint64_t tree_size,
+                         std::optional<std::uint64_t> from, bool ascending, std::size_t count,
+                         const MakeRow& make, const std::function<bool()>& wanted) {
+  Rows rows;
+  Search search{.left = kMostLooked};
   PrefixView whole(view, tree_size, wanted);
+  PrefixView searched(view, tree_size, wanted, &search);
   std::optional<std::uint64_t> edge = from;
   // Twice as many each time: each pass reads the block that it begins in anew.
   for (std::size_t pass = std::max(count, kFirstPass);; pass = std::min(2 * pass, kLargestPass)) {
-    SALLYPORT_TRY(const std::vector<ledger::StoredEntry> found,
-                  ascending
-                      ? oldest_behind(whole, asked.filter, edge, pass)
-                      : newest_before(view, asked.filter,
-                                      std::min(edge.value_or(tree_size), tree_size), pass, wanted));
+    search.lowest = std::min(edge.value_or(tree_size), tree_size);
+    search.highest = edge ? *edge + 1 : 0;
+    SALLYPORT_TRY(
+        const std::vector<ledger::StoredEntry> found,
+        ascending ? oldest_behind(searched, asked.filter, edge, pass)
+                  : newest_before(view, asked.filter, std::min(edge.value_or(tree_size), tree_size),
+                                  pass, wanted, search));
     for (const ledger::StoredEntry& stored : found) {
       SALLYPORT_TRY(std::optional<Row> row, make(whole, stored));
-      if (row) rows.push_back(std::move(*row));
-      if (rows.size() == count) return rows;
+      if (row) rows.rows.push_back(std::move(*row));
+      if (rows.rows.size() == count) return rows;
     }
-    if (found.size() < pass) return rows;
+    if (search.stopped) rows.reached = ascending ? search.highest - 1 : search.lowest;
+    if (search.stopped || found.size() < pass) return rows;
     edge = found.back().sequence;
   }
 }
@@ -129,27 +135,42 @@ Result<api::Answer> page_of(ledger::ReadView& view, const PageAsked& asked,
   const bool back = asked.cursor && asked.cursor->back;
   std::optional<std::uint64_t> from;
   if (asked.cursor) from = asked.cursor->position;
-  SALLYPORT_TRY(std::vector<Row> rows,
-                rows_behind(view, asked, tree_size, from, asked.ascending != back, asked.limit + 1,
-                            make, request.wanted));
-  const bool more = rows.size() > asked.limit;
-  if (more) rows.resize(asked.limit);
+  SALLYPORT_TRY(Rows found, rows_behind(view, asked, tree_size, from, asked.ascending != back,
+                                        asked.limit + 1, make, request.wanted));
+  std::vector<Row>& rows = found.rows;
+  const bool full = rows.size() > asked.limit;
+  const bool more = full || found.reached;
+  if (full) rows.resize(asked.limit);
   if (back) std::ranges::reverse(rows);
   const bool has_next = back ? asked.cursor.has_value() : more;
   const bool has_prev = back ? more : asked.cursor.has_value();
+  // A page that was not filled goes on where its search stopped.
   json::array items;
   for (Row& row : rows) items.push_back(std::move(row.shown));
   json::object body{{"items", std::move(items)}, {"next", nullptr}, {"prev", nullptr}};
-  if (has_next && !rows.empty()) {
-    body["next"] = cursor_of(asked, request, rows.back().sequence, tree_size, false);
+  // A page without rows leads back to where it began, with the entry there.
+  const std::uint64_t begin = from.value_or(0);
+  const std::uint64_t before = begin == 0 ? 0 : begin - 1;
+  if (has_next) {
+    std::uint64_t at = asked.ascending ? before : begin + 1;
+    if (!rows.empty()) at = rows.back().sequence;
+    body["next"] =
+        cursor_of(asked, request, back ? at : found.reached.value_or(at), tree_size, false);
   }
-  if (has_prev && !rows.empty()) {
-    body["prev"] = cursor_of(asked, request, rows.front().sequence, tree_size, true);
+  if (has_prev) {
+    std::uint64_t at = asked.ascending ? begin + 1 : before;
+    if (!rows.empty()) at = rows.front().sequence;
+    body["prev"] =
+        cursor_of(asked, request, back ? found.reached.value_or(at) : at, tree_size, true);
   }
   const bool every = asked.list == "entries" && unfiltered(asked);
   body["tree_size"] = tree_size;
-  body["total"] = every ? tree_size : rows.size() + (more ? 1 : 0);
+  body["total"] = every ? tree_size : rows.size() + (full ? 1 : 0);
   body["exact"] = every || (!has_next && !has_prev);
+  body["reached"] = nullptr;
+  if (found.reached) {
+    body["reached"] = json::object{{"sequence", *found.reached}, {"side", back ? "prev" : "next"}};
+  }
   return api::Answer{.body = std::move(body)};
 }
 

@@ -35,14 +35,20 @@ struct Row {
 using MakeRow = std::function<Result<std::optional<Row>>(ledger::ReadView& cut,
                                                          const ledger::StoredEntry& stored)>;
 
-// `{items,next,prev,tree_size,total,exact}`.
+// `{items,next,prev,tree_size,total,exact,reached}`. A page looks at a bounded number of entries.
+// Where it did not come to an end, `reached` is the last one that it looked at and the side on which
+// the next page goes on there.
 Result<api::Answer> page_of(ledger::ReadView& view, const PageAsked& asked,
                             const api::Request& request, const MakeRow& make);
 
+// Rows of a list, and where the search for them stopped before its end.
+struct Rows {
+  std::vector<Row> rows{};
+  std::optional<std::uint64_t> reached{};
+};
 // The rows that follow `from` in the list, at most `count`.
-Result<std::vector<Row>> rows_behind(ledger::ReadView& view, const PageAsked& asked,
-                                     std::uint64_t tree_size, std::optional<std::uint64_t> from,
-                                     bool ascending, std::size_t count, const MakeRow& make,
-                                     const std::function<bool()>& wanted);
+Result<Rows> rows_behind(ledger::ReadView& view, const PageAsked& asked, std::uint64_t tree_size,
+                         std::optional<std::uint64_t> from, bool ascending, std::size_t count,
+                         const MakeRow& make, const std::function<bool()>& wanted);
 
 }  // namespace sallyport::app

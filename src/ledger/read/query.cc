@@ -91,8 +91,21 @@ Result<Uuid> wanted_id(const Filter& filter) {
   return *id;
 }
 
-// Finished blocks that can hold a match, by the index that is likely to name the fewest; nothing
-// when no index applies and all have to be read.
+constexpr std::size_t kFewBlocks = 1;  // cheaper to read than to ask another index
+
+void keep_common(std::optional<std::vector<std::uint64_t>>& blocks,
+                 std::vector<std::uint64_t> named) {
+  if (!blocks) {
+    blocks = std::move(named);
+    return;
+  }
+  std::vector<std::uint64_t> common;
+  std::ranges::set_intersection(*blocks, named, std::back_inserter(common));
+  blocks = std::move(common);
+}
+
+// Finished blocks that can hold a match: those that every index names; nothing when no index
+// applies and all have to be read.
 Result<std::optional<std::vector<std::uint64_t>>> candidate_blocks(ReadView& view,
                                                                    const Filter& filter,
                                                                    std::uint64_t first) {
@@ -100,16 +113,19 @@ Result<std::optional<std::vector<std::uint64_t>>> candidate_blocks(ReadView& vie
     SALLYPORT_TRY(const Uuid id, wanted_id(filter));
     return view.blocks_with_id(id);
   }
-  // Facets are ordered from the most telling to the least.
-  if (!filter.facets.empty()) {
-    const auto& [facet, value] = *filter.facets.begin();
-    return view.blocks_with(facet, value, first);
-  }
+  std::optional<std::vector<std::uint64_t>> blocks;
+  const auto many = [&] { return !blocks || blocks->size() > kFewBlocks; };
   if (filter.since || filter.until) {
-    return view.blocks_between(filter.since.value_or(WallTime::min()),
-                               filter.until.value_or(WallTime::max()), first);
+    SALLYPORT_TRY(blocks, view.blocks_between(filter.since.value_or(WallTime::min()),
+                                              filter.until.value_or(WallTime::max()), first));
   }
-  return std::nullopt;
+  // Facets are ordered from the most telling to the least.
+  for (const auto& [facet, value] : filter.facets) {
+    if (!many()) break;
+    SALLYPORT_TRY(std::vector<std::uint64_t> named, view.blocks_with(facet, value, first));
+    keep_common(blocks, std::move(named));
+  }
+  return blocks;
 }
 
 }  // namespace
@@ -154,18 +170,24 @@ Result<std::vector<StoredEntry>> newest_entries(ReadView& view, const Filter& fi
   left.push_back(size / kBlock);  // the entries that are in no block yet
   const Sieve sieve(filter);
   std::vector<StoredEntry> newest;  // the newest first
-  // Backwards, and no further than it takes.
-  for (; !left.empty() && newest.size() < count; left.pop_back()) {
-    const std::uint64_t begin = left.back() * kBlock;
-    std::vector<StoredEntry> found;
-    const auto look = [&](const StoredEntry& stored) -> Result<bool> {
-      SALLYPORT_TRY(const std::optional<EntryView> entry, sieve.passes(stored));
-      if (entry) found.push_back(stored);
-      return true;
-    };
-    SALLYPORT_CHECK_OK(view.scan(std::max(stop, begin), std::min(size, begin + kBlock), look));
-    newest.insert(newest.end(), std::make_move_iterator(found.rbegin()),
-                  std::make_move_iterator(found.rend()));
+  // Backwards, tile by tile, and no further than it takes.
+  for (; !left.empty(); left.pop_back()) {
+    const std::uint64_t begin = std::max(stop, left.back() * kBlock);
+    std::uint64_t end = std::min(size, (left.back() + 1) * kBlock);
+    while (end > begin && newest.size() < count) {
+      const std::uint64_t from = std::max(begin, (end - 1) / kTile * kTile);
+      std::vector<StoredEntry> found;
+      const auto look = [&](const StoredEntry& stored) -> Result<bool> {
+        SALLYPORT_TRY(const std::optional<EntryView> entry, sieve.passes(stored));
+        if (entry) found.push_back(stored);
+        return true;
+      };
+      SALLYPORT_CHECK_OK(view.scan(from, end, look));
+      newest.insert(newest.end(), std::make_move_iterator(found.rbegin()),
+                    std::make_move_iterator(found.rend()));
+      end = from;
+    }
+    if (newest.size() >= count) break;
   }
   if (newest.size() > count) newest.resize(count);
   std::ranges::reverse(newest);

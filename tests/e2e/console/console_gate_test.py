@@ -11,7 +11,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from browser_support import BrowserTest  # noqa: E402
-from cli_support import BIN  # noqa: E402
+from cli_support import BIN, MAKE_LEDGER  # noqa: E402
 from console_pages_support import PagesTest, WIDE  # noqa: E402
 from serve_support import ServeTest, Session, in_background  # noqa: E402
 
@@ -105,6 +105,22 @@ class GateTest(GateBase):
         self.run_page("await page.goto(args.url)", url=f"{self.origin}/console/approvals?view=history")
         self.wait_for("() => document.querySelectorAll('.history a').length === 1")
         self.assert_clean(self.origin)
+
+    # CO-42 (partly), CO-70 (partly): a search for what is rare shows how far it is, can be stopped, and ends with the row
+    def test_a_long_search_says_how_far_it_is_and_can_be_stopped(self):
+        subprocess.run([MAKE_LEDGER, self.data, "10000", "1000"], check=True, timeout=300)  # the second call of all was refused
+        self.start()
+        self.sign_in()
+        self.run_page("await page.route(/calls.*cursor=/, () => {}); await page.goto(args.url); await page.waitForSelector('[data-search=running]')",
+                      url=f"{self.origin}/console/calls?verdict=refused")
+        self.assertIn("looked at the records down to", self.text("[data-search]"))
+        self.run_page("await page.focus('[data-search] button'); await page.keyboard.press('Enter'); await page.waitForSelector('[data-search=stopped]')")
+        self.assertEqual(self.run_page("return await page.$$eval('tbody tr', all => all.length)"), 0)
+        self.assertFalse(self.run_page("return await page.isDisabled('.pager button:last-child')"))
+        self.run_page("await page.unroute(/calls.*cursor=/); await page.reload(); await page.waitForSelector('tbody tr')")
+        self.wait_for("() => !document.querySelector('[data-search]')")
+        self.assertEqual(self.run_page("return await page.$$eval('tbody tr', all => all.length)"), 1)
+        self.assertEqual(self.run_page("return await page.$eval('tbody tr a', one => one.href.split('/calls/')[1].split('?')[0])"), "call-00001")
 
     # CO-2 (partly), CO-5 (partly): every screen of the real gate
     def test_every_screen_shows_what_the_gate_has_written(self):

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 
-const { FrameCutter, lineDiff, TwoActs, parse, canonical, consistent, visible } = await import(pathToFileURL(process.argv[2]));
+const { FrameCutter, lineDiff, TwoActs, parse, read, canonical, consistent, sha256, visible } = await import(pathToFileURL(process.argv[2]));
 
 const STREAM = ": open\n\nid: 7\nevent: approvals\ndata: {\"a\":1}\n\nevent: health\ndata: {}\n\n: 2026-11-16T20:00:15.000000Z\n\ndata: x\ndata: y\n\n";
 const WANTED = [{ event: "approvals", id: "7", data: '{"a":1}' }, { event: "health", id: "", data: "{}" }, { event: "message", id: "", data: "x\ny" }];
@@ -88,6 +88,32 @@ test("JSON is read strictly and written in one way", () => {
   assert.equal(canonical(parse('{"\\u20ac":1,"\\r":2,"\\ufb33":3,"1":4,"\\ud83d\\ude00":5,"\\u0080":6,"\\u00f6":7}')), '{"\\r":2,"1":4,"\u0080":6,"\u00f6":7,"\u20ac":1,"\ud83d\ude00":5,"\ufb33":3}');
 });
 
+// CO-51 (partly), CO-55 (partly)
+test("whether a text is canonical is seen while it is read, and its members are as they are written", () => {
+  const texts = ['{"a":1,"b":[{"c":"\u20ac"}]}', '{"b":1,"a":2}', '{"a": 1}', ' {"a":1}', '{"a":1}\n', '{"a":{"z":1,"b":2}}', '["\\u0041"]', '["\\n"]', '["\\u000a"]', '["\\/"]', '["\\u001f"]',
+    '["\\u001F"]', '{"\\u20ac":1}', '{"\u{1f600}":1,"\ufb33":2}', '{"\ufb33":2,"\u{1f600}":1}', '["\\ud83d\\ude00"]', "[]", "[ ]", "{}", "{ }", '"x"', "7", '{"":1,"\\u0000":2}', '{"10":1,"9":2}', '{"9":1,"10":2}'];
+  let canonicals = 0;
+  for (const text of texts) {
+    const { value, members } = read(text);
+    assert.equal(members !== null, canonical(value) === text, text);
+    canonicals += members !== null;
+  }
+  assert.ok(canonicals > 5 && canonicals < texts.length - 5);
+  assert.deepEqual([...read('{"entry":{"body":{"entry":1}},"openings":[{"entry":2}]}').members], [["entry", '{"body":{"entry":1}}'], ["openings", '[{"entry":2}]']]);
+});
+
+// CO-51 (partly): of every length up to five blocks
+test("our SHA-256 is that of WebCrypto and of FIPS 180-4", async () => {
+  const hex = (bytes) => Buffer.from(bytes).toString("hex");
+  assert.equal(hex(sha256("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  assert.equal(hex(sha256("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  assert.equal(hex(sha256("a".repeat(1_000_000))), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  for (let length = 0; length <= 320; length++) {
+    const bytes = Uint8Array.from({ length }, (_, i) => (i * 131 + length * 17) & 255);
+    assert.equal(hex(sha256(bytes.slice(0, length >> 1), bytes.slice(length >> 1))), hex(await crypto.subtle.digest("SHA-256", bytes)), `${length} bytes`);
+  }
+});
+
 // CO-53 (partly): every pair of sizes of a small tree
 test("a tree continues its own past and no other", async () => {
   const hash = async (...parts) => new Uint8Array(await crypto.subtle.digest("SHA-256", Buffer.concat(parts)));
@@ -104,9 +130,9 @@ test("a tree continues its own past and no other", async () => {
     for (let old = 1; old <= size; old++) {
       const proof = await prove(old, leaves.slice(0, size), true);
       const roots = [await root(leaves.slice(0, old)), await root(leaves.slice(0, size))];
-      assert.equal(await consistent(BigInt(old), roots[0], BigInt(size), roots[1], proof), true, `${old} ${size}`);
-      assert.equal(await consistent(BigInt(old), leaves[8], BigInt(size), roots[1], proof), false);
-      if (old < size) assert.equal(await consistent(BigInt(old), roots[0], BigInt(size), roots[1], [...proof, leaves[0]]), false);
+      assert.equal(consistent(BigInt(old), roots[0], BigInt(size), roots[1], proof), true, `${old} ${size}`);
+      assert.equal(consistent(BigInt(old), leaves[8], BigInt(size), roots[1], proof), false);
+      if (old < size) assert.equal(consistent(BigInt(old), roots[0], BigInt(size), roots[1], [...proof, leaves[0]]), false);
     }
   }
 });

@@ -14,8 +14,9 @@ ENTRY = """
 export { FrameCutter } from "./core/sse";
 export { lineDiff } from "./approvals/line_diff";
 export { TwoActs } from "./approvals/two_acts";
-export { parse, canonical } from "./core/verify/json";
+export { parse, read, canonical } from "./core/verify/json";
 export { consistent } from "./core/verify/merkle";
+export { sha256 } from "./core/verify/sha256";
 export { visible } from "./core/visible";
 """
 

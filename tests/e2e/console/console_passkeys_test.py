@@ -53,6 +53,7 @@ def written(assertion):
 
 class PasskeyBase(console_gate_test.GateBase):
     """A reviewer with a registered key, and a page with an authenticator in software."""
+    person = "user:bo"
 
     def start(self, human="", more=""):
         self.effects = self.folder / "effects"
@@ -74,7 +75,7 @@ class PasskeyBase(console_gate_test.GateBase):
         return done.stderr if fails else done.stdout
 
     def enter(self, **options):
-        """A page of bo's session, with an authenticator in software."""
+        """A page of the person's session, with an authenticator in software."""
         self.context(**{**WIDE, **options})
         self.run_page("""
             const cdp = await context.newCDPSession(page);
@@ -82,7 +83,7 @@ class PasskeyBase(console_gate_test.GateBase):
             const {authenticatorId} = await cdp.send('WebAuthn.addVirtualAuthenticator', {options: {protocol: 'ctap2', transport: 'internal',
               hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true}});
             Object.assign(context, {cdp, authenticatorId});""")
-        url = json.loads(self.run_cli("console", "--as", "user:bo", "--json", *self.own))["url"]
+        url = json.loads(self.run_cli("console", "--as", self.person, "--json", *self.own))["url"]
         self.run_page("await page.goto(args.url); await page.waitForSelector('header.top')", url=url)
         self.run_page("await page.goto(args.url); await page.waitForSelector('[data-add=passkey]')", url=f"{self.origin}/console/keys")
 

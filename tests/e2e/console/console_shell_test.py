@@ -147,6 +147,24 @@ class LookTest(PagesTest):
                       ...[...document.querySelectorAll('button, .top a, .tabs a, .notice')].filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent)])""")
                 self.assertEqual(over, [0], (path, size))
 
+    # CO-69 (partly): a table of six columns is no table on a phone; each row is a card, and each cell says what it is
+    def test_rows_are_cards_on_a_phone(self):
+        gate = self.gate()
+        screens(gate)
+        self.enter(gate, context=PHONE)
+        for path in ("calls", "tools", "grants", "agents", "policies", "health"):
+            self.run_page("await page.goto(args.url); await page.waitForSelector('tbody td')", url=gate.url + path)
+            cells = self.run_page("""return await page.$$eval('.scroll tbody td', all => all.filter(one => one.textContent && one.checkVisibility())
+                .map(one => [one.clientWidth, one.dataset.label, getComputedStyle(one, '::before').content]))""")
+            self.assertGreater(len(cells), 2, path)
+            self.assertGreater(min(width for width, _, _ in cells), 320, path)
+            titled = [(label, before) for _, label, before in cells if label]
+            self.assertGreaterEqual(len(titled), 2, path)
+            for label, before in titled:
+                self.assertIn(label, before, path)
+            header = self.run_page("return await page.$eval('header.top', one => one.offsetHeight)")
+            self.assertLessEqual(header, 110, path)
+
     # CO-69 (partly)
     def test_the_language_can_be_changed_and_is_kept(self):
         gate = self.gate()

@@ -221,6 +221,42 @@ TEST_F(QueryTest, TheNewestMatchesAreTheLastOfAllMatches) {
   }
 }
 
+// LE-62, CO-70 (partly): of several finished blocks, those are read that every index names
+TEST_F(QueryTest, IndexesOfFinishedBlocksTogetherLeaveNothingOut) {
+  std::mt19937 random(6);
+  for (int batch = 0; batch < 13; ++batch) {
+    std::vector<core::Draft> drafts;
+    for (int i = 0; i < 1000; ++i) drafts.push_back(draft(random, 900 + batch * 1000 + i));
+    ASSERT_TRUE(ledger_->append_blocking(std::move(drafts), core::Urgency::Announces));
+    clock_.advance(std::chrono::minutes(6));
+  }
+  const WallTime start = *from_rfc3339("2025-11-15T02:00:00Z");
+  const auto at = [start](int minutes) { return start + std::chrono::minutes(minutes); };
+  const std::vector<Filter> wanted = {
+      {.facets = {{Facet::Agent, "agent2"}, {Facet::Tool, "tool1"}},
+       .since = at(125),
+       .until = at(135)},
+      {.facets = {{Facet::Call, "call1500"}, {Facet::Kind, "tool_audit"}}},
+      {.facets = {{Facet::Call, "call1500"}}, .until = at(60)},
+      {.facets = {{Facet::Kind, "tool_audit"}}, .until = at(2)},
+      {.since = at(140), .until = at(146)},
+      {.facets = {{Facet::Tool, "nowhere"}, {Facet::Kind, "tool_audit"}}},
+  };
+  for (const Filter& filter : wanted) {
+    const Sequences found = expected(filter);
+    EXPECT_EQ(find(filter).value(), found);
+    Sequences newest;
+    ASSERT_TRUE(ledger_.store().read([&](ReadView& view) -> Result<void> {
+      const auto entries = newest_entries(view, filter, 300);
+      EXPECT_TRUE(entries);
+      for (const StoredEntry& stored : *entries) newest.push_back(stored.sequence);
+      return {};
+    }));
+    const std::size_t many = std::min<std::size_t>(300, found.size());
+    EXPECT_EQ(newest, Sequences(found.end() - static_cast<std::ptrdiff_t>(many), found.end()));
+  }
+}
+
 // LE-62
 TEST_F(QueryTest, CountsAreThoseOfTheEntries) {
   for (const Facet facet : kFacets) {

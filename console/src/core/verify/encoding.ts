@@ -1,7 +1,5 @@
-// Base64 in its one form, hex, and SHA-256 by WebCrypto.
-import { utf8 } from "./json";
-
-export type Bytes = Uint8Array<ArrayBuffer>;
+// Base64 in its one form, and hex.
+import type { Bytes } from "./sha256";
 
 export function base64(bytes: Uint8Array): string {
   let binary = "";
@@ -19,7 +17,9 @@ export function fromBase64(text: string): Bytes | null {
     return null;
   }
   if (btoa(binary) !== text) return null;
-  return Uint8Array.from(binary, (c) => c.charCodeAt(0));
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
 }
 
 export function hash32(text: unknown): Bytes | null {
@@ -27,23 +27,12 @@ export function hash32(text: unknown): Bytes | null {
   return bytes?.length === 32 ? bytes : null;
 }
 
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
 export function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-export function joined(...parts: (string | Uint8Array)[]): Bytes {
-  const all = parts.map((part) => (typeof part === "string" ? utf8(part) : part));
-  const out = new Uint8Array(all.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of all) {
-    out.set(part, at);
-    at += part.length;
-  }
+  let out = "";
+  for (const byte of bytes) out += HEX[byte]!;
   return out;
-}
-
-export async function sha256(...parts: (string | Uint8Array)[]): Promise<Bytes> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", joined(...parts)));
 }
 
 export function same(a: Uint8Array, b: Uint8Array): boolean {

@@ -1,12 +1,13 @@
 // What an entry must look like, and what its sealed fields commit to.
-import { type Bytes, hex, sha256 } from "./encoding";
-import { isObject, type Json, type JsonObject, Malformed, utf8 } from "./json";
+import { hex } from "./encoding";
+import { isObject, type Json, type JsonObject, longerThan, Malformed } from "./json";
+import { type Bytes, sha256 } from "./sha256";
 
 const MOST_BYTES = 65535;
 const KINDS = "event intent tool_audit guard_hit approval trust grant topic hook_failed control model_audit".split(" ");
 const REQUIRED = "body id instance_id kind recorded_at schema sequence".split(" ");
-const TEXTS = ("agent_id call_id id instance_id kind outcome policy_hash recorded_at run_id schema server session_id tool_name topic " +
-  "trace_id").split(" ");
+const TEXTS = new Set(("agent_id call_id id instance_id kind outcome policy_hash recorded_at run_id schema server session_id tool_name topic " +
+  "trace_id").split(" "));
 const REPEATED = ("policy_hash call_id session_id agent_id server tool_name outcome trace_id run_id topic topic_id instance_id " +
   "sequence").split(" ");
 const SEALED = new Set(("answer args command cwd description detail details effective_input effects error escalations excerpt input " +
@@ -22,7 +23,7 @@ export interface Opening {
 }
 
 function fits(name: string, value: Json): boolean {
-  if (TEXTS.includes(name)) return typeof value === "string";
+  if (TEXTS.has(name)) return typeof value === "string";
   if (name === "sequence" || name === "topic_id") return isCount(value);
   if (name === "body") return isObject(value);
   return name === "redactions" && Array.isArray(value);
@@ -58,7 +59,7 @@ function checkSealed(value: Json, name: string): void {
 
 // `text` is the canonical form of `entry`.
 export function checkEntry(entry: Json, text: string): asserts entry is JsonObject {
-  if (utf8(text).length > MOST_BYTES) throw new Malformed("the entry is over 65,535 bytes");
+  if (longerThan(text, MOST_BYTES)) throw new Malformed("the entry is over 65,535 bytes");
   if (!isObject(entry)) throw new Malformed("an entry is an object");
   for (const [name, value] of entry) {
     if (!fits(name, value)) throw new Malformed(`an entry has no member \`${name.slice(0, 40)}\` of this form`);
@@ -86,10 +87,10 @@ function find(value: Json, pointer: string): Json | undefined {
   return found;
 }
 
-export async function checkOpening(entry: JsonObject, opening: Opening): Promise<void> {
+export function checkOpening(entry: JsonObject, opening: Opening): void {
   const digest = sealedText(find(entry, opening.path));
   if (digest === null) throw new Malformed("an opening points at no sealed field at " + opening.path);
-  const hash = await sha256("sallyport/field/v1\n", opening.form === "json" ? "j" : "r", opening.salt, opening.value);
+  const hash = sha256("sallyport/field/v1\n", opening.form === "json" ? "j" : "r", opening.salt, opening.value);
   if (digest !== "sha256:" + hex(hash)) throw new Malformed("an opening does not match its commitment at " + opening.path);
 }
 

@@ -8,11 +8,16 @@ export class Malformed extends Error {}
 
 const MOST_BYTES = 16 * 1024 * 1024;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-const PLAIN = /[^"\\\u0000-\u001f]*/y;
 const ESCAPES: Record<string, string> = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+const encoder = new TextEncoder();
 
 export function utf8(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>;
+  return encoder.encode(text) as Uint8Array<ArrayBuffer>;
+}
+
+// A character has at most three bytes: most texts need not be encoded to know.
+export function longerThan(text: string, bytes: number): boolean {
+  return text.length * 3 > bytes && utf8(text).length > bytes;
 }
 
 export function textOf(bytes: Uint8Array): string {
@@ -24,14 +29,22 @@ export function textOf(bytes: Uint8Array): string {
   }
 }
 
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
 class Reader {
   private at = 0;
+  canonical = true; // so far
+  readonly members = new Map<string, string>(); // of the outermost object, as they are written
+
   constructor(
     private readonly text: string,
     private depth: number,
+    private readonly outermost = depth - 1,
   ) {}
 
   document(): Json {
+    if (!wellFormed(this.text)) throw this.wrong("a lone surrogate");
     const value = this.value();
     this.blanks();
     if (this.at < this.text.length) throw this.wrong("text after the value");
@@ -43,7 +56,12 @@ class Reader {
   }
 
   private blanks(): void {
-    while (" \t\n\r".includes(this.text[this.at] ?? "x")) this.at++;
+    for (;;) {
+      const next = this.text.charCodeAt(this.at);
+      if (next !== 0x20 && next !== 0x0a && next !== 0x0d && next !== 0x09) return;
+      this.canonical = false;
+      this.at++;
+    }
   }
 
   private take(wanted: string): boolean {
@@ -55,17 +73,28 @@ class Reader {
 
   private value(): Json {
     this.blanks();
-    const next = this.text[this.at];
-    if (next === "{") return this.inside(() => this.object());
-    if (next === "[") return this.inside(() => this.array());
-    if (next === '"') return this.string();
-    for (const [word, value] of [["null", null], ["true", true], ["false", false]] as const) {
-      if (this.text.startsWith(word, this.at)) {
-        this.at += word.length;
-        return value;
-      }
+    switch (this.text[this.at]) {
+      case "{":
+        return this.inside(() => this.object());
+      case "[":
+        return this.inside(() => this.array());
+      case '"':
+        return this.string();
+      case "n":
+        return this.word("null", null);
+      case "t":
+        return this.word("true", true);
+      case "f":
+        return this.word("false", false);
+      default:
+        return this.number();
     }
-    return this.number();
+  }
+
+  private word<T>(word: string, value: T): T {
+    if (!this.text.startsWith(word, this.at)) throw this.wrong("not JSON");
+    this.at += word.length;
+    return value;
   }
 
   private inside<T>(read: () => T): T {
@@ -80,13 +109,18 @@ class Reader {
   private object(): JsonObject {
     const object: JsonObject = new Map();
     if (this.take("}")) return object;
+    let before: string | null = null;
     do {
       this.blanks();
       if (this.text[this.at] !== '"') throw this.wrong("a member name is missing");
       const name = this.string();
       if (object.has(name)) throw this.wrong("a member stands twice in one object");
+      if (before !== null && name < before) this.canonical = false;
+      before = name;
       if (!this.take(":")) throw this.wrong("a colon is missing");
+      const from = this.at;
       object.set(name, this.value());
+      if (this.depth === this.outermost) this.members.set(name, this.text.slice(from, this.at));
     } while (this.take(","));
     if (!this.take("}")) throw this.wrong("an object does not end");
     return object;
@@ -102,17 +136,22 @@ class Reader {
   }
 
   private string(): string {
+    const from = this.at++;
     let out = "";
-    for (this.at++; ; ) {
-      PLAIN.lastIndex = this.at;
-      out += PLAIN.exec(this.text)![0];
-      this.at = PLAIN.lastIndex;
-      const next = this.text[this.at++];
-      if (next === '"') break;
-      if (next !== "\\") throw this.wrong("a string does not end or holds a control character");
+    let escaped = false;
+    for (let begin = this.at; ; begin = this.at) {
+      let next: number;
+      do next = this.text.charCodeAt(this.at++);
+      while (next !== QUOTE && next !== BACKSLASH && next >= 0x20);
+      out += this.text.slice(begin, this.at - 1);
+      if (next === QUOTE) break;
+      if (next !== BACKSLASH) throw this.wrong("a string does not end or holds a control character");
       out += this.escape();
+      escaped = true;
     }
+    if (!escaped) return out;
     if (!wellFormed(out)) throw this.wrong("a lone surrogate");
+    if (JSON.stringify(out) !== this.text.slice(from, this.at)) this.canonical = false;
     return out;
   }
 
@@ -140,12 +179,24 @@ class Reader {
 }
 
 function wellFormed(text: string): boolean {
-  return !/\p{Surrogate}/u.test(text);
+  // Most texts have none at all, which the first pattern sees at once.
+  return !/[\ud800-\udfff]/.test(text) || !/\p{Surrogate}/u.test(text);
+}
+
+export interface Document {
+  value: Json;
+  members: Map<string, string> | null; // of the outermost object, as they are written; null: not in canonical form
+}
+
+export function read(text: string, depth = 128): Document {
+  if (longerThan(text, MOST_BYTES)) throw new Malformed("over 16 MiB");
+  const reader = new Reader(text, depth);
+  const value = reader.document();
+  return { value, members: reader.canonical ? reader.members : null };
 }
 
 export function parse(text: string, depth = 128): Json {
-  if (utf8(text).length > MOST_BYTES) throw new Malformed("over 16 MiB");
-  return new Reader(text, depth).document();
+  return read(text, depth).value;
 }
 
 export function canonical(value: Json): string {

@@ -1,20 +1,20 @@
 // The tree of RFC 6962.
-import { type Bytes, same, sha256 } from "./encoding";
-import { utf8 } from "./json";
+import { same } from "./encoding";
+import { type Bytes, sha256 } from "./sha256";
 
 const LEAF = new Uint8Array([0]);
 const NODE = new Uint8Array([1]);
 
-export function leafHash(entry: string): Promise<Bytes> {
-  return sha256(LEAF, utf8(entry));
+export function leafHash(entry: string): Bytes {
+  return sha256(LEAF, entry);
 }
 
-function nodeHash(left: Bytes, right: Bytes): Promise<Bytes> {
+export function nodeHash(left: Bytes, right: Bytes): Bytes {
   return sha256(NODE, left, right);
 }
 
 // The root to which the proof leads from a leaf; null where the proof has another length than the tree asks for.
-export async function rootFromInclusion(index: bigint, size: bigint, leaf: Bytes, proof: Bytes[]): Promise<Bytes | null> {
+export function rootFromInclusion(index: bigint, size: bigint, leaf: Bytes, proof: Bytes[]): Bytes | null {
   if (index >= size) return null;
   let hash = leaf;
   let node = index;
@@ -22,14 +22,14 @@ export async function rootFromInclusion(index: bigint, size: bigint, leaf: Bytes
   for (const sibling of proof) {
     if (last === 0n) return null;
     if ((node & 1n) !== 0n || node === last) {
-      hash = await nodeHash(sibling, hash);
+      hash = nodeHash(sibling, hash);
       // A lone node is carried up without a sibling of its own.
       while ((node & 1n) === 0n && node !== 0n) {
         node >>= 1n;
         last >>= 1n;
       }
     } else {
-      hash = await nodeHash(hash, sibling);
+      hash = nodeHash(hash, sibling);
     }
     node >>= 1n;
     last >>= 1n;
@@ -38,7 +38,7 @@ export async function rootFromInclusion(index: bigint, size: bigint, leaf: Bytes
 }
 
 // Does the tree of `size` begin with the tree of `oldSize`?
-export async function consistent(oldSize: bigint, oldRoot: Bytes, size: bigint, root: Bytes, proof: Bytes[]): Promise<boolean> {
+export function consistent(oldSize: bigint, oldRoot: Bytes, size: bigint, root: Bytes, proof: Bytes[]): boolean {
   if (oldSize === size) return proof.length === 0 && same(oldRoot, root);
   if (oldSize === 0n || oldSize > size || proof.length === 0) return false;
   let next = 0;
@@ -56,14 +56,14 @@ export async function consistent(oldSize: bigint, oldRoot: Bytes, size: bigint, 
   for (const sibling of proof.slice(next)) {
     if (last === 0n) return false;
     if ((node & 1n) !== 0n || node === last) {
-      oldHash = await nodeHash(sibling, oldHash);
-      newHash = await nodeHash(sibling, newHash);
+      oldHash = nodeHash(sibling, oldHash);
+      newHash = nodeHash(sibling, newHash);
       while ((node & 1n) === 0n && node !== 0n) {
         node >>= 1n;
         last >>= 1n;
       }
     } else {
-      newHash = await nodeHash(newHash, sibling);
+      newHash = nodeHash(newHash, sibling);
     }
     node >>= 1n;
     last >>= 1n;

@@ -1,6 +1,7 @@
 // Signed notes, checkpoints and verifier keys (C2SP signed-note, tlog-checkpoint) with Ed25519.
-import { type Bytes, fromBase64, hash32, hex, joined, same, sha256 } from "./encoding";
+import { fromBase64, hash32, hex, same } from "./encoding";
 import { Malformed, utf8 } from "./json";
+import { type Bytes, sha256 } from "./sha256";
 
 export interface VerifierKey {
   text: string;
@@ -40,7 +41,7 @@ export async function parseKey(text: string): Promise<VerifierKey> {
   if (!/^[0-9a-f]{8}$/.test(id)) throw new Malformed("a key id is eight lower-case hex digits");
   if (bytes?.length !== 33) throw new Malformed("key bytes are the base64 of 33 bytes");
   if (bytes[0] !== 1) throw new Malformed("only Ed25519 keys (type 1) are known");
-  const digest = (await sha256(name, "\n", bytes)).slice(0, 4);
+  const digest = sha256(name, "\n", bytes).slice(0, 4);
   if (hex(digest) !== id) throw new Malformed("the key id does not belong to this name and key");
   const publicKey = await crypto.subtle.importKey("raw", bytes.slice(1), { name: "Ed25519" }, false, ["verify"]);
   return { text, name, id: digest, publicKey };
@@ -113,7 +114,7 @@ export async function canCheck(): Promise<boolean> {
   try {
     const key = await crypto.subtle.importKey("raw", VECTOR.key, { name: "Ed25519" }, false, ["verify"]);
     const good = await crypto.subtle.verify({ name: "Ed25519" }, key, VECTOR.signature, new Uint8Array());
-    const bad = await crypto.subtle.verify({ name: "Ed25519" }, key, VECTOR.signature, joined("x"));
+    const bad = await crypto.subtle.verify({ name: "Ed25519" }, key, VECTOR.signature, utf8("x"));
     return good === true && bad === false;
   } catch {
     return false;

@@ -1,11 +1,13 @@
 // A range of the log in the JSON Lines of `ledger export`, checked line by line as `sallyport ledger verify FILE` does:
 // both name the same first bad sequence. Who may change a tier, and whose passkey signed, is for the program: that takes
 // the keys of people.
-import { type Bytes, hash32, same, sha256 } from "./encoding";
+import { hash32, same } from "./encoding";
 import { checkEntry, checkOpening, isCount } from "./entry";
-import { canonical, isObject, type Json, type JsonObject, Malformed, parse, utf8 } from "./json";
+import { canonical, isObject, type Json, type JsonObject, Malformed, read } from "./json";
+import { leafHash, nodeHash } from "./merkle";
 import { type Checkpoint, type Note, parseCheckpoint, parseKey, parseNote, trustOf, type VerifierKey } from "./note";
 import { parseOpening } from "./receipt";
+import type { Bytes } from "./sha256";
 
 export interface Fault {
   sequence: number; // the first bad one
@@ -25,28 +27,21 @@ export class Edge {
   }
 
   // A whole subtree of 2^level leaves, where one begins.
-  async append(hash: Bytes, level = 0): Promise<void> {
+  append(hash: Bytes, level = 0): void {
     this.size += 2 ** level;
     let top = { level, hash };
     while (this.peaks[this.peaks.length - 1]?.level === top.level) {
       const left = this.peaks.pop()!;
-      top = { level: top.level + 1, hash: await node(left.hash, top.hash) };
+      top = { level: top.level + 1, hash: nodeHash(left.hash, top.hash) };
     }
     this.peaks.push(top);
   }
 
-  async root(): Promise<Bytes | null> {
+  root(): Bytes | null {
     let hash: Bytes | null = null;
-    for (const peak of [...this.peaks].reverse()) hash = hash === null ? peak.hash : await node(peak.hash, hash);
+    for (const peak of [...this.peaks].reverse()) hash = hash === null ? peak.hash : nodeHash(peak.hash, hash);
     return hash;
   }
-}
-
-const LEAF = new Uint8Array([0]);
-const NODE = new Uint8Array([1]);
-
-function node(left: Bytes, right: Bytes): Promise<Bytes> {
-  return sha256(NODE, left, right);
 }
 
 interface Rotation {
@@ -95,11 +90,11 @@ export class RangeCheck {
     this.line++;
     this.lastIsCheckpoint = false;
     try {
-      const object = parse(text, DEEPEST);
+      const { value: object, members } = read(text, DEEPEST);
       if (!isObject(object)) return this.fault("entry_bytes", "it is no object");
-      if (object.has("checkpoint")) return await this.takeCheckpoint(object, text);
-      if (object.has("leaf")) return await this.takeLeaf(object, text);
-      return await this.takeEntry(object, text);
+      if (object.has("checkpoint")) return await this.takeCheckpoint(object, members !== null);
+      if (object.has("leaf")) return this.takeLeaf(object, members !== null);
+      return await this.takeEntry(object, members);
     } catch (error) {
       if (error instanceof Malformed || error instanceof RangeError) return this.fault("entry_bytes", error.message);
       throw error;
@@ -124,8 +119,8 @@ export class RangeCheck {
     return { sequence, check, detail: `line ${this.line}: ${detail}` };
   }
 
-  private async grow(leaf: Bytes): Promise<null> {
-    await this.edge.append(leaf);
+  private grow(leaf: Bytes): null {
+    this.edge.append(leaf);
     this.leaves.push(leaf);
     return null;
   }
@@ -136,10 +131,10 @@ export class RangeCheck {
     return this.fault("missing_sequence", `entry ${sequence} stands where ${this.size} comes next`);
   }
 
-  private async takeLeaf(object: JsonObject, text: string): Promise<Fault | null> {
+  private takeLeaf(object: JsonObject, canonical: boolean): Fault | null {
     const leaf = hash32(object.get("leaf"));
     const sequence = object.get("sequence");
-    if (!leaf || !isCount(sequence) || object.size !== 2 || canonical(object) !== text) return this.fault("entry_bytes", "not the line of a pruned entry");
+    if (!leaf || !isCount(sequence) || object.size !== 2 || !canonical) return this.fault("entry_bytes", "not the line of a pruned entry");
     const wrong = this.wrongPlace(sequence);
     if (wrong) return wrong;
     this.pruned++;
@@ -147,28 +142,28 @@ export class RangeCheck {
     return this.grow(leaf);
   }
 
-  private async takeEntry(object: JsonObject, text: string): Promise<Fault | null> {
+  private async takeEntry(object: JsonObject, members: Map<string, string> | null): Promise<Fault | null> {
     const entry = object.get("entry");
     const openings = object.get("openings");
     if (!isObject(entry) || !Array.isArray(openings) || object.size !== 2) {
       return this.fault("entry_bytes", "it has other members than `entry` and `openings`, or `checkpoint`");
     }
-    const bytes = canonical(entry);
+    const bytes = members?.get("entry") ?? canonical(entry);
     checkEntry(entry, bytes);
     return (
       this.wrongPlace(entry.get("sequence") as number) ??
-      (await this.wrongOpening(entry, openings)) ??
-      (text === canonical(object) ? null : this.fault("entry_bytes", "it is not written in canonical form")) ??
+      this.wrongOpening(entry, openings) ??
+      (members ? null : this.fault("entry_bytes", "it is not written in canonical form")) ??
       this.repeated(entry.get("id") as string) ??
       this.wrongTopic(entry) ??
       (await this.noteControl(entry)) ??
-      this.grow(await sha256(LEAF, utf8(bytes)))
+      this.grow(leafHash(bytes))
     );
   }
 
-  private async wrongOpening(entry: JsonObject, openings: Json[]): Promise<Fault | null> {
+  private wrongOpening(entry: JsonObject, openings: Json[]): Fault | null {
     try {
-      for (const opening of openings) await checkOpening(entry, parseOpening(opening));
+      for (const opening of openings) checkOpening(entry, parseOpening(opening));
       return null;
     } catch (error) {
       if (error instanceof Malformed) return this.fault("opening", error.message);
@@ -214,16 +209,16 @@ export class RangeCheck {
     return null;
   }
 
-  private async takeCheckpoint(object: JsonObject, text: string): Promise<Fault | null> {
+  private async takeCheckpoint(object: JsonObject, canonical: boolean): Promise<Fault | null> {
     const told = object.get("checkpoint");
     const note = parseNote(typeof told === "string" ? told : "");
     const state = parseCheckpoint(note.text);
-    if (object.size !== 1 || canonical(object) !== text) return this.fault("entry_bytes", "a checkpoint stands alone in its line");
+    if (object.size !== 1 || !canonical) return this.fault("entry_bytes", "a checkpoint stands alone in its line");
     const wrong = (check: string, detail: string) => this.fault(check, detail, this.covered);
     if (state.origin !== this.key.name) return wrong("checkpoint_signature", `the checkpoint is of \`${state.origin.slice(0, 100)}\``);
     if (state.size > BigInt(this.size)) return this.fault("missing_sequence", `the checkpoint is of ${state.size} entries, ${this.size} are here`);
     if (state.size < BigInt(this.size)) return wrong("checkpoint_consistency", `a checkpoint of ${state.size} entries stands behind entry ${this.size - 1}`);
-    const root = await this.edge.root();
+    const root = this.edge.root();
     if (!root || !same(root, state.root)) return wrong("root", `entries ${this.covered} to ${this.size - 1} are not those that were signed`);
     return this.judge(note, state);
   }

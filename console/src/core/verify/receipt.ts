@@ -1,10 +1,11 @@
 // The nine steps of `sallyport verify`, over a receipt and a key that came another way. Each step has the name that the
 // program gives it, and both stop at the same one.
-import { type Bytes, fromBase64, hash32, hex, same } from "./encoding";
+import { fromBase64, hash32, hex, same } from "./encoding";
 import { checkEntry, checkMeaning, checkOpening, isCount, type Opening } from "./entry";
 import { canonical, isObject, type Json, type JsonObject, Malformed, parse, textOf, utf8 } from "./json";
 import { consistent, leafHash, rootFromInclusion } from "./merkle";
 import { type Checkpoint, decimal, parseCheckpoint, parseKey, parseNote, trustOf, type VerifierKey } from "./note";
+import type { Bytes } from "./sha256";
 
 export const STEPS = ["form", "key", "signature", "origin", "size", "position", "inclusion", "opening", "meaning"] as const;
 export type Step = (typeof STEPS)[number];
@@ -157,7 +158,7 @@ async function checkReceipt(bytes: Uint8Array, keys: VerifierKey[], origin: stri
   if (receipt.leafIndex !== sequence || sequence >= checkpoint.size) {
     throw new Failure("position", `leaf_index ${receipt.leafIndex}, sequence ${sequence} and tree_size ${checkpoint.size} do not fit`);
   }
-  const root = await rootFromInclusion(receipt.leafIndex, checkpoint.size, await leafHash(receipt.bytes), receipt.proof);
+  const root = rootFromInclusion(receipt.leafIndex, checkpoint.size, leafHash(receipt.bytes), receipt.proof);
   if (!root || !same(root, checkpoint.root)) {
     throw new Failure("inclusion", "the proof does not lead from this entry to the signed root");
   }
@@ -233,7 +234,7 @@ export function verifyConsistency(oldNote: string, newNote: string, between: Bet
     const newer = await openCheckpoint(newNote, keys, trust.origin);
     Object.assign(out, { origin: newer.origin, treeSize: newer.size });
     if (older.size !== between.oldSize || newer.size !== between.newSize) throw new Failure("size", "the proof is between other sizes");
-    if (!(await consistent(older.size, older.root, newer.size, newer.root, proof))) {
+    if (!consistent(older.size, older.root, newer.size, newer.root, proof)) {
       throw new Failure("inclusion", "the new tree does not begin with the old one");
     }
   }, "inclusion", "the new tree begins with the old one");

@@ -1,0 +1,74 @@
+// SHA-256 (FIPS 180-4), at once: WebCrypto gives a promise for each hash, and a range of the log has several for each entry.
+import { utf8 } from "./json";
+
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+// The first 32 bits of the fractional parts of the roots of the first primes.
+function fractions(count: number, root: (n: number) => number): Int32Array {
+  const found = new Int32Array(count);
+  for (let n = 2, at = 0; at < count; n++) {
+    let prime = true;
+    for (let divisor = 2; divisor * divisor <= n; divisor++) prime &&= n % divisor !== 0;
+    if (prime) found[at++] = ((root(n) % 1) * 2 ** 32) | 0;
+  }
+  return found;
+}
+
+const ROUNDS = fractions(64, Math.cbrt);
+const START = fractions(8, Math.sqrt);
+const words = new Int32Array(64);
+
+function compress(state: Int32Array, bytes: Uint8Array, from: number): void {
+  for (let i = 0, at = from; i < 16; i++, at += 4) words[i] = (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
+  for (let i = 16; i < 64; i++) {
+    const x = words[i - 15]!;
+    const y = words[i - 2]!;
+    const small = ((x >>> 7) | (x << 25)) ^ ((x >>> 18) | (x << 14)) ^ (x >>> 3);
+    const large = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10);
+    words[i] = (words[i - 16]! + small + words[i - 7]! + large) | 0;
+  }
+  let a = state[0]!, b = state[1]!, c = state[2]!, d = state[3]!, e = state[4]!, f = state[5]!, g = state[6]!, h = state[7]!;
+  for (let i = 0; i < 64; i++) {
+    const mixed = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
+    const one = (h + mixed + ((e & f) ^ (~e & g)) + ROUNDS[i]! + words[i]!) | 0;
+    const turned = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
+    const two = (turned + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = (d + one) | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = (one + two) | 0;
+  }
+  state[0]! += a;
+  state[1]! += b;
+  state[2]! += c;
+  state[3]! += d;
+  state[4]! += e;
+  state[5]! += f;
+  state[6]! += g;
+  state[7]! += h;
+}
+
+const BLOCK = 64;
+
+export function sha256(...parts: (string | Uint8Array)[]): Bytes {
+  const all = parts.map((part) => (typeof part === "string" ? utf8(part) : part));
+  const length = all.reduce((sum, part) => sum + part.length, 0);
+  // The message, one bit, zeros, and the number of its bits in eight bytes.
+  const padded = new Uint8Array(Math.ceil((length + 9) / BLOCK) * BLOCK);
+  let at = 0;
+  for (const part of all) {
+    padded.set(part, at);
+    at += part.length;
+  }
+  padded[length] = 0x80;
+  const view = new DataView(padded.buffer);
+  view.setBigUint64(padded.length - 8, BigInt(length) * 8n);
+  const state = START.slice();
+  for (let block = 0; block < padded.length; block += BLOCK) compress(state, padded, block);
+  state.forEach((word, i) => view.setInt32(4 * i, word));
+  return padded.slice(0, 32);
+}
