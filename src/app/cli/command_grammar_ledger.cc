@@ -41,6 +41,8 @@ void CommandLine::add_proving(CLI::App& ledger) {
   file(check, "file", ledger_verify_.file, "a JSON Lines export instead of the ledger");
   file(check, "--since", ledger_verify_.since, "a checkpoint kept elsewhere [the witness]");
   text(check, "--key", ledger_verify_.key, "verifier key, or a file that holds it", "VKEY");
+  file(check, "--policy", ledger_verify_.policy,
+       "witnesses whose quorum must have cosigned the log (C2SP tlog-policy)");
   lists(check, ledger_verify_.reviewers);
   check.add_flag("--gaps", ledger_verify_.gaps, "with --json: also list gaps");
   CLI::App& receipt = command(ledger, "receipt", "proof of one entry, or of a whole call", receipt_,

@@ -73,6 +73,7 @@ struct LedgerVerifyOptions {
   std::optional<std::filesystem::path> file;
   std::optional<std::filesystem::path> since;
   std::optional<std::string> key;
+  std::optional<std::filesystem::path> policy;
   std::vector<std::filesystem::path> reviewers;
   bool gaps = false;
 };
