@@ -30,7 +30,7 @@ constexpr auto kLooksForLost = std::chrono::milliseconds(200);
 
 // A passer-by does not replace a copy that is less than a minute old.
 bool is_fresh(const std::filesystem::path& file, WallTime now) {
-  struct stat status{};
+  struct stat status {};
   if (::stat(file.c_str(), &status) != 0) return false;
   const auto age = now - WallTime(seconds(status.st_mtime));
   return age >= seconds(0) && age < seconds(60);
@@ -222,6 +222,7 @@ void Ledger::work() {
     rejoin();
     close_lost();
     announce_next_key();
+    if (block_writer_) block_writer_->note_size(committer_.size());
     keep_witness(false);
     apply_retention();
   }

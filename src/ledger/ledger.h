@@ -22,6 +22,7 @@
 #include "base/guarded.h"
 #include "base/mutex.h"
 #include "core/record/recorder.h"
+#include "ledger/block_writer.h"
 #include "ledger/committer.h"
 #include "ledger/membership.h"
 #include "ledger/reserve.h"
@@ -201,7 +202,8 @@ class Ledger final : public core::Recorder {
   bool skewed_ = false;                // the clock is wrong, and an entry says so
   std::string announced_key_;          // the next key, which other gateways know of this one
   Guarded<std::vector<std::uint64_t>> unheard_;
-  std::function<void()> unheard_bell_;  // empty: late records are not wanted
+  std::function<void()> unheard_bell_;         // empty: late records are not wanted
+  std::unique_ptr<BlockWriter> block_writer_;  // null: commits write the indexes
   std::thread writer_;
 };
 
