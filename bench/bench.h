@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
+
+#include "core/record/recorder.h"
 
 namespace sallyport::bench {
 
@@ -25,6 +28,8 @@ void measure_appends(Report& report, bool quick);
 void measure_growth(Report& report, bool quick);
 void measure_verification(Report& report, bool quick);
 void measure_governor(Report& report, bool quick);
+// Seconds of one call with an effect, made alone, over and over.
+double effect_seconds(core::Recorder& recorder, std::size_t count);
 // Nothing else, to count instructions. `where` is empty, `memory` or `disk`.
 void run_calls(std::size_t count, const std::string& where, const std::string& tool);
 void measure_redaction(Report& report, bool quick);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <optional>
 #include <thread>
 
 #include "base/try.h"
@@ -48,6 +50,7 @@ class SharedFolder {
     return *gateways_.back().ledger;
   }
   const std::filesystem::path& folder() const { return folder_; }
+  std::size_t size() const { return gateways_.size(); }
 
  private:
   static constexpr auto kPatience = std::chrono::seconds(30);
@@ -148,6 +151,11 @@ void measure_lone(Report& report, const std::string& url, SharedFolder& shared, 
   report.row("lone append", fmt::format("{:.0f} us", commit * 1e6),
              fmt::format("{:.2f} bare commits (goal: at most 1.4), {:.2f} fdatasyncs (at most 7)",
                          commit / plain, commit / sync));
+  const double effect = effect_seconds(gateway, static_cast<std::size_t>(count));
+  const double beside_it =
+      append_to(gateway, static_cast<std::size_t>(count), 1) / count;  // of the same minute
+  report.row("call with an effect, lone", fmt::format("{:.0f} us", effect * 1e6),
+             fmt::format("{:.2f} appends (goal: at most 2.6)", effect / beside_it));
   const std::size_t many = quick ? 2560 : 51200;
   const double rate = static_cast<double>(many) / append_to(gateway, many, 256);
   const double beside = static_cast<double>(many) / bare.write(many, 512);
@@ -194,6 +202,36 @@ void measure_sixteen(Report& report, SharedFolder& shared, bool quick) {
       "(goal: p50 at most 2 lone appends, p99 at most 15 ms)");
 }
 
+// What the server spends on the beats of all gateways, which do nothing else. Nothing: it runs on
+// another machine.
+std::optional<double> seconds_for_beats(Link& link) {
+  const auto pids = link.ask(
+      "SELECT pid::int8 FROM pg_stat_activity WHERE application_name = 'sallyport beats' AND "
+      "datname = current_database()");
+  SALLYPORT_INVARIANT(pids.has_value());
+  double nanoseconds = 0;
+  for (int row = 0; row < pids->size(); ++row) {
+    std::ifstream file(fmt::format("/proc/{}/schedstat", pids->number(row, 0)));
+    double ran = 0;
+    if (!(file >> ran)) return std::nullopt;
+    nanoseconds += ran;
+  }
+  return nanoseconds * 1e-9;
+}
+
+void measure_beats(Report& report, const std::string& url, SharedFolder& shared, bool quick) {
+  const auto link = Link::open({.url = url});
+  SALLYPORT_INVARIANT(link.has_value());
+  const std::optional<double> before = seconds_for_beats(**link);
+  const double pause = quick ? 4 : 20;
+  std::this_thread::sleep_for(std::chrono::duration<double>(pause));
+  const std::optional<double> after = seconds_for_beats(**link);
+  if (!before || !after) return report.row("beats", "not measured: the server is elsewhere");
+  const double share = (*after - *before) / pause / static_cast<double>(shared.size()) * 16;
+  report.row("beats of 16 gateways", fmt::format("{:.2f} % of a core", share * 100),
+             "of the database (goal: at most 1 %)");
+}
+
 }  // namespace
 
 // SC-60 (partly)
@@ -207,6 +245,7 @@ void measure_cluster(Report& report, bool quick) {
   measure_lone(report, url, shared, quick);
   measure_four(report, url, shared, quick);
   measure_sixteen(report, shared, quick);
+  measure_beats(report, url, shared, quick);
 }
 
 }  // namespace sallyport::bench

@@ -201,6 +201,10 @@ void measure_governor(Report& report, bool quick) {
              fmt::format("{:.1f} us", call_seconds(memory.ledger(), {}, count, 256) * 1e6));
 }
 
+double effect_seconds(core::Recorder& recorder, std::size_t count) {
+  return call_seconds(recorder, {.guards = 0, .result_guards = 0, .tool = "write_file"}, count, 1);
+}
+
 void run_calls(std::size_t count, const std::string& where, const std::string& tool) {
   ForgettingRecorder nowhere;
   if (where.empty()) return (void)call_seconds(nowhere, {.hooks = 3}, count, 1);

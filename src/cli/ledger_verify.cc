@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "app/input.h"
 #include "app/output.h"
+#include "app/outside/witness_file.h"
 #include "app/records/gaps.h"
 #include "app/records/passkey_history.h"
 #include "app/records/selection.h"
@@ -14,6 +16,7 @@
 #include "app/registered_reviewers.h"
 #include "base/try.h"
 #include "cli/common_options.h"
+#include "ledger/proof/cosigned.h"
 #include "ledger/proof/verify.h"
 #include "ledger/secret/key_folder.h"
 #include "ledger/secret/private_file.h"
@@ -26,6 +29,7 @@ struct LedgerVerifyOptions {
   std::optional<std::filesystem::path> file;
   std::optional<std::filesystem::path> since;
   std::optional<std::string> key;
+  std::optional<std::filesystem::path> policy;
   std::vector<std::filesystem::path> reviewers;
   bool gaps = false;
 };
@@ -37,11 +41,14 @@ struct Pin {
   std::string source;
 };
 
-Result<Pin> pinned_key(const LedgerVerifyOptions& options, const Workspace::Place& place) {
+Result<Pin> pinned_key(const LedgerVerifyOptions& options,
+                       const std::optional<ledger::WitnessPolicy>& policy,
+                       const Workspace::Place& place) {
   if (options.key) {
     SALLYPORT_TRY(ledger::VerifierKey key, key_from(*options.key));
     return Pin{std::move(key), "--key"};
   }
+  if (policy && policy->logs.size() == 1) return Pin{policy->logs.front().key, "--policy"};
   const Result<std::optional<std::string>> text = ledger::read_private_file(place.key_file());
   if (!text || !*text) return Pin{{}, "none: the ledger is only checked against itself"};
   const Result<ledger::SigningKey> key = ledger::SigningKey::parse(**text);
@@ -80,6 +87,33 @@ Result<std::optional<std::string>> kept_checkpoint(const LedgerVerifyOptions& op
   return ledger::read_private_file(place.witness_file());
 }
 
+// The size of the newest checkpoint that a quorum cosigned. `report` says that the entries fit every
+// checkpoint of the log, so they fit this one.
+Result<std::optional<std::uint64_t>> witnessed_size(ledger::LedgerStore& store,
+                                                    const ledger::WitnessPolicy& policy,
+                                                    ledger::LedgerReport& report) {
+  std::optional<std::uint64_t> size;
+  std::string missing = "no witness has cosigned a checkpoint of this log";
+  SALLYPORT_CHECK_OK(store.read([&](ledger::ReadView& view) -> Result<void> {
+    SALLYPORT_TRY(const std::optional<ledger::Cosigned> newest, ledger::newest_cosigned(view, 0));
+    if (!newest || newest->size > report.tree_size) return {};
+    SALLYPORT_TRY(const std::optional<ledger::StoredEntry> last, view.entry(newest->size - 1));
+    if (!last) return {};
+    SALLYPORT_TRY(const ledger::Note note, ledger::Note::parse(last->checkpoint + newest->lines));
+    const Result<std::set<std::string>> cosigners = ledger::require_quorum(note, policy);
+    if (cosigners) {
+      size = newest->size;
+    } else {
+      missing = fmt::format("checkpoint {}: {}", newest->size, cosigners.error().message);
+    }
+    return {};
+  }));
+  if (size) return size;
+  report.ok = false;
+  report.first_bad = ledger::Fault{report.tree_size, "quorum", missing};
+  return size;
+}
+
 void print_gaps(const GapList& list, const Terminal& terminal) {
   constexpr std::size_t kShown = 40;
   if (list.gaps().empty()) return say("gaps       none");
@@ -93,9 +127,11 @@ void print_gaps(const GapList& list, const Terminal& terminal) {
 }
 
 void print(const Context& context, const ledger::LedgerReport& report, const GapList& gaps,
-           bool with_gaps, const std::string& pin) {
+           bool with_gaps, const std::string& pin,
+           const std::optional<std::uint64_t>& witnessed = std::nullopt) {
   if (context.json()) {
     json::object object = report.to_json();
+    if (witnessed) object["witnessed"] = *witnessed;
     if (with_gaps) object["gaps"] = gaps.to_json();
     return say(visible_json(canonical_json(object)));
   }
@@ -117,6 +153,7 @@ void print(const Context& context, const ledger::LedgerReport& report, const Gap
                                          *report.openings_missing)));
   }
   print_gaps(gaps, terminal);
+  if (witnessed) say(fmt::format("witnessed  {} entries, by a quorum", *witnessed));
   say(terminal.paint(Paint::Good, "verified"));
 }
 
@@ -127,6 +164,11 @@ Result<int> verify_file(const Context& context, const LedgerVerifyOptions& optio
   }
   if (options.since) {
     return fail(ErrorCode::InvalidInput, "--since is for a ledger, not for a file");
+  }
+  if (options.policy) {
+    return fail(ErrorCode::InvalidInput,
+                "an export holds no cosignatures; --policy is for a ledger, and for receipts with "
+                "`sallyport verify`");
   }
   if (*options.file == "-") {
     return fail(ErrorCode::InvalidInput, "an export is read twice; give a file, not a pipe");
@@ -181,7 +223,11 @@ int report_gone(const Context& context) {
 Result<int> ledger_verify(const Context& context, const LedgerVerifyOptions& options) {
   if (options.file) return verify_file(context, options);
   SALLYPORT_TRY(const Workspace::Place place, context.place());
-  SALLYPORT_TRY(const Pin pin, pinned_key(options, place));
+  std::optional<ledger::WitnessPolicy> policy;
+  if (options.policy) {
+    SALLYPORT_TRY(policy, load_witness_policy(*options.policy));
+  }
+  SALLYPORT_TRY(const Pin pin, pinned_key(options, policy, place));
   SALLYPORT_TRY(const std::optional<std::string> since, kept_checkpoint(options, place));
   const Result<std::unique_ptr<Workspace>> workspace = Workspace::open_reading(place);
   if (!workspace && workspace.error().code == ErrorCode::NotFound && since) {
@@ -194,10 +240,14 @@ Result<int> ledger_verify(const Context& context, const LedgerVerifyOptions& opt
   const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
   ledger::LedgerStore& store = (*workspace)->store();
   const std::optional<KeyedDigest> digest = digest_of(place);
-  const ledger::LedgerReport report =
+  ledger::LedgerReport report =
       ledger::verify_ledger(store, pin.key, since, threads, digest ? &*digest : nullptr,
                             signed_by(reviewers), passkeys_of(reviewers));
   if (const std::optional<Error> error = could_not_look(report)) return std::unexpected(*error);
+  std::optional<std::uint64_t> witnessed;
+  if (report.ok && policy) {
+    SALLYPORT_TRY(witnessed, witnessed_size(store, *policy, report));
+  }
   GapList gaps;
   if (report.ok && (!context.json() || options.gaps)) {
     SALLYPORT_CHECK_OK(store.read([&](ledger::ReadView& view) -> Result<void> {
@@ -205,7 +255,7 @@ Result<int> ledger_verify(const Context& context, const LedgerVerifyOptions& opt
       return {};
     }));
   }
-  print(context, report, gaps, options.gaps, pin.source);
+  print(context, report, gaps, options.gaps, pin.source, witnessed);
   return report.ok ? 0 : 1;
 }
 
@@ -215,6 +265,8 @@ const Command kLedgerVerify(
       syntax.file("file", options.file, "a JSON Lines export instead of the ledger");
       syntax.file("--since", options.since, "a checkpoint kept elsewhere [the witness]");
       syntax.text("--key", options.key, "verifier key, or a file that holds it", "VKEY");
+      syntax.file("--policy", options.policy,
+                  "witnesses whose quorum must have cosigned the log (C2SP tlog-policy)");
       believed_reviewers(syntax, options.reviewers);
       syntax.flag("--gaps", options.gaps, "with --json: also list gaps");
     });

@@ -71,7 +71,9 @@ class Copying {
       for (const StoredEntry& entry : commit) SALLYPORT_CHECK_OK(view.insert(entry));
       SALLYPORT_CHECK_OK(write_nodes(view, begin, end));
       for (std::uint64_t block = begin / kBlock; block < end / kBlock; ++block) {
-        const auto& [index, seal] = blocks_[block];
+        const auto found = blocks_.find(block);
+        if (found == blocks_.end()) continue;
+        const auto& [index, seal] = found->second;
         SALLYPORT_CHECK_OK(view.put_block_index(index, seal));
       }
       if (!last) return {};

@@ -222,6 +222,7 @@ void Ledger::work() {
     rejoin();
     close_lost();
     announce_next_key();
+    if (block_writer_) block_writer_->note_size(committer_.size());
     keep_witness(false);
     apply_retention();
   }

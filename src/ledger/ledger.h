@@ -25,6 +25,7 @@
 #include "ledger/member/membership.h"
 #include "ledger/secret/secret_box.h"
 #include "ledger/store.h"
+#include "ledger/write/block_writer.h"
 #include "ledger/write/committer.h"
 #include "ledger/write/reserve.h"
 
@@ -201,7 +202,8 @@ class Ledger final : public core::Recorder {
   bool skewed_ = false;                // the clock is wrong, and an entry says so
   std::string announced_key_;          // the next key, which other gateways know of this one
   Guarded<std::vector<std::uint64_t>> unheard_;
-  std::function<void()> unheard_bell_;  // empty: late records are not wanted
+  std::function<void()> unheard_bell_;         // empty: late records are not wanted
+  std::unique_ptr<BlockWriter> block_writer_;  // null: commits write the indexes
   std::thread writer_;
 };
 

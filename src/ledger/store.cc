@@ -6,6 +6,13 @@
 
 namespace sallyport::ledger {
 
+Result<void> LedgerStore::add_block_index(const BlockIndex& index, std::string_view seal) {
+  return write([&](WriteView& view) -> Result<void> {
+    SALLYPORT_TRY(const std::uint64_t indexed, view.indexed_blocks());
+    return index.block < indexed ? Result<void>{} : view.put_block_index(index, seal);
+  });
+}
+
 std::unexpected<Error> ledger_unavailable(std::string_view cause, std::string_view detail) {
   return fail(cause == "corrupt" ? ErrorCode::Corrupt : ErrorCode::Unavailable,
               fmt::format("ledger_unavailable: {}: {}", cause, detail), {}, std::string(cause));

@@ -84,6 +84,8 @@ class ReadView {
   // Level 1 covers full tiles of leaves, each further level 256 nodes of the level below.
   virtual Result<std::vector<Hash>> nodes(int level, std::uint64_t begin, std::uint64_t end) = 0;
 
+  // How many blocks, from the first on, have an index. What comes after them is read itself.
+  virtual Result<std::uint64_t> indexed_blocks() = 0;
   // Returns the blocks from `from` on that hold the value, in order.
   virtual Result<std::vector<std::uint64_t>> blocks_with(Facet facet, std::string_view value,
                                                          std::uint64_t from) = 0;
@@ -188,6 +190,9 @@ class LedgerStore {
   // Reads one snapshot and blocks no writer. May be called from any thread.
   using Look = std::function<Result<void>(ReadView&)>;
   virtual Result<void> read(const Look& look) = 0;
+
+  // Stores the index of a full block, in a transaction of its own. A block that has one keeps it.
+  virtual Result<void> add_block_index(const BlockIndex& index, std::string_view seal);
 
   // As in `WriteView`, between transactions.
   virtual Result<bool> changed_elsewhere() = 0;

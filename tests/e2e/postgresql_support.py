@@ -14,8 +14,10 @@ PROGRAMS = max(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), default=None, 
 class Postgresql:
     """One server. `kill` is a crash, `start` recovers from it."""
 
-    def __init__(self, primary=None):
-        """`primary`: the new server is its standby."""
+    def __init__(self, primary=None, inside=(), addresses=()):
+        """`primary`: the new server is its standby. `inside`: a command that runs another in a network of its own, where
+        the server listens at these addresses."""
+        self.inside, self.addresses = list(inside), list(addresses)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="sallyport-postgresql-"))
         self.data = self.folder / "data"
         self.process = None
@@ -30,6 +32,9 @@ class Postgresql:
             self.start()
             return
         self.run("initdb", "--no-sync", "-A", "trust", "-U", "owner", "-E", "UTF8", "--locale=C", "-D", self.data)
+        if self.addresses:
+            with (self.data / "pg_hba.conf").open("a") as rules:
+                rules.write("host all all 10.0.0.0/8 trust\n")
         self.start()
 
     def run(self, program, *arguments):
@@ -38,8 +43,8 @@ class Postgresql:
 
     def start(self):
         self.process = subprocess.Popen(
-            ["setpriv", *self.account, "--pdeathsig=QUIT", PROGRAMS / "postgres", "-D", self.data, "-k", self.folder,
-             "-c", "listen_addresses=", "-c", "shared_buffers=16MB"],
+            [*self.inside, "setpriv", *self.account, "--pdeathsig=QUIT", PROGRAMS / "postgres", "-D", self.data, "-k", self.folder,
+             "-c", "listen_addresses=" + ",".join(self.addresses), "-c", "shared_buffers=16MB"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
         for _ in range(400):
             if subprocess.run([PROGRAMS / "pg_isready", "-q", "-h", self.folder]).returncode == 0:

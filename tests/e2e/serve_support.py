@@ -19,9 +19,10 @@ META = "io.modelcontextprotocol/"
 class Server:
     """One `sallyport serve`, and what it says."""
 
-    def __init__(self, test, config, env=None, program=BIN):
+    def __init__(self, test, config, env=None, program=BIN, inside=()):
+        """`inside`: a command that runs another in a place of its own."""
         self.process = subprocess.Popen(
-            [str(program), "serve", "--json", "--config", str(config)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            [*inside, str(program), "serve", "--json", "--config", str(config)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             env=env or test.environment(), cwd=test.folder)
         line = self.process.stdout.readline()
         if not line:

@@ -121,6 +121,13 @@ class CommandTest(Witnesses):
                          (False, "quorum", "no quorum `g`: 1 of 2 witnesses cosigned, missing two"))
         bare = self.write("bare", self.good("ledger", "receipt", "1").out.replace("witness.example/one", "witness.example/x"))
         self.assertEqual(self.run_bare("verify", bare, "--policy", any_one, "--json").json()["step"], "quorum")
+        # The whole log, by the same rule.
+        self.assertEqual(self.good("ledger", "verify", "--policy", any_one, "--json").json()["witnessed"], self.size())
+        whole = self.cli("ledger", "verify", "--policy", both, "--json")
+        self.assertEqual((whole.code, whole.json()["first_bad"]["check"]), (1, "quorum"))
+        self.assertIn("1 of 2 witnesses cosigned, missing two", whole.json()["first_bad"]["detail"])
+        self.make_ledger(1)
+        self.assertLess(self.good("ledger", "verify", "--policy", any_one, "--json").json()["witnessed"], self.size())
         wrong = self.write("wrong.txt", "witness a b\nquorum a\n")
         outcome = self.run_bare("verify", receipt, "--policy", wrong, "--key", self.key)
         self.assertEqual(outcome.code, 64, outcome.err)

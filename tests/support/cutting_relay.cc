@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cstring>
 
 namespace sallyport::test {
@@ -38,11 +38,12 @@ bool send_all(int fd, const char* data, std::size_t size) {
 
 }  // namespace
 
-CuttingRelay::CuttingRelay(std::filesystem::path socket) : socket_(std::move(socket)) {
+CuttingRelay::CuttingRelay(std::filesystem::path socket, std::string at)
+    : socket_(std::move(socket)), address_(std::move(at)) {
   listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ::inet_pton(AF_INET, address_.c_str(), &address.sin_addr);
   socklen_t size = sizeof(address);
   (void)::bind(listener_, reinterpret_cast<const sockaddr*>(&address), size);
   (void)::listen(listener_, 16);
@@ -62,13 +63,37 @@ CuttingRelay::~CuttingRelay() {
 std::string CuttingRelay::through(const std::string& url) const {
   const std::size_t host = url.find("host=");
   const std::size_t end = url.find('&', host);
-  return url.substr(0, host) + fmt::format("host=127.0.0.1&port={}", port_) + url.substr(end);
+  // Nothing is said before the first message, and nothing is hidden from the relay.
+  return url.substr(0, host) +
+         fmt::format("host={}&port={}&sslmode=disable&gssencmode=disable", address_, port_) +
+         url.substr(end);
 }
 
 void CuttingRelay::cut_after(int answers, Cut what) {
   what_ = what;
   cuts_ = 0;
   left_ = answers;
+}
+
+void CuttingRelay::cut_at_message(int messages, Cut what, Then then) {
+  spare();
+  what_ = what;
+  then_ = then;
+  messages_ = 0;
+  left_messages_ = messages;
+}
+
+void CuttingRelay::spare() {
+  left_ = -1;
+  left_messages_ = -1;
+  at_ = -1;
+  cuts_ = 0;
+}
+
+void CuttingRelay::exchange(std::string text, std::string other) {
+  other.resize(text.size(), ' ');
+  text_ = std::move(text);
+  other_ = std::move(other);
 }
 
 void CuttingRelay::wait_until_quiet() const {
@@ -99,10 +124,57 @@ bool CuttingRelay::should_cut(Cut what) {
   return true;
 }
 
+std::size_t CuttingRelay::Stream::end_of(std::string_view data, int& messages) {
+  constexpr std::size_t kLength = 4;
+  std::size_t at = 0;
+  while (true) {
+    const std::uint64_t taken = std::min<std::uint64_t>(skip, data.size() - at);
+    skip -= taken;
+    at += taken;
+    if (at == data.size()) return at;
+    if (head.empty() && messages == 0) return at;
+    const std::size_t whole = kLength + (greets ? 0 : 1);
+    while (head.size() < whole && at < data.size()) head += data[at++];
+    if (head.size() < whole) return at;
+    std::uint32_t length = 0;
+    std::memcpy(&length, head.data() + whole - kLength, kLength);
+    skip = ntohl(length) - kLength;
+    head.clear();
+    greets = false;
+    if (messages > 0) --messages;
+  }
+}
+
+std::size_t CuttingRelay::may_pass(std::string_view data, Stream& stream, Cut what, int client) {
+  int left = -1;
+  int none = -1;
+  // A connection that is being made is not counted.
+  const bool counts = left_messages_ >= 0 && what_ == what && !stream.greets &&
+                      (at_ == client || at_.compare_exchange_strong(none, client));
+  if (counts) left = left_messages_;
+  const int before = left;
+  const std::size_t end = stream.end_of(data, left);
+  if (!counts) return data.size();
+  messages_ += before - left;
+  left_messages_ = left;
+  if (end == data.size()) return end;
+  left_messages_ = -1;
+  ++cuts_;
+  return then_ == Then::Stall ? end + (data.size() - end) / 2 : end;
+}
+
+void CuttingRelay::stall() const {
+  while (then_ == Then::Stall && !stopping_ && cuts_ > 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 // A question is what the client sends until the server answers.
 void CuttingRelay::relay(int client) {
   const int server = connect_to(socket_);
   std::array<char, 65536> buffer;
+  Stream asks{.greets = true};
+  Stream answers;
   bool asked = false;
   while (server >= 0 && !stopping_) {
     pollfd both[] = {{client, POLLIN, 0}, {server, POLLIN, 0}};
@@ -110,13 +182,27 @@ void CuttingRelay::relay(int client) {
     if (both[0].revents != 0) {
       const ssize_t size = ::recv(client, buffer.data(), buffer.size(), 0);
       if (size <= 0 || should_cut(Cut::Question)) break;
-      if (!send_all(server, buffer.data(), static_cast<std::size_t>(size))) break;
+      std::string data(buffer.data(), static_cast<std::size_t>(size));
+      const std::size_t found = text_.empty() ? std::string::npos : data.find(text_);
+      if (found != std::string::npos) data.replace(found, other_.size(), other_);
+      const std::size_t passes = may_pass(data, asks, Cut::Question, client);
+      if (!send_all(server, data.data(), passes)) break;
+      if (passes < data.size()) {
+        stall();
+        break;
+      }
       asked = true;
     }
     if (both[1].revents != 0) {
       const ssize_t size = ::recv(server, buffer.data(), buffer.size(), 0);
       if (size <= 0 || (asked && should_cut(Cut::Answer))) break;
-      if (!send_all(client, buffer.data(), static_cast<std::size_t>(size))) break;
+      const std::string_view data(buffer.data(), static_cast<std::size_t>(size));
+      const std::size_t passes = may_pass(data, answers, Cut::Answer, client);
+      if (!send_all(client, data.data(), passes)) break;
+      if (passes < data.size()) {
+        stall();
+        break;
+      }
       ++passed_;
       if (std::exchange(asked, false) && left_ > 0) --left_;
     }

@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <memory>
+#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -70,19 +72,42 @@ PrivatePostgresql::PrivatePostgresql() {
 void PrivatePostgresql::start() {
   const std::string command = fmt::format(
       "exec {} --pdeathsig=QUIT {} -D {} -k {} -c listen_addresses= -c shared_buffers=16MB "
-      "-c max_connections=80 -c max_wal_size=32MB -c min_wal_size=2MB >/dev/null 2>&1",
+      "-c max_connections=200 -c max_wal_size=32MB -c min_wal_size=2MB >/dev/null 2>&1",
       unprivileged(), (programs() / "postgres").string(), (folder_ / "data").string(),
       folder_.path().string());
-  server_ = fork();
-  if (server_ == 0) {
+  const auto spawn = [&] {
+    server_ = fork();
+    if (server_ != 0) return;
     execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
     _exit(127);
-  }
+  };
+  spawn();
   const std::string url =
       fmt::format("postgresql:///postgres?host={}&user=owner", folder_.path().string());
-  for (int tries = 0; tries < 600 && PQping(url.c_str()) != PQPING_OK; ++tries) {
+  for (int tries = 0; tries < 3000 && PQping(url.c_str()) != PQPING_OK; ++tries) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    // It does not start while a process of the one before is still ending.
+    if (waitpid(server_, nullptr, WNOHANG) == server_) spawn();
   }
+}
+
+void PrivatePostgresql::kill_and_restart() {
+  kill(server_, SIGSTOP);  // so that it starts no more
+  std::error_code code;
+  for (const auto& each : std::filesystem::directory_iterator("/proc", code)) {
+    std::ifstream file(each.path() / "stat");
+    std::string stat;
+    std::getline(file, stat);
+    const std::size_t name = stat.rfind(')');
+    if (name == std::string::npos) continue;
+    char state = 0;
+    pid_t parent = 0;
+    std::istringstream(stat.substr(name + 1)) >> state >> parent;
+    if (parent == server_) kill(std::stoi(each.path().filename().string()), SIGKILL);
+  }
+  kill(server_, SIGKILL);
+  waitpid(server_, nullptr, 0);
+  start();
 }
 
 PrivatePostgresql::~PrivatePostgresql() {

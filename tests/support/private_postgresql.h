@@ -21,6 +21,8 @@ class PrivatePostgresql {
   std::string new_database();  // its address, as the owner of all
   // The same database for another role.
   static std::string as_role(const std::string& url, const std::string& role);
+  // As when the machine stops: every process of the server at once. Then it starts again.
+  void kill_and_restart();
   std::filesystem::path socket_file() const { return folder_ / ".s.PGSQL.5432"; }
 
   // Runs statements; the first value of the last one. Fails the test where one is refused.

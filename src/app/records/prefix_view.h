@@ -52,6 +52,11 @@ class PrefixView final : public ledger::ReadView {
   Result<std::vector<Hash>> nodes(int level, std::uint64_t begin, std::uint64_t end) override {
     return view_.nodes(level, begin, end);
   }
+  Result<std::uint64_t> indexed_blocks() override {
+    Result<std::uint64_t> indexed = view_.indexed_blocks();
+    if (indexed) *indexed = std::min(*indexed, size_ / ledger::kBlock);
+    return indexed;
+  }
   Result<std::vector<std::uint64_t>> blocks_with(ledger::Facet facet, std::string_view value,
                                                  std::uint64_t from) override {
     return whole(view_.blocks_with(facet, value, from));

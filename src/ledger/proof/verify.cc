@@ -29,8 +29,14 @@ Fault storage(std::uint64_t sequence, const Error& error) {
 // Judges what the stretches found, in order.
 class Whole {
  public:
-  Whole(ReadView& view, std::uint64_t size, CheckPasskeys passkeys, std::string origin)
-      : view_(view), size_(size), passkeys_(std::move(passkeys)), origin_(std::move(origin)) {}
+  // The first `indexed` blocks have an index.
+  Whole(ReadView& view, std::uint64_t size, std::uint64_t indexed, CheckPasskeys passkeys,
+        std::string origin)
+      : view_(view),
+        size_(size),
+        indexed_(indexed),
+        passkeys_(std::move(passkeys)),
+        origin_(std::move(origin)) {}
 
   Found take(const Examined& part) {
     // Everything before the part's own fault may still hold an earlier one.
@@ -85,7 +91,7 @@ class Whole {
     if (rows->nodes != nodes) {
       return Fault{size_, "node_hash", "nodes are stored of entries that are not there"};
     }
-    if (rows->blocks != size_ / kBlock || (all_blocks_indexed_ && rows->counts != counts_)) {
+    if (rows->blocks != indexed_ || (all_blocks_indexed_ && rows->counts != counts_)) {
       return Fault{size_, "storage", "the index names what no entry says"};
     }
     return std::nullopt;
@@ -97,7 +103,7 @@ class Whole {
     if (!state) return storage(size_, state.error());
     if (!*state) return check_nothing_is_there();
     if (altered_ != (*state)->sums.rows) return put_back();
-    const Result<std::optional<std::uint64_t>> block = bad_block(view_, secret, size_);
+    const Result<std::optional<std::uint64_t>> block = bad_block(view_, secret, indexed_);
     if (!block) return storage(size_, block.error());
     if (*block) {
       return Fault{std::min(size_, **block * kBlock), "storage",
@@ -248,6 +254,7 @@ class Whole {
   }
 
   Found check_index(std::uint64_t sequence, const BlockIndex* index) {
+    if (sequence / kBlock >= indexed_) return std::nullopt;  // it has none yet (SC-23)
     if (index == nullptr) {
       all_blocks_indexed_ = false;
       return std::nullopt;
@@ -261,6 +268,7 @@ class Whole {
 
   ReadView& view_;
   std::uint64_t size_;
+  std::uint64_t indexed_;
   CheckPasskeys passkeys_;
   std::string origin_;
   Edge edge_;
@@ -347,7 +355,9 @@ Found check_all(ReadView& view, const std::optional<VerifierKey>& pinned,
   said->control = std::move(control);
   if (digest != nullptr && is_secret_of(view, *digest)) said->secret = digest;
   if (!said->keys.empty()) report.origin = said->keys.front().key.name;
-  Whole whole(view, *size, std::move(passkeys), report.origin);
+  const Result<std::uint64_t> indexed = view.indexed_blocks();
+  if (!indexed) return storage(0, indexed.error());
+  Whole whole(view, *size, *indexed, std::move(passkeys), report.origin);
   if (Found found = check_entries(view, *size, *said, threads, whole)) return found;
   if (Found found = *size == 0 ? std::nullopt : check_keys(said->keys, pinned)) return found;
   const Result<void> kept = since ? check_against(view, *since, said->keys) : Result<void>{};

@@ -257,13 +257,15 @@ Result<Sayings> sayings(ReadView& view) {
     }
     return true;
   };
+  SALLYPORT_TRY(const std::uint64_t indexed, view.indexed_blocks());
   SALLYPORT_TRY(const std::vector<std::uint64_t> blocks,
                 view.blocks_with(Facet::Kind, "control", 0));
   for (const std::uint64_t block : blocks) {
+    if (block >= indexed) break;
     SALLYPORT_CHECK_OK(view.scan(block * kBlock, (block + 1) * kBlock, look));
   }
   SALLYPORT_TRY(const std::uint64_t size, view.size());
-  SALLYPORT_CHECK_OK(view.scan(size / kBlock * kBlock, size, look));
+  SALLYPORT_CHECK_OK(view.scan(indexed * kBlock, size, look));
   return said;
 }
 

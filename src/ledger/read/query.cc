@@ -104,11 +104,10 @@ void keep_common(std::optional<std::vector<std::uint64_t>>& blocks,
   blocks = std::move(common);
 }
 
-// Finished blocks that can hold a match: those that every index names; nothing when no index
+// Blocks with an index that can hold a match: those that every index names; nothing when no index
 // applies and all have to be read.
-Result<std::optional<std::vector<std::uint64_t>>> candidate_blocks(ReadView& view,
-                                                                   const Filter& filter,
-                                                                   std::uint64_t first) {
+Result<std::optional<std::vector<std::uint64_t>>> named_blocks(ReadView& view, const Filter& filter,
+                                                               std::uint64_t first) {
   if (filter.id) {
     SALLYPORT_TRY(const Uuid id, wanted_id(filter));
     return view.blocks_with_id(id);
@@ -125,6 +124,16 @@ Result<std::optional<std::vector<std::uint64_t>>> candidate_blocks(ReadView& vie
     SALLYPORT_TRY(std::vector<std::uint64_t> named, view.blocks_with(facet, value, first));
     keep_common(blocks, std::move(named));
   }
+  return blocks;
+}
+
+// Of them, those before `indexed`: another process may have added an index since that was asked.
+Result<std::optional<std::vector<std::uint64_t>>> candidate_blocks(ReadView& view,
+                                                                   const Filter& filter,
+                                                                   std::uint64_t first,
+                                                                   std::uint64_t indexed) {
+  SALLYPORT_TRY(auto blocks, named_blocks(view, filter, first));
+  if (blocks) std::erase_if(*blocks, [&](std::uint64_t block) { return block >= indexed; });
   return blocks;
 }
 
@@ -146,8 +155,8 @@ Result<void> find_entries(ReadView& view, const Filter& filter, const OnMatch& o
   const std::uint64_t begin = filter.after ? *filter.after + 1 : 0;
   const std::uint64_t end = std::min(size, filter.before.value_or(size));
   if (begin >= end) return {};
-  const std::uint64_t tail = size / kBlock * kBlock;
-  SALLYPORT_TRY(const auto blocks, candidate_blocks(view, filter, begin / kBlock));
+  SALLYPORT_TRY(const std::uint64_t indexed, view.indexed_blocks());
+  SALLYPORT_TRY(const auto blocks, candidate_blocks(view, filter, begin / kBlock, indexed));
   if (!blocks) return more ? view.scan(begin, end, look) : Result<void>{};
   for (const std::uint64_t block : *blocks) {
     if (!more || block * kBlock >= end) return {};
@@ -155,7 +164,7 @@ Result<void> find_entries(ReadView& view, const Filter& filter, const OnMatch& o
     SALLYPORT_CHECK_OK(
         view.scan(std::max(begin, block * kBlock), std::min(end, (block + 1) * kBlock), look));
   }
-  const std::uint64_t rest = std::max(begin, tail);
+  const std::uint64_t rest = std::max(begin, indexed * kBlock);
   return more && rest < end ? view.scan(rest, end, look) : Result<void>{};
 }
 
@@ -165,9 +174,12 @@ Result<std::vector<StoredEntry>> newest_entries(ReadView& view, const Filter& fi
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   const std::uint64_t stop = filter.after ? *filter.after + 1 : 0;
   if (stop >= size) return std::vector<StoredEntry>{};
-  SALLYPORT_TRY(const auto blocks, candidate_blocks(view, filter, stop / kBlock));
-  std::vector<std::uint64_t> left = blocks.value_or(all_blocks(stop / kBlock, size / kBlock));
-  left.push_back(size / kBlock);  // the entries that are in no block yet
+  SALLYPORT_TRY(const std::uint64_t indexed, view.indexed_blocks());
+  SALLYPORT_TRY(const auto blocks, candidate_blocks(view, filter, stop / kBlock, indexed));
+  std::vector<std::uint64_t> left = blocks.value_or(all_blocks(stop / kBlock, indexed));
+  // The entries that no index speaks of yet.
+  std::ranges::copy(all_blocks(std::max(indexed, stop / kBlock), size / kBlock + 1),
+                    std::back_inserter(left));
   const Sieve sieve(filter);
   std::vector<StoredEntry> newest;  // the newest first
   // Backwards, tile by tile, and no further than it takes.
@@ -199,8 +211,9 @@ Result<std::map<std::string, std::uint64_t>> count_by(ReadView& view, Facet face
   SALLYPORT_TRY(const std::vector<BlockIndex::Count> totals, view.totals(facet));
   for (const BlockIndex::Count& total : totals) counts[total.value] += total.count;
   SALLYPORT_TRY(const std::uint64_t size, view.size());
+  SALLYPORT_TRY(const std::uint64_t indexed, view.indexed_blocks());
   SALLYPORT_CHECK_OK(
-      view.scan(size / kBlock * kBlock, size, [&](const StoredEntry& stored) -> Result<bool> {
+      view.scan(indexed * kBlock, size, [&](const StoredEntry& stored) -> Result<bool> {
         if (!stored.bytes) return true;
         SALLYPORT_TRY(const EntryView entry, seen_in(stored));
         const std::string& value = facet_value(entry, facet);

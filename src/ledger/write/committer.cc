@@ -9,6 +9,7 @@
 #include "ledger/entry/trust_link.h"
 #include "ledger/proof/tree.h"
 #include "ledger/write/block_index.h"
+#include "ledger/write/block_writer.h"
 #include "ledger/write/late_outcome.h"
 #include "ledger/write/written_ids.h"
 
@@ -118,18 +119,6 @@ bool vouches(const std::string& checkpoint, const Edge& edge, const VerifierKey&
   const Result<Checkpoint> said = Checkpoint::parse(note->text);
   return said && said->size == edge.size() && said->root == edge.root() &&
          verify_note(*note, key) == NoteTrust::Signed;
-}
-
-Result<BlockIndex> index_block(WriteView& view, std::uint64_t block) {
-  BlockIndexer indexer;
-  const auto add = [&](const StoredEntry& entry) -> Result<bool> {
-    if (!entry.bytes) return true;  // pruned before its block was full
-    SALLYPORT_TRY(const EntryView seen, view_entry(*entry.bytes));
-    SALLYPORT_CHECK_OK(add_entry(indexer, seen));
-    return true;
-  };
-  SALLYPORT_CHECK_OK(view.scan(block * kBlock, (block + 1) * kBlock, add));
-  return indexer.finish(block);
 }
 
 }  // namespace
@@ -439,6 +428,7 @@ Result<void> Committer::place(Batch& batch, const SealedDraft& draft, Positions&
 }
 
 void Committer::index(Batch& batch, const SealedDraft& draft, WallTime recorded) {
+  if (means_.by_lease) return;
   indexer_.add(draft.view(), recorded, draft.id());
   const std::uint64_t size = batch.next.edge.size();
   if (size % kBlock != 0) return;
@@ -500,7 +490,7 @@ Result<void> Committer::write_rows(Batch& batch) {
   for (const StoredEntry& entry : batch.entries) {
     SALLYPORT_CHECK_OK(batch.view.insert(entry));
     const std::uint64_t size = entry.sequence + 1;
-    if (size % kBlock != 0) continue;
+    if (size % kBlock != 0 || means_.by_lease) continue;
     const std::uint64_t block = entry.sequence / kBlock;
     if (index != batch.indexes.end() && index->block == block) {
       SALLYPORT_CHECK_OK(batch.view.put_block_index(*index, seals.block_seal(*index)));

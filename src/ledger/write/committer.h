@@ -62,7 +62,7 @@ class Committer {
     // A process that begins to write checks the facts, unless there are more than this.
     std::uint64_t most_facts = UINT64_MAX;
     // Other machines write this log too. Their clocks are not ours, and what the log says about
-    // this instance holds: once it is lost it writes nothing more.
+    // this instance holds: once it is lost it writes nothing more. Indexes are built elsewhere.
     bool by_lease = false;
   };
   Committer(Means means, SigningKey key);
@@ -74,6 +74,7 @@ class Committer {
   Result<void> commit_at_once(Group& group);
 
   Result<SealedDraft> seal(core::Draft draft);
+  std::uint64_t size() const { return stored_.edge.size(); }
   const std::string& newest_checkpoint() const { return stored_.checkpoint; }
   bool is_on_disk() const { return is_on_disk_; }  // what was committed last
   // The facts are those of the newest commit. For between commits: others may write them too.

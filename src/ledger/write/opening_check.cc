@@ -158,10 +158,12 @@ Result<std::vector<KeyPeriod>> key_history(ReadView& view) {
     }
     return true;
   };
+  SALLYPORT_TRY(const std::uint64_t indexed, view.indexed_blocks());
   SALLYPORT_TRY(const std::vector<std::uint64_t> blocks,
                 view.blocks_with(Facet::Kind, "control", 0));
   std::uint64_t read_to = 0;
   for (const std::uint64_t block : blocks) {
+    if (block >= indexed) break;
     read_to = std::max(read_to, block * kBlock);
     // A commit has at most 2,048 entries, so the covering checkpoint is near.
     do {
@@ -169,7 +171,7 @@ Result<std::vector<KeyPeriod>> key_history(ReadView& view) {
       read_to += kBlock;
     } while (uncovered && read_to < size);
   }
-  SALLYPORT_CHECK_OK(view.scan(std::max(read_to, size / kBlock * kBlock), size, look));
+  SALLYPORT_CHECK_OK(view.scan(std::max(read_to, indexed * kBlock), size, look));
   return periods;
 }
 

@@ -317,8 +317,7 @@ Result<std::vector<std::string>> changed_facts(ReadView& view, const KeyedDigest
 }
 
 Result<std::optional<std::uint64_t>> bad_block(ReadView& view, const KeyedDigest& digest,
-                                               std::uint64_t size) {
-  const std::uint64_t blocks = size / kBlock;
+                                               std::uint64_t blocks) {
   std::vector<RunningDigest> counts(blocks);
   std::optional<std::uint64_t> stray;
   SALLYPORT_CHECK_OK(
@@ -352,9 +351,7 @@ Result<void> check_seals(ReadView& view, const KeyedDigest& digest) {
   if (!state) return {};
   const Seals seals(digest);
   Tag rows{};
-  std::uint64_t size = 0;
   SALLYPORT_CHECK_OK(view.scan(0, INT64_MAX, [&](const StoredEntry& row) -> Result<bool> {
-    ++size;
     const bool ends = !row.checkpoint.empty();
     if (!seals.holds(row) || (ends && !seals.state(row.checkpoint, row.seal))) {
       return ledger_unavailable("corrupt",
@@ -366,7 +363,8 @@ Result<void> check_seals(ReadView& view, const KeyedDigest& digest) {
   if (rows != state->sums.rows) {
     return ledger_unavailable("corrupt", "what was erased or pruned was put back");
   }
-  SALLYPORT_TRY(const std::optional<std::uint64_t> block, bad_block(view, digest, size));
+  SALLYPORT_TRY(const std::uint64_t indexed, view.indexed_blocks());
+  SALLYPORT_TRY(const std::optional<std::uint64_t> block, bad_block(view, digest, indexed));
   if (block) {
     return ledger_unavailable("corrupt",
                               fmt::format("the index of block {} is not sealed", *block));

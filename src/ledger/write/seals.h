@@ -89,9 +89,10 @@ Result<void> check_facts(ReadView& view, const KeyedDigest& digest, const Sealed
 Result<std::vector<std::string>> changed_facts(ReadView& view, const KeyedDigest& digest,
                                                std::size_t limit = 5);
 
-// The seals of the index, all blocks. Nothing: they hold, else the number of the first bad block.
+// The seals of the index, of the first `blocks` blocks. Nothing: they hold and there are no others,
+// else the number of the first bad block.
 Result<std::optional<std::uint64_t>> bad_block(ReadView& view, const KeyedDigest& digest,
-                                               std::uint64_t size);
+                                               std::uint64_t blocks);
 
 // Every seal there is, one after the other: for those who do not verify the rest as well.
 Result<void> check_seals(ReadView& view, const KeyedDigest& digest);

@@ -320,6 +320,9 @@ Result<void> Ledger::start() {
   note_unheard(*first.result, closed);
   SALLYPORT_CHECK_OK(keys_.mark_signed(origin_));
   keep_witness(!settings_.acknowledged_rollback.empty());
+  if (membership_->by_lease()) {
+    block_writer_ = std::make_unique<BlockWriter>(parts_.store, *digest_, *membership_);
+  }
   writer_ = std::thread([this] { work(); });
   return {};
 }

@@ -150,6 +150,7 @@ Result<std::unique_ptr<ledger::Membership>> Leases::join(Link::Options options, 
                                                          const Clock& clock) {
   options.patience = std::min<std::chrono::milliseconds>(options.patience, kPatience);
   options.application = "sallyport beats";
+  options.repeats = true;
   std::unique_ptr<Leases> leases(new Leases(options, log, shared, joining.instance_id, clock));
   {
     const MutexLock lock(leases->desk_->mutex);

@@ -194,6 +194,7 @@ Result<void> Link::set_up() {
   for (const std::string& setting :
        {std::string("SET search_path = sallyport"), std::string("SET synchronous_commit = on"),
         std::string("SET default_transaction_isolation = 'read committed'"),
+        fmt::format("SET plan_cache_mode = {}", options_.repeats ? "force_generic_plan" : "auto"),
         fmt::format("SET lock_timeout = {}", options_.lock_wait.count()),
         fmt::format("SET idle_in_transaction_session_timeout = {}", options_.hold.count())}) {
     PQsendQueryParams(link_.get(), setting.c_str(), 0, nullptr, nullptr, nullptr, nullptr, kBinary);
@@ -265,12 +266,23 @@ Result<PGresult*> Link::next_result(Deadline deadline) {
   return PQgetResult(link_.get());
 }
 
+Result<void> Link::end_pipeline(Deadline deadline) {
+  if (broken() || PQpipelineSync(link_.get()) != 1) return lost("sending");
+  ++round_trips_;
+  return send_all(deadline);
+}
+
+Result<bool> Link::answers_within(std::chrono::milliseconds time) {
+  on_the_way_ = true;
+  SALLYPORT_CHECK_OK(end_pipeline(Steady::now() + options_.patience));
+  pollfd waits{PQsocket(link_.get()), POLLIN, 0};
+  return ::poll(&waits, 1, static_cast<int>(time.count())) != 0;
+}
+
 Result<std::vector<Rows>> Link::flush(std::chrono::milliseconds patience) {
   const Deadline deadline = Steady::now() + patience;
   std::deque<Sent> sent = std::exchange(sent_, {});
-  if (broken() || PQpipelineSync(link_.get()) != 1) return lost("sending");
-  ++round_trips_;
-  SALLYPORT_CHECK_OK(send_all(deadline));
+  if (!std::exchange(on_the_way_, false)) SALLYPORT_CHECK_OK(end_pipeline(deadline));
   std::vector<Rows> answers;
   std::optional<Error> first;
   for (const Sent& each : sent) {

@@ -56,6 +56,9 @@ class Link {
     std::chrono::milliseconds patience{5000};  // for an answer
     std::chrono::milliseconds lock_wait{5000};
     std::chrono::milliseconds hold{2000};
+    // The same few statements again and again: they are planned once. Only for such whose best plan
+    // is the same for all values.
+    bool repeats = false;
     std::string application = "sallyport";
   };
 
@@ -70,6 +73,8 @@ class Link {
   // to it was read.
   Result<std::vector<Rows>> flush(std::chrono::milliseconds patience);
   Result<std::vector<Rows>> flush() { return flush(options_.patience); }
+  // Sends what was put, for `flush` to wait for. False: no answer has begun to come in this time.
+  Result<bool> answers_within(std::chrono::milliseconds time);
   Result<Rows> ask(const char* sql, std::vector<Param> params = {});
   // Several statements at once, without parameters.
   Result<void> run(const std::string& sql);
@@ -100,6 +105,7 @@ class Link {
   Result<void> wait(bool writes, Deadline deadline);
   Result<PGresult*> next_result(Deadline deadline);
   Result<void> send_all(Deadline deadline);
+  Result<void> end_pipeline(Deadline deadline);
   std::unexpected<Error> failure(const PGresult* result, std::string_view doing);
   std::unexpected<Error> lost(std::string_view why);
   std::string option(const char* keyword) const;
@@ -110,6 +116,7 @@ class Link {
   std::deque<Sent> sent_;
   std::map<const char*, std::string> names_;  // of statements that were prepared, or are being
   std::uint64_t round_trips_ = 0;
+  bool on_the_way_ = false;  // what was put has been sent already
   bool broken_ = false;
   bool warned_ = false;
 };

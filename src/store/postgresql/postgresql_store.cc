@@ -29,6 +29,7 @@ namespace {
 // again for a database that is gone.
 constexpr auto kQuietAfterFailure = std::chrono::milliseconds(500);
 constexpr auto kLongestLook = std::chrono::minutes(1);
+constexpr auto kPatienceToHelp = std::chrono::milliseconds(500);
 // How often a process checks whether facts were changed past the log.
 constexpr auto kLookEvery = std::chrono::minutes(1);
 
@@ -67,6 +68,11 @@ struct PostgresqlStore::State {
     out.hold = kLongestLook;
     return out;
   }
+  Link::Options writer_options() const {
+    Link::Options out = link_options();
+    out.repeats = true;
+    return out;
+  }
   Link::Options link_options() const {
     return {.url = options.log.url,
             .plain_hosts = options.log.plain_hosts,
@@ -90,7 +96,7 @@ struct PostgresqlStore::State {
     if (writer && writer->still_there()) return {};
     if (writer) earlier_trips += writer->round_trips();
     writer.reset();
-    SALLYPORT_TRY(std::unique_ptr<Link> link, Link::open(link_options()));
+    SALLYPORT_TRY(std::unique_ptr<Link> link, Link::open(writer_options()));
     SALLYPORT_TRY(const std::string found, postgresql::system_identifier(*link));
     if (found != identity) {
       return ledger_unavailable(
@@ -109,13 +115,30 @@ struct PostgresqlStore::State {
     (void)writer->flush();
   }
 
+  // What was put takes the lock of the log. One that holds it and stands still in the middle of a
+  // pipeline is ended, and this one keeps its place in the queue (SC-17).
+  Result<std::vector<postgresql::Rows>> flush_locking() SALLYPORT_REQUIRES(writing) {
+    const auto deadline = Steady::now() + link_options().patience;
+    SALLYPORT_TRY(const bool answers, writer->answers_within(options.log.hold));
+    if (!answers) {
+      // Only help: where it fails, the wait ends by itself.
+      Link::Options brief = link_options();
+      brief.patience = std::min(brief.patience, kPatienceToHelp);
+      if (const auto other = Link::open(brief)) {
+        (void)View::end_silent_holder(**other, log, options.log.hold);
+      }
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Steady::now());
+    return writer->flush(std::max(left, std::chrono::milliseconds(1)));
+  }
+
   // True: it happened, and every standby that must have it has it, since what is committed now
   // comes after it in the write-ahead log.
   Result<bool> look_for(const View::Mark& mark) SALLYPORT_REQUIRES(writing) {
     SALLYPORT_CHECK_OK(have_writer());
     writer->put("BEGIN");
     View::put_lock(*writer, log);
-    SALLYPORT_CHECK_OK(writer->flush());
+    SALLYPORT_CHECK_OK(flush_locking());
     SALLYPORT_TRY(const bool found, View::holds(*writer, log, mark));
     View::put_nothing(*writer, log);
     writer->put("COMMIT");
@@ -171,8 +194,10 @@ struct PostgresqlStore::State {
     SALLYPORT_CHECK_OK(have_writer());
     View view(*writer, log, secret.get());
     const Wants wants = manner.wants ? manner.wants() : Wants{.known = INT64_MAX};
-    Result<void> done = view.begin(wants);
-    if (done) done = work(view);
+    view.put_begin(wants);
+    const Result<std::vector<postgresql::Rows>> begun = flush_locking();
+    if (begun) view.take_begin(wants, *begun);
+    Result<void> done = begun ? work(view) : std::unexpected(begun.error());
     if (done) return commit(view);
     roll_back();
     return done;
@@ -211,7 +236,7 @@ struct PostgresqlStore::State {
   }
 
   Result<void> prepare() SALLYPORT_REQUIRES(writing) {
-    SALLYPORT_TRY(writer, Link::open(link_options()));
+    SALLYPORT_TRY(writer, Link::open(writer_options()));
     place = fmt::format("the log `{}` of the database {}", options.log.name, writer->place());
     if (!writer->is_verified()) unverified_host = writer->remote_host();
     SALLYPORT_TRY(identity, postgresql::system_identifier(*writer));
@@ -269,6 +294,18 @@ Result<void> PostgresqlStore::read(const Look& look) {
   reader->put("ROLLBACK");
   if (reader->flush()) state_->give_back(std::move(reader));
   return done;
+}
+
+Result<void> PostgresqlStore::add_block_index(const ledger::BlockIndex& index,
+                                              std::string_view seal) {
+  SALLYPORT_CHECK_OK(state_->may_write());
+  const Aside aside;
+  if (!aside.may_wait()) return too_many_waits();
+  SALLYPORT_TRY(std::unique_ptr<Link> link, state_->take_reader());
+  View::put_block(*link, state_->log, index, seal);
+  SALLYPORT_CHECK_OK(link->flush());
+  state_->give_back(std::move(link));
+  return {};
 }
 
 Result<bool> PostgresqlStore::changed_elsewhere() {

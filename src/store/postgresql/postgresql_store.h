@@ -31,6 +31,8 @@ class PostgresqlStore final : public ledger::LedgerStore {
   Result<void> write(const Work& work, Manner manner) override;
   using LedgerStore::write;
   Result<void> read(const Look& look) override;
+  // Without the lock of the log.
+  Result<void> add_block_index(const ledger::BlockIndex& index, std::string_view seal) override;
   Result<bool> changed_elsewhere() override;
   void check_seals_with(std::shared_ptr<const KeyedDigest> secret) override;
   // What was erased stays in the write-ahead log, on standbys and in backups until those age out.

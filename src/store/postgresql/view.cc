@@ -57,13 +57,23 @@ void add_leaves(std::vector<Hash>& out, std::string_view packed) {
   }
 }
 
-// An entry with what its commit keeps for it: the leaf, and the checkpoint where it is the last.
+// An entry, and behind it what its commit keeps for it: the leaf, and the checkpoint where it is the
+// last.
 #define SALLYPORT_ENTRY_COLUMNS                                                                    \
-  "SELECT e.sequence, e.bytes, substring(c.leaves FROM (32 * (e.sequence - c.previous))::int + 1 " \
-  "FOR 32), e.openings, CASE WHEN c.size = e.sequence + 1 THEN c.checkpoint END, "                 \
-  "coalesce(r.seal, e.seal) FROM entries e JOIN LATERAL (SELECT * FROM commits "                   \
+  "SELECT e.sequence, e.bytes, e.openings, coalesce(r.seal, e.seal), substring(c.leaves FROM (32 " \
+  "* (e.sequence - c.previous))::int + 1 FOR 32), CASE WHEN c.size = e.sequence + 1 THEN "         \
+  "c.checkpoint END FROM entries e JOIN LATERAL (SELECT * FROM commits "                           \
   "WHERE log = e.log AND previous <= e.sequence ORDER BY previous DESC LIMIT 1) c "                \
   "ON c.size > e.sequence LEFT JOIN reseals r ON r.log = e.log AND r.sequence = e.sequence "
+
+// The commits of a stretch of entries.
+constexpr const char* kCommitsOf =
+    "SELECT previous, size, leaves, checkpoint FROM commits WHERE log = $1::int8 AND previous < "
+    "$3::int8 AND previous >= coalesce((SELECT previous FROM commits WHERE log = $1::int8 AND "
+    "previous <= $2::int8 ORDER BY previous DESC LIMIT 1), 0) ORDER BY previous";
+
+constexpr const char* kNewestCommit =
+    "SELECT size, checkpoint FROM commits WHERE log = $1::int8 ORDER BY previous DESC LIMIT 1";
 
 }  // namespace
 
@@ -73,22 +83,29 @@ Result<Rows> View::ask(const char* sql, std::vector<Param> params) {
   return link_.ask(sql, std::move(params));
 }
 
-StoredEntry View::entry_from(const postgresql::Rows& rows, int row) const {
+StoredEntry View::entry_from(const postgresql::Rows& rows, int row, std::string_view leaf,
+                             std::optional<std::string_view> checkpoint) const {
   StoredEntry entry{.secret = secret_};
   entry.sequence = unsigned_at(rows, row, 0);
   if (!rows.is_null(row, 1)) entry.bytes = std::string(rows.bytes(row, 1));
-  entry.leaf = hash_of(rows.bytes(row, 2));
-  const bool has_openings = !rows.is_null(row, 3);
+  entry.leaf = hash_of(leaf);
+  const bool has_openings = !rows.is_null(row, 2);
   const std::optional<std::string> openings =
-      has_openings ? cipher_.open(rows.bytes(row, 3)) : std::string();
+      has_openings ? cipher_.open(rows.bytes(row, 2)) : std::string();
   entry.openings = openings.value_or("");
-  entry.checkpoint = rows.bytes(row, 4);
-  entry.seal = rows.bytes(row, 5);
+  entry.checkpoint = checkpoint.value_or("");
+  entry.seal = rows.bytes(row, 3);
   // What is not there is null, never empty.
-  entry.odd = (entry.openings.empty() && has_openings) ||
-              (entry.checkpoint.empty() && !rows.is_null(row, 4)) ||
-              rows.bytes(row, 2).size() != kHash;
+  entry.odd = (entry.openings.empty() && has_openings) || (checkpoint && checkpoint->empty()) ||
+              leaf.size() != kHash;
   return entry;
+}
+
+// Of a question for SALLYPORT_ENTRY_COLUMNS.
+StoredEntry View::entry_from(const postgresql::Rows& rows, int row) const {
+  std::optional<std::string_view> checkpoint;
+  if (!rows.is_null(row, 5)) checkpoint = rows.bytes(row, 5);
+  return entry_from(rows, row, rows.bytes(row, 4), checkpoint);
 }
 
 Result<std::uint64_t> View::size() {
@@ -134,21 +151,21 @@ Result<std::optional<StoredEntry>> View::entry(std::uint64_t sequence) {
   return entry_from(rows, 0);
 }
 
+// Piece by piece. The commits of a piece come along, so that no row has to look for its own.
 Result<void> View::scan(std::uint64_t begin, std::uint64_t end, const Visit& visit) {
-  std::uint64_t at = begin;
-  while (at < std::min(end, base())) {
-    SALLYPORT_TRY(const postgresql::Rows rows,
-                  ask(SALLYPORT_ENTRY_COLUMNS
-                      "WHERE e.log = $1::int8 AND e.sequence >= $2::int8 AND e.sequence < $3::int8 "
-                      "ORDER BY e.sequence LIMIT $4::int8",
-                      {number(log_), place(at), place(std::min(end, base())), number(kPiece)}));
-    for (int row = 0; row < rows.size(); ++row) {
-      StoredEntry entry = entry_from(rows, row);
-      at = entry.sequence + 1;
-      SALLYPORT_TRY(const bool more, visit(entry));
-      if (!more) return {};
-    }
-    if (static_cast<std::uint64_t>(rows.size()) < kPiece) break;
+  SALLYPORT_TRY(const std::uint64_t all, size());
+  const std::uint64_t stored_end = std::min({end, base(), all});
+  for (std::uint64_t at = begin; at < stored_end; at += kPiece) {
+    const std::uint64_t to = std::min(stored_end, at + kPiece);
+    link_.put(
+        "SELECT e.sequence, e.bytes, e.openings, coalesce(r.seal, e.seal) FROM entries e LEFT JOIN "
+        "reseals r ON r.log = e.log AND r.sequence = e.sequence WHERE e.log = $1::int8 AND "
+        "e.sequence >= $2::int8 AND e.sequence < $3::int8 ORDER BY e.sequence",
+        {number(log_), place(at), place(to)});
+    link_.put(kCommitsOf, {number(log_), place(at), place(to)});
+    SALLYPORT_TRY(const std::vector<postgresql::Rows> answers, link_.flush());
+    SALLYPORT_TRY(const bool more, visit_piece(answers[0], answers[1], visit));
+    if (!more) return {};
   }
   for (const StoredEntry& entry : written_) {
     if (entry.sequence < begin || entry.sequence >= end) continue;
@@ -156,6 +173,26 @@ Result<void> View::scan(std::uint64_t begin, std::uint64_t end, const Visit& vis
     if (!more) return {};
   }
   return {};
+}
+
+// What no commit covers is no entry.
+Result<bool> View::visit_piece(const postgresql::Rows& entries, const postgresql::Rows& commits,
+                               const Visit& visit) const {
+  int commit = 0;
+  for (int row = 0; row < entries.size(); ++row) {
+    const std::uint64_t sequence = unsigned_at(entries, row, 0);
+    while (commit < commits.size() && unsigned_at(commits, commit, 1) <= sequence) ++commit;
+    if (commit == commits.size() || unsigned_at(commits, commit, 0) > sequence) continue;
+    const std::uint64_t place_in = (sequence - unsigned_at(commits, commit, 0)) * kHash;
+    const std::string_view leaves = commits.bytes(commit, 2);
+    std::optional<std::string_view> checkpoint;
+    if (unsigned_at(commits, commit, 1) == sequence + 1) checkpoint = commits.bytes(commit, 3);
+    const StoredEntry entry = entry_from(
+        entries, row, leaves.substr(std::min(place_in, leaves.size()), kHash), checkpoint);
+    SALLYPORT_TRY(const bool more, visit(entry));
+    if (!more) return false;
+  }
+  return true;
 }
 
 Result<std::vector<Hash>> View::leaves(std::uint64_t begin, std::uint64_t end) {
@@ -166,12 +203,8 @@ Result<std::vector<Hash>> View::leaves(std::uint64_t begin, std::uint64_t end) {
     const auto from = leaves_.begin() + static_cast<std::ptrdiff_t>(begin - leaves_from_);
     out.assign(from, from + static_cast<std::ptrdiff_t>(stored_end - begin));
   } else if (begin < stored_end) {
-    SALLYPORT_TRY(
-        const postgresql::Rows rows,
-        ask("SELECT previous, size, leaves FROM commits WHERE log = $1::int8 AND previous < "
-            "$3::int8 AND previous >= coalesce((SELECT max(previous) FROM commits WHERE log = "
-            "$1::int8 AND previous <= $2::int8), 0) ORDER BY previous",
-            {number(log_), place(begin), place(stored_end)}));
+    SALLYPORT_TRY(const postgresql::Rows rows,
+                  ask(kCommitsOf, {number(log_), place(begin), place(stored_end)}));
     for (int row = 0; row < rows.size(); ++row) {
       const std::uint64_t first = std::max(begin, unsigned_at(rows, row, 0));
       const std::uint64_t last = std::min(stored_end, unsigned_at(rows, row, 1));
@@ -198,6 +231,16 @@ Result<std::vector<Hash>> View::nodes(int level, std::uint64_t begin, std::uint6
     if (where.first == level && where.second >= begin && where.second < end) out.push_back(hash);
   }
   return out;
+}
+
+// Indexes are added in order, so there is none behind the first that is missing. A block without
+// entries has none, whatever a row says.
+Result<std::uint64_t> View::indexed_blocks() {
+  SALLYPORT_TRY(const std::uint64_t entries, size());
+  SALLYPORT_TRY(const postgresql::Rows rows,
+                ask("SELECT block + 1 FROM blocks WHERE log = $1::int8 ORDER BY block DESC LIMIT 1",
+                    {number(log_)}));
+  return rows.size() == 0 ? 0 : std::min(unsigned_at(rows, 0, 0), entries / ledger::kBlock);
 }
 
 Result<std::vector<std::uint64_t>> View::blocks_with(Facet facet, std::string_view value,
@@ -378,7 +421,7 @@ Result<void> View::scan_facts(const OnFact& on_fact) {
   return {};
 }
 
-Result<void> View::begin(const ledger::LedgerStore::Wants& wants) {
+void View::put_begin(const ledger::LedgerStore::Wants& wants) {
   constexpr std::uint64_t kFewLeaves = 4096;  // beyond that the edge comes from the nodes
   began_ = true;
   Values spaces;
@@ -390,13 +433,12 @@ Result<void> View::begin(const ledger::LedgerStore::Wants& wants) {
   link_.put("BEGIN");
   // A statement of its own: one that also reads has its snapshot from before the wait.
   put_lock(link_, log_);
+  link_.put(kNewestCommit, {number(log_)});
   link_.put(
-      "WITH h AS (SELECT previous, size FROM commits WHERE log = $1::int8 ORDER BY previous DESC "
-      "LIMIT 1) SELECT c.previous, c.size, CASE WHEN c.previous >= $2::int8 THEN c.leaves END, "
-      "c.checkpoint FROM commits c, h WHERE c.log = $1::int8 AND c.previous >= least(h.previous, "
-      "CASE WHEN h.size - $2::int8 > $3::int8 THEN h.previous ELSE $2::int8 END) "
-      "ORDER BY c.previous",
-      {number(log_), place(wants.known), number(kFewLeaves)});
+      "SELECT previous, leaves FROM commits WHERE log = $1::int8 AND previous >= $2::int8 AND "
+      "previous < $3::int8 ORDER BY previous",
+      {number(log_), place(wants.known),
+       place(wants.known > INT64_MAX - kFewLeaves ? INT64_MAX : wants.known + kFewLeaves)});
   link_.put(SALLYPORT_ENTRY_COLUMNS
             "WHERE e.log = $1::int8 AND e.sequence = (SELECT size - 1 FROM commits WHERE log = "
             "$1::int8 ORDER BY previous DESC LIMIT 1)",
@@ -405,32 +447,35 @@ Result<void> View::begin(const ledger::LedgerStore::Wants& wants) {
       "SELECT f.space, f.key, f.value FROM unnest($2::bytea[], $3::bytea[]) w(space, key) JOIN "
       "facts f ON f.log = $1::int8 AND f.space = w.space AND f.key = w.key",
       {number(log_), byte_strings(spaces), byte_strings(keys)});
-  SALLYPORT_TRY(const std::vector<postgresql::Rows> answers, link_.flush());
-  note_since(answers[2], wants.known);
-  if (answers[3].size() > 0) {
-    newest_ = entry_from(answers[3], 0);
+}
+
+void View::take_begin(const ledger::LedgerStore::Wants& wants,
+                      const std::vector<postgresql::Rows>& answers) {
+  head_ = Head{};
+  if (answers[2].size() > 0) {
+    head_->size = unsigned_at(answers[2], 0, 0);
+    head_->checkpoint = answers[2].bytes(0, 1);
+  }
+  note_since(answers[3]);
+  if (answers[4].size() > 0) {
+    newest_ = entry_from(answers[4], 0);
     head_->seal = newest_->seal;
   }
   for (const core::FactKey& key : wants.facts) known_facts_[{key.space, key.key}] = std::nullopt;
-  for (int row = 0; row < answers[4].size(); ++row) {
-    known_facts_[{std::string(answers[4].bytes(row, 0)), std::string(answers[4].bytes(row, 1))}] =
-        std::string(answers[4].bytes(row, 2));
+  for (int row = 0; row < answers[5].size(); ++row) {
+    known_facts_[{std::string(answers[5].bytes(row, 0)), std::string(answers[5].bytes(row, 1))}] =
+        std::string(answers[5].bytes(row, 2));
   }
-  return {};
 }
 
-// The newest commit, and those that the writer does not know yet. A gap is no chain: then the
-// leaves are asked for where they are needed, and do not fit the checkpoint.
-void View::note_since(const postgresql::Rows& rows, std::uint64_t known) {
-  head_ = Head{};
+// What the writer does not know yet. A gap is no chain: then the leaves are asked for where they are
+// needed, and do not fit the checkpoint.
+void View::note_since(const postgresql::Rows& rows) {
   for (int row = 0; row < rows.size(); ++row) {
-    head_->size = unsigned_at(rows, row, 1);
-    head_->checkpoint = rows.bytes(row, 3);
     const std::uint64_t previous = unsigned_at(rows, row, 0);
-    if (previous < known || rows.is_null(row, 2)) continue;
     if (leaves_.empty()) leaves_from_ = previous;
-    if (leaves_from_ + leaves_.size() != previous) continue;
-    add_leaves(leaves_, rows.bytes(row, 2));
+    if (leaves_from_ + leaves_.size() != previous) return;
+    add_leaves(leaves_, rows.bytes(row, 1));
   }
 }
 

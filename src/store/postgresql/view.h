@@ -24,6 +24,7 @@ class View final : public ledger::WriteView {
   Result<void> scan(std::uint64_t begin, std::uint64_t end, const Visit& visit) override;
   Result<std::vector<Hash>> leaves(std::uint64_t begin, std::uint64_t end) override;
   Result<std::vector<Hash>> nodes(int level, std::uint64_t begin, std::uint64_t end) override;
+  Result<std::uint64_t> indexed_blocks() override;
   Result<std::vector<std::uint64_t>> blocks_with(ledger::Facet facet, std::string_view value,
                                                  std::uint64_t from) override;
   Result<std::vector<std::uint64_t>> blocks_between(WallTime since, WallTime until,
@@ -48,8 +49,11 @@ class View final : public ledger::WriteView {
   // the ledger runs from time to time (PostgresqlStore::changed_elsewhere).
   bool changed_elsewhere() override { return false; }
 
-  // For writing: takes the lock of the log, and reads what `wants` names. One round trip.
-  Result<void> begin(const ledger::LedgerStore::Wants& wants);
+  // For writing: takes the lock of the log, and reads what `wants` names. One round trip, whose
+  // questions are put by one and whose answers are taken by the other.
+  void put_begin(const ledger::LedgerStore::Wants& wants);
+  void take_begin(const ledger::LedgerStore::Wants& wants,
+                  const std::vector<postgresql::Rows>& answers);
 
   // What tells this commit from any other.
   struct Mark {
@@ -62,9 +66,17 @@ class View final : public ledger::WriteView {
   // Puts all that was written into the pipeline, without COMMIT. False: nothing was.
   bool put_all();
 
+  // The index of a block in one statement, which changes nothing where there is one.
+  static void put_block(Link& link, std::uint64_t log, const ledger::BlockIndex& index,
+                        std::string_view seal);
+
   // Is this commit in the log? Inside a transaction that has the lock.
   static Result<bool> holds(Link& link, std::uint64_t log, const Mark& mark);
   static void put_lock(Link& link, std::uint64_t log);
+  // Ends the connection that has the lock of the log and whose client has neither sent nor taken
+  // anything for this time. The server does so itself only between two pipelines.
+  static Result<void> end_silent_holder(Link& link, std::uint64_t log,
+                                        std::chrono::milliseconds hold);
   // Something that has to be synced and replicated, and of which nothing is left.
   static void put_nothing(Link& link, std::uint64_t log);
 
@@ -75,10 +87,13 @@ class View final : public ledger::WriteView {
   Result<Head> stored_head();
   std::uint64_t base() const { return written_.empty() ? UINT64_MAX : written_.front().sequence; }
   ledger::StoredEntry entry_from(const postgresql::Rows& rows, int row) const;
-  void note_since(const postgresql::Rows& rows, std::uint64_t known);
+  ledger::StoredEntry entry_from(const postgresql::Rows& rows, int row, std::string_view leaf,
+                                 std::optional<std::string_view> checkpoint) const;
+  Result<bool> visit_piece(const postgresql::Rows& entries, const postgresql::Rows& commits,
+                           const Visit& visit) const;
+  void note_since(const postgresql::Rows& rows);
   void put_entries();
   void put_nodes();
-  void put_blocks();
   void put_facts();
   Result<void> store_fact(const core::Fact& fact) override;
   Result<void> store_openings(std::uint64_t sequence, std::string_view packed) override;

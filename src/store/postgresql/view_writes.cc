@@ -26,6 +26,18 @@ void View::put_lock(Link& link, std::uint64_t log) {
   link.put(kLockLog, {number(log)});
 }
 
+Result<void> View::end_silent_holder(Link& link, std::uint64_t log,
+                                     std::chrono::milliseconds hold) {
+  SALLYPORT_CHECK_OK(link.ask(
+      "SELECT pg_terminate_backend(a.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid "
+      "WHERE l.locktype = 'advisory' AND l.granted AND l.classid = 1397772884 AND l.objsubid = 2 "
+      "AND l.objid = $1::int8::oid AND l.database = (SELECT oid FROM pg_database WHERE datname = "
+      "current_database()) AND a.wait_event IN ('ClientRead', 'ClientWrite') AND clock_timestamp() "
+      "- greatest(a.query_start, a.state_change) >= $2::int8 * interval '1 millisecond'",
+      {number(log), number(static_cast<std::uint64_t>(hold.count()))}));
+  return {};
+}
+
 void View::put_nothing(Link& link, std::uint64_t log) {
   const Param space = byte_strings({"ledger"});
   const Param key = byte_strings({"settled"});
@@ -124,7 +136,7 @@ View::Mark View::mark() const {
 bool View::put_all() {
   if (!written_.empty()) put_entries();
   if (!nodes_.empty()) put_nodes();
-  if (!blocks_.empty()) put_blocks();
+  for (const auto& [index, seal] : blocks_) put_block(link_, log_, index, seal);
   if (!facts_.empty()) put_facts();
   return altered_ || !written_.empty() || !facts_.empty();
 }
@@ -173,30 +185,28 @@ void View::put_nodes() {
       {number(log_), smalls(levels), numbers(positions), byte_strings(hashes)});
 }
 
-void View::put_blocks() {
-  for (const auto& [index, seal] : blocks_) {
-    const auto time = [](WallTime at) {
-      return number(static_cast<std::uint64_t>(at.time_since_epoch().count()));
-    };
-    link_.put(
-        "INSERT INTO blocks (log, block, first_time, last_time, least_id, greatest_id, seal) "
-        "VALUES ($1::int8, $2::int8, $3::int8, $4::int8, $5::uuid, $6::uuid, $7::bytea)",
-        {number(log_), number(index.block), time(index.first_time), time(index.last_time),
-         bytes(as_text(index.least_id)), bytes(as_text(index.greatest_id)),
-         seal.empty() ? Param() : bytes(seal)});
-    std::vector<int> facets;
-    Values values;
-    std::vector<std::uint64_t> counts;
-    for (const BlockIndex::Count& count : index.counts) {
-      facets.push_back(static_cast<int>(count.facet));
-      values.emplace_back(count.value);
-      counts.push_back(count.count);
-    }
-    link_.put(
-        "INSERT INTO facets (log, block, facet, value, count) SELECT $1::int8, $2::int8, w.* FROM "
-        "unnest($3::int2[], $4::bytea[], $5::int8[]) w",
-        {number(log_), number(index.block), smalls(facets), byte_strings(values), numbers(counts)});
+void View::put_block(Link& link, std::uint64_t log, const BlockIndex& index,
+                     std::string_view seal) {
+  const auto time = [](WallTime at) {
+    return number(static_cast<std::uint64_t>(at.time_since_epoch().count()));
+  };
+  std::vector<int> facets;
+  Values values;
+  std::vector<std::uint64_t> counts;
+  for (const BlockIndex::Count& count : index.counts) {
+    facets.push_back(static_cast<int>(count.facet));
+    values.emplace_back(count.value);
+    counts.push_back(count.count);
   }
+  link.put(
+      "WITH b AS (INSERT INTO blocks (log, block, first_time, last_time, least_id, greatest_id, "
+      "seal) VALUES ($1::int8, $2::int8, $3::int8, $4::int8, $5::uuid, $6::uuid, $7::bytea) ON "
+      "CONFLICT DO NOTHING RETURNING block) INSERT INTO facets (log, block, facet, value, count) "
+      "SELECT $1::int8, b.block, w.* FROM b, unnest($8::int2[], $9::bytea[], $10::int8[]) w",
+      {number(log), number(index.block), time(index.first_time), time(index.last_time),
+       bytes(as_text(index.least_id)), bytes(as_text(index.greatest_id)),
+       seal.empty() ? Param() : bytes(seal), smalls(facets), byte_strings(values),
+       numbers(counts)});
 }
 
 void View::put_facts() {

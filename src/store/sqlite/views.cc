@@ -124,6 +124,12 @@ Result<std::vector<Hash>> SqlView::nodes(int level, std::uint64_t begin, std::ui
   return hashes(query.bind(level).bind(begin).bind(end));
 }
 
+// The commit that fills a block writes its index.
+Result<std::uint64_t> SqlView::indexed_blocks() {
+  SALLYPORT_TRY(const std::uint64_t entries, size());
+  return entries / ledger::kBlock;
+}
+
 Result<std::vector<std::uint64_t>> SqlView::blocks_with(Facet facet, std::string_view value,
                                                         std::uint64_t from) {
   Query query = db_.query(

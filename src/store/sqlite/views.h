@@ -20,6 +20,7 @@ class SqlView final : public ledger::WriteView {
   Result<void> scan(std::uint64_t begin, std::uint64_t end, const Visit& visit) override;
   Result<std::vector<Hash>> leaves(std::uint64_t begin, std::uint64_t end) override;
   Result<std::vector<Hash>> nodes(int level, std::uint64_t begin, std::uint64_t end) override;
+  Result<std::uint64_t> indexed_blocks() override;
   Result<std::vector<std::uint64_t>> blocks_with(ledger::Facet facet, std::string_view value,
                                                  std::uint64_t from) override;
   Result<std::vector<std::uint64_t>> blocks_between(WallTime since, WallTime until,

@@ -23,11 +23,15 @@ using namespace std::chrono_literals;
 // The clock of a machine, wrong by as much as the test says.
 class SkewedClock final : public Clock {
  public:
-  WallTime wall() const override { return machine_.wall() + std::chrono::seconds(skew.load()); }
+  explicit SkewedClock(std::chrono::milliseconds by = {}) : offset_(by) {}
+  WallTime wall() const override {
+    return machine_.wall() + offset_ + std::chrono::seconds(skew.load());
+  }
   SteadyTime steady() const override { return machine_.steady(); }
   std::atomic<int> skew = 0;
 
  private:
+  std::chrono::milliseconds offset_;
   SystemClock machine_;
 };
 
@@ -44,7 +48,8 @@ class PostgresqlCommitsTest : public testing::Test {
   };
 
   // The first makes the keys, which the others copy.
-  Gateway gateway(const Clock* clock = nullptr) {
+  Gateway gateway(const Clock* clock = nullptr) { return gateway(clock, clock_); }
+  Gateway gateway(const Clock* clock, const Clock& of_ledger) {
     const std::filesystem::path data = folder_ / std::to_string(++gateways_);
     if (gateways_ > 1) {
       std::filesystem::create_directories(data);
@@ -56,7 +61,7 @@ class PostgresqlCommitsTest : public testing::Test {
         {.log = {.url = url_, .lock_wait = 20s, .lease = 2s}, .clock = clock});
     EXPECT_TRUE(store) << store.error().message;
     auto ledger =
-        ledger::Ledger::open({**store, redactor_, clock_, entropy_,
+        ledger::Ledger::open({**store, redactor_, of_ledger, entropy_,
                               [](const json::object&) { return std::vector<core::Draft>{}; }},
                              {.data_folder = data});
     EXPECT_TRUE(ledger) << ledger.error().message;
@@ -155,6 +160,50 @@ TEST_F(PostgresqlCommitsTest, WritersAreServedInTheOrderOfTheirRequests) {
   }
   EXPECT_GE(least, 0.8);
   EXPECT_EQ(test::verdict(*gateways[0].store), "ok");
+}
+
+// SC-16
+TEST_F(PostgresqlCommitsTest, SixteenGatewaysWithTwoThousandEntriesEachMakeOneTree) {
+  constexpr std::size_t kGateways = 16;
+  constexpr std::size_t kEntries = 2000;
+  constexpr std::size_t kAtOnce = 50;
+  std::vector<Gateway> gateways;
+  for (std::size_t i = 0; i < kGateways; ++i) gateways.push_back(gateway());
+  std::vector<std::thread> threads;
+  for (Gateway& each : gateways) {
+    threads.emplace_back([&each] {
+      for (std::size_t n = 0; n < kEntries; n += kAtOnce) {
+        std::vector<core::Draft> drafts;
+        for (std::size_t k = 0; k < kAtOnce; ++k) drafts.push_back(TestLedger::event({{"n", n}}));
+        const auto done = each.ledger->append_blocking(std::move(drafts), core::Urgency::Reports);
+        ASSERT_TRUE(done) << done.error().message;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  // Beside them: the key, and the start of each.
+  EXPECT_EQ(number("SELECT count(*) FROM sallyport.entries"),
+            kGateways * kEntries + kGateways +
+                test::controls(*gateways[0].store, "key_created").size() +
+                test::controls(*gateways[0].store, "gap").size());
+  EXPECT_EQ(test::verdict(*gateways[0].store), "ok");
+}
+
+// SC-41
+TEST_F(PostgresqlCommitsTest, GatewaysWhoseClocksAreNearlyTheSameNoteNoStep) {
+  const SkewedClock ahead(900ms);
+  const SkewedClock behind(-900ms);
+  Gateway one = gateway(&ahead, ahead);
+  Gateway other = gateway(&behind, behind);
+  for (int n = 0; n < 20; ++n) {
+    for (Gateway* const each : {&one, &other}) {
+      const auto done =
+          each->ledger->append_blocking({TestLedger::event({{"n", n}})}, core::Urgency::Announces);
+      ASSERT_TRUE(done) << done.error().message;
+    }
+  }
+  EXPECT_TRUE(test::controls(*one.store, "clock_step").empty());
+  EXPECT_EQ(test::verdict(*one.store), "ok");
 }
 
 // SC-40
