@@ -71,7 +71,7 @@ class Pass {
 
   void not_applicable(const GuardTraits& traits) {
     GuardRun run = not_yet_run(traits, number_);
-    run.verdict = "skipped";
+    run.verdict = GuardVerdict::Skipped;
     run.why = "not_applicable";
     runs_.push_back(std::move(run));
   }
@@ -108,7 +108,7 @@ class Pass {
       cancelled_ = true;
     }
     if ((!denied_ || trail_.hears_all) && !cancelled_) return false;
-    run.verdict = "skipped";
+    run.verdict = GuardVerdict::Skipped;
     run.why = denied_ ? "denied_earlier" : "cancelled";
     runs_.push_back(std::move(run));
     return true;
@@ -116,40 +116,40 @@ class Pass {
 
   // A failure denies, and does not keep later guards from being heard.
   void take_failure(const GuardTraits& traits, const Judged& judged, GuardRun& run) {
-    run.verdict = "error";
+    run.verdict = GuardVerdict::Error;
     // What would be said is unknown, which lets nothing pass.
-    const bool unasked = *judged.failure == kGuardNotOurs;
+    const bool unasked = judged.failure == GuardFailure::NotOurs;
+    const std::string failure(to_string(*judged.failure));
     if (trail_.plan().fails_open(traits.name) && !unasked) {
       run.why = "fail_open";
-      trail_.fail_open.failed(traits.name, *judged.failure);
+      trail_.fail_open.failed(traits.name, failure);
       return;
     }
-    run.why = *judged.failure;
+    run.why = failure;
     // A host's authorizer speaks for itself.
     const bool said =
         traits.stage == Stage::Authorizer && is_utf8(judged.detail) && !judged.detail.empty();
-    trail_.refuse(
-        {said ? judged.detail : fmt::format("guard {} failed: {}", traits.name, *judged.failure),
-         by(traits)});
+    trail_.refuse({said ? judged.detail : fmt::format("guard {} failed: {}", traits.name, failure),
+                   by(traits)});
   }
 
   void take_verdict(const GuardTraits& traits, Verdict verdict, GuardRun& run) {
     switch (verdict.kind) {
       case Verdict::Kind::Allow:
-        run.verdict = "allow";
+        run.verdict = GuardVerdict::Allow;
         return;
       case Verdict::Kind::Deny:
-        run.verdict = "deny";
+        run.verdict = GuardVerdict::Deny;
         denied_ = true;
         trail_.refuse(
             {verdict.reason.empty() ? "denied by " + traits.name : verdict.reason, by(traits)});
         return;
       case Verdict::Kind::Ask:
-        run.verdict = "ask";
+        run.verdict = GuardVerdict::Ask;
         if (!trail_.question) trail_.question = std::move(verdict.reason);
         return;
       case Verdict::Kind::Escalate:
-        run.verdict = "escalate";
+        run.verdict = GuardVerdict::Escalate;
         trail_.escalations.push_back(
             {traits.name, escalation_text(traits.name, std::move(verdict.reason))});
         return;
@@ -165,7 +165,7 @@ class Pass {
   void take_rewrite(const GuardTraits& traits, Verdict verdict, GuardRun& run) {
     const std::string before = exact_text(trail_.call().raw_input, trail_.call().input);
     const std::string after = exact_text(verdict.raw, verdict.value);
-    run.verdict = before == after ? "allow" : "rewrite";
+    run.verdict = before == after ? GuardVerdict::Allow : GuardVerdict::Rewrite;
     if (before == after) return;
     if (!run.evidence.is_object()) run.evidence = json::object();
     json::object& evidence = run.evidence.get_object();
@@ -230,7 +230,7 @@ Async<void> decide(Trail& trail, const Preview& preview, const Clock& clock,
 void list_unreached(Trail& trail) {
   for (const std::shared_ptr<const Guard>& guard : trail.plan().guards()) {
     GuardRun run = not_yet_run(guard->traits(), 1);
-    run.verdict = "skipped";
+    run.verdict = GuardVerdict::Skipped;
     run.why = "stage_not_reached";
     trail.guard_runs.push_back(std::move(run));
   }

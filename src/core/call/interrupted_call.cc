@@ -25,7 +25,7 @@ std::vector<Draft> close_interrupted(const json::object& entry) {
                            "interrupted: what was prepared did not outlive its process")});
     draft.facts.push_back(Approvals::invalidated(member("approval_id"), draft.subject.call_id,
                                                  member("call_digest")));
-    live_questions::add_done(draft.facts, member("approval_id"), "invalidated");
+    live_questions::add_done(draft.facts, member("approval_id"), ApprovalStatus::Invalidated);
     draft.facts.push_back(no_kept_input(member("approval_id")));
     drafts.push_back(std::move(draft));
     return drafts;

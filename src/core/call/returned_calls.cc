@@ -60,7 +60,7 @@ Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string se
   SALLYPORT_CO_CHECK_OK(co_await expire());
   SALLYPORT_CO_TRY(Continuations::Found found,
                    continuations_.find(submission.continuation, session_id));
-  if (found.state == "expired") {
+  if (found.state == Continuations::State::Expired) {
     co_return fail(ErrorCode::Conflict, "the hand-off expired before its results came", {},
                    "hand_off_expired");
   }
@@ -68,7 +68,7 @@ Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string se
   SALLYPORT_CO_CHECK_OK(check_results(ids, submission));
   SALLYPORT_CO_CHECK_OK(check_content(submission.results));
   const Returning returning{submission.results, report};
-  if (found.state == "open") {
+  if (found.state == Continuations::State::Open) {
     Result<std::vector<Answer>> first = co_await complete(found, returning);
     if (first || first.error().code != ErrorCode::Conflict) co_return first;
     // Another submission was first.
@@ -179,12 +179,13 @@ std::optional<Draft> HandOffs::memory_of(const Draft& record, const Call& call,
   const std::string approval_id = text_or_empty(record.body, "request_id");
   Classification classification = plan->classify(call);
   classification.effect_class = text_in(record.body, "effect_class").value_or("");
-  Remembered ended{.call = call,
-                   .classification = classification,
-                   .tier = tier_in(record.body),
-                   .enforcement = approval_id.empty() ? "auto" : "approval_granted",
-                   .outcome = good ? "success" : "failure",
-                   .approval_id = approval_id};
+  Remembered ended{
+      .call = call,
+      .classification = classification,
+      .tier = tier_in(record.body),
+      .enforcement = approval_id.empty() ? Enforcement::Auto : Enforcement::ApprovalGranted,
+      .succeeded = good,
+      .approval_id = approval_id};
   const auto state = stages_.approvals.state(approval_id);
   if (!approval_id.empty() && state && *state) {
     const std::vector<Vote> votes = (*state)->counted();
@@ -283,7 +284,7 @@ Draft record_beside(const json::object& first, std::string call_id, bool differs
   if (differs) {
     const GuardRun noted{.guard = "external.payload_differs",
                          .stage = "external",
-                         .verdict = "allow",
+                         .verdict = GuardVerdict::Allow,
                          .why = "the result recorded first counts"};
     record.body["guards"].as_array().push_back(to_json(noted));
   }
@@ -411,7 +412,7 @@ Task<void> HandOffs::expire_call(Fact fact, Draft record) {
   record.facts.push_back({std::string(kHandedOut), fact.key, std::nullopt});
   const std::string continuation_id = text_or_empty(record.body, "continuation_id");
   take_row(record, Idempotency::Status::Unknown);
-  for (Fact& closed : Continuations::become(continuation_id, "expired")) {
+  for (Fact& closed : Continuations::expired(continuation_id)) {
     record.facts.push_back(std::move(closed));
   }
   std::vector<Closer::Left> left;

@@ -228,8 +228,8 @@ void Trail::forget_evidence() {
 
 void Trail::refuse_spending(const Error& error) {
   for (GuardRun& run : guard_runs) {
-    if (run.stage != to_string(Stage::Grant) || run.verdict != "allow") continue;
-    run.verdict = "deny";
+    if (run.stage != to_string(Stage::Grant) || run.verdict != GuardVerdict::Allow) continue;
+    run.verdict = GuardVerdict::Deny;
     run.rule = error.cause;
     if (json::object* const evidence = run.evidence.if_object()) {
       (*evidence)["check"] = "budget";

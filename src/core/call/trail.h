@@ -30,7 +30,8 @@ struct Refusal {
     Plan,         // a grant, a guard, an authorizer
     Hook,         // a pre-hook, or rewrites that do not settle
     Autonomy,     // the tier is `shadow`
-    Person,       // refused, expired or cancelled while a person was asked
+    Person,       // a person refused, or what the person said does not count
+    Expiry,       // no person answered in time, or the yes was not used in time
     Preparation,  // the preparation is gone: the call is invalidated, not blocked
     Tool,         // a rule of the tool itself, found while preparing
     Idempotency,

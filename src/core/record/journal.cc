@@ -154,7 +154,7 @@ std::vector<Draft> finding_rows(const Release& release, const Subject& subject) 
 void name_escalations(Trail& trail, const std::vector<std::string>& ids) {
   std::size_t next = 0;
   for (GuardRun& run : trail.guard_runs) {
-    if (run.verdict != "escalate" || next == ids.size()) continue;
+    if (run.verdict != GuardVerdict::Escalate || next == ids.size()) continue;
     run.evidence = json::object{{"escalation_id", ids[next++]}};
   }
 }
