@@ -67,6 +67,7 @@ struct Redaction {
 // How recovery treats a call whose outcome was lost (AU-79).
 enum class RecoveryClass { ReplaySafe, SideEffecting, Resumable };
 std::string_view to_string(RecoveryClass recovery_class);
+std::optional<RecoveryClass> recovery_class_from(std::string_view word);
 
 // A value. The body of one audit entry of the ledger.
 struct AuditRecord {

@@ -120,7 +120,7 @@ Task<Answer> Closer::finish(Trail& trail, Ending ending) {
 
 Task<std::vector<Position>> Closer::close(std::vector<Left> calls, std::vector<Fact> expected) {
   Batch batch;
-  std::vector<Journal::Places> places;
+  std::vector<EndPlaces> places;
   for (Left& call : calls) {
     for (Draft& draft : call.fail_open.drafts) {
       draft.subject.policy_hash = call.record.subject.policy_hash;

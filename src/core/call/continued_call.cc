@@ -5,10 +5,10 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/call/call_record.h"
 #include "core/call/continuations.h"
 #include "core/call/hand_offs.h"
 #include "core/call/model_calls.h"
-#include "core/call/reopened_call.h"
 #include "core/call/waiting_facts.h"
 
 namespace sallyport::core {

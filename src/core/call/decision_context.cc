@@ -9,13 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/json_members.h"
-
 namespace sallyport::core {
 
 namespace {
-
-constexpr const char* kBrief = "decided";
 
 // One letter for each source of a classification: an intent is written for every call.
 constexpr auto kSources = std::to_array<std::pair<char, std::string_view>>({{'p', "policy"},
@@ -69,17 +65,17 @@ std::string front_word(const std::string& front) {
   return std::ranges::find(kFronts, front) != kFronts.end() ? front : "library";
 }
 
-void expand_context(json::object& body) {
-  const std::vector<std::string> words = words_of(text_or_empty(body, kBrief));
-  body.erase(kBrief);
-  if (words.size() < 3) return;
-  DecisionContext context{.decided_at = text_or_empty(body, "started_at"),
+std::optional<DecisionContext> DecisionContext::from_brief(const std::string& brief,
+                                                           std::string started_at) {
+  const std::vector<std::string> words = words_of(brief);
+  if (words.size() < 3) return std::nullopt;
+  DecisionContext context{.decided_at = std::move(started_at),
                           .class_source = source_of(words[2]),
                           .caution = words.size() > 3,
                           .front = words[1]};
   const std::string& size = words[0];
   std::from_chars(size.data(), size.data() + size.size(), context.as_of);
-  context.add_to(body);
+  return context;
 }
 
 }  // namespace sallyport::core

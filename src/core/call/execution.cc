@@ -9,9 +9,9 @@
 #include "base/try.h"
 #include "core/approval/live_questions.h"
 #include "core/call/asking.h"
+#include "core/call/call_record.h"
 #include "core/call/preparing.h"
 #include "core/call/recordable.h"
-#include "core/call/reopened_call.h"
 #include "core/call/waiting_facts.h"
 #include "core/event/topic_event.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "core/call/reopened_call.h"
+#include "core/call/call_record.h"
 #include "core/call/waiting_facts.h"
 #include "core/plan/budgets.h"
 
@@ -81,7 +81,7 @@ Task<void> LostCalls::close_lost_call(Fact fact, std::uint64_t sequence,
                                       std::optional<Approvals::State> state) {
   SALLYPORT_CO_TRY(const json::object entry, parts_.recorder.entry(sequence));
   const Lost lost = lost_after(state ? std::optional(state->status) : std::nullopt);
-  Draft record = reopened(entry);
+  CallRecord record = CallRecord::from_entry(entry);
   record.facts.push_back({fact.space, fact.key, std::nullopt});
   record.changes.push_back(budgets::reverse(fact.key));
   Ending ending{.outcome = Outcome::blocked(std::string(lost.reason))};
@@ -90,9 +90,9 @@ Task<void> LostCalls::close_lost_call(Fact fact, std::uint64_t sequence,
     const Call call = call_of(record.subject);
     ending.memory = rules->remember({.call = call,
                                      .classification = plan->classify(call),
-                                     .tier = tier_in(record.body),
+                                     .tier = record.tier,
                                      .enforcement = *lost.enforcement,
-                                     .approval_id = text_or_empty(record.body, "approval_id")},
+                                     .approval_id = record.approval_id},
                                     parts_.clock.wall());
   }
   std::vector<Closer::Left> left;

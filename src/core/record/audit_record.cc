@@ -146,6 +146,10 @@ std::string_view to_string(RecoveryClass recovery_class) {
   return core::word_of(kRecoveryClasses, recovery_class);
 }
 
+std::optional<RecoveryClass> recovery_class_from(std::string_view word) {
+  return core::enum_of(kRecoveryClasses, word);
+}
+
 json::object to_json(const GuardRun& run) {
   return {{"guard", run.guard},
           {"stage", run.stage},

@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 #include <thread>
 
+#include "core/call/dispatch.h"
 #include "core/call/interrupted_call.h"
 #include "support/governed.h"
 #include "support/pause.h"
@@ -328,6 +329,21 @@ TEST(GovernorTest, AnInterruptedCallIsClosedWithAnUnknownEffect) {
   EXPECT_EQ(text(closing[1], "/effect_state"), "unknown");
   EXPECT_TRUE(text(closing[1], "/outcome/error").starts_with("interrupted:"));
   EXPECT_EQ(text(closing[1], "/requested_input/path"), "/tmp/x");
+}
+
+// A call that lost its process was no end of its dispatch, so that a replay gave its place to the
+// next call like it.
+// AP-24
+TEST(GovernorTest, ACallThatLostItsProcessIsAnEndOfItsDispatch) {
+  Governed governed;
+  Call call = Governed::read_file();
+  call.trigger_id = "evt-1";
+  ASSERT_TRUE(governed.call(call));
+  const json::object intent = *governed.recorder.entry(2);
+  const std::string digest(intent.at("body").at("request_digest").as_string());
+  ASSERT_FALSE(*end_of_dispatched(governed.recorder, "evt-1", digest, 2));
+  ASSERT_TRUE(run_now(governed.recorder.append(close_interrupted(intent), Urgency::Reports)));
+  EXPECT_TRUE(*end_of_dispatched(governed.recorder, "evt-1", digest, 2));
 }
 
 }  // namespace
