@@ -64,21 +64,21 @@ QuestionTerms terms_of(const Trail& trail, WallTime now) {
   return terms;
 }
 
-QuestionKind kind_of_question(const Trail& trail) {
-  return trail.needs_two() ? QuestionKind::DualControl : QuestionKind::Approval;
+QuestionKind kind_of_question(const Decision& decision) {
+  return decision.needs_two() ? QuestionKind::DualControl : QuestionKind::Approval;
 }
 
-std::string display_name(const Trail& trail) {
-  const std::string& name = trail.classification().display_name;
-  return name.empty() ? trail.call().tool : name;
+std::string display_name(const Decision& decision) {
+  const std::string& name = decision.classification().display_name;
+  return name.empty() ? decision.call().tool : name;
 }
 
 }  // namespace
 
-std::string describe(const Trail& trail) {
-  if (trail.question && !trail.question->empty()) return *trail.question;
-  if (trail.rules && !trail.rules->text.empty()) return trail.rules->text;
-  return fmt::format("Confirm {}?", display_name(trail));
+std::string describe(const Decision& decision) {
+  if (decision.question && !decision.question->empty()) return *decision.question;
+  if (decision.rules && !decision.rules->text.empty()) return decision.rules->text;
+  return fmt::format("Confirm {}?", display_name(decision));
 }
 
 // Named after the event that set the call off, where one did (AP-23).
@@ -92,39 +92,39 @@ std::string Asking::url_of(const std::string& approval_id) const {
   return parts_.approvals_url.empty() ? std::string() : parts_.approvals_url + approval_id;
 }
 
-Question Asking::question_about(Trail& trail, std::string id) const {
-  const Call& call = trail.call();
+Question Asking::question_about(Decision& decision, std::string id) const {
+  const Call& call = decision.call();
   const WallTime now = parts_.clock.wall();
-  WallTime until = now + trail.approval_time();
+  WallTime until = now + decision.approval_time();
   if (call.time_limit) until = std::min(until, now + *call.time_limit);
-  if (trail.prepared() && trail.prepared()->expires_at) {
-    until = std::min(until, from_rfc3339(*trail.prepared()->expires_at).value_or(until));
+  if (decision.prepared() && decision.prepared()->expires_at) {
+    until = std::min(until, from_rfc3339(*decision.prepared()->expires_at).value_or(until));
   }
-  trail.approval_id = std::move(id);
-  Question question{.approval_id = trail.approval_id,
+  decision.approval_id = std::move(id);
+  Question question{.approval_id = decision.approval_id,
                     .call_id = call.call_id,
                     .tool_call_id = call.tool_call_id,
                     .session_id = call.session_id,
                     .agent_id = call.agent_id,
                     .server = call.server,
                     .tool = call.tool,
-                    .description = describe(trail),
+                    .description = describe(decision),
                     .input = call.input,
-                    .call_digest = trail.call_digest(),
-                    .policy_hash = trail.plan().hash(),
-                    .prepared = trail.prepared(),
+                    .call_digest = decision.call_digest(),
+                    .policy_hash = decision.plan().hash(),
+                    .prepared = decision.prepared(),
                     .expires_at = rfc3339(until),
-                    .kind = kind_of_question(trail),
+                    .kind = kind_of_question(decision),
                     .trace_id = call.trace_id,
-                    .action = trail.classification().effect_class,
-                    .tool_definition = trail.tool_definition(),
+                    .action = decision.classification().effect_class,
+                    .tool_definition = decision.tool_definition(),
                     .nonce = fresh_nonce(parts_.entropy),
-                    .reviewers = trail.reviewers(),
-                    .approvers_required = trail.quorum(),
+                    .reviewers = decision.reviewers(),
+                    .approvers_required = decision.quorum(),
                     .requested_at = rfc3339(now),
-                    .proposal = trail.autonomy == Autonomy::Suggest};
-  if (trail.rules) {
-    const RuleAnswer& rules = *trail.rules;
+                    .proposal = decision.autonomy == Autonomy::Suggest};
+  if (decision.rules) {
+    const RuleAnswer& rules = *decision.rules;
     question.rules = {{"rule", rules.rule.empty() ? json::value() : json::value(rules.rule)},
                       {"place", rules.place.empty() ? json::value() : json::value(rules.place)},
                       {"message", shown(rules.message)}};
@@ -134,7 +134,7 @@ Question Asking::question_about(Trail& trail, std::string id) const {
     }
     question.reason_required = rules.reason_required;
   }
-  question.binding = binding_of(question, trail.exact_text());
+  question.binding = binding_of(question, decision.exact_text());
   return question;
 }
 

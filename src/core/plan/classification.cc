@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/plan/capability.h"
+#include "core/record/read_field.h"
 
 namespace sallyport {
 

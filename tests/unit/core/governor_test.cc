@@ -154,6 +154,27 @@ TEST(GovernorTest, ARehearsalTakesNoPartInAnIntervalOfFailingOpen) {
                 R"({"calls":1,"cause":"error","control":"fail_open_ended","guard":"remote"})"}));
 }
 
+// A rehearsal on a running Governor told hooks of a call that was not made, and let a tool prepare
+// it.
+// WB-1
+TEST(GovernorTest, ARehearsalTellsNoHookPreparesNothingAndWritesNothing) {
+  Governed governed;
+  int told = 0;
+  ASSERT_TRUE(governed.hooks.with_hook(std::make_shared<test::FunctionHook>(
+      "siem", [&](const Event&, const Subject&) -> Result<void> {
+        ++told;
+        return {};
+      })));
+  const auto preparer = std::make_shared<test::FakePreparer>();
+  const Result<Rehearsal> seen =
+      test::run_now(governed.governor().rehearse(Governed::read_file(), preparer));
+  ASSERT_TRUE(seen) << seen.error().message;
+  EXPECT_TRUE(seen->runs());
+  EXPECT_EQ(told, 0);
+  EXPECT_TRUE(preparer->preparations.empty());
+  EXPECT_TRUE(governed.recorder.written.empty());
+}
+
 TEST(GovernorTest, ARewriteIsDecidedAgainAndTheUpstreamGetsTheInputThatRests) {
   Governed governed;
   std::vector<std::string> seen;
@@ -342,7 +363,7 @@ TEST(GovernorTest, ACallThatLostItsProcessIsAnEndOfItsDispatch) {
   const json::object intent = *governed.recorder.entry(2);
   const std::string digest(intent.at("body").at("request_digest").as_string());
   ASSERT_FALSE(*end_of_dispatched(governed.recorder, "evt-1", digest, 2));
-  ASSERT_TRUE(run_now(governed.recorder.append(close_interrupted(intent), Urgency::Reports)));
+  ASSERT_TRUE(test::run_now(governed.recorder.append(close_interrupted(intent), Urgency::Reports)));
   EXPECT_TRUE(*end_of_dispatched(governed.recorder, "evt-1", digest, 2));
 }
 
