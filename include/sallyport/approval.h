@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,14 @@
 #include "sallyport/prepared.h"
 
 namespace sallyport {
+
+enum class QuestionKind {
+  Approval,
+  DualControl,  // two people must approve
+  Question,     // not about a call; the reply has an answer in words
+};
+std::string_view to_string(QuestionKind kind);
+std::optional<QuestionKind> question_kind_from(std::string_view word);
 
 // A value. Exactly what the person sees and what the reply is bound to.
 struct Question {
@@ -33,8 +42,8 @@ struct Question {
   std::string call_digest{};  // digest of tool, input, policy and principal; the reply binds it
   std::string policy_hash{};
   std::optional<Prepared> prepared{};
-  std::string expires_at{};       // RFC 3339 in UTC; without a reply by then the call is refused
-  std::string kind = "approval";  // `approval`, `dual_control`, or `question`: not about a call
+  std::string expires_at{};  // RFC 3339 in UTC; without a reply by then the call is refused
+  QuestionKind kind = QuestionKind::Approval;
   std::string trace_id{};
   std::string action{};           // the side-effect class
   std::string tool_definition{};  // digest of the server's definition of the tool; empty: unknown

@@ -24,13 +24,25 @@
 
 namespace sallyport {
 
+// What a guard said, or why it said nothing.
+enum class GuardVerdict {
+  Allow,
+  Deny,
+  Rewrite,
+  Ask,
+  Escalate,
+  Error,    // the guard failed
+  Skipped,  // the guard was not asked; `why` says why
+};
+std::string_view to_string(GuardVerdict verdict);
+std::optional<GuardVerdict> guard_verdict_from(std::string_view word);
+
 // One decision of one guard before the call ran (AU-12).
 struct GuardRun {
   std::string guard{};
   std::string stage{};  // `grant`, `tool_use`, `pre_hook`, `authorizer`, `autonomy`, `external`
   std::uint64_t pass = 1;
-  // `allow`, `deny`, `rewrite`, `ask`, `escalate`, `error`, `skipped`
-  std::string verdict{};
+  GuardVerdict verdict = GuardVerdict::Skipped;
   std::optional<std::string> rule{};
   std::optional<std::string> why{};
   json::value evidence{};  // null: the guard gave none
@@ -55,6 +67,7 @@ struct Redaction {
 // How recovery treats a call whose outcome was lost (AU-79).
 enum class RecoveryClass { ReplaySafe, SideEffecting, Resumable };
 std::string_view to_string(RecoveryClass recovery_class);
+std::optional<RecoveryClass> recovery_class_from(std::string_view word);
 
 // A value. The body of one audit entry of the ledger.
 struct AuditRecord {

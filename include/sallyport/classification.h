@@ -5,7 +5,9 @@
 //   Classification().replay_safe();   // false
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace sallyport {
 
@@ -14,6 +16,7 @@ enum class Autonomy { Shadow, Suggest, ActWithApproval, ActAuto };
 
 std::string_view to_string(Tier tier);
 std::string_view to_string(Autonomy autonomy);
+std::optional<Autonomy> autonomy_from(std::string_view word);
 
 // A value. The default is the most cautious one.
 struct Classification {

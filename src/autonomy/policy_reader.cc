@@ -48,7 +48,7 @@ std::optional<std::string> PolicyReader::name(std::string_view member) {
 std::optional<Autonomy> PolicyReader::tier(std::string_view member) {
   const std::optional<std::string> word = in_.optional_text(member);
   if (!word || !ok()) return std::nullopt;
-  const std::optional<Autonomy> tier = tier_from(*word);
+  const std::optional<Autonomy> tier = autonomy_from(*word);
   if (!tier) {
     in_.refuse(member, fmt::format("is `{:.60}`, which is no tier, it must be one of {}", *word,
                                    tier_words()));

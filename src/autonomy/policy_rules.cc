@@ -236,6 +236,13 @@ std::vector<trust::ApprovalSignature> signatures_of(const core::Remembered& ende
   return all;
 }
 
+trust::Outcome outcome_of(const core::Remembered& ended) {
+  using enum core::Enforcement;
+  const bool ran = ended.enforcement == Auto || ended.enforcement == ApprovalGranted;
+  if (ran) return ended.succeeded ? trust::Outcome::Success : trust::Outcome::Failure;
+  return ended.enforcement == ApprovalTimeout ? trust::Outcome::Timeout : trust::Outcome::Denied;
+}
+
 }  // namespace
 
 core::Draft PolicyRules::remember(const core::Remembered& ended, WallTime now) const {
@@ -244,15 +251,16 @@ core::Draft PolicyRules::remember(const core::Remembered& ended, WallTime now) c
       .record_id = uuid7_text(clock_, entropy_),
       .agent = call.agent_id,
       .action = ended.classification.effect_class,
-      .outcome = trust::outcome_from(ended.outcome).value_or(trust::Outcome::Failure),
+      .outcome = outcome_of(ended),
       .trace_id = call.trace_id.empty() ? "trace-" + uuid7_text(clock_, entropy_) : call.trace_id,
       .autonomy_tier = ended.tier,
       .timestamp = trust::whole_seconds(now),
-      .metadata = trust::to_metadata({.enforcement = ended.enforcement,
-                                      .builtin = call.tool,
-                                      .action_class = ended.classification.effect_class,
-                                      .call_id = call.call_id,
-                                      .approval_request_id = ended.approval_id})};
+      .metadata = trust::to_metadata(
+          {.enforcement = std::string(word_of(core::kEnforcements, ended.enforcement)),
+           .builtin = call.tool,
+           .action_class = ended.classification.effect_class,
+           .call_id = call.call_id,
+           .approval_request_id = ended.approval_id})};
   if (!ended.approver.empty()) {
     record.approver = ended.approver;
     record.metadata["approval"] = trust::approval_metadata(

@@ -11,6 +11,7 @@
 #include "app/people/approval_page.h"
 #include "base/json_members.h"
 #include "base/visible_text.h"
+#include "core/approval/approval_request.h"
 
 namespace sallyport::app {
 
@@ -121,7 +122,7 @@ Async<void> AgentTerminal::ask(core::WaitingCall call, std::string reviewer) {
   Gate& gate = desk_.gate();
   const Result<ApprovalItem> item =
       approval_item(gate.recorder(), call.approval_id, gate.workspace().clock().wall());
-  if (!item || text_in(item->request, "kind") != "approval") {
+  if (!item || core::kind_of(item->request) != QuestionKind::Approval) {
     note(fmt::format("a person is asked: sallyport approvals show {}", call.approval_id));
     co_return;
   }

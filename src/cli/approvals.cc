@@ -19,6 +19,7 @@
 #include "base/try.h"
 #include "cli/common_options.h"
 #include "cli/watch_view.h"
+#include "core/approval/approval_request.h"
 #include "core/approval/escalations.h"
 #include "ledger/read/store_reader.h"
 
@@ -34,7 +35,7 @@ struct SettleOptions {
 
 // What those have in common that are listed once.
 std::string likeness(const ApprovalItem& item) {
-  json::array same{item.word, item.description, core::hidden_json(item.hidden)};
+  json::array same{to_string(item.status), item.description, core::hidden_json(item.hidden)};
   for (const char* const name : {"kind", "agent_id", "server", "tool_name", "action"}) {
     same.push_back(item.request.at(name));
   }
@@ -50,8 +51,8 @@ void say_hidden(const ApprovalItem& item) {
 
 void say_question(const ApprovalItem& item, WallTime now) {
   const auto text = [&](std::string_view name) { return text_or_empty(item.request, name); };
-  if (text("kind") == "question") {
-    say(fmt::format("{}  {}  {} ago  {} asks: {}", item.id, item.word,
+  if (core::is_question(item.request)) {
+    say(fmt::format("{}  {}  {} ago  {} asks: {}", item.id, to_string(item.status),
                     age_of(text("requested_at"), now), visible(text("agent_id")),
                     visible(item.description)));
     say(
@@ -60,7 +61,7 @@ void say_question(const ApprovalItem& item, WallTime now) {
                     text("deadline"), item.id));
     return;
   }
-  say(fmt::format("{}  {}  {} ago  {} by {}: {}", item.id, item.word,
+  say(fmt::format("{}  {}  {} ago  {} by {}: {}", item.id, to_string(item.status),
                   age_of(text("requested_at"), now), with_lookalikes(visible(text("tool_name"))),
                   visible(text("agent_id")), visible(item.description)));
   if (const json::value* const args = item.request.if_contains("args");

@@ -12,6 +12,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "cli/common_options.h"
+#include "core/approval/approval_request.h"
 #include "ledger/read/store_reader.h"
 
 namespace sallyport::app {
@@ -30,7 +31,7 @@ void tell(const Context& context, const std::string& id, const core::ApprovalSta
   const std::size_t yes = state.open() ? state.counted().size() : 0;
   if (context.json()) {
     json::object object{{"request_id", id},
-                        {"state", state.word},
+                        {"state", to_string(state.status)},
                         {"reviewer", reply.by},
                         {"door", reply.door},
                         {"responded_at", reply.responded_at}};
@@ -41,7 +42,7 @@ void tell(const Context& context, const std::string& id, const core::ApprovalSta
     return;
   }
   say(state.open() ? fmt::format("{}: your yes is on record, {} of {}", id, yes, state.required)
-                   : fmt::format("{} {} by {}", id, state.word, visible(reply.by)));
+                   : fmt::format("{} {} by {}", id, to_string(state.status), visible(reply.by)));
 }
 
 // A person who has approved very often must name what they approve (AP-43).
@@ -86,7 +87,7 @@ Result<int> answer(const Context& context, ApprovalsAnswerOptions options, std::
   SALLYPORT_TRY(const json::object request, pending_request(context, options.id));
   const bool yes = kind == Reply::Kind::Approved;
   if (yes && !options.binding) SALLYPORT_CHECK_OK(check_seen(context, options.id));
-  if (yes && text_in(request, "kind") == "question") {
+  if (yes && core::kind_of(request) == QuestionKind::Question) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("`{}` is a question: answer it with `sallyport approvals answer {} "
                             "--text TEXT`",

@@ -14,6 +14,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "cli/common_options.h"
+#include "core/approval/approval_request.h"
 
 namespace sallyport::app {
 
@@ -93,7 +94,7 @@ Result<std::string> answer_one(const Context& context, const Answering& person, 
   SALLYPORT_TRY(
       const Answering::Given given,
       person.answer(item.id, {.kind = kind, .reason = item.reason, .binding = item.binding}));
-  return given.state.word;
+  return std::string(to_string(given.state.status));
 }
 
 void tell(const Context& context, const Item& item, const Result<std::string>& state) {
@@ -111,7 +112,7 @@ void tell(const Context& context, const Item& item, const Result<std::string>& s
 Result<int> answer_question(const Context& context, const std::string& id,
                             const ApprovalsBatchOptions& options) {
   SALLYPORT_TRY(const json::object request, pending_request(context, id));
-  if (text_in(request, "kind") != "question") {
+  if (core::kind_of(request) != QuestionKind::Question) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("`{}` is about a call: `sallyport approvals approve` or `deny` takes "
                             "it",
@@ -125,8 +126,9 @@ Result<int> answer_question(const Context& context, const std::string& id,
   SALLYPORT_TRY(const Answering::Given given,
                 person.answer(id, {.kind = Reply::Kind::Approved, .answer = *options.words}));
   if (context.json()) {
-    say(visible_json(canonical_json(json::object{
-        {"request_id", id}, {"state", given.state.word}, {"reviewer", given.reply.by}})));
+    say(visible_json(canonical_json(json::object{{"request_id", id},
+                                                 {"state", to_string(given.state.status)},
+                                                 {"reviewer", given.reply.by}})));
   } else {
     say(fmt::format("{} answered by {}", visible(id), visible(given.reply.by)));
   }

@@ -20,6 +20,7 @@
 #include "cli/common_options.h"
 #include "cli/raw_terminal.h"
 #include "cli/watch_view.h"
+#include "core/approval/approval_request.h"
 #include "core/plan/rule_text.h"
 #include "ledger/read/store_reader.h"
 
@@ -113,7 +114,7 @@ class Lines {
     for (const auto& [id, yes] : seen_) {
       if (now.contains(id)) continue;
       SALLYPORT_TRY(const ApprovalItem item, queue_.item(id));
-      tell(item.word, item);
+      tell(to_string(item.status), item);
     }
     seen_ = std::move(now);
     return finish_output();
@@ -137,7 +138,7 @@ class Lines {
       return;
     }
     say(visible_json(canonical_json(json::object{{"event", event},
-                                                 {"state", item.word},
+                                                 {"state", to_string(item.status)},
                                                  {"approvals", item.state.counted().size()},
                                                  {"request", item.request},
                                                  {"rules", item.rules}})));
@@ -212,7 +213,7 @@ class WatchScreen {
   void begin_answer(bool yes) {
     const ApprovalItem* const item = view_.chosen();
     if (item == nullptr) return;
-    if (yes && text_in(item->request, "kind") == "question") {
+    if (yes && core::kind_of(item->request) == QuestionKind::Question) {
       return view_.say(
           fmt::format("answer it with `sallyport approvals answer {} --text TEXT`", item->id));
     }
@@ -257,11 +258,11 @@ class WatchScreen {
     const Result<Answering::Given> given =
         person_->answer(asked_, {.kind = kind, .binding = binding_});
     if (!given) return view_.say(visible(given.error().message));
-    view_.say(
-        given->state.open()
-            ? fmt::format("{}: your yes is on record, {} of {}", asked_,
-                          given->state.counted().size(), given->state.required)
-            : fmt::format("{} {} by {}", asked_, given->state.word, visible(given->reply.by)));
+    view_.say(given->state.open()
+                  ? fmt::format("{}: your yes is on record, {} of {}", asked_,
+                                given->state.counted().size(), given->state.required)
+                  : fmt::format("{} {} by {}", asked_, to_string(given->state.status),
+                                visible(given->reply.by)));
   }
 
   const Context& context_;

@@ -41,7 +41,7 @@ void say_in_words(const json::object& seen, const core::Release& release) {
   say(fmt::format("verdict: {}", std::string(seen.at("verdict").as_string())));
   for (const core::Release::GuardState& guard : release.guards) {
     say(fmt::format("  {}: {}", visible(guard.guard),
-                    guard.verdict.empty() ? guard.state : guard.verdict));
+                    guard.verdict ? guard.verdict_word() : guard.state_word()));
   }
   say(visible(release.released.to_result().output));
 }

@@ -297,7 +297,7 @@ std::optional<std::string> missing_answer(const core::Rehearsal& now) {
   std::optional<std::string> missing;
   bool refused = now.rules && now.rules->verdict == core::RuleAnswer::Verdict::Refused;
   for (const GuardRun& run : now.guard_runs) {
-    refused = refused || run.verdict == "deny";
+    refused = refused || run.verdict == GuardVerdict::Deny;
     if (run.why != std::string(core::kGuardNotOurs)) continue;
     // What a rewriter would make of the input, nothing behind it can know.
     if (run.stage == to_string(core::Stage::PreHook)) return run.guard;

@@ -11,6 +11,7 @@
 #include "base/object_reader.h"
 #include "base/try.h"
 #include "base/uuid.h"
+#include "core/plan/autonomy_rules.h"
 #include "core/record/shape_fields.h"
 
 namespace sallyport::trust {
@@ -72,8 +73,10 @@ bool TrustRecord::is_control() const {
 }
 
 bool TrustRecord::is_withheld() const {
-  const auto enforcement = text_in(metadata, "autonomy.enforcement");
-  return enforcement == "shadow_noop" || enforcement == "suggest_approval_request";
+  using enum core::Enforcement;
+  const auto how =
+      core::enum_of(core::kEnforcements, text_or_empty(metadata, "autonomy.enforcement"));
+  return how == ShadowNoop || how == SuggestApprovalRequest;
 }
 
 Result<void> check_record(const TrustRecord& record) {

@@ -346,7 +346,7 @@ class Life {
     const Dice& dice = history_.dice;
     const auto cancel = [&] { history_.witness.callers[subject.trace_id].request_stop(); };
     const auto state = process.governor.approvals().state(approval_id);
-    if (!state || !*state || (*state)->word != "pending") co_return;
+    if (!state || !*state || !(*state)->open()) co_return;
     const std::uint64_t choice = dice.pick(9, {"person", approval_id});
     if (choice == 0) co_return cancel();
     if (choice == 1) history_.plans.change(make_plan(history_.around(), "changed"));
@@ -357,7 +357,7 @@ class Life {
     co_await reply(process, approval_id, std::move(answer));
     const auto after = process.governor.approvals().state(approval_id);
     // Too late: whoever waits looks up now, and not at the end of his patience.
-    if (after && *after && (*after)->word == "pending") cancel();
+    if (after && *after && (*after)->open()) cancel();
   }
 
   Async<void> reply(Process& process, std::string approval_id, Reply answer) {

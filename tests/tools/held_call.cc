@@ -173,7 +173,8 @@ std::vector<std::string> questions(core::RecordReader& records, bool only_open) 
   for (const core::Fact& fact : *all) {
     const auto state = core::ApprovalState::parse(fact.value.value_or(""));
     if (!state) continue;
-    if (state->open() || (!only_open && state->word == "approved")) ids.push_back(fact.key);
+    if (state->open() || (!only_open && state->status == core::ApprovalStatus::Approved))
+      ids.push_back(fact.key);
   }
   return ids;
 }

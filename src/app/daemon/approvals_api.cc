@@ -302,8 +302,10 @@ Task<json::value> ApprovalsApi::answer(std::string id, json::object body, api::P
   SALLYPORT_CO_CHECK_OK(co_await parts_.governor.approvals().answer(id, std::move(reply)));
   SALLYPORT_CO_TRY(auto state, parts_.governor.approvals().state(id));
   // The call that waited may have run by now; what the answer did is that it was approved.
-  if (state && state->word == "used") state->word = "approved";
-  co_return json::object{{"request_id", id}, {"state", state ? state->word : "pending"}};
+  using enum core::ApprovalStatus;
+  const core::ApprovalStatus status = state ? state->status : Pending;
+  co_return json::object{{"request_id", id},
+                         {"state", to_string(status == Used ? Approved : status)}};
 }
 
 // Each with its own verdict and the binding of what was seen; they succeed or fail one by one, and

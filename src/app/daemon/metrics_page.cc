@@ -16,8 +16,10 @@ constexpr std::chrono::seconds kBetweenCounts{1};
 
 constexpr auto kCauses = std::to_array<std::string_view>(
     {"no_space", "read_only", "busy", "io", "not_owner", "corrupt"});
-constexpr auto kStates = std::to_array<std::string_view>(
-    {"pending", "approved", "denied", "expired", "cancelled", "invalidated", "used"});
+constexpr auto kStates = std::to_array<core::ApprovalStatus>(
+    {core::ApprovalStatus::Pending, core::ApprovalStatus::Approved, core::ApprovalStatus::Denied,
+     core::ApprovalStatus::Expired, core::ApprovalStatus::Cancelled,
+     core::ApprovalStatus::Invalidated, core::ApprovalStatus::Used});
 
 }  // namespace
 
@@ -64,11 +66,11 @@ void MetricsPage::look_at_approvals() {
   const auto counts = core::live_questions::counts(parts_.ledger, parts_.clock.wall());
   if (!counts) return;
   counted_at_ = now;
-  for (const std::string_view word : kStates) {
-    const auto found = counts->find(word);
+  for (const core::ApprovalStatus status : kStates) {
+    const auto found = counts->find(status);
     const double count = found == counts->end() ? 0 : static_cast<double>(found->second);
-    approvals_.at({word}).set(count);
-    if (word == "pending") pending_.set(count);
+    approvals_.at({to_string(status)}).set(count);
+    if (status == core::ApprovalStatus::Pending) pending_.set(count);
   }
 }
 

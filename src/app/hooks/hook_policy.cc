@@ -6,6 +6,7 @@
 #include "base/on_pool.h"
 #include "base/shielded.h"
 #include "base/try.h"
+#include "core/approval/approval_request.h"
 #include "core/plan/plan_shelf.h"
 #include "hook/dialect.h"
 #include "policy/reviewer_file.h"
@@ -116,7 +117,7 @@ bool HookPolicy::local_yes_counts(const json::object& request) const {
   const json::value* const listed = request.if_contains("reviewers");
   const bool anybody = listed == nullptr || !listed->is_array() || listed->get_array().empty();
   const bool named = policy_.approvals && policy_.approvals->people;
-  if (!anybody || named || text_in(request, "kind") != "approval") return false;
+  if (!anybody || named || core::kind_of(request) != QuestionKind::Approval) return false;
   if (number_in(request, "approvers_required").value_or(1) > 1) return false;
   if (!policy_.autonomy) return true;
   const auto member = [&](std::string_view name) { return text_or_empty(request, name); };

@@ -6,6 +6,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/approval/approval_request.h"
 #include "ledger/read/query.h"
 
 namespace sallyport::app {
@@ -37,7 +38,7 @@ Result<std::size_t> recent_approvals(ledger::LedgerStore& store, const std::stri
 }
 
 Result<bool> needs_own_look(ledger::LedgerStore& store, const json::object& request) {
-  if (text_in(request, "kind") == "dual_control") return true;
+  if (core::kind_of(request) == QuestionKind::DualControl) return true;
   SALLYPORT_TRY(const std::size_t human,
                 count(store, {.facets = {{ledger::Facet::Call, text_or_empty(request, "call_id")},
                                          {ledger::Facet::Kind, "tool_audit"}},

@@ -43,8 +43,9 @@ Result<json::object> pending_request(const Context& context, const std::string& 
   }
   if (!state) return fail(ErrorCode::NotFound, fmt::format("there is no approval `{:.80}`", id));
   if (!state->open()) {
-    return fail(ErrorCode::Conflict, fmt::format("approval `{}` is already {}", id, state->word),
-                {}, state->word);
+    const std::string word(to_string(state->status));
+    return fail(ErrorCode::Conflict, fmt::format("approval `{}` is already {}", id, word), {},
+                word);
   }
   return core::stored_request(records, id);
 }
@@ -75,7 +76,8 @@ Result<Answering::Given> Answering::answer(const std::string& id, Said said) con
   SALLYPORT_CHECK_OK(run_on(loop, approvals.answer(id, reply)));
   SALLYPORT_TRY(auto state, approvals.state(id));
   // The call that waited may have run by now; what the answer did is that it was approved.
-  if (state && state->word == "used") state->word = "approved";
+  using enum core::ApprovalStatus;
+  if (state && state->status == Used) state->status = Approved;
   return Given{state.value_or(core::ApprovalState{}), std::move(reply)};
 }
 

@@ -20,7 +20,7 @@ namespace sallyport::app {
 
 namespace {
 
-using core::live_questions::shown_word;
+using core::live_questions::shown_status;
 
 // The least reversible class comes first. An unlisted class ranks as unknown. A question that is
 // not about a call has no risk.
@@ -44,7 +44,7 @@ std::string member(const ApprovalItem& item, std::string_view name) {
 }
 
 std::string words_of(core::RecordReader& records, const ApprovalItem& item) {
-  if (member(item, "kind") != "question" || item.state.votes.empty()) return {};
+  if (!core::is_question(item.request) || item.state.votes.empty()) return {};
   const Result<json::object> entry = records.entry(item.state.votes.back().sequence);
   const json::object* const body = entry ? object_in(*entry, "body") : nullptr;
   return std::string(body ? text_in(*body, "answer").value_or("") : "");
@@ -55,7 +55,7 @@ Result<std::vector<std::string>> ids_of(core::RecordReader& records, const std::
                                         WallTime now) {
   std::vector<std::string> ids;
   const auto take = [&](const std::string& id, const core::ApprovalState& state) {
-    if (wanted == "all" || wanted == shown_word(state, now)) ids.push_back(id);
+    if (wanted == "all" || wanted == to_string(shown_status(state, now))) ids.push_back(id);
   };
   if (wanted == "pending") {
     SALLYPORT_TRY(const auto live, core::live_questions::all(records));
@@ -119,7 +119,7 @@ Result<ApprovalItem> approval_item(core::RecordReader& records, const std::strin
   SALLYPORT_TRY(const json::object entry, core::request_entry(records, id));
   ApprovalItem item{.id = id,
                     .state = *state,
-                    .word = shown_word(*state, now),
+                    .status = shown_status(*state, now),
                     .request = core::request_of(entry),
                     .description = {}};
   if (const json::object* const body = object_in(entry, "body")) {
@@ -155,7 +155,7 @@ Result<std::vector<ApprovalItem>> approval_items(core::RecordReader& records,
 
 Result<void> reveal(core::RecordReader& records, const core::Decrypt& decrypt,
                     const std::string& name, ApprovalItem& item) {
-  if (item.hidden.empty() || item.word != "pending") return {};
+  if (item.hidden.empty() || item.status != core::ApprovalStatus::Pending) return {};
   SALLYPORT_CHECK_OK(core::check_reviewer({.by = name}, item.request, item.state));
   SALLYPORT_TRY(item.exact, core::bound_input(records, decrypt, item.id, member(item, "binding")));
   return {};

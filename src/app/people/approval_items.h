@@ -24,8 +24,8 @@ std::size_t risk_rank(std::string_view action);
 struct ApprovalItem {
   std::string id;
   core::ApprovalState state;
-  std::string word;      // the state; a pending one whose time is over is `expired`
-  json::object request;  // of AP-1
+  core::ApprovalStatus status;  // as people are told: a pending one whose time is over is expired
+  json::object request;         // of AP-1
   std::string description;
   std::string answer{};                    // in words, to a question that is about no call
   std::vector<core::HiddenPart> hidden{};  // what `request` does not show of the input

@@ -36,7 +36,7 @@ json::object to_json(const EscalationItem& item) {
 }
 
 json::object to_json(const ApprovalItem& item) {
-  json::object object{{"state", item.word},
+  json::object object{{"state", to_string(item.status)},
                       {"description", item.description},
                       {"approvals", item.state.open() ? item.state.counted().size() : 0}};
   for (const char* const name :
@@ -65,7 +65,7 @@ json::object page_json(const ApprovalItem& item, json::value result) {
   json::array responses;
   for (const core::Vote& vote : item.state.votes) responses.push_back(to_json(vote));
   json::object page{{"request", item.request},
-                    {"state", item.word},
+                    {"state", to_string(item.status)},
                     {"description", item.description},
                     {"answer", item.answer.empty() ? json::value() : json::value(item.answer)},
                     {"responses", std::move(responses)},

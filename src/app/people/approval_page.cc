@@ -10,6 +10,7 @@
 #include "base/json_for_people.h"
 #include "base/json_members.h"
 #include "base/visible_text.h"
+#include "core/approval/approval_request.h"
 #include "core/plan/rule_text.h"
 
 namespace sallyport::app {
@@ -22,7 +23,7 @@ class Page {
 
   std::vector<std::string> lines(const json::value& result) {
     line("question", item_.id);
-    line("state", item_.word);
+    line("state", std::string(to_string(item_.status)));
     line("kind", text("kind"));
     line("asks", item_.description);
     line("agent", text("agent_id"));
@@ -44,7 +45,7 @@ class Page {
       line("later", fmt::format("from {} on {} may answer too, says rule `{}`", rfc3339(one.at),
                                 fmt::join(one.to, ", "), one.rule));
     }
-    if (item_.state.reason_required && item_.word == "pending") {
+    if (item_.state.reason_required && item_.status == core::ApprovalStatus::Pending) {
       line("reason", "required: approve with `--reason TEXT`");
     }
     add(what_happens());
@@ -53,7 +54,7 @@ class Page {
                       visible(vote.at), visible(vote.door)));
     }
     if (!result.is_null()) add("result     " + json_in_lines(shown(result), 11));
-    if (text("kind") != "question") {
+    if (!core::is_question(item_.request)) {
       add("input      " + with_lookalikes(json_in_lines(shown(input()), 11)));
     }
     add_hidden();
@@ -86,7 +87,8 @@ class Page {
       add(fmt::format("{:<10} {}{}", item_.exact ? "secret" : "hidden", visible(part.text()),
                       part.command ? "; it is part of a command" : ""));
     }
-    if (item_.hidden.empty() || item_.exact || item_.word != "pending") return;
+    if (item_.hidden.empty() || item_.exact || item_.status != core::ApprovalStatus::Pending)
+      return;
     add(fmt::format("{:<10} see it with `sallyport approvals show {} --reveal`, as a reviewer", "",
                     item_.id));
   }
@@ -111,19 +113,22 @@ class Page {
                        names.empty() ? "all registered approvers" : names);
   }
   std::string what_happens() const {
-    if (text("kind") == "question") {
-      if (item_.word == "pending")
+    if (core::is_question(item_.request)) {
+      if (item_.status == core::ApprovalStatus::Pending)
         return "next       the program that asked gets your answer, in your words";
-      return item_.word == "approved" ? "then       the program that asked has these words"
-                                      : "then       it stays without an answer";
+      return item_.status == core::ApprovalStatus::Approved
+                 ? "then       the program that asked has these words"
+                 : "then       it stays without an answer";
     }
     const bool proposal = bool_in(item_.request, "proposal").value_or(false);
-    if (item_.word == "pending") {
+    if (item_.status == core::ApprovalStatus::Pending) {
       return proposal ? "if yes     it runs once, without the agent"
                       : "if yes     the waiting call runs once, with exactly the input below";
     }
-    if (item_.word == "approved") return "next       it runs once, if it is used in time";
-    return item_.word == "used" ? "then       it ran" : "then       it did not run, and will not";
+    if (item_.status == core::ApprovalStatus::Approved)
+      return "next       it runs once, if it is used in time";
+    return item_.status == core::ApprovalStatus::Used ? "then       it ran"
+                                                      : "then       it did not run, and will not";
   }
 
   const ApprovalItem& item_;

@@ -6,6 +6,7 @@
 #include "app/people/answer_limits.h"
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/approval/approval_request.h"
 #include "core/approval/reply_check.h"
 #include "core/plan/rule_text.h"
 
@@ -52,14 +53,16 @@ json::object quorum_json(const ApprovalItem& item, const trust::Reviewers& peopl
   }
   json::array may;
   for (const trust::Reviewer& person : people.people) {
-    const bool can = item.word == "pending" && person.has_role("approver") &&
+    const bool can = item.status == core::ApprovalStatus::Pending && person.has_role("approver") &&
                      !has_voted(item, person.name) &&
                      core::check_reviewer({.by = person.name}, item.request, item.state);
     if (can) may.emplace_back(person.name);
   }
   const std::size_t given = approved.size();
   const std::size_t missing =
-      item.word == "pending" && item.state.required > given ? item.state.required - given : 0;
+      item.status == core::ApprovalStatus::Pending && item.state.required > given
+          ? item.state.required - given
+          : 0;
   return {{"required", item.state.required},
           {"approved", std::move(approved)},
           {"missing", missing},
@@ -70,13 +73,13 @@ Result<std::string> why_not(const ApprovalItem& item, const api::Person& person,
                             const trust::Reviewers& people, const StrongQuestions& strong,
                             const NeedsOwnLook& needs_own_look) {
   if (!person.roles.has(api::Role::Approver)) return std::string("role");
-  if (item.word != "pending") return std::string("not_pending");
+  if (item.status != core::ApprovalStatus::Pending) return std::string("not_pending");
   if (core::is_requester(person.name, item.request)) return std::string("own_agent");
   if (!core::check_reviewer({.by = person.name}, item.request, item.state)) {
     return std::string("not_listed");
   }
   if (has_voted(item, person.name)) return std::string("already_answered");
-  const bool dual = text_in(item.request, "kind") == "dual_control";
+  const bool dual = core::kind_of(item.request) == QuestionKind::DualControl;
   if (dual && strong.dual_control) return std::string("strong_needed");
   if (!dual && strong.requires_human) {
     SALLYPORT_TRY(const bool human, needs_own_look(item));

@@ -52,7 +52,8 @@ std::string why_of(const AuditRecord& record) {
     return output.substr(0, output.find('\n'));
   }
   for (const GuardRun& run : record.guards) {
-    const bool decided = run.verdict == "deny" || run.verdict == "ask" || run.verdict == "error";
+    const bool decided = run.verdict == GuardVerdict::Deny || run.verdict == GuardVerdict::Ask ||
+                         run.verdict == GuardVerdict::Error;
     if (!decided) continue;
     return run.rule ? fmt::format("{}: {}", run.guard, *run.rule)
                     : fmt::format("{}{}{}", run.guard, run.why ? ": " : "", run.why.value_or(""));

@@ -21,16 +21,17 @@ std::string_view state_of(const OpenedEntry& entry, std::string_view path) {
   return "open";
 }
 
-bool decides(const std::string& verdict) {
-  return verdict == "deny" || verdict == "ask" || verdict == "error";
+bool decides(GuardVerdict verdict) {
+  using enum GuardVerdict;
+  return verdict == Deny || verdict == Ask || verdict == Error;
 }
 
 json::object guard_json(const GuardRun& run, bool decided, bool reads) {
   json::object one{{"guard", run.guard},        {"stage", run.stage},
-                   {"pass", run.pass},          {"verdict", run.verdict},
+                   {"pass", run.pass},          {"verdict", to_string(run.verdict)},
                    {"rule", or_null(run.rule)}, {"why", reads ? or_null(run.why) : json::value()},
                    {"us", run.duration_us}};
-  if (run.verdict == "skipped") one["skipped"] = or_null(run.why);
+  if (run.verdict == GuardVerdict::Skipped) one["skipped"] = or_null(run.why);
   if (reads && run.evidence.is_object()) {
     const auto place = text_in(run.evidence.get_object(), "path");
     if (place) one["place"] = *place;
@@ -56,7 +57,8 @@ json::array call_timeline(const AuditRecord& record, const OpenedEntry& stored,
                           const api::Person& person) {
   const bool reads = person.reads_sealed();
   const bool denied = std::ranges::any_of(record.guards, [](const GuardRun& run) {
-    return run.stage != "autonomy" && (run.verdict == "deny" || run.verdict == "error");
+    return run.stage != "autonomy" &&
+           (run.verdict == GuardVerdict::Deny || run.verdict == GuardVerdict::Error);
   });
   const std::string_view input = state_of(stored, "/body/requested_input");
   const bool redacted = !record.redactions.empty();

@@ -107,7 +107,7 @@ Result<TrialRelease> released_by(const core::Plan& plan, const core::Rehearsal& 
                 run(piped(plan, result, std::move(context), clock, fail_open)));
   TrialRelease out{.released = release.released.to_json(), .by = release.guard};
   for (const core::Release::GuardState& guard : release.guards) {
-    const bool changed = guard.verdict == "redact" || guard.verdict == "rewrite";
+    const bool changed = guard.verdict == GuardVerdict::Rewrite;
     if (out.by.empty() && changed) out.by = guard.guard;
   }
   return out;

@@ -200,10 +200,10 @@ std::string decider(const core::Rehearsal& now, const CaseAnswer& answer,
                     const policy::Policy& policy) {
   if (answer.rule) return "rule " + *answer.rule;
   for (const GuardRun& run : now.guard_runs) {
-    const bool refuses =
-        answer.verdict == "refused" &&
-        (run.verdict == "deny" || (run.verdict == "error" && run.why != "fail_open"));
-    const bool asks = now.question && run.verdict == "ask";
+    const bool refuses = answer.verdict == "refused" &&
+                         (run.verdict == GuardVerdict::Deny ||
+                          (run.verdict == GuardVerdict::Error && run.why != "fail_open"));
+    const bool asks = now.question && run.verdict == GuardVerdict::Ask;
     if (!refuses && !asks) continue;
     if (run.guard == "guardrails" && run.rule) return "check " + *run.rule;
     if (run.stage == "grant") return run.rule ? "grant " + *run.rule : "grant";
@@ -260,7 +260,7 @@ json::value asked(const core::Rehearsal& now, WallTime at) {
                               ? std::min(now.use_within, *now.rules->use_within)
                               : now.use_within;
   return json::object{
-      {"kind", question.kind},
+      {"kind", to_string(question.kind)},
       {"quorum", question.approvers_required},
       {"reviewers", json::value_from(question.reviewers)},
       {"deadline_s", std::chrono::floor<std::chrono::seconds>(until - at).count()},
@@ -364,7 +364,8 @@ class Trial final : public CaseTrial {
   // that changes the result or tells a person (RU-63).
   static void take_result_rules(const core::Release& release, CaseAnswer& answer) {
     constexpr std::string_view kRule = "rule ";
-    for (const std::string_view wanted : {"block", "deny", "redact", "rewrite", "escalate"}) {
+    for (const GuardVerdict wanted :
+         {GuardVerdict::Deny, GuardVerdict::Rewrite, GuardVerdict::Escalate}) {
       for (const core::Release::GuardState& guard : release.guards) {
         if (answer.result_rule || !guard.guard.starts_with(kRule)) continue;
         if (guard.verdict == wanted) answer.result_rule = guard.guard.substr(kRule.size());
@@ -374,7 +375,7 @@ class Trial final : public CaseTrial {
       if (!seen.guard.starts_with(kRule) || seen.rule.empty()) continue;
       const auto state =
           std::ranges::find(release.guards, seen.guard, &core::Release::GuardState::guard);
-      const bool logs = state != release.guards.end() && state->verdict == "allow";
+      const bool logs = state != release.guards.end() && state->verdict == GuardVerdict::Allow;
       if (logs) answer.logged.push_back(seen.rule);
     }
   }

@@ -143,10 +143,11 @@ class CauseList {
   }
 
   void add_guard(const GuardRun& run) {
-    const bool denies = run.verdict == "deny" || (run.verdict == "error" && run.why != "fail_open");
-    if (!denies && run.verdict != "ask") return;
+    const bool denies = run.verdict == GuardVerdict::Deny ||
+                        (run.verdict == GuardVerdict::Error && run.why != "fail_open");
+    if (!denies && run.verdict != GuardVerdict::Ask) return;
     const std::string verdict = denies ? "refused" : "asks";
-    if (run.guard == "guardrails" && run.verdict == "deny") return add_checks(run);
+    if (run.guard == "guardrails" && run.verdict == GuardVerdict::Deny) return add_checks(run);
     if (run.stage == "grant") {
       return add({"grant", run.rule.value_or("grant"), tree_.place(grant_pointer(tree_)), verdict,
                   why_of(run)});

@@ -28,8 +28,10 @@ json::object decided_by(const Explained& explained) {
   const Cause& decider = explained.decider;
   json::object by{{"stage", "autonomy"}, {"guard", nullptr}, {"rule", now.tier_source}};
   const auto guard = std::ranges::find_if(now.guard_runs, [&](const GuardRun& run) {
-    const bool refuses = verdict == "refused" && (run.verdict == "deny" || run.verdict == "error");
-    return refuses || (now.question && run.verdict == "ask" && now.tier == Autonomy::ActAuto);
+    const bool refuses = verdict == "refused" &&
+                         (run.verdict == GuardVerdict::Deny || run.verdict == GuardVerdict::Error);
+    return refuses ||
+           (now.question && run.verdict == GuardVerdict::Ask && now.tier == Autonomy::ActAuto);
   });
   if (decider.kind == "rule" || decider.kind == "unlisted") {
     by = {{"stage", "rules"}, {"guard", nullptr}, {"rule", decider.name}};
@@ -121,7 +123,7 @@ json::object call_json(const Call& call) {
 json::value approval_json(const core::Rehearsal& now) {
   if (!now.question) return nullptr;
   const Question& question = *now.question;
-  return json::object{{"kind", question.kind},
+  return json::object{{"kind", to_string(question.kind)},
                       {"approvers_required", question.approvers_required},
                       {"reviewers", json::value_from(question.reviewers)},
                       {"deadline", question.expires_at},
@@ -147,7 +149,7 @@ json::value recorded_json(const Explained& explained) {
 
 // What one guard said, on one line.
 std::string guard_line(const GuardRun& run) {
-  std::string line = fmt::format("{:<18} {}", visible(run.guard), run.verdict);
+  std::string line = fmt::format("{:<18} {}", visible(run.guard), to_string(run.verdict));
   if (run.rule) line += fmt::format(" by {}", visible(*run.rule));
   if (run.why) line += fmt::format(" ({})", visible(*run.why));
   const json::object* const evidence = run.evidence.if_object();
@@ -190,8 +192,8 @@ void say_tier(const core::Rehearsal& now) {
 void say_approval(const core::Rehearsal& now) {
   if (!now.question) return;
   const Question& question = *now.question;
-  row("asks", fmt::format("{}: {} of {}, until {}; a yes is good for {} s", question.kind,
-                          question.approvers_required,
+  row("asks", fmt::format("{}: {} of {}, until {}; a yes is good for {} s",
+                          to_string(question.kind), question.approvers_required,
                           question.reviewers.empty()
                               ? "the registered approvers"
                               : visible(fmt::format("{}", fmt::join(question.reviewers, ", "))),

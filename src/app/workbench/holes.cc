@@ -151,7 +151,8 @@ class Filling {
   static bool refused_by_names(const TrialAnswer& answer, const PolicyTree& tree) {
     for (const GuardRun& run : answer.seen.guard_runs) {
       // These look at names and at the state of the ledger, never at the input.
-      if (run.verdict == "deny" && (run.guard == "tool-pins" || run.guard == "agent")) return true;
+      if (run.verdict == GuardVerdict::Deny && (run.guard == "tool-pins" || run.guard == "agent"))
+        return true;
     }
     const json::value* const matches =
         answer.seen.rules ? answer.seen.rules->record.if_contains("matches") : nullptr;

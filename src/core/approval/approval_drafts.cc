@@ -14,20 +14,20 @@ namespace sallyport::core {
 
 namespace {
 
-std::string queue_of(std::string_view kind) {
-  if (kind == "question") return std::string(hitl::kQuestions);
-  return std::string(kind == "dual_control" ? hitl::kDualControl : hitl::kApprovals);
+std::string queue_of(std::optional<QuestionKind> kind) {
+  if (kind == QuestionKind::Question) return std::string(hitl::kQuestions);
+  return std::string(kind == QuestionKind::DualControl ? hitl::kDualControl : hitl::kApprovals);
 }
 
-std::string asked_event(std::string_view kind) {
-  if (kind == "question") return std::string(hitl::kQuestionAsked);
-  return std::string(kind == "dual_control" ? hitl::kDualControlRequested
-                                            : hitl::kApprovalRequested);
+std::string asked_event(QuestionKind kind) {
+  if (kind == QuestionKind::Question) return std::string(hitl::kQuestionAsked);
+  return std::string(kind == QuestionKind::DualControl ? hitl::kDualControlRequested
+                                                       : hitl::kApprovalRequested);
 }
 
 // Small and of our own making, so it always fits.
 Draft event_about(const json::object& request, std::string kind, json::object payload) {
-  const std::string queue = queue_of(text_in(request, "kind").value_or(""));
+  const std::string queue = queue_of(kind_of(request));
   const bool proposal = bool_in(request, "proposal").value_or(false);
   const bool passed_on = kind == hitl::kEscalationIssued;
   Result<Draft> draft = topic_draft(
@@ -61,10 +61,10 @@ std::vector<Draft> with_event(Draft event, Draft entry) {
 // The body of a decision, without its reason.
 json::object decision_body(const std::string& approval_id, const ApprovalState& state,
                            const Closing& closing, WallTime now) {
-  const bool approved = closing.word == "approved";
+  const bool approved = closing.status == ApprovalStatus::Approved;
   json::array reviewers;
   json::array signatures;
-  if (approved || closing.word == "denied") {
+  if (approved || closing.status == ApprovalStatus::Denied) {
     for (const Vote& vote : state.counted()) {
       reviewers.emplace_back(vote.by);
       signatures.push_back(
@@ -74,7 +74,7 @@ json::object decision_body(const std::string& approval_id, const ApprovalState& 
   if (!closing.by.empty()) reviewers.emplace_back(closing.by);
   return {{"record", "approval_decision"},
           {"request_id", approval_id},
-          {"state", closing.word},
+          {"state", to_string(closing.status)},
           {"approved", approved},
           {"reviewers", std::move(reviewers)},
           {"decided_at", rfc3339(now)},
@@ -89,7 +89,7 @@ std::vector<Draft> question_drafts(const Question& question, QuestionTerms terms
   Draft draft{.kind = Kind::Approval, .subject = subject, .body = request_json(question)};
   Draft event = event_about(draft.body, asked_event(question.kind),
                             {{"request_id", question.approval_id},
-                             {"kind", question.kind},
+                             {"kind", to_string(question.kind)},
                              {"call_id", question.call_id},
                              {"tool_name", question.tool},
                              {"trace_id", question.trace_id},
@@ -172,16 +172,16 @@ std::vector<Draft> passed_on_drafts(const std::string& approval_id,
 std::vector<Draft> decision_drafts(const std::string& approval_id, ApprovalState& state,
                                    const Closing& closing, const json::object& request,
                                    WallTime now) {
-  const bool approved = closing.word == "approved";
+  const bool approved = closing.status == ApprovalStatus::Approved;
   Draft draft{.kind = Kind::Approval,
               .subject = subject_of_request(request),
               .body = decision_body(approval_id, state, closing, now)};
   if (!closing.reason.empty()) draft.body["reason"] = closing.reason;
-  state.word = closing.word;
+  state.status = closing.status;
   if (approved) state.expires_at = now + state.use_within;
   draft.facts.push_back(state.fact(approval_id));
   if (!live_questions::is_live(state)) {
-    live_questions::add_done(draft.facts, approval_id, state.word);
+    live_questions::add_done(draft.facts, approval_id, state.status);
   }
   draft.facts.push_back(no_kept_input(approval_id));
   // A refused call frees what it held, because its caller may never return (CG-50).
@@ -189,11 +189,11 @@ std::vector<Draft> decision_drafts(const std::string& approval_id, ApprovalState
     draft.changes.push_back(budgets::reverse(state.call_id));
   }
   std::vector<Draft> drafts;
-  if ((approved || closing.word == "denied") && !is_question(request)) {
+  if ((approved || closing.status == ApprovalStatus::Denied) && !is_question(request)) {
     drafts.push_back(event_about(
         request, std::string(approved ? hitl::kApprovalApproved : hitl::kApprovalDenied),
         {{"request_id", approval_id}, {"trace_id", request.at("trace_id")}}));
-  } else if (closing.word == "expired") {
+  } else if (closing.status == ApprovalStatus::Expired) {
     drafts.push_back(event_about(request, std::string(hitl::kTimeout),
                                  {{"request_id", approval_id},
                                   {"kind", request.at("kind")},

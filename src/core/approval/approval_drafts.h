@@ -40,7 +40,7 @@ std::vector<Draft> passed_on_drafts(const std::string& approval_id,
 
 // How a question ends.
 struct Closing {
-  std::string_view word;
+  ApprovalStatus status;
   std::string reason{};
   std::string door{};
   std::string by{};  // who took it back

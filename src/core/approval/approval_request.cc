@@ -11,6 +11,27 @@
 #include "base/try.h"
 #include "core/approval/approval_state.h"
 #include "core/plan/capability.h"
+#include "core/record/read_field.h"
+
+namespace sallyport {
+
+namespace {
+
+constexpr core::Word<QuestionKind> kQuestionKinds[] = {{"approval", QuestionKind::Approval},
+                                                       {"dual_control", QuestionKind::DualControl},
+                                                       {"question", QuestionKind::Question}};
+
+}  // namespace
+
+std::string_view to_string(QuestionKind kind) {
+  return core::word_of(kQuestionKinds, kind);
+}
+
+std::optional<QuestionKind> question_kind_from(std::string_view word) {
+  return core::enum_of(kQuestionKinds, word);
+}
+
+}  // namespace sallyport
 
 namespace sallyport::core {
 
@@ -75,7 +96,7 @@ json::object request_json(const Question& question) {
   for (const std::string& reviewer : question.reviewers) reviewers.emplace_back(reviewer);
   return {{"schema", "sallyport.approval_request.v1"},
           {"request_id", question.approval_id},
-          {"kind", question.kind},
+          {"kind", to_string(question.kind)},
           {"agent_id", question.agent_id},
           {"principal", question.agent_id},
           {"session_id", question.session_id},
@@ -135,8 +156,8 @@ Result<json::object> stored_request(RecordReader& records, const std::string& ap
   return request_of(entry);
 }
 
-bool is_question(const json::object& request) {
-  return text_in(request, "kind") == "question";
+std::optional<QuestionKind> kind_of(const json::object& request) {
+  return question_kind_from(text_or_empty(request, "kind"));
 }
 
 }  // namespace sallyport::core

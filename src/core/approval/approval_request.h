@@ -1,6 +1,7 @@
 // The shapes of a question, of what it binds, and of what a person signs (AP-1, AP-5, AP-16).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -43,7 +44,11 @@ json::object request_of(const json::object& entry);
 // Both at once.
 Result<json::object> stored_request(RecordReader& records, const std::string& approval_id);
 
+// No value: an earlier or a later release asked in a way that this one does not know.
+std::optional<QuestionKind> kind_of(const json::object& request);
 // It is about no call, and takes an answer in words.
-bool is_question(const json::object& request);
+inline bool is_question(const json::object& request) {
+  return kind_of(request) == QuestionKind::Question;
+}
 
 }  // namespace sallyport::core

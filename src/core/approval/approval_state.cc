@@ -9,6 +9,7 @@
 #include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/record/read_field.h"
 
 namespace sallyport::core {
 
@@ -17,6 +18,13 @@ namespace {
 // A fact is not redacted, and what a program gives as a name may be anything: it stands there as a
 // digest, unless a key has vouched for it.
 constexpr std::string_view kDigest = "digest:";
+
+constexpr Word<ApprovalStatus> kStatuses[] = {
+    {"pending", ApprovalStatus::Pending},     {"approved", ApprovalStatus::Approved},
+    {"denied", ApprovalStatus::Denied},       {"expired", ApprovalStatus::Expired},
+    {"cancelled", ApprovalStatus::Cancelled}, {"invalidated", ApprovalStatus::Invalidated},
+    {"used", ApprovalStatus::Used},
+};
 
 std::string key_of(std::string_view name) {
   if (name.starts_with(kDigest)) return std::string(name);
@@ -54,17 +62,22 @@ std::vector<std::string> names_in(const json::object& object, std::string_view m
 
 }  // namespace
 
+std::string_view to_string(ApprovalStatus status) {
+  return word_of(kStatuses, status);
+}
+
+std::optional<ApprovalStatus> approval_status_from(std::string_view word) {
+  return enum_of(kStatuses, word);
+}
+
 std::string Vote::proof() const {
   return signature.empty() ? fmt::format("ledger:{}", sequence) : signature;
 }
 
 std::string ApprovalState::text() const {
-  json::object object{{"state", word},
-                      {"call_id", call_id},
-                      {"call_digest", call_digest},
-                      {"expires_at", rfc3339(expires_at)},
-                      {"use_within", use_within.count()},
-                      {"required", required}};
+  json::object object{{"state", to_string(status)},       {"call_id", call_id},
+                      {"call_digest", call_digest},       {"expires_at", rfc3339(expires_at)},
+                      {"use_within", use_within.count()}, {"required", required}};
   if (!votes.empty()) {
     json::array all;
     for (const Vote& vote : votes) all.push_back(to_json(vote));
@@ -89,8 +102,10 @@ Result<ApprovalState> ApprovalState::parse(std::string_view stored) {
   SALLYPORT_TRY(const json::value value, parse_own_json(placed->value));
   const json::object* const object = value.if_object();
   if (object == nullptr) return fail(ErrorCode::Corrupt, "the state of an approval is no object");
+  const auto status = approval_status_from(text_or_empty(*object, "state"));
+  if (!status) return fail(ErrorCode::Corrupt, "the state of an approval has an unknown name");
   ApprovalState state{
-      .word = text_or_empty(*object, "state"),
+      .status = *status,
       .call_id = text_or_empty(*object, "call_id"),
       .call_digest = text_or_empty(*object, "call_digest"),
       .expires_at = from_rfc3339(text_or_empty(*object, "expires_at")).value_or(WallTime{}),
@@ -135,13 +150,13 @@ bool ApprovalState::passes_on(WallTime now) const {
          std::ranges::any_of(later, [&](const LaterReviewers& one) { return now >= one.at; });
 }
 
-std::optional<std::string_view> ApprovalState::folded() const {
+std::optional<ApprovalStatus> ApprovalState::folded() const {
   std::vector<std::string> yes;
   for (const Vote& vote : votes) {
-    if (!vote.approved) return "denied";
+    if (!vote.approved) return ApprovalStatus::Denied;
     const std::string key = key_of(vote.by);
     if (std::ranges::find(yes, key) == yes.end()) yes.push_back(key);
-    if (yes.size() >= required) return "approved";
+    if (yes.size() >= required) return ApprovalStatus::Approved;
   }
   return std::nullopt;
 }

@@ -37,8 +37,20 @@ struct LaterReviewers {
   std::vector<std::string> to{};
 };
 
+enum class ApprovalStatus {
+  Pending,
+  Approved,
+  Denied,
+  Expired,
+  Cancelled,
+  Invalidated,  // what was asked about will not run
+  Used,         // the call that it was given for has begun
+};
+std::string_view to_string(ApprovalStatus status);
+std::optional<ApprovalStatus> approval_status_from(std::string_view word);
+
 struct ApprovalState {
-  std::string word = "pending";  // approved, denied, expired, cancelled, invalidated, used
+  ApprovalStatus status = ApprovalStatus::Pending;
   std::string call_id{};
   std::string call_digest{};
   WallTime expires_at{};  // of the question; once approved: of the yes
@@ -57,13 +69,17 @@ struct ApprovalState {
   Fact fact(const std::string& approval_id) const;
   Fact expected(const std::string& approval_id) const;
 
-  bool open() const { return word == "pending"; }
+  bool open() const { return status == ApprovalStatus::Pending; }
   // Is there something in `later` whose time has come?
   bool passes_on(WallTime now) const;
   // A yes to a call expires. An answer to a question does not (AP-25).
-  bool yes_expires() const { return word == "approved" && !call_id.empty(); }
-  // `approved` or `denied`, where the votes suffice for it (AP-10, AP-11).
-  std::optional<std::string_view> folded() const;
+  bool yes_expires() const { return status == ApprovalStatus::Approved && !call_id.empty(); }
+  // People have decided, and nothing came of it yet.
+  bool decided() const {
+    return status == ApprovalStatus::Approved || status == ApprovalStatus::Denied;
+  }
+  // `Approved` or `Denied`, where the votes suffice for it (AP-10, AP-11).
+  std::optional<ApprovalStatus> folded() const;
   // Those who said yes, each once, in order; of a refusal, who refused.
   std::vector<Vote> counted() const;
 };

@@ -28,30 +28,32 @@ class Waiting {
 // A call that used it, or could not any more, was quicker: its result is the answer, or its refusal
 // is.
 Result<Reply> Approvals::decided(const State& state) {
-  if (state.word == "used") {
+  if (state.status == ApprovalStatus::Used) {
     const std::vector<Vote> votes = state.counted();
     return Reply::approve(votes.empty() ? "" : votes.front().by);
   }
-  if (state.word == "invalidated") return Reply::deny("", "approval_invalidated");
+  if (state.status == ApprovalStatus::Invalidated) return Reply::deny("", "approval_invalidated");
   return reply_of(state);
 }
 
 Result<Reply> Approvals::reply_of(const State& state) {
-  if (state.word == "expired") {
+  if (state.status == ApprovalStatus::Expired) {
     return Reply{.kind = Reply::Kind::Expired, .reason = "approval_expired"};
   }
-  if (state.word == "cancelled")
+  if (state.status == ApprovalStatus::Cancelled) {
     return Reply{.kind = Reply::Kind::Cancelled, .reason = "cancelled"};
+  }
   const std::vector<Vote> votes = state.counted();
-  const bool known = state.word == "approved" || state.word == "denied";
-  if (!known) {
-    return fail(ErrorCode::Conflict, "the approval is already " + state.word, {}, state.word);
+  if (!state.decided()) {
+    const std::string word(to_string(state.status));
+    return fail(ErrorCode::Conflict, "the approval is already " + word, {}, word);
   }
   SALLYPORT_TRY(const json::object entry, recorder_.entry(state.sequence));
   const json::object* const body = object_in(entry, "body");
   // An earlier release named one reviewer, in the decision alone.
   Reply reply{
-      .kind = state.word == "approved" ? Reply::Kind::Approved : Reply::Kind::Denied,
+      .kind =
+          state.status == ApprovalStatus::Approved ? Reply::Kind::Approved : Reply::Kind::Denied,
       .by = votes.empty() ? (body ? text_or_empty(*body, "reviewer") : "") : votes.front().by};
   if (reply.kind == Reply::Kind::Denied && body) reply.reason = text_or_empty(*body, "reason");
   if (!votes.empty()) reply.door = votes.back().door;

@@ -26,7 +26,8 @@ std::string whole_seconds(WallTime time) {
   return rfc3339(time).substr(0, 19) + 'Z';
 }
 
-std::unexpected<Error> not_pending(const std::string& approval_id, std::string_view word) {
+std::unexpected<Error> not_pending(const std::string& approval_id, ApprovalStatus status) {
+  const std::string_view word = to_string(status);
   return fail(ErrorCode::Conflict, fmt::format("approval `{}` is already {}", approval_id, word),
               {}, std::string(word));
 }
@@ -61,15 +62,16 @@ Result<void> check_whose(const ApprovalRules* rules, RecordReader& records,
 }  // namespace
 
 Approvals::Change Approvals::change(const std::string& approval_id, const State& state,
-                                    std::string_view word) {
+                                    ApprovalStatus status) {
   State next = state;
-  next.word = word;
+  next.status = status;
   return {.expected = state.expected(approval_id), .fact = next.fact(approval_id)};
 }
 
 Fact Approvals::invalidated(const std::string& approval_id, const std::string& call_id,
                             const std::string& call_digest) {
-  const State state{.word = "invalidated", .call_id = call_id, .call_digest = call_digest};
+  const State state{
+      .status = ApprovalStatus::Invalidated, .call_id = call_id, .call_digest = call_digest};
   return state.fact(approval_id);
 }
 
@@ -78,7 +80,7 @@ Result<Approvals::State> Approvals::open_state(const std::string& approval_id) {
   if (!now) {
     return fail(ErrorCode::NotFound, fmt::format("there is no approval `{}`", approval_id));
   }
-  if (!now->open()) return not_pending(approval_id, now->word);
+  if (!now->open()) return not_pending(approval_id, now->status);
   return std::move(*now);
 }
 
@@ -88,14 +90,16 @@ Task<void> Approvals::answer(std::string approval_id, Reply reply) {
   }
   SALLYPORT_CO_CHECK_OK(open_state(approval_id));
   const bool expired = reply.kind == Reply::Kind::Expired;
-  Closing closing{.word = expired ? "expired" : "cancelled",
+  Closing closing{.status = expired ? ApprovalStatus::Expired : ApprovalStatus::Cancelled,
                   .reason = std::move(reply.reason),
                   .door = expired ? "clock" : reply.door,
                   .by = std::move(reply.by)};
-  SALLYPORT_CO_TRY(const bool closed, co_await close(approval_id, "pending", std::move(closing)));
+  SALLYPORT_CO_TRY(const bool closed,
+                   co_await close(approval_id, ApprovalStatus::Pending, std::move(closing)));
   if (closed) co_return Result<void>{};
   SALLYPORT_CO_TRY(const std::optional<State> after, state(approval_id));
-  co_return not_pending(approval_id, after ? after->word : "gone");
+  if (!after) co_return fail(ErrorCode::NotFound, "the question is gone");
+  co_return not_pending(approval_id, after->status);
 }
 
 Vote Approvals::vote_of(const Reply& reply) const {
@@ -117,7 +121,8 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
     SALLYPORT_CO_TRY(const State now, open_state(approval_id));
     // Answers that came first and suffice are made a decision before anything is added to them.
     if (now.folded()) continue;
-    if (clock_.wall() >= now.expires_at) co_return not_pending(approval_id, "expired");
+    if (clock_.wall() >= now.expires_at)
+      co_return not_pending(approval_id, ApprovalStatus::Expired);
     SALLYPORT_CO_TRY(const json::object request, stored_request(recorder_, approval_id));
     SALLYPORT_CO_CHECK_OK(check_reply(reply, request, now));
     const Vote vote = vote_of(reply);
@@ -140,7 +145,7 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
     // was said to a question is looked up there.
     const bool decided = folded && !vote.signature.empty() && !is_question(request);
     if (decided) {
-      const Closing closing{.word = *folded, .reason = reply.reason, .door = reply.door};
+      const Closing closing{.status = *folded, .reason = reply.reason, .door = reply.door};
       append(drafts, decision_drafts(approval_id, next, closing, request, clock_.wall()));
     } else {
       drafts.back().facts.push_back(next.fact(approval_id));
@@ -164,7 +169,7 @@ Task<void> Approvals::disown_forged(std::string approval_id) {
   if (!rules || !rules->people) co_return Result<void>{};
   for (unsigned tried = 0; tried < kTries; ++tried) {
     SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
-    const bool decided = now && (now->word == "approved" || now->word == "denied");
+    const bool decided = now && now->decided();
     if (!decided && !(now && now->open() && !now->votes.empty())) co_return Result<void>{};
     SALLYPORT_CO_TRY(const json::object request, stored_request(recorder_, approval_id));
     State next = *now;
@@ -178,13 +183,14 @@ Task<void> Approvals::disown_forged(std::string approval_id) {
       if (!his) drafts.push_back(refused_draft(approval_id, vote, his.error().message, request));
       return !his;
     });
-    if (decided && next.folded() == now->word) co_return Result<void>{};
+    if (decided && next.folded() == now->status) co_return Result<void>{};
     if (decided && drafts.empty()) {
-      drafts.push_back(refused_draft(approval_id, {.approved = now->word == "approved"},
+      drafts.push_back(refused_draft(approval_id,
+                                     {.approved = now->status == ApprovalStatus::Approved},
                                      "nobody has answered so", request));
     }
     if (drafts.empty()) co_return Result<void>{};
-    next.word = "pending";
+    next.status = ApprovalStatus::Pending;
     next.expires_at = from_rfc3339(text_or_empty(request, "deadline")).value_or(WallTime{});
     drafts.back().facts.push_back(next.fact(approval_id));
     live_questions::add_reopened(drafts.back().facts, approval_id, *now);
@@ -201,7 +207,8 @@ Task<void> Approvals::escalate(std::string approval_id, std::vector<std::string>
   for (unsigned tried = 0; tried < kTries; ++tried) {
     SALLYPORT_CO_CHECK_OK(co_await pass_on(approval_id));
     SALLYPORT_CO_TRY(const State now, open_state(approval_id));
-    if (clock_.wall() >= now.expires_at) co_return not_pending(approval_id, "expired");
+    if (clock_.wall() >= now.expires_at)
+      co_return not_pending(approval_id, ApprovalStatus::Expired);
     SALLYPORT_CO_TRY(const json::object request, stored_request(recorder_, approval_id));
     SALLYPORT_CO_CHECK_OK(check_reviewer(by, request, now));
     State next = now;
@@ -257,20 +264,21 @@ Task<void> Approvals::settle(std::string approval_id) {
   const auto folded = now && now->open() ? now->folded() : std::nullopt;
   if (!folded) co_return Result<void>{};
   const Vote last = now->counted().back();
-  Closing closing{.word = *folded, .door = last.door};
+  Closing closing{.status = *folded, .door = last.door};
   if (last.sequence != 0) {
     SALLYPORT_CO_TRY(const json::object response, recorder_.entry(last.sequence));
     if (const json::object* const body = object_in(response, "body")) {
       closing.reason = text_or_empty(*body, "reason");
     }
   }
-  SALLYPORT_CO_CHECK_OK(co_await close(std::move(approval_id), "pending", std::move(closing)));
+  SALLYPORT_CO_CHECK_OK(
+      co_await close(std::move(approval_id), ApprovalStatus::Pending, std::move(closing)));
   co_return Result<void>{};
 }
 
-Task<bool> Approvals::close(std::string approval_id, std::string_view from, Closing closing) {
+Task<bool> Approvals::close(std::string approval_id, ApprovalStatus from, Closing closing) {
   SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
-  if (!now || now->word != from) co_return false;
+  if (!now || now->status != from) co_return false;
   SALLYPORT_CO_TRY(const json::object request, stored_request(recorder_, approval_id));
   State next = *now;
   const auto written =
@@ -288,8 +296,8 @@ Task<void> Approvals::expire(std::string approval_id) {
   SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
   const bool may_expire = now && (now->open() || now->yes_expires());
   if (!may_expire || clock_.wall() < now->expires_at) co_return Result<void>{};
-  Closing closing{.word = "expired", .reason = "approval_expired", .door = "clock"};
-  SALLYPORT_CO_CHECK_OK(co_await close(std::move(approval_id), now->word, std::move(closing)));
+  Closing closing{.status = ApprovalStatus::Expired, .reason = "approval_expired", .door = "clock"};
+  SALLYPORT_CO_CHECK_OK(co_await close(std::move(approval_id), now->status, std::move(closing)));
   co_return Result<void>{};
 }
 
@@ -305,8 +313,10 @@ Task<void> Approvals::expire_all() {
 }
 
 Task<void> Approvals::invalidate(std::string approval_id, std::string reason) {
-  Closing closing{.word = "invalidated", .reason = std::move(reason), .door = "policy"};
-  SALLYPORT_CO_CHECK_OK(co_await close(std::move(approval_id), "approved", std::move(closing)));
+  Closing closing{
+      .status = ApprovalStatus::Invalidated, .reason = std::move(reason), .door = "policy"};
+  SALLYPORT_CO_CHECK_OK(
+      co_await close(std::move(approval_id), ApprovalStatus::Approved, std::move(closing)));
   co_return Result<void>{};
 }
 
@@ -318,8 +328,9 @@ Task<std::size_t> Approvals::cancel_session(std::string session_id, std::string 
     SALLYPORT_CO_TRY(const json::object request, stored_request(recorder_, id));
     const bool proposal = bool_in(request, "proposal").value_or(false);
     if (proposal || text_or_empty(request, "session_id") != session_id) continue;
-    Closing closing{.word = "cancelled", .reason = reason, .door = "session"};
-    SALLYPORT_CO_TRY(const bool closed, co_await close(id, "pending", std::move(closing)));
+    Closing closing{.status = ApprovalStatus::Cancelled, .reason = reason, .door = "session"};
+    SALLYPORT_CO_TRY(const bool closed,
+                     co_await close(id, ApprovalStatus::Pending, std::move(closing)));
     if (closed) ++cancelled;
   }
   co_return cancelled;

@@ -92,7 +92,7 @@ class Approvals {
     Fact expected;
     Fact fact;
   };
-  static Change change(const std::string& approval_id, const State& state, std::string_view word);
+  static Change change(const std::string& approval_id, const State& state, ApprovalStatus status);
   // The fact of a question whose preparation is lost with its process.
   static Fact invalidated(const std::string& approval_id, const std::string& call_id,
                           const std::string& call_digest);
@@ -104,7 +104,7 @@ class Approvals {
   Vote vote_of(const Reply& reply) const;
   std::shared_ptr<const ApprovalRules> rules() const { return rules_ ? rules_() : nullptr; }
   // Writes nothing if the state is no longer `from`.
-  Task<bool> close(std::string approval_id, std::string_view from, Closing closing);
+  Task<bool> close(std::string approval_id, ApprovalStatus from, Closing closing);
   Task<void> settle(std::string approval_id);
   std::chrono::milliseconds look_again() const;
 

@@ -1,5 +1,7 @@
 #include "core/approval/live_questions.h"
 
+#include <fmt/format.h>
+
 #include "base/try.h"
 
 namespace sallyport::core::live_questions {
@@ -39,24 +41,26 @@ bool is_live(const ApprovalState& state) {
   return state.open() || state.yes_expires();
 }
 
-std::string shown_word(const ApprovalState& state, WallTime now) {
+ApprovalStatus shown_status(const ApprovalState& state, WallTime now) {
   const bool decided = state.open() && state.folded();
-  return now >= state.expires_at && is_live(state) && !decided ? "expired" : state.word;
+  return now >= state.expires_at && is_live(state) && !decided ? ApprovalStatus::Expired
+                                                               : state.status;
 }
 
 Fact opened(const std::string& approval_id) {
   return {std::string(kLiveSpace), approval_id, "1"};
 }
 
-void add_done(std::vector<Fact>& facts, const std::string& approval_id, const std::string& word) {
+void add_done(std::vector<Fact>& facts, const std::string& approval_id, ApprovalStatus status) {
   facts.push_back({std::string(kLiveSpace), approval_id, std::nullopt});
-  facts.push_back(counted(word));
+  facts.push_back(counted(std::string(to_string(status))));
 }
 
 void add_reopened(std::vector<Fact>& facts, const std::string& approval_id,
                   const ApprovalState& before) {
   facts.push_back(opened(approval_id));
-  if (!is_live(before)) facts.push_back(counted(std::string(kReopened) + before.word));
+  if (!is_live(before))
+    facts.push_back(counted(fmt::format("{}{}", kReopened, to_string(before.status))));
 }
 
 void begin(RecordReader& records, std::vector<Fact>& facts) {
@@ -64,17 +68,18 @@ void begin(RecordReader& records, std::vector<Fact>& facts) {
   if (!begun || *begun) return;
   const Result<std::vector<Live>> asked = scanned(records);
   if (!asked) return;
-  std::map<std::string, std::uint64_t> done;
+  std::map<ApprovalStatus, std::uint64_t> done;
   for (const auto& [id, state] : *asked) {
     // What cannot be read stays in view.
     if (!state || is_live(*state)) {
       facts.push_back(opened(id));
     } else {
-      ++done[state->word];
+      ++done[state->status];
     }
   }
-  for (const auto& [word, count] : done) {
-    facts.push_back({std::string(kDoneSpace), std::string(kBefore) + word, std::to_string(count)});
+  for (const auto& [status, count] : done) {
+    facts.push_back({std::string(kDoneSpace), fmt::format("{}{}", kBefore, to_string(status)),
+                     std::to_string(count)});
   }
   facts.push_back({std::string(kDoneSpace), std::string(kBegun), "1"});
 }
@@ -96,13 +101,12 @@ Result<std::vector<Live>> all(RecordReader& records) {
   return found;
 }
 
-Result<std::map<std::string, std::uint64_t, std::less<>>> counts(RecordReader& records,
-                                                                 WallTime now) {
-  std::map<std::string, std::uint64_t, std::less<>> counted;
+Result<std::map<ApprovalStatus, std::uint64_t>> counts(RecordReader& records, WallTime now) {
+  std::map<ApprovalStatus, std::uint64_t> counted;
   SALLYPORT_TRY(const bool begun, has_begun(records));
   SALLYPORT_TRY(const std::vector<Live> states, begun ? all(records) : scanned(records));
   for (const auto& [id, state] : states) {
-    if (state) ++counted[shown_word(*state, now)];
+    if (state) ++counted[shown_status(*state, now)];
   }
   if (!begun) return counted;
   SALLYPORT_TRY(const std::vector<Fact> done, records.facts(kDoneSpace));
@@ -113,7 +117,8 @@ Result<std::map<std::string, std::uint64_t, std::less<>>> counts(RecordReader& r
     if (reopened) word.remove_prefix(kReopened.size());
     if (word.starts_with(kBefore)) word.remove_prefix(kBefore.size());
     const std::uint64_t count = std::strtoull(fact.value.value_or("0").c_str(), nullptr, 10);
-    counted[std::string(word)] += reopened ? -count : count;
+    if (const auto status = approval_status_from(word))
+      counted[*status] += reopened ? -count : count;
   }
   return counted;
 }

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,7 +17,7 @@ namespace sallyport::core::live_questions {
 
 // Facts for the draft that opens a question, that ends it in this state, or that opens it again.
 Fact opened(const std::string& approval_id);
-void add_done(std::vector<Fact>& facts, const std::string& approval_id, const std::string& word);
+void add_done(std::vector<Fact>& facts, const std::string& approval_id, ApprovalStatus status);
 void add_reopened(std::vector<Fact>& facts, const std::string& approval_id,
                   const ApprovalState& before);
 // Adds what begins the index to the facts of a question. A ledger of an earlier release has no
@@ -28,14 +27,13 @@ void begin(RecordReader& records, std::vector<Fact>& facts);
 bool is_live(const ApprovalState& state);
 // The state that people are told: a question or an unused yes whose time is over has expired, even
 // if no process has recorded that yet.
-std::string shown_word(const ApprovalState& state, WallTime now);
+ApprovalStatus shown_status(const ApprovalState& state, WallTime now);
 
 // All that are live, in the order of their ids. A state that cannot be read is an error of its own.
 using Live = std::pair<std::string, Result<ApprovalState>>;
 Result<std::vector<Live>> all(RecordReader& records);
 
 // How many questions there are in each state.
-Result<std::map<std::string, std::uint64_t, std::less<>>> counts(RecordReader& records,
-                                                                 WallTime now);
+Result<std::map<ApprovalStatus, std::uint64_t>> counts(RecordReader& records, WallTime now);
 
 }  // namespace sallyport::core::live_questions

@@ -18,7 +18,6 @@ namespace sallyport::core {
 
 namespace {
 
-constexpr std::string_view kKind = "question";
 constexpr std::size_t kLongestText = 16 * 1024;
 constexpr unsigned kQuestionTries = 64;
 
@@ -66,7 +65,7 @@ Question Questions::question_of(const HumanQuestion& asked, std::string id,
                     .input = input_of(asked.text),
                     .policy_hash = plan.hash(),
                     .expires_at = rfc3339(now + within),
-                    .kind = std::string(kKind),
+                    .kind = QuestionKind::Question,
                     .trace_id = asked.trace_id.empty()
                                     ? "trace-" + uuid7_text(parts_.clock, parts_.entropy)
                                     : asked.trace_id,
@@ -84,7 +83,8 @@ Task<std::string> Questions::ask(HumanQuestion asked) {
   for (unsigned tried = 0; tried < kQuestionTries; ++tried) {
     std::string id = "apr_" + uuid7_text(parts_.clock, parts_.entropy);
     if (named) {
-      SALLYPORT_CO_TRY(id, fresh_question_id(parts_.recorder, kKind, asked.trigger_id));
+      SALLYPORT_CO_TRY(id, fresh_question_id(parts_.recorder, to_string(QuestionKind::Question),
+                                             asked.trigger_id));
     }
     const Question question = question_of(asked, id, *plan);
     const Subject subject{.policy_hash = plan->hash(),
@@ -152,7 +152,7 @@ Result<void> Questions::check_people(const std::string& request_id, const Approv
 
 Result<HumanAnswer> Questions::recall(const HumanQuestion& asked, ReplayCount& count) {
   SALLYPORT_CHECK_OK(check(asked));
-  const std::string kind(kKind);
+  const std::string kind(to_string(QuestionKind::Question));
   const std::string id = question_id(kind, count.trigger_id(), count.next(kind));
   const auto missing = [&](std::string_view why) {
     return fail(ErrorCode::NotFound, fmt::format("replay_missing_answer: {}", why), id,

@@ -64,67 +64,67 @@ QuestionTerms terms_of(const Trail& trail, WallTime now) {
   return terms;
 }
 
-std::string_view kind_of_question(const Trail& trail) {
-  return trail.needs_two() ? "dual_control" : "approval";
+QuestionKind kind_of_question(const Decision& decision) {
+  return decision.needs_two() ? QuestionKind::DualControl : QuestionKind::Approval;
 }
 
-std::string display_name(const Trail& trail) {
-  const std::string& name = trail.classification().display_name;
-  return name.empty() ? trail.call().tool : name;
+std::string display_name(const Decision& decision) {
+  const std::string& name = decision.classification().display_name;
+  return name.empty() ? decision.call().tool : name;
 }
 
 }  // namespace
 
-std::string describe(const Trail& trail) {
-  if (trail.question && !trail.question->empty()) return *trail.question;
-  if (trail.rules && !trail.rules->text.empty()) return trail.rules->text;
-  return fmt::format("Confirm {}?", display_name(trail));
+std::string describe(const Decision& decision) {
+  if (decision.question && !decision.question->empty()) return *decision.question;
+  if (decision.rules && !decision.rules->text.empty()) return decision.rules->text;
+  return fmt::format("Confirm {}?", display_name(decision));
 }
 
 // Named after the event that set the call off, where one did (AP-23).
 Result<std::string> Asking::fresh_approval_id(const Trail& trail) {
   const std::string& trigger_id = trail.call().trigger_id;
   if (trigger_id.empty()) return "apr_" + uuid7_text(parts_.clock, parts_.entropy);
-  return fresh_question_id(parts_.recorder, kind_of_question(trail), trigger_id);
+  return fresh_question_id(parts_.recorder, to_string(kind_of_question(trail)), trigger_id);
 }
 
 std::string Asking::url_of(const std::string& approval_id) const {
   return parts_.approvals_url.empty() ? std::string() : parts_.approvals_url + approval_id;
 }
 
-Question Asking::question_about(Trail& trail, std::string id) const {
-  const Call& call = trail.call();
+Question Asking::question_about(Decision& decision, std::string id) const {
+  const Call& call = decision.call();
   const WallTime now = parts_.clock.wall();
-  WallTime until = now + trail.approval_time();
+  WallTime until = now + decision.approval_time();
   if (call.time_limit) until = std::min(until, now + *call.time_limit);
-  if (trail.prepared() && trail.prepared()->expires_at) {
-    until = std::min(until, from_rfc3339(*trail.prepared()->expires_at).value_or(until));
+  if (decision.prepared() && decision.prepared()->expires_at) {
+    until = std::min(until, from_rfc3339(*decision.prepared()->expires_at).value_or(until));
   }
-  trail.approval_id = std::move(id);
-  Question question{.approval_id = trail.approval_id,
+  decision.approval_id = std::move(id);
+  Question question{.approval_id = decision.approval_id,
                     .call_id = call.call_id,
                     .tool_call_id = call.tool_call_id,
                     .session_id = call.session_id,
                     .agent_id = call.agent_id,
                     .server = call.server,
                     .tool = call.tool,
-                    .description = describe(trail),
+                    .description = describe(decision),
                     .input = call.input,
-                    .call_digest = trail.call_digest(),
-                    .policy_hash = trail.plan().hash(),
-                    .prepared = trail.prepared(),
+                    .call_digest = decision.call_digest(),
+                    .policy_hash = decision.plan().hash(),
+                    .prepared = decision.prepared(),
                     .expires_at = rfc3339(until),
-                    .kind = std::string(kind_of_question(trail)),
+                    .kind = kind_of_question(decision),
                     .trace_id = call.trace_id,
-                    .action = trail.classification().effect_class,
-                    .tool_definition = trail.tool_definition(),
+                    .action = decision.classification().effect_class,
+                    .tool_definition = decision.tool_definition(),
                     .nonce = fresh_nonce(parts_.entropy),
-                    .reviewers = trail.reviewers(),
-                    .approvers_required = trail.quorum(),
+                    .reviewers = decision.reviewers(),
+                    .approvers_required = decision.quorum(),
                     .requested_at = rfc3339(now),
-                    .proposal = trail.autonomy == Autonomy::Suggest};
-  if (trail.rules) {
-    const RuleAnswer& rules = *trail.rules;
+                    .proposal = decision.autonomy == Autonomy::Suggest};
+  if (decision.rules) {
+    const RuleAnswer& rules = *decision.rules;
     question.rules = {{"rule", rules.rule.empty() ? json::value() : json::value(rules.rule)},
                       {"place", rules.place.empty() ? json::value() : json::value(rules.place)},
                       {"message", shown(rules.message)}};
@@ -134,7 +134,7 @@ Question Asking::question_about(Trail& trail, std::string id) const {
     }
     question.reason_required = rules.reason_required;
   }
-  question.binding = binding_of(question, trail.exact_text());
+  question.binding = binding_of(question, decision.exact_text());
   return question;
 }
 
@@ -231,8 +231,7 @@ void Asking::remember_proposal(Trail& trail) const {
   trail.rows.push_back(rules->remember({.call = trail.call(),
                                         .classification = trail.classification(),
                                         .tier = trail.autonomy,
-                                        .enforcement = "suggest_approval_request",
-                                        .outcome = "denied",
+                                        .enforcement = Enforcement::SuggestApprovalRequest,
                                         .approval_id = trail.approval_id},
                                        parts_.clock.wall()));
 }
@@ -248,10 +247,10 @@ void Asking::void_consent(Trail& trail, Rows& rows) {
   if (!trail.consent) return;
   const std::string& id = trail.consent->approval_id;
   const auto old = approvals_.state(id);
-  if (old && *old && (*old)->word == "approved") {
-    Approvals::Change voided = Approvals::change(id, **old, "invalidated");
+  if (old && *old && (*old)->status == ApprovalStatus::Approved) {
+    Approvals::Change voided = Approvals::change(id, **old, ApprovalStatus::Invalidated);
     rows.batch[rows.record].facts.push_back(std::move(voided.fact));
-    live_questions::add_done(rows.batch[rows.record].facts, id, "invalidated");
+    live_questions::add_done(rows.batch[rows.record].facts, id, ApprovalStatus::Invalidated);
     rows.expected.push_back(std::move(voided.expected));
   }
   trail.consent.reset();
@@ -314,7 +313,7 @@ Task<void> Asking::ask_approver(Question question, std::stop_token cancel) {
 Async<bool> Asking::answered_outside(const Trail& trail, Question question,
                                      std::stop_token cancel) {
   const std::shared_ptr<const Approver>& approver = trail.plan().listeners().approver;
-  if (!approver || trail.needs_human || question.kind != "approval") co_return false;
+  if (!approver || trail.needs_human || question.kind != QuestionKind::Approval) co_return false;
   const auto left = *from_rfc3339(question.expires_at) - parts_.clock.wall();
   Raced<Result<Reply>> raced = co_await race<Result<Reply>>(
       consult(approver, question), std::chrono::steady_clock::now() + left, std::move(cancel));
@@ -348,7 +347,7 @@ void Asking::take_reply(Trail& trail, const Reply& reply, const std::string& cal
       const auto over = was_prepared ? expired(*trail.prepared(), parts_.clock.wall())
                                      : std::optional<std::string>();
       trail.refuse({over.value_or("approval_expired"),
-                    over ? Refusal::By::Preparation : Refusal::By::Person});
+                    over ? Refusal::By::Preparation : Refusal::By::Expiry});
       return;
     }
     case Reply::Kind::Cancelled:
@@ -367,7 +366,7 @@ void Asking::check_consent(Trail& trail) {
   const json::object& request = *stored;
   trail.consent->binding = text_or_empty(request, "binding");
   // AP-31: never through the client of the one who asks.
-  const bool strict = trail.needs_human || text_in(request, "kind") == "dual_control";
+  const bool strict = trail.needs_human || kind_of(request) == QuestionKind::DualControl;
   for (const Vote& vote : trail.consent->votes) {
     const bool program = vote.door == kClientDoor || vote.door.starts_with(kExternalDoor);
     if (strict && program) return refuse("a person has to answer elsewhere");
@@ -405,9 +404,9 @@ Answer Asking::waiting(const Trail& trail) const {
     answer.rule = trail.rules->rule;
     answer.message = shown(trail.rules->message);
   }
-  answer.result =
-      not_run(trail, trail.autonomy == Autonomy::Suggest ? "proposed" : "pending_approval",
-              url_of(trail.approval_id));
+  answer.result = not_run(
+      trail, trail.autonomy == Autonomy::Suggest ? NotRun::Proposed : NotRun::PendingApproval,
+      url_of(trail.approval_id));
   answer.released = Envelope::of(answer.result.data);
   return answer;
 }

@@ -20,7 +20,7 @@
 namespace sallyport::core {
 
 // What a person is asked about the call.
-std::string describe(const Trail& trail);
+std::string describe(const Decision& decision);
 // Names identical calls of a session, so that they share one question (AP-36).
 std::string asked_key(const Trail& trail);
 
@@ -48,7 +48,7 @@ class Asking {
   Answer waiting(const Trail& trail) const;
   // Consent or refusal, as the reply says. `call_digest`: what the reply was given for.
   void take_reply(Trail& trail, const Reply& reply, const std::string& call_digest);
-  Question question_about(Trail& trail, std::string id) const;
+  Question question_about(Decision& decision, std::string id) const;
 
  private:
   struct Opening {

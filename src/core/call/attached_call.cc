@@ -35,8 +35,8 @@ Result<Asking::SameQuestion> Asking::same_question(const Trail& trail) {
   SALLYPORT_TRY(same.expected.value, parts_.recorder.fact(same.expected.space, same.expected.key));
   if (!same.expected.value || trail.call().session_id.empty()) return same;
   SALLYPORT_TRY(const auto state, approvals_.state(*same.expected.value));
-  const bool open =
-      state && (state->open() || state->word == "approved") && !answered_by_host(*state);
+  const bool open = state && (state->open() || state->status == ApprovalStatus::Approved) &&
+                    !answered_by_host(*state);
   if (open && parts_.clock.wall() < state->expires_at) same.approval_id = *same.expected.value;
   return same;
 }

@@ -17,7 +17,8 @@ std::string refusing_rule(const Trail& trail) {
                      trail.refusal()->reason == trail.rules->text;
   if (rules) return trail.rules->rule;
   for (const GuardRun& run : trail.guard_runs) {
-    if (run.verdict == "deny" || run.verdict == "error") return run.rule.value_or(run.guard);
+    if (run.verdict == GuardVerdict::Deny || run.verdict == GuardVerdict::Error)
+      return run.rule.value_or(run.guard);
   }
   return {};
 }
@@ -33,34 +34,32 @@ bool withheld(const Ending& ending) {
   return ending.release && ending.release->verdict == Verdict::Kind::Deny;
 }
 
-// How the tier was enforced, and what came of it, in the words of the trust graph. Nothing: neither
-// tier nor person had to do with it (AT-31).
-struct Enforcement {
-  std::string_view how;
-  std::string_view outcome;
-};
+// Whether a call that ran did what it should.
+bool succeeded(const Ending& ending) {
+  return ending.effect != EffectState::Unknown && ending.outcome.result &&
+         ending.outcome.result->success;
+}
+
+// Nothing: neither tier nor person had to do with it (AT-31).
 std::optional<Enforcement> enforcement_of(const Trail& trail, const Ending& ending) {
   if (!trail.weighed) return std::nullopt;
   // An asserted result of a call that was never decided here earns no trust and costs none.
   const auto* const asserted = ending.release ? &ending.release->asserted : nullptr;
   if (asserted != nullptr && *asserted && !(*asserted)->counts()) return std::nullopt;
-  if (trail.announced) {
-    const bool good = ending.effect != EffectState::Unknown && ending.outcome.result &&
-                      ending.outcome.result->success;
-    return Enforcement{trail.consent ? "approval_granted" : "auto", good ? "success" : "failure"};
-  }
+  if (trail.announced) return trail.consent ? Enforcement::ApprovalGranted : Enforcement::Auto;
   if (!trail.refusal()) return std::nullopt;
-  if (trail.is_shadow()) return Enforcement{"shadow_noop", "denied"};
+  if (trail.is_shadow()) return Enforcement::ShadowNoop;
   if (trail.approval_id.empty()) return std::nullopt;
-  if (trail.refusal()->by == Refusal::By::Cancel)
-    return Enforcement{"approval_cancelled", "denied"};
-  if (trail.refusal()->by != Refusal::By::Person) {
-    return Enforcement{"approval_invalidated", "denied"};
+  switch (trail.refusal()->by) {
+    case Refusal::By::Cancel:
+      return Enforcement::ApprovalCancelled;
+    case Refusal::By::Expiry:
+      return Enforcement::ApprovalTimeout;
+    case Refusal::By::Person:
+      return Enforcement::ApprovalDenied;
+    default:
+      return Enforcement::ApprovalInvalidated;
   }
-  if (trail.refusal()->reason == "approval_expired") {
-    return Enforcement{"approval_timeout", "timeout"};
-  }
-  return Enforcement{"approval_denied", "denied"};
 }
 
 }  // namespace
@@ -80,7 +79,7 @@ Answer Closer::answer_of(const Trail& trail, const Ending& ending) const {
     answer.released = ending.release->released;
     answer.result = *ending.outcome.result;
   } else if (trail.is_shadow()) {
-    answer.result = not_run(trail, "skipped");
+    answer.result = not_run(trail, NotRun::Skipped);
     answer.released = Envelope::of(answer.result.data);
   } else {
     const std::string text = trail.refusal() ? notice(*trail.refusal()) : ending.outcome.text;
@@ -121,7 +120,7 @@ Task<Answer> Closer::finish(Trail& trail, Ending ending) {
 
 Task<std::vector<Position>> Closer::close(std::vector<Left> calls, std::vector<Fact> expected) {
   Batch batch;
-  std::vector<Journal::Places> places;
+  std::vector<EndPlaces> places;
   for (Left& call : calls) {
     for (Draft& draft : call.fail_open.drafts) {
       draft.subject.policy_hash = call.record.subject.policy_hash;
@@ -178,8 +177,8 @@ std::optional<Draft> Closer::memory_of(const Trail& trail, const Ending& ending)
   Remembered ended{.call = trail.call(),
                    .classification = trail.classification(),
                    .tier = trail.autonomy,
-                   .enforcement = std::string(enforced->how),
-                   .outcome = std::string(enforced->outcome),
+                   .enforcement = *enforced,
+                   .succeeded = succeeded(ending),
                    .approval_id = trail.approval_id};
   if (trail.consent) add_consent(ended, *trail.consent);
   return rules->remember(ended, parts_.clock.wall());

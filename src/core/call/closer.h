@@ -9,6 +9,7 @@
 #include "base/async.h"
 #include "core/approval/approvals.h"
 #include "core/call/call_events.h"
+#include "core/call/call_record.h"
 #include "core/call/ending.h"
 #include "core/call/governor_parts.h"
 #include "core/call/second_door.h"
@@ -51,9 +52,9 @@ class Closer {
   // The record is durable when this returns an answer. An error: nothing may be shown.
   Task<Answer> finish(Trail& trail, Ending ending);
 
-  // A call of which only a record is left (`reopened`), and how it ended.
+  // A call of which only a record is left, and how it ended.
   struct Left {
-    Draft record;
+    CallRecord record;
     Ending ending;
     FailOpenLog::Share fail_open{};  // guards that were let pass; written in front of it
   };

@@ -8,6 +8,7 @@
 #include "base/try.h"
 #include "base/uuid.h"
 #include "core/call/call_json.h"
+#include "core/record/read_field.h"
 
 namespace sallyport::core {
 
@@ -15,6 +16,27 @@ namespace {
 
 constexpr std::string_view kStates = "continuation";
 constexpr std::string_view kSecrets = "continuation_kept";
+
+using State = Continuations::State;
+constexpr Word<State> kWords[] = {{"open", State::Open},
+                                  {"taken:", State::Taken},  // and the process run
+                                  {"answered", State::Answered},
+                                  {"closed", State::Closed},
+                                  {"expired", State::Expired}};
+
+Fact fact_of(const std::string& id, State state) {
+  return {std::string(kStates), id, std::string(word_of(kWords, state))};
+}
+
+Result<void> read_state(std::string_view stored, Continuations::Found& found) {
+  const std::string_view taken = word_of(kWords, State::Taken);
+  const bool is_taken = stored.starts_with(taken);
+  const auto state = enum_of(kWords, is_taken ? taken : stored);
+  if (!state) return fail(ErrorCode::Corrupt, "the state of a continuation has an unknown name");
+  found.state = *state;
+  if (is_taken) found.taken_by = stored.substr(taken.size());
+  return {};
+}
 
 std::unexpected<Error> refused(std::string cause, std::string message) {
   return fail(ErrorCode::Conflict, std::move(message), "continuation", std::move(cause));
@@ -79,7 +101,7 @@ Draft Continuations::keep(const Kept& kept, const Subject& subject) {
                        {"approval_id", kept.approval_id},
                        {"deadline", kept.deadline}}};
   const std::string& id = kept.continuation.id;
-  draft.facts.push_back({std::string(kStates), id, "open"});
+  draft.facts.push_back(fact_of(id, State::Open));
   draft.facts.push_back({std::string(kSecrets), id, recorder_.encrypt(secret_of(kept))});
   return draft;
 }
@@ -87,7 +109,8 @@ Draft Continuations::keep(const Kept& kept, const Subject& subject) {
 Result<std::optional<Continuations::Found>> Continuations::load(const std::string& id) {
   SALLYPORT_TRY(const std::optional<std::string> state, recorder_.fact(kStates, id));
   if (!state) return std::nullopt;
-  Found found{.state = *state, .stored = *state};
+  Found found{.stored = *state};
+  SALLYPORT_CHECK_OK(read_state(*state, found));
   SALLYPORT_TRY(const std::optional<std::string> sealed, recorder_.fact(kSecrets, id));
   if (sealed) {
     SALLYPORT_TRY(const std::string text, recorder_.decrypt(*sealed));
@@ -131,7 +154,7 @@ std::vector<Fact> Continuations::answered(Kept kept) {
   payload.response_content.clear();
   payload.state = nullptr;
   const std::string& id = kept.continuation.id;
-  return {{std::string(kStates), id, "answered"},
+  return {fact_of(id, State::Answered),
           {std::string(kSecrets), id, recorder_.encrypt(secret_of(kept))}};
 }
 
@@ -139,12 +162,18 @@ Fact Continuations::expected(const std::string& id, const std::string& stored) {
   return {std::string(kStates), id, stored};
 }
 
-std::vector<Fact> Continuations::become(const std::string& id, std::string_view state) {
-  std::vector<Fact> facts{{std::string(kStates), id, std::string(state)}};
-  if (state == "closed" || state == "expired") {
-    facts.push_back({std::string(kSecrets), id, std::nullopt});
-  }
-  return facts;
+std::vector<Fact> Continuations::closed(const std::string& id) {
+  return {fact_of(id, State::Closed), {std::string(kSecrets), id, std::nullopt}};
+}
+
+std::vector<Fact> Continuations::expired(const std::string& id) {
+  return {fact_of(id, State::Expired), {std::string(kSecrets), id, std::nullopt}};
+}
+
+std::vector<Fact> Continuations::taken(const std::string& id, const std::string& instance_id) {
+  Fact fact = fact_of(id, State::Taken);
+  *fact.value += instance_id;
+  return {std::move(fact)};
 }
 
 }  // namespace sallyport::core

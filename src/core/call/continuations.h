@@ -40,10 +40,20 @@ class Continuations {
   // The entry and the facts that keep it; for a commit of the caller.
   Draft keep(const Kept& kept, const Subject& subject);
 
+  enum class State {
+    Open,
+    Taken,     // a process resumes it
+    Answered,  // its results are on record, and may be submitted again
+    Closed,
+    Expired,
+  };
   struct Found {
     Kept kept;
-    std::string state;   // `open`, `taken:<instance>`, `answered`, `closed`, `expired`
-    std::string stored;  // the fact as it is
+    State state = State::Open;
+    std::string taken_by{};  // the process run that has it; empty unless it is `Taken`
+    std::string stored{};    // the fact as it is
+
+    bool over() const { return state == State::Closed || state == State::Expired; }
   };
   // The first four checks of AU-71, with their words as cause: version (by the reader), unknown,
   // altered, session.
@@ -51,8 +61,10 @@ class Continuations {
   Result<std::optional<Found>> load(const std::string& id);
 
   static Fact expected(const std::string& id, const std::string& stored);
-  // From now on in this state; `closed` and `expired` also erase what was kept.
-  static std::vector<Fact> become(const std::string& id, std::string_view state);
+  // Over: what was kept is erased.
+  static std::vector<Fact> closed(const std::string& id);
+  static std::vector<Fact> expired(const std::string& id);
+  static std::vector<Fact> taken(const std::string& id, const std::string& instance_id);
   // Its results are on record: which calls they were is still known, what they asked for is not.
   std::vector<Fact> answered(Kept kept);
 

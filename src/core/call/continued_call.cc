@@ -5,10 +5,10 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/call/call_record.h"
 #include "core/call/continuations.h"
 #include "core/call/hand_offs.h"
 #include "core/call/model_calls.h"
-#include "core/call/reopened_call.h"
 #include "core/call/waiting_facts.h"
 
 namespace sallyport::core {
@@ -53,7 +53,8 @@ Result<std::optional<Out>> handed_out(Governor& governor, const Proposed& propos
   Continuations continuations(parts.recorder, parts.digest, parts.clock, parts.entropy);
   SALLYPORT_TRY(std::optional<Continuations::Found> found,
                 continuations.load(text_or_empty(out.intent, "continuation_id")));
-  if (!found || found->state != "open" || found->kept.calls.size() != 1) return std::nullopt;
+  if (!found || found->state != Continuations::State::Open || found->kept.calls.size() != 1)
+    return std::nullopt;
   out.found = std::move(*found);
   out.call = out.found.kept.calls.front();
   out.pending = out.found.kept.continuation.payload.pending_tool_calls.front();
@@ -126,7 +127,7 @@ class ContinuedCall {
     const std::string approval_id = text_or_empty(out_.intent, "request_id");
     if (approval_id.empty() || out_.policy_hash != trail_.plan().hash()) return;
     const auto state = stages_.approvals.state(approval_id);
-    if (!state || !*state || (*state)->word != "used") return;
+    if (!state || !*state || (*state)->status != ApprovalStatus::Used) return;
     trail_.tool_definition(upstream.definition());
     trail_.approval_id = approval_id;
     const std::vector<Vote> votes = (*state)->counted();
@@ -144,7 +145,7 @@ class ContinuedCall {
     return Continuations::expected(out_.found.kept.continuation.id, out_.found.stored);
   }
   std::vector<Fact> end_facts() const {
-    std::vector<Fact> facts = Continuations::become(out_.found.kept.continuation.id, "closed");
+    std::vector<Fact> facts = Continuations::closed(out_.found.kept.continuation.id);
     facts.push_back({std::string(kHandedOut), out_.call.call_id, std::nullopt});
     return facts;
   }
@@ -184,7 +185,7 @@ class ContinuedCall {
       trail_.consent->state = **state;
     }
     Approvals::Change used =
-        Approvals::change(trail_.consent->approval_id, trail_.consent->state, "used");
+        Approvals::change(trail_.consent->approval_id, trail_.consent->state, ApprovalStatus::Used);
     expected.push_back(std::move(used.expected));
     draft.facts.push_back(std::move(used.fact));
     draft.facts.push_back({std::string(kHeldCall), out_.call.call_id, std::nullopt});

@@ -5,235 +5,238 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "base/digest.h"
-#include "base/encoding.h"
-#include "core/plan/judge.h"
+#include "core/record/finding.h"
 
 namespace sallyport::core {
 
 namespace {
-
-constexpr unsigned kMaxPasses = 4;
-
-// Guards of the host and of other programs, which hear of what the policy has not refused.
-bool is_outer(Stage stage) {
-  return stage != Stage::Grant && stage != Stage::ToolUse;
-}
-
-GuardRun not_yet_run(const GuardTraits& traits, unsigned pass) {
-  return {.guard = traits.name, .stage = std::string(to_string(traits.stage)), .pass = pass};
-}
-
 // Two inputs that a double would make one stay two.
-std::string exact_text(const std::optional<std::string>& raw, const json::value& value) {
-  return raw ? *raw : canonical_json(value);
+json::value exact_input(const Call& call) {
+  if (!call.raw_input) return call.input;
+  return json::object{{"raw", *call.raw_input}};
 }
-
-// Runs the guards of one pass and writes down what each of them said.
-class Pass {
- public:
-  struct Circumstances {
-    const Preview& preview;
-    const Clock& clock;
-    std::stop_token cancel;
-  };
-  Pass(Trail& trail, Circumstances circumstances, unsigned number)
-      : trail_(trail),
-        circumstances_(std::move(circumstances)),
-        number_(number),
-        context_{trail.classification(), number, circumstances_.preview,
-                 trail.facts ? &*trail.facts : nullptr} {}
-
-  Async<void> run(std::shared_ptr<const Guard> guard) {
-    const GuardTraits& traits = guard->traits();
-    GuardRun run = not_yet_run(traits, number_);
-    if (skipped(run)) co_return;
-    context_.around = traits.outside ? trail_.surroundings() : nullptr;
-    const bool sees_grants = traits.stage == Stage::Grant;
-    std::optional<Call> with_grants;
-    if (sees_grants) with_grants = trail_.call_with_grants();
-    Judged judged = co_await judge(guard, sees_grants ? *with_grants : trail_.call(), context_,
-                                   circumstances_.clock, circumstances_.cancel);
-    if (judged.cancelled && skipped(run)) co_return;
-    if (sees_grants) trail_.grant = judged.failure ? nullptr : judged.verdict.grant;
-    run.duration_us = judged.duration_us;
-    if (!judged.verdict.rule.empty()) run.rule = judged.verdict.rule;
-    run.evidence = judged.verdict.evidence;
-    trail_.note(std::move(judged.verdict.findings));
-    if (judged.failure) {
-      take_failure(traits, judged, run);
-    } else {
-      if (trail_.plan().fails_open(traits.name)) trail_.fail_open.worked(traits.name);
-      take_verdict(traits, std::move(judged.verdict), run);
-    }
-    runs_.push_back(std::move(run));
-  }
-
-  void not_applicable(const GuardTraits& traits) {
-    GuardRun run = not_yet_run(traits, number_);
-    run.verdict = "skipped";
-    run.why = "not_applicable";
-    runs_.push_back(std::move(run));
-  }
-
-  // Rewriting guards ran ahead of the others; the record has them in the order of the plan.
-  void write_down(const std::vector<std::shared_ptr<const Guard>>& order) {
-    for (const std::shared_ptr<const Guard>& guard : order) {
-      const auto run = std::ranges::find(runs_, guard->traits().name, &GuardRun::guard);
-      if (run != runs_.end()) trail_.guard_runs.push_back(std::move(*run));
-    }
-  }
-
-  // The rules of the policy, behind the guards that look at grants and texts (RU-11).
-  void run_rules() {
-    const std::shared_ptr<const CallRules>& rules = trail_.plan().rules();
-    if (!rules || (denied_ && !trail_.hears_all) || cancelled_ || judged_) return;
-    judged_ = true;
-    trail_.judged(rules->judge(
-        {trail_.call(), trail_.upstream, trail_.workspace, circumstances_.clock.wall()}));
-    context_.classification = trail_.classification();
-    if (trail_.rules->verdict != RuleAnswer::Verdict::Refused) return;
-    denied_ = true;
-    trail_.refuse({trail_.rules->text, Refusal::By::Plan});
-  }
-
-  // What rewriting guards changed is what the deciding ones have before them.
-  void begin_deciding() { rewrote_ = false; }
-  bool rewrote() const { return rewrote_; }
-
- private:
-  bool skipped(GuardRun& run) {
-    if (!denied_ && circumstances_.cancel.stop_requested()) {
-      trail_.refuse({"cancelled", Refusal::By::Cancel});
-      cancelled_ = true;
-    }
-    if ((!denied_ || trail_.hears_all) && !cancelled_) return false;
-    run.verdict = "skipped";
-    run.why = denied_ ? "denied_earlier" : "cancelled";
-    runs_.push_back(std::move(run));
-    return true;
-  }
-
-  // A failure denies, and does not keep later guards from being heard.
-  void take_failure(const GuardTraits& traits, const Judged& judged, GuardRun& run) {
-    run.verdict = "error";
-    // What would be said is unknown, which lets nothing pass.
-    const bool unasked = *judged.failure == kGuardNotOurs;
-    if (trail_.plan().fails_open(traits.name) && !unasked) {
-      run.why = "fail_open";
-      trail_.fail_open.failed(traits.name, *judged.failure);
-      return;
-    }
-    run.why = *judged.failure;
-    // A host's authorizer speaks for itself.
-    const bool said =
-        traits.stage == Stage::Authorizer && is_utf8(judged.detail) && !judged.detail.empty();
-    trail_.refuse(
-        {said ? judged.detail : fmt::format("guard {} failed: {}", traits.name, *judged.failure),
-         by(traits)});
-  }
-
-  void take_verdict(const GuardTraits& traits, Verdict verdict, GuardRun& run) {
-    switch (verdict.kind) {
-      case Verdict::Kind::Allow:
-        run.verdict = "allow";
-        return;
-      case Verdict::Kind::Deny:
-        run.verdict = "deny";
-        denied_ = true;
-        trail_.refuse(
-            {verdict.reason.empty() ? "denied by " + traits.name : verdict.reason, by(traits)});
-        return;
-      case Verdict::Kind::Ask:
-        run.verdict = "ask";
-        if (!trail_.question) trail_.question = std::move(verdict.reason);
-        return;
-      case Verdict::Kind::Escalate:
-        run.verdict = "escalate";
-        trail_.escalations.push_back(
-            {traits.name, escalation_text(traits.name, std::move(verdict.reason))});
-        return;
-      case Verdict::Kind::Rewrite:
-        take_rewrite(traits, std::move(verdict), run);
-    }
-  }
-
-  static Refusal::By by(const GuardTraits& traits) {
-    return traits.stage == Stage::PreHook ? Refusal::By::Hook : Refusal::By::Plan;
-  }
-
-  void take_rewrite(const GuardTraits& traits, Verdict verdict, GuardRun& run) {
-    const std::string before = exact_text(trail_.call().raw_input, trail_.call().input);
-    const std::string after = exact_text(verdict.raw, verdict.value);
-    run.verdict = before == after ? "allow" : "rewrite";
-    if (before == after) return;
-    if (!run.evidence.is_object()) run.evidence = json::object();
-    json::object& evidence = run.evidence.get_object();
-    evidence["before"] = trail_.digest(before);
-    evidence["after"] = trail_.digest(after);
-    evidence["reason"] = verdict.reason.empty() ? json::value() : json::value(verdict.reason);
-    if (trail_.prepared()) {
-      trail_.refuse({"what was prepared cannot be rewritten by " + traits.name, by(traits)});
-      return;
-    }
-    trail_.replace_input(std::move(verdict.value), std::move(verdict.raw));
-    rewrote_ = true;
-  }
-
-  Trail& trail_;
-  Circumstances circumstances_;
-  unsigned number_;
-  GuardContext context_;  // what the guards of this pass are told beside the call
-  bool denied_ = false;
-  bool cancelled_ = false;
-  bool rewrote_ = false;
-  bool judged_ = false;  // the rules were asked
-  std::vector<GuardRun> runs_;
-};
-
 }  // namespace
 
-Async<void> decide(Trail& trail, const Preview& preview, const Clock& clock,
-                   std::stop_token cancel) {
-  const Plan& plan = trail.plan();
-  const Pass::Circumstances circumstances{preview, clock, std::move(cancel)};
-  const unsigned before =
-      trail.guard_runs.empty() ? 0 : static_cast<unsigned>(trail.guard_runs.back().pass);
-  for (unsigned number = before + 1;; ++number) {
-    Pass pass(trail, circumstances, number);
-    // Once, and never on what a tool has prepared: that is one thing or another, not a draft.
-    const bool rewriting = number == 1 && !trail.prepared();
-    for (const std::shared_ptr<const Guard>& guard : plan.guards()) {
-      if (!guard->traits().rewrites) continue;
-      if (rewriting) {
-        co_await pass.run(guard);
-      } else {
-        pass.not_applicable(guard->traits());
-      }
-    }
-    pass.begin_deciding();
-    for (const std::shared_ptr<const Guard>& guard : plan.guards()) {
-      if (guard->traits().rewrites) continue;
-      if (is_outer(guard->traits().stage)) pass.run_rules();
-      co_await pass.run(guard);
-    }
-    pass.run_rules();
-    pass.write_down(plan.guards());
-    if (!pass.rewrote() || !trail.open()) co_return;
-    if (number == before + kMaxPasses) {
-      trail.refuse({"rewrite did not settle", Refusal::By::Hook});
-      co_return;
-    }
-  }
+Decision::Decision(Call call, std::shared_ptr<const Plan> plan, const KeyedDigest& digest,
+                   FailOpenLog& fail_open)
+    : autonomy(plan->autonomy()),
+      fail_open(fail_open),
+      grants_(std::exchange(call.grants, {})),
+      call_(std::move(call)),
+      plan_(std::move(plan)),
+      digest_(digest),
+      classification_(plan_->classify(call_)),
+      requested_input_(call_.input),
+      requested_raw_(call_.raw_input),
+      request_digest_(digest_(canonical_json(json::object{{"input", exact_input(call_)},
+                                                          {"principal", call_.agent_id},
+                                                          {"server", call_.server},
+                                                          {"tool", call_.tool}}))),
+      subject_{.policy_hash = plan_->hash(),
+               .call_id = call_.call_id,
+               .session_id = call_.session_id,
+               .agent_id = call_.agent_id,
+               .server = call_.server,
+               .tool_name = call_.tool,
+               .trace_id = call_.trace_id,
+               .run_id = call_.run_id} {}
+
+Call Decision::call_with_grants() const {
+  Call call = call_;
+  call.grants = grants_;
+  return call;
 }
 
-void list_unreached(Trail& trail) {
-  for (const std::shared_ptr<const Guard>& guard : trail.plan().guards()) {
-    GuardRun run = not_yet_run(guard->traits(), 1);
-    run.verdict = "skipped";
-    run.why = "stage_not_reached";
-    trail.guard_runs.push_back(std::move(run));
+// A later pass may see another input, and so another tool (RU-27).
+void Decision::judged(RuleAnswer answer) {
+  classification_ = plan_->classify(call_);
+  if (cautious_) {
+    raise_caution();
+  } else if (answer.classification) {
+    answer.classification->display_name = classification_.display_name;
+    classification_ = *answer.classification;
   }
+  rules = std::move(answer);
+}
+
+std::shared_ptr<const CallSurroundings> Decision::surroundings() const {
+  CallSurroundings around{
+      .upstream = upstream, .workspace = workspace, .policy_hash = plan_->hash()};
+  const json::value* const matches = rules ? rules->record.if_contains("matches") : nullptr;
+  if (matches && matches->is_array()) around.rules = matches->get_array();
+  return std::make_shared<const CallSurroundings>(std::move(around));
+}
+
+bool Decision::is_tiered() const {
+  if (classification_.tier == Tier::Observe) return false;
+  return !rules || !rules->all_free || cautious_;
+}
+
+bool Decision::needs_two() const {
+  return plan_->approvals().needs_two(call_.tool, classification_) ||
+         (rules && rules->dual_control);
+}
+
+std::vector<std::string> Decision::reviewers() const {
+  std::vector<std::string> named = plan_->approvals().reviewers;
+  const auto narrow = [&](const std::vector<std::string>& list) {
+    if (list.empty()) return;
+    if (named.empty()) {
+      named = list;
+      return;
+    }
+    std::erase_if(named, [&](const std::string& name) {
+      return std::ranges::find(list, name) == list.end();
+    });
+  };
+  if (rules) narrow(rules->reviewers);
+  if (named.empty() && rules && !rules->reviewers.empty()) return named;
+  if (scopes) narrow(scopes->reviewers);
+  return named;
+}
+
+std::uint64_t Decision::quorum() const {
+  const std::uint64_t asked = rules ? rules->quorum : 1;
+  const std::uint64_t scoped = scopes ? scopes->quorum : 1;
+  const std::uint64_t two = needs_two() ? 2 : 1;
+  return std::max({plan_->approvals().quorum, asked, scoped, two});
+}
+
+std::chrono::seconds Decision::approval_time() const {
+  std::chrono::seconds time = plan_->approval_time();
+  if (rules && rules->deadline) time = std::min(time, *rules->deadline);
+  if (scopes && scopes->deadline) time = std::min(time, *scopes->deadline);
+  return time;
+}
+
+std::chrono::seconds Decision::use_within() const {
+  std::chrono::seconds time = plan_->approvals().use_within;
+  if (rules && rules->use_within) time = std::min(time, *rules->use_within);
+  if (scopes && scopes->use_within) time = std::min(time, *scopes->use_within);
+  return time;
+}
+
+std::optional<std::string> Decision::no_reviewers() const {
+  if (rules && rules->nobody_left) {
+    return "the call needs approval, and its rules name reviewers that exclude each other";
+  }
+  const bool by_rules = rules && !rules->reviewers.empty();
+  const bool by_scopes = scopes && !scopes->reviewers.empty();
+  if (!by_rules && !by_scopes) return std::nullopt;
+  const std::string_view who = by_scopes ? "scopes" : "rules";
+  const std::size_t left = reviewers().size();
+  if (left == 0) {
+    return fmt::format(
+        "the call needs approval, and no reviewer that its {} name is a reviewer of the policy",
+        who);
+  }
+  if (left >= quorum()) return std::nullopt;
+  return fmt::format("the call needs {} approvals, and its {} leave {} reviewer{}", quorum(), who,
+                     left, left == 1 ? "" : "s");
+}
+
+void Decision::raise_caution() {
+  cautious_ = true;
+  if (classification_.tier == Tier::Observe) classification_.source = "hint";
+  classification_.tier = Tier::Confirm;
+  if (classification_.effect_class == "none") classification_.effect_class = "unknown";
+}
+
+void Decision::tool_definition(std::string digest) {
+  tool_definition_ = std::move(digest);
+  call_digest_.clear();
+}
+
+const std::string& Decision::call_digest() const {
+  if (call_digest_.empty()) {
+    const json::value definition =
+        tool_definition_.empty() ? json::value() : json::value(tool_definition_);
+    json::object bound{{"input", exact_input(call_)},
+                       {"policy_hash", plan_->hash()},
+                       {"principal", call_.agent_id},
+                       {"tool", call_.tool},
+                       {"tool_definition", definition}};
+    // The same line is another call in another folder, where rules look at that.
+    if (plan_->rules() && !call_.setting.folder.empty()) bound["folder"] = call_.setting.folder;
+    call_digest_ = digest_(canonical_json(bound));
+  }
+  return call_digest_;
+}
+
+bool Decision::is_shadow() const {
+  return refusal_ && refusal_->by == Refusal::By::Autonomy && autonomy == Autonomy::Shadow;
+}
+
+void Decision::refuse(Refusal refusal) {
+  if (!refusal_) refusal_ = std::move(refusal);
+}
+
+void Decision::replace_input(json::value input, std::optional<std::string> raw) {
+  call_.input = std::move(input);
+  call_digest_.clear();
+  call_.raw_input = std::move(raw);  // those that came are of the old input
+}
+
+void Decision::prepared(Prepared prepared, bool outlives_process) {
+  replace_input(effective_input(requested_input_, prepared));
+  prepared_ = std::move(prepared);
+  outlives_process_ = outlives_process;
+}
+
+void Decision::decide_again(std::shared_ptr<const Plan> plan) {
+  plan_ = std::move(plan);
+  subject_.policy_hash = plan_->hash();
+  call_digest_.clear();
+  classification_ = plan_->classify(call_);
+  autonomy = plan_->autonomy();
+  autonomy_source = "plan";
+  if (!prepared_) {
+    call_.input = requested_input_;
+    call_.raw_input = requested_raw_;
+  }
+  refusal_.reset();
+  guard_runs.clear();
+  escalations.clear();
+  grant.reset();
+  question.reset();
+  rules.reset();
+  cautious_ = false;
+  needs_person = false;
+}
+
+RecoveryClass Decision::recovery_class() const {
+  if (classification_.replay_safe()) return RecoveryClass::ReplaySafe;
+  return outlives_process_ ? RecoveryClass::Resumable : RecoveryClass::SideEffecting;
+}
+
+void Decision::note(std::vector<Finding> findings) {
+  for (Finding& finding : findings) rows.push_back(finding_row(std::move(finding), subject_));
+}
+
+void Decision::forget_content() {
+  constexpr const char* kTooLarge = "[too large to be recorded]";
+  requested_input_ = kTooLarge;
+  call_.input = kTooLarge;
+  call_.raw_input.reset();
+  guard_runs.clear();
+}
+
+void Decision::forget_evidence() {
+  if (rules) rules->record.erase("effects");
+  for (GuardRun& run : guard_runs) run.evidence = nullptr;
+}
+
+void Decision::refuse_spending(const Error& error) {
+  for (GuardRun& run : guard_runs) {
+    if (run.stage != to_string(Stage::Grant) || run.verdict != GuardVerdict::Allow) continue;
+    run.verdict = GuardVerdict::Deny;
+    run.rule = error.cause;
+    if (json::object* const evidence = run.evidence.if_object()) {
+      (*evidence)["check"] = "budget";
+      (*evidence)["code"] = error.cause;
+    }
+  }
+  refuse({error.cause});
 }
 
 }  // namespace sallyport::core

@@ -1,22 +1,168 @@
-// What the guards of the first door decide: the rewriting ones once, then the deciding ones until
-// they leave the input as it is.
+// A decision about one call: the plan, the call as guards left it, and what was found about it.
+// `decide` makes it. A call that is made has one inside its `Trail`; a rehearsal has one alone.
 #pragma once
 
-#include <stop_token>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
 
-#include "base/async.h"
-#include "base/clock.h"
-#include "core/call/trail.h"
+#include "base/keyed_digest.h"
+#include "core/approval/approvals.h"
+#include "core/plan/fail_open.h"
+#include "core/plan/grant_use.h"
+#include "core/plan/pipeline.h"
+#include "core/plan/plan.h"
+#include "core/record/recorder.h"
+#include "sallyport/audit_record.h"
+#include "sallyport/event.h"
+#include "sallyport/result.h"
 
 namespace sallyport::core {
 
-// Afterwards every guard of the plan is listed once per pass, and the trail is open or refused.
-// Continues the passes of an earlier run over the same decision, as after a preparation, when
-// rewriting is over.
-Async<void> decide(Trail& trail, const Preview& preview, const Clock& clock,
-                   std::stop_token cancel);
+// Why a call does not run.
+struct Refusal {
+  enum class By {
+    Plan,         // a grant, a guard, an authorizer
+    Hook,         // a pre-hook, or rewrites that do not settle
+    Autonomy,     // the tier is `shadow`
+    Person,       // a person refused, or what the person said does not count
+    Expiry,       // no person answered in time, or the yes was not used in time
+    Preparation,  // the preparation is gone: the call is invalidated, not blocked
+    Tool,         // a rule of the tool itself, found while preparing
+    Idempotency,
+    Listener,  // an event hook refused the announcement
+    Cancel,
+  };
+  std::string reason;
+  By by = By::Plan;
+};
 
-// For a decision that ended before any guard was asked: all of them, as skipped.
-void list_unreached(Trail& trail);
+// A yes, and exactly what it was given for.
+struct Consent {
+  std::string approval_id;
+  std::string call_digest;
+  Approvals::State state{};  // as last read
+  std::string by{};          // the person; then the time and the entry
+  std::string at{};
+  std::uint64_t sequence = 0;
+  std::string binding{};
+  std::vector<Vote> votes{};
+};
+
+// Used on the executor of the call that it is about.
+class Decision {
+ public:
+  // `call` has its ids. The constructor classifies it under the plan.
+  Decision(Call call, std::shared_ptr<const Plan> plan, const KeyedDigest& digest,
+           FailOpenLog& fail_open);
+
+  const Call& call() const { return call_; }  // without its capability tokens
+  // The call with its grants, only for the guard that checks grants.
+  Call call_with_grants() const;
+  const Plan& plan() const { return *plan_; }
+  std::shared_ptr<const Plan> shared_plan() const { return plan_; }
+  const Classification& classification() const { return classification_; }
+  void raise_caution();  // treats the tool as unclassified
+  // Digest of the tool's definition, which an approval binds; empty: unknown.
+  const std::string& tool_definition() const { return tool_definition_; }
+  bool cautious() const { return cautious_; }
+  void tool_definition(std::string digest);
+  const json::value& requested_input() const { return requested_input_; }
+  const std::optional<Prepared>& prepared() const { return prepared_; }
+  RecoveryClass recovery_class() const;
+  // The text of an input that JSON numbers cannot hold; otherwise empty.
+  std::string exact_text() const { return call_.raw_input.value_or(""); }
+
+  bool open() const { return !refusal_; }
+  const std::optional<Refusal>& refusal() const { return refusal_; }
+  // True if only the tier `shadow` keeps the call from running.
+  bool is_shadow() const;
+  void refuse(Refusal refusal);  // the first one stays
+  // The grant fits and has no room left: its guard has the last word.
+  void refuse_spending(const Error& error);
+  void reword(std::string reason) { refusal_->reason = std::move(reason); }
+
+  void replace_input(json::value input, std::optional<std::string> raw = {});
+  void prepared(Prepared prepared, bool outlives_process);
+  // Decides everything again: the plan may have changed while a person was asked, or a fact while
+  // the decision was made.
+  void decide_again(std::shared_ptr<const Plan> plan);
+
+  std::string digest(std::string_view text) const { return digest_(text); }
+  const std::string& request_digest() const { return request_digest_; }
+  const std::string& call_digest() const;  // of the current input
+
+  // Entries of their own, with the next commit.
+  void note(std::vector<Finding> findings);
+
+  // Drops the evidence of guards from the record, because it does not fit into one entry.
+  void forget_evidence();
+  // Drops the content too. The record then says only that the call was made, and how it ended.
+  void forget_content();
+
+  std::vector<GuardRun> guard_runs;
+  std::vector<Escalation> escalations;  // from guards before the call
+  std::optional<std::string> question;  // a guard wants a person to be asked
+  bool needs_person = false;            // the tier or a guard requires a yes that is missing
+  std::optional<Consent> consent;
+  std::shared_ptr<const GrantUse> grant;  // the grant that matches; null: the call needs none
+  std::optional<RuleAnswer> rules;        // as last judged; no value: the plan has no rules
+  std::optional<ApprovalBounds> scopes;   // what the scopes around the call require of an approval
+  UpstreamFacts upstream{};               // facts about the upstream, for the rules
+  std::vector<std::string> workspace{};   // the workspace of the session, for the rules
+  // Digest of the other inputs of the rules; empty: there are no rules.
+  std::string scene{};
+  // What external guards are told in addition to the call.
+  std::shared_ptr<const CallSurroundings> surroundings() const;
+  // Takes the answer of the rules. Its classification replaces that of the plan, if it has one.
+  void judged(RuleAnswer answer);
+  bool is_tiered() const;  // the tier decides whether it runs by itself
+  bool needs_two() const;  // two people must approve it
+  // Who may approve it, and how many must: the plan, narrowed by the rules that ask and by scopes.
+  // Empty reviewers: every registered approver (RU-18).
+  std::vector<std::string> reviewers() const;
+  std::uint64_t quorum() const;
+  // How long people are asked, and how long a yes is valid.
+  std::chrono::seconds approval_time() const;
+  std::chrono::seconds use_within() const;
+  // Why no approval is possible: the reviewers of plan and rules exclude each other, or are too
+  // few.
+  std::optional<std::string> no_reviewers() const;
+  std::string approval_id;  // the last question
+  Autonomy autonomy;
+  std::string autonomy_source = "plan";
+  bool needs_human = false;  // and no program near the agent may answer
+  bool weighed = false;      // grants and guards let it come as far as the tiers
+  std::string decided_at;    // RFC 3339; empty: nothing was decided yet
+  std::uint64_t as_of = 0;   // entries of the ledger that the facts are of
+  std::string replay_of;     // the event whose dispatch is made again; empty: none
+  std::shared_ptr<const FactChange> spending;  // of the autonomy budget
+  FailOpen fail_open;
+
+  // What is to be written of the call with its next commit, in order.
+  using Row = std::variant<Event, Draft>;
+  std::vector<Row> rows;
+
+  const Subject& subject() const { return subject_; }
+
+ private:
+  std::vector<std::string> grants_;  // declared before `call_`, because they are moved out of it
+  Call call_;
+  std::shared_ptr<const Plan> plan_;
+  const KeyedDigest& digest_;
+  Classification classification_;
+  std::string tool_definition_;
+  json::value requested_input_;
+  std::optional<std::string> requested_raw_;
+  std::string request_digest_;
+  std::optional<Prepared> prepared_;
+  bool outlives_process_ = false;
+  std::optional<Refusal> refusal_;
+  Subject subject_;
+  bool cautious_ = false;            // the tool's own definition gives reason for caution
+  mutable std::string call_digest_;  // empty: the input has changed since it was computed
+};
 
 }  // namespace sallyport::core

@@ -10,13 +10,11 @@
 #include <vector>
 
 #include "base/encoding.h"
-#include "base/json_members.h"
 
 namespace sallyport::core {
 
 namespace {
 
-constexpr const char* kBrief = "decided";
 constexpr std::string_view kCaution = "!";
 
 // One letter for each source of a classification: an intent is written for every call.
@@ -76,8 +74,9 @@ void DecisionContext::add_to(json::object& body) const {
 }
 
 std::string DecisionContext::brief() const {
-  return fmt::format("{} {} {}{}{}{}", as_of, front, letter_of(class_source), caution ? fmt::format(" {}", kCaution) : "",
-                     definition.empty() ? "" : " ", short_digest(definition));
+  return fmt::format("{} {} {}{}{}{}", as_of, front, letter_of(class_source),
+                     caution ? fmt::format(" {}", kCaution) : "", definition.empty() ? "" : " ",
+                     short_digest(definition));
 }
 
 std::string front_word(const std::string& front) {
@@ -86,11 +85,11 @@ std::string front_word(const std::string& front) {
   return std::ranges::find(kFronts, front) != kFronts.end() ? front : "library";
 }
 
-void expand_context(json::object& body) {
-  const std::vector<std::string> words = words_of(text_or_empty(body, kBrief));
-  body.erase(kBrief);
-  if (words.size() < 3) return;
-  DecisionContext context{.decided_at = text_or_empty(body, "started_at"),
+std::optional<DecisionContext> DecisionContext::from_brief(const std::string& brief,
+                                                           std::string started_at) {
+  const std::vector<std::string> words = words_of(brief);
+  if (words.size() < 3) return std::nullopt;
+  DecisionContext context{.decided_at = std::move(started_at),
                           .class_source = source_of(words[2]),
                           .caution = words.size() > 3 && words[3] == kCaution,
                           .front = words[1]};
@@ -98,7 +97,7 @@ void expand_context(json::object& body) {
   if (words.size() > behind) context.definition = long_digest(words[behind]);
   const std::string& size = words[0];
   std::from_chars(size.data(), size.data() + size.size(), context.as_of);
-  context.add_to(body);
+  return context;
 }
 
 }  // namespace sallyport::core

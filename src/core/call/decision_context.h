@@ -3,6 +3,7 @@
 
 #include <boost/json/object.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sallyport/json.h"
@@ -22,13 +23,12 @@ struct DecisionContext {
   // The same as one short text: an intent holds it for the record that is made of it later.
   // `decided_at` is `started_at` of the intent.
   std::string brief() const;
+  // No value: the text is not one of ours.
+  static std::optional<DecisionContext> from_brief(const std::string& brief,
+                                                   std::string started_at);
 };
 
 // The front of a call in records: one of the five words, `library` for every other.
 std::string front_word(const std::string& front);
-
-// Replaces the short text of an intent by the members of a record. Does nothing where the body has
-// none, as in ledgers of earlier releases.
-void expand_context(json::object& body);
 
 }  // namespace sallyport::core

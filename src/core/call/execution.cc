@@ -9,9 +9,9 @@
 #include "base/try.h"
 #include "core/approval/live_questions.h"
 #include "core/call/asking.h"
+#include "core/call/call_record.h"
 #include "core/call/preparing.h"
 #include "core/call/recordable.h"
-#include "core/call/reopened_call.h"
 #include "core/call/waiting_facts.h"
 #include "core/event/topic_event.h"
 
@@ -142,9 +142,11 @@ Result<std::optional<Performed>> Execution::look_for_earlier(Trail& trail) {
   if (trail.consent) {
     SALLYPORT_TRY(const auto state, approvals_.state(trail.consent->approval_id));
     const bool over = state && parts_.clock.wall() >= state->expires_at;
-    if (!state || state->word != "approved" || over) {
-      const bool late = state && (state->word == "expired" || state->word == "approved");
-      trail.refuse({late ? "approval_expired" : "approval_used", Refusal::By::Person});
+    if (!state || state->status != ApprovalStatus::Approved || over) {
+      const bool late = state && (state->status == ApprovalStatus::Expired ||
+                                  state->status == ApprovalStatus::Approved);
+      trail.refuse(late ? Refusal{"approval_expired", Refusal::By::Expiry}
+                        : Refusal{"approval_used", Refusal::By::Person});
       return std::nullopt;
     }
     trail.consent->state = *state;
@@ -193,7 +195,7 @@ Result<std::optional<Performed>> Execution::look_for_earlier(Trail& trail) {
 Task<std::optional<Performed>> Execution::result_of_same(Trail& trail) {
   const std::string approval_id = trail.consent->approval_id;
   SALLYPORT_CO_TRY(const auto state, approvals_.state(approval_id));
-  if (!state || state->word != "used") co_return std::nullopt;
+  if (!state || state->status != ApprovalStatus::Used) co_return std::nullopt;
   SALLYPORT_CO_TRY(const json::object user, parts_.recorder.entry(state->sequence));
   const bool by_another =
       text_in(user, "kind") == "intent" && text_in(user, "call_id") != trail.call().call_id;
@@ -253,10 +255,10 @@ std::vector<Fact> Execution::claim(const Trail& trail, Draft& intent) const {
   }
   if (trail.consent) {
     Approvals::Change used =
-        Approvals::change(trail.consent->approval_id, trail.consent->state, "used");
+        Approvals::change(trail.consent->approval_id, trail.consent->state, ApprovalStatus::Used);
     expected.push_back(std::move(used.expected));
     intent.facts.push_back(std::move(used.fact));
-    live_questions::add_done(intent.facts, trail.consent->approval_id, "used");
+    live_questions::add_done(intent.facts, trail.consent->approval_id, ApprovalStatus::Used);
   }
   if (std::optional<Fact> kept = kept_preparation(parts_.recorder, trail)) {
     intent.facts.push_back(std::move(*kept));

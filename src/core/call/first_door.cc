@@ -5,22 +5,13 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "base/json_members.h"
-#include "base/race.h"
 #include "base/shielded.h"
 #include "base/try.h"
-#include "base/uuid.h"
-#include "core/approval/approval_request.h"
 #include "core/approval/hidden_parts.h"
 #include "core/call/asking.h"
 #include "core/call/call_preview.h"
-#include "core/call/decision.h"
-#include "core/call/not_run.h"
-#include "core/call/pending_call.h"
 #include "core/call/preparing.h"
 #include "core/call/session_workspace.h"
-#include "core/call/waiting_facts.h"
-#include "core/event/topic_event.h"
 
 namespace sallyport::core {
 
@@ -38,18 +29,14 @@ bool call_is_exact(const Call& call) {
   return !call.raw_input.has_value();
 }
 
-std::optional<std::string> replay_of(const Trail& trail) {
-  return trail.replay_of.empty() ? std::nullopt : std::optional(trail.replay_of);
-}
-
 constexpr std::string_view kSceneSpace = "scene";
-constexpr std::string_view kExpiredSpace = "rule_expired";
 
 // The workspace of a session is what its first call says, whatever later ones say (RU-36).
-void pin_workspace(Trail& trail) {
+void pin_workspace(Trail& trail, DecisionFacts& facts) {
   bool pins = false;
-  trail.workspace = session_workspace(trail.call(), *trail.facts, &pins);
-  std::erase_if(trail.closing_facts, [](const Fact& fact) { return fact.space == kWorkspaceSpace; });
+  (void)session_workspace(trail.call(), facts, &pins);
+  std::erase_if(trail.closing_facts,
+                [](const Fact& fact) { return fact.space == kWorkspaceSpace; });
   if (!pins) return;
   trail.closing_facts.push_back({std::string(kWorkspaceSpace), workspace_key(trail.call()),
                                  canonical_json(json::value_from(trail.workspace))});
@@ -58,7 +45,7 @@ void pin_workspace(Trail& trail) {
 // What rules look at beside the call and its session: folder, workspace, server. An entry of its
 // own, once for each that differs, so that the call can be judged again (WB-8); the record of the
 // call has its digest.
-void note_scene(Trail& trail) {
+void note_scene(Trail& trail, DecisionFacts& facts) {
   const CallSetting& setting = trail.call().setting;
   const UpstreamFacts& upstream = trail.upstream;
   json::object scene;
@@ -74,7 +61,7 @@ void note_scene(Trail& trail) {
       trail.digest(canonical_json(scene)).substr(std::string_view("hmac-sha256:").size(), 16);
   if (trail.scene == digest) return;  // noted when the call was decided before
   trail.scene = std::move(digest);
-  const auto known = trail.facts->fact(kSceneSpace, trail.scene);
+  const auto known = facts.fact(kSceneSpace, trail.scene);
   if (!known || *known) return;
   Draft draft{.kind = Kind::Topic,
               .subject = {.policy_hash = trail.plan().hash()},
@@ -84,62 +71,33 @@ void note_scene(Trail& trail) {
   trail.rows.push_back(std::move(draft));
 }
 
-// What rules say beside their verdict: items of the queue, and that they have expired (RU-19,
-// RU-20).
-void note_rules(Trail& trail, RecordReader& records) {
-  for (const RuleItem& item : trail.rules->items) {
-    const std::string rule = "rule " + item.rule;
-    trail.escalations.push_back({rule, escalation_text(rule, item.message)});
-  }
-  for (const std::string& rule : trail.rules->expired) {
-    const std::string key = canonical_json(json::array{trail.plan().hash(), rule});
-    const auto told = records.fact(kExpiredSpace, key);
-    if (!told || *told) continue;
-    Draft draft{.kind = Kind::Topic,
-                .subject = trail.subject(),
-                .topic = "rules",
-                .body = {{"record", "rule_expired"}, {"rule", rule}}};
-    draft.facts.push_back({std::string(kExpiredSpace), key, "told"});
-    trail.rows.push_back(std::move(draft));
-  }
-}
-
-bool rules_ask(const Trail& trail) {
-  return trail.rules && trail.rules->verdict == RuleAnswer::Verdict::Asks;
-}
-
-RuleSay say_of(const Trail& trail) {
-  if (!trail.rules) return RuleSay::Nothing;
-  if (rules_ask(trail)) return RuleSay::Asks;
-  return trail.rules->verdict == RuleAnswer::Verdict::Allowed ? RuleSay::Allows : RuleSay::Nothing;
-}
-
-// What the tiers see: a call whose effects are all free is not tiered (RU-5).
-Classification untiered(const Trail& trail) {
-  Classification seen = trail.classification();
-  if (!trail.is_tiered()) seen.tier = Tier::Observe;
-  return seen;
+// Whether anything of the plan looks at the scene of a call: folder, workspace, server.
+bool looks_around(const Plan& plan) {
+  return plan.rules() || plan.asks_outside();
 }
 
 // What is known of the tool and the session before any guard looks at the call.
-void look_around(Trail& trail, const Upstream& upstream) {
-  if (upstream.raises_caution()) trail.raise_caution();
-  trail.tool_definition(upstream.definition());
-  if (!trail.plan().rules() && !trail.plan().asks_outside()) return;
-  trail.upstream = upstream.facts();
-  pin_workspace(trail);
-  note_scene(trail);
+void look_around(Decision& decision, const Upstream& upstream, DecisionFacts& facts) {
+  if (upstream.raises_caution()) decision.raise_caution();
+  decision.tool_definition(upstream.definition());
+  if (!looks_around(decision.plan())) return;
+  decision.upstream = upstream.facts();
+  decision.workspace = session_workspace(decision.call(), facts);
+}
+
+void note_surroundings(Trail& trail, DecisionFacts& facts) {
+  if (!looks_around(trail.plan())) return;
+  pin_workspace(trail, facts);
+  note_scene(trail, facts);
 }
 
 // Notes of a decision that does not hold. Events stay: hooks have heard them.
 void drop_notes(Trail& trail, std::size_t from) {
-  if (trail.rows.size() <= from) return;
   const auto first = trail.rows.begin() + static_cast<std::ptrdiff_t>(from);
-  trail.rows.erase(std::remove_if(first, trail.rows.end(),
-                                  [](const Trail::Row& row) {
-                                    return std::holds_alternative<Draft>(row);
-                                  }),
-                   trail.rows.end());
+  trail.rows.erase(
+      std::remove_if(first, trail.rows.end(),
+                     [](const Trail::Row& row) { return std::holds_alternative<Draft>(row); }),
+      trail.rows.end());
 }
 
 // How often a decision is made again because others changed what it was made of.
@@ -147,99 +105,96 @@ constexpr unsigned kMostMoments = 8;
 
 }  // namespace
 
+Circumstances FirstDoor::look(Decision& decision, const Upstream& upstream,
+                              DecisionFacts& facts) const {
+  look_around(decision, upstream, facts);
+  const Call& call = decision.call();
+  std::string folder = upstream.working_directory();
+  if (folder.empty()) folder = call.setting.folder;
+  Circumstances seen{.facts = facts,
+                     .now = parts_.clock.wall(),
+                     .clock = parts_.clock,
+                     .preview = preview_of(call, decision.classification(), std::move(folder))};
+  const Result<json::value> structured = structured_input(upstream, call);
+  if (const Result<void> ready = parts_.recorder.ready(); !ready) {
+    seen.unfit =
+        Refusal{"event sink failed: audit: " + ready.error().message, Refusal::By::Listener};
+  } else if (!upstream.known()) {
+    seen.unfit = Refusal{fmt::format("unknown tool `{}`", call.tool)};
+  } else if (!structured) {
+    seen.unfit =
+        Refusal{"the call cannot be previewed: " + structured.error().message, Refusal::By::Tool};
+  }
+  if (structured) {
+    seen.preview.structured_input = call_is_exact(call) ? *structured : seen.preview.raw_input;
+  }
+  // What guards may change later is judged as it came: it is the agent that hides something.
+  if (!decision.consent && may_hold_command(call.input, decision.classification())) {
+    seen.hidden =
+        redacted_commands(hidden_parts(parts_.redactor, call.input, decision.classification()));
+  }
+  return seen;
+}
+
 Async<void> FirstDoor::authorize(Trail& trail, const std::shared_ptr<Upstream>& upstream,
                                  const std::stop_token& cancel) {
-  trail.facts.emplace(parts_.recorder);
-  trail.decided_at = rfc3339(parts_.clock.wall());
-  look_around(trail, *upstream);
-  if (const Result<void> ready = parts_.recorder.ready(); !ready) {
-    // Nothing was announced, so hooks are not told.
-    trail.refuse({"event sink failed: audit: " + ready.error().message, Refusal::By::Listener});
+  DecisionFacts facts(parts_.recorder);
+  Circumstances seen = look(trail, *upstream, facts);
+  seen.cancel = cancel;
+  trail.decided_at = rfc3339(seen.now);
+  note_surroundings(trail, facts);
+  if (seen.unfit && seen.unfit->by == Refusal::By::Listener) {
+    // The log takes nothing. Nothing was announced, so hooks are not told.
+    trail.refuse(*seen.unfit);
     trail.needs_person = false;
-    trail.as_of = trail.facts->as_of();
+    trail.as_of = facts.as_of();
     list_unreached(trail);
     co_return;
   }
-  std::string folder = upstream->working_directory();
-  if (folder.empty()) folder = trail.call().setting.folder;
-  Preview preview = preview_of(trail.call(), trail.classification(), std::move(folder));
-  const Result<json::value> structured = structured_input(*upstream, trail.call());
-  if (structured)
-    preview.structured_input = call_is_exact(trail.call()) ? *structured : preview.raw_input;
   const Call& call = trail.call();
   const Event started =
-      event::ToolAuthorizationStarted{call.agent_id, call.tool, call.tool_call_id, preview};
+      event::ToolAuthorizationStarted{call.agent_id, call.tool, call.tool_call_id, seen.preview};
   trail.rows.push_back(started);
   const Result<void> told = co_await events_.tell(trail, started);
-  if (!told) {
-    trail.refuse({told.error().message, Refusal::By::Listener});
-  } else if (!upstream->known()) {
-    trail.refuse({fmt::format("unknown tool `{}`", call.tool)});
-  } else if (!structured) {
-    trail.refuse(
-        {"the call cannot be previewed: " + structured.error().message, Refusal::By::Tool});
+  if (!told) seen.unfit = Refusal{told.error().message, Refusal::By::Listener};
+  if (upstream->preparing() != nullptr) {
+    seen.prepare = [&] { return prepare_call(trail, upstream, cancel); };
   }
-  // What guards may change later is judged as it came: it is the agent that hides something.
-  if (!trail.consent && may_hold_command(trail.call().input, trail.classification())) {
-    trail.note(redacted_commands(
-        hidden_parts(parts_.redactor, trail.call().input, trail.classification())));
-  }
-  if (trail.open()) {
-    co_await decide_at_one_moment(trail, preview, upstream, cancel);
-  } else if (trail.guard_runs.empty()) {
-    list_unreached(trail);
-  }
-  if (!trail.open() && !trail.weighed) {
-    trail.autonomy_source = "not_weighed";  // refused before a tier was asked for
-  }
-  trail.as_of = trail.facts->as_of();
+  co_await decide_at_one_moment(trail, *upstream, seen);
   co_await tell_decision(trail);
 }
 
 // The decision is made of facts of one moment, so that it can be made again (WB-8): where others
 // changed one of them meanwhile, all that were asked for are read again, and it is made anew.
-Async<void> FirstDoor::decide_at_one_moment(Trail& trail, const Preview& preview,
-                                            const std::shared_ptr<Upstream>& upstream,
-                                            const std::stop_token& cancel) {
+Async<void> FirstDoor::decide_at_one_moment(Trail& trail, const Upstream& upstream,
+                                            const Circumstances& seen) {
+  const auto refuse = [&](std::string why) {
+    trail.refuse({std::move(why)});
+    trail.needs_person = false;
+  };
   for (unsigned moments = 1;; ++moments) {
     const std::size_t noted = trail.rows.size();
-    const std::size_t steps = trail.tier_steps ? trail.tier_steps->size() : 0;
-    co_await judge_call(trail, preview, upstream, cancel);
-    if (trail.open() && trail.rules) note_rules(trail, parts_.recorder);
-    if (trail.open()) weigh_autonomy(trail);
-    if (!trail.facts->torn()) co_return;
-    if (moments == kMostMoments || cancel.stop_requested()) {
-      trail.refuse({"what decides about this call changes while it is decided; try again"});
-      co_return;
+    co_await decide(trail, seen);
+    if (!seen.facts.torn()) co_return;
+    if (moments == kMostMoments || seen.cancel.stop_requested()) {
+      co_return refuse("what decides about this call changes while it is decided; try again");
     }
     drop_notes(trail, noted);
-    if (trail.tier_steps) trail.tier_steps->resize(steps);
     trail.decide_again(trail.shared_plan());
-    if (const Result<void> read = trail.facts->read_again(); !read) {
-      trail.refuse({"what decides about this call cannot be read: " + read.error().message});
-      co_return;
+    if (const Result<void> read = seen.facts.read_again(); !read) {
+      co_return refuse("what decides about this call cannot be read: " + read.error().message);
     }
-    look_around(trail, *upstream);
+    look_around(trail, upstream, seen.facts);
+    note_surroundings(trail, seen.facts);
   }
 }
 
-Async<void> FirstDoor::judge_call(Trail& trail, const Preview& preview,
-                                  const std::shared_ptr<Upstream>& upstream,
-                                  const std::stop_token& cancel) {
-  if (trail.prepared()) {
-    if (const auto over = expired(*trail.prepared(), parts_.clock.wall())) {
-      trail.refuse({*over, Refusal::By::Preparation});
-      co_return;
-    }
-  }
-  co_await decide(trail, preview, parts_.clock, cancel);
-  if (!trail.open() || trail.prepared() || upstream->preparing() == nullptr) co_return;
-  if (!recall_preparation(trail)) {
-    std::optional<Event> denied = co_await prepare(trail, upstream, parts_.clock, cancel);
-    if (denied) co_await events_.report(trail, std::move(*denied));
-  }
-  // What will run is what was prepared, so that is decided about too.
-  if (trail.open()) co_await decide(trail, preview, parts_.clock, cancel);
+Async<void> FirstDoor::prepare_call(Trail& trail, std::shared_ptr<Upstream> upstream,
+                                    std::stop_token cancel) {
+  if (recall_preparation(trail)) co_return;
+  std::optional<Event> denied =
+      co_await prepare(trail, std::move(upstream), parts_.clock, std::move(cancel));
+  if (denied) co_await events_.report(trail, std::move(*denied));
 }
 
 // A prepared operation that outlived the process that had it in hand is executed, not prepared
@@ -257,80 +212,6 @@ bool FirstDoor::recall_preparation(Trail& trail) {
   return true;
 }
 
-// What a tier is asked of, and what the answer carries with it.
-void FirstDoor::find_tier(Trail& trail) const {
-  const std::optional<Autonomy> ceiling = trail.grant ? trail.grant->ceiling : std::nullopt;
-  trail.spending.reset();
-  if (const AutonomyRules* const rules = trail.plan().rules_for(trail.call())) {
-    AutonomyAnswer answer =
-        rules->weigh({.call = trail.call(),
-                      .classification = untiered(trail),
-                      .grant_ceiling = ceiling,
-                      .steps = trail.tier_steps,
-                      .people = trail.plan().approvals().people.get(),
-                      .rules = say_of(trail)},
-                     // A budget counts by the time that the record says (WB-10).
-                     *trail.facts, *from_rfc3339(trail.decided_at));
-    trail.autonomy = answer.tier;
-    trail.autonomy_source = std::move(answer.source);
-    trail.needs_human = answer.needs_human;
-    trail.spending = std::move(answer.spending);
-    trail.scopes = std::move(answer.bounds);
-    if (!answer.refusal.empty()) trail.refuse({std::move(answer.refusal)});
-    for (Draft& event : answer.events) trail.rows.push_back(std::move(event));
-    return;
-  }
-  if (trail.tier_steps) trail.tier_steps->push_back({trail.autonomy_source, trail.autonomy, {}});
-  const bool lifted =
-      say_of(trail) == RuleSay::Allows && trail.autonomy >= Autonomy::ActWithApproval;
-  const bool capped = say_of(trail) == RuleSay::Asks && trail.autonomy == Autonomy::ActAuto;
-  if (lifted || capped) {
-    trail.autonomy = lifted ? Autonomy::ActAuto : Autonomy::ActWithApproval;
-    trail.autonomy_source = "rule";
-    if (trail.tier_steps) trail.tier_steps->push_back({"rule", trail.autonomy, {}});
-  }
-  if (trail.tier_steps && ceiling) trail.tier_steps->push_back({"grant", *ceiling, {}});
-  if (ceiling && *ceiling < trail.autonomy) {
-    trail.autonomy = *ceiling;
-    trail.autonomy_source = "grant";
-  }
-}
-
-// What would have run, for readers of the outbox (LG-8).
-void propose(Trail& trail) {
-  const Call& call = trail.call();
-  trail.rows.push_back(dispatch_proposed({.about = {.agent = call.agent_id,
-                                                    .trace_id = call.trace_id,
-                                                    .autonomy_tier = trail.autonomy},
-                                          .action = trail.classification().effect_class,
-                                          .tool = call.tool,
-                                          .effect_class = trail.classification().effect_class,
-                                          .input = call.input,
-                                          .replay_of_event_id = replay_of(trail),
-                                          .call_id = call.call_id,
-                                          .approval_request_id = trail.approval_id}));
-}
-
-void FirstDoor::weigh_autonomy(Trail& trail) const {
-  find_tier(trail);
-  if (!trail.open()) return;
-  const bool confirm = trail.is_tiered();
-  trail.weighed = trail.weighed || confirm;
-  if (confirm && trail.autonomy == Autonomy::Shadow) {
-    propose(trail);
-    trail.refuse({"shadow: " + trail.call().tool + " was not run", Refusal::By::Autonomy});
-    return;
-  }
-  const bool asks =
-      trail.question || rules_ask(trail) || (confirm && trail.autonomy != Autonomy::ActAuto);
-  if (std::optional<std::string> why = asks ? trail.no_reviewers() : std::nullopt) {
-    trail.refuse({std::move(*why)});
-    return;
-  }
-  trail.needs_person =
-      asks && !(trail.consent && trail.consent->call_digest == trail.call_digest());
-}
-
 // One finish for each start, with the same reason in all that speak of it (EV-33..EV-39).
 Async<void> FirstDoor::tell_decision(Trail& trail) {
   const Call& call = trail.call();
@@ -338,7 +219,6 @@ Async<void> FirstDoor::tell_decision(Trail& trail) {
   Authorization outcome = Authorization::Allow;
   std::optional<std::string> reason;
   if (!trail.open()) {
-    trail.needs_person = false;
     outcome = Authorization::Deny;
     reason = trail.refusal()->reason;
     if (trail.refusal()->by == Refusal::By::Plan) {

@@ -6,15 +6,13 @@
 
 #include "base/async.h"
 #include "core/call/call_events.h"
+#include "core/call/decide.h"
 #include "core/call/governor_parts.h"
 #include "core/call/idempotency.h"
 #include "core/call/trail.h"
 #include "core/call/upstream.h"
 
 namespace sallyport::core {
-
-// Tells programs that follow the outbox what would have run (LG-8).
-void propose(Trail& trail);
 
 // Owned by `Stages`. Keeps no state of a call.
 class FirstDoor {
@@ -26,17 +24,15 @@ class FirstDoor {
   // refused with a reason.
   Async<void> authorize(Trail& trail, const std::shared_ptr<Upstream>& upstream,
                         const std::stop_token& cancel);
-  // Which tier holds for the call, and where it comes from.
-  void find_tier(Trail& trail) const;
+  // Reads what a decision looks at beside the plan and the call. It writes and tells nothing.
+  Circumstances look(Decision& decision, const Upstream& upstream, DecisionFacts& facts) const;
 
  private:
-  Async<void> decide_at_one_moment(Trail& trail, const Preview& preview,
-                                   const std::shared_ptr<Upstream>& upstream,
-                                   const std::stop_token& cancel);
-  Async<void> judge_call(Trail& trail, const Preview& preview,
-                         const std::shared_ptr<Upstream>& upstream, const std::stop_token& cancel);
+  Async<void> decide_at_one_moment(Trail& trail, const Upstream& upstream,
+                                   const Circumstances& seen);
+  Async<void> prepare_call(Trail& trail, std::shared_ptr<Upstream> upstream,
+                           std::stop_token cancel);
   bool recall_preparation(Trail& trail);
-  void weigh_autonomy(Trail& trail) const;
   Async<void> tell_decision(Trail& trail);
 
   const GovernorParts& parts_;

@@ -142,7 +142,7 @@ Task<Trail> Governor::reopen(Resumption waited, Upstream& upstream) {
                    fmt::format("approval `{}` is not about this call", waited.approval_id), {},
                    "tool_call_mismatch");
   }
-  if (state->word == "pending") {
+  if (state->status == ApprovalStatus::Pending) {
     co_return fail(ErrorCode::Conflict, "no person has answered yet", {}, "approval_pending");
   }
   if (!waits) {

@@ -87,8 +87,8 @@ class HandOffs {
   Result<std::optional<Given::Clash>> clash_of(const Trail& trail);
   Task<Returned> receive(const Kept& kept, const Call& call, const ToolResult& result);
   Closer::Left left_of(const Returned& returned, const Call& call);
-  Task<void> expire_call(Fact fact, Draft record);
-  // A call that was handed out, and the body of its record so far.
+  Task<void> expire_call(Fact fact, CallRecord record);
+  // A call that was handed out, and what its record says of rules and guards so far.
   struct Out {
     const Kept& kept;
     const Call& call;
@@ -111,7 +111,7 @@ class HandOffs {
   void owe(std::vector<Returned> returned, const Error& error);
   // The trust record of a call that was handed out, after its record. No value: the plan keeps
   // none, or the tool only observes (AT-28).
-  std::optional<Draft> memory_of(const Draft& record, const Call& call, const Ending& ending);
+  std::optional<Draft> memory_of(const CallRecord& record, const Call& call, const Ending& ending);
 
   Governor& governor_;
   Stages& stages_;  // of the governor

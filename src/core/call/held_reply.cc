@@ -45,8 +45,8 @@ Task<Reply> Asking::held_reply(const Trail& trail, WallTime until, const Caller&
     SALLYPORT_CO_CHECK_OK(co_await approvals_.expire(approval_id));
     SALLYPORT_CO_TRY(const auto state, approvals_.state(approval_id));
     // A call like this one used it: its result is this one's too.
-    if (state && state->word == "used") co_return reply;
-    if (state && state->word == "approved") {
+    if (state && state->status == ApprovalStatus::Used) co_return reply;
+    if (state && state->status == ApprovalStatus::Approved) {
       if (caller.cancel.stop_requested()) {
         co_return Reply{.kind = Reply::Kind::Cancelled, .reason = "cancelled", .door = "caller"};
       }

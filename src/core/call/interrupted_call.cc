@@ -6,44 +6,40 @@
 #include "core/approval/approvals.h"
 #include "core/approval/bound_input.h"
 #include "core/approval/live_questions.h"
-#include "core/call/reopened_call.h"
+#include "core/call/call_record.h"
 #include "core/event/host_events.h"
 #include "sallyport/event.h"
 
 namespace sallyport::core {
 
 std::vector<Draft> close_interrupted(const json::object& entry) {
-  constexpr std::string_view kDied =
-      "interrupted: the process ended before an outcome was recorded";
-  if (text_in(entry, "kind") == "event") return finish_interrupted(entry);
-  Draft draft = reopened(entry);
-  const auto member = [&](std::string_view name) { return text_or_empty(draft.body, name); };
-  std::vector<Draft> drafts;
-  if (text_in(entry, "kind") != "intent") {
+  const std::optional<Kind> kind = kind_from(text_or_empty(entry, "kind"));
+  if (kind == Kind::Event) return finish_interrupted(entry);
+  CallRecord record = CallRecord::from_entry(entry);
+  Ending ending;
+  if (kind == Kind::Intent) {
+    const std::string died = "interrupted: the process ended before an outcome was recorded";
+    ending = {.outcome = Outcome::persistence_failed(died), .effect = EffectState::Unknown};
+    ending.events.push_back(event::ToolExecutionFinished{.agent_id = record.subject.agent_id,
+                                                         .tool_name = record.subject.tool_name,
+                                                         .tool_call_id = record.tool_call_id,
+                                                         .is_error = true,
+                                                         .error = died,
+                                                         .output_preview = died});
+    // A caller that presents the call again is told that its end is unknown.
+    record.follow_row(Idempotency::Status::Unknown);
+  } else {
     // A prepared operation that only its process knew of (AU-80).
-    add_ending(draft, {.outcome = Outcome::invalidated(
-                           "interrupted: what was prepared did not outlive its process")});
-    draft.facts.push_back(Approvals::invalidated(member("approval_id"), draft.subject.call_id,
-                                                 member("call_digest")));
-    live_questions::add_done(draft.facts, member("approval_id"), "invalidated");
-    draft.facts.push_back(no_kept_input(member("approval_id")));
-    drafts.push_back(std::move(draft));
-    return drafts;
+    ending.outcome =
+        Outcome::invalidated("interrupted: what was prepared did not outlive its process");
+    record.facts.push_back(
+        Approvals::invalidated(record.approval_id, record.subject.call_id, record.call_digest));
+    live_questions::add_done(record.facts, record.approval_id, ApprovalStatus::Invalidated);
+    record.facts.push_back(no_kept_input(record.approval_id));
   }
-  const Event finished = event::ToolExecutionFinished{.agent_id = draft.subject.agent_id,
-                                                      .tool_name = draft.subject.tool_name,
-                                                      .tool_call_id = member("tool_call_id"),
-                                                      .is_error = true,
-                                                      .error = std::string(kDied),
-                                                      .output_preview = std::string(kDied)};
-  drafts.push_back(
-      {.kind = Kind::Event, .subject = draft.subject, .body = sallyport::to_json(finished)});
-  add_ending(draft, {.outcome = Outcome::persistence_failed(std::string(kDied)),
-                     .effect = EffectState::Unknown});
-  // A caller that presents the call again is told that its end is unknown.
-  take_row(draft, Idempotency::Status::Unknown);
-  drafts.push_back(std::move(draft));
-  return drafts;
+  Batch batch;
+  add_end(std::move(record), ending, batch);
+  return std::move(batch).take();
 }
 
 }  // namespace sallyport::core

@@ -1,5 +1,6 @@
 // A call that ran when its process died. The ledger closes it in the transaction in which the next
-// process starts (`ledger/write/start.cc`), before that process has a Governor (AU-77).
+// process starts (`ledger/write/start.cc`), before that process has a Governor (AU-77). Its end is made by
+// `add_end`, like every other.
 #pragma once
 
 #include <boost/json/object.hpp>

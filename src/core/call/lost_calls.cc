@@ -4,7 +4,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "core/call/reopened_call.h"
+#include "core/call/call_record.h"
 #include "core/call/waiting_facts.h"
 #include "core/plan/budgets.h"
 
@@ -12,19 +12,29 @@ namespace sallyport::core {
 
 namespace {
 
-struct Words {
+struct Lost {
   std::string_view reason;
-  std::string_view enforcement;
-  std::string_view outcome;
+  std::optional<Enforcement> enforcement{};
 };
 
-Words words_for(std::string_view state) {
-  if (state == "denied") return {"rejected", "approval_denied", "denied"};
-  if (state == "expired") return {"approval_expired", "approval_timeout", "timeout"};
-  if (state == "cancelled") return {"cancelled", "approval_cancelled", "denied"};
-  // The same act ran under another call, which has a trust record of its own.
-  if (state == "used") return {"approval_used", "", ""};
-  return {"approval_invalidated", "approval_invalidated", "denied"};
+Lost lost_after(std::optional<ApprovalStatus> status) {
+  using enum ApprovalStatus;
+  switch (status.value_or(Invalidated)) {
+    case Denied:
+      return {"rejected", Enforcement::ApprovalDenied};
+    case Expired:
+      return {"approval_expired", Enforcement::ApprovalTimeout};
+    case Cancelled:
+      return {"cancelled", Enforcement::ApprovalCancelled};
+    case Used:
+      // The same act ran under another call, which has a trust record of its own.
+      return {"approval_used"};
+    case Pending:
+    case Approved:
+    case Invalidated:
+      break;
+  }
+  return {"approval_invalidated", Enforcement::ApprovalInvalidated};
 }
 
 }  // namespace
@@ -61,7 +71,7 @@ Task<void> LostCalls::close_lost_calls() {
     if (space == std::string::npos) continue;
     if (held(parts_.recorder, placed->value.substr(space + 1))) continue;
     SALLYPORT_CO_TRY(const auto state, approvals_.state(placed->value.substr(0, space)));
-    if (state && (state->open() || state->word == "approved")) continue;
+    if (state && (state->open() || state->status == ApprovalStatus::Approved)) continue;
     SALLYPORT_CO_CHECK_OK(co_await close_lost_call(fact, placed->sequence, state));
   }
   co_return Result<void>{};
@@ -70,20 +80,19 @@ Task<void> LostCalls::close_lost_calls() {
 Task<void> LostCalls::close_lost_call(Fact fact, std::uint64_t sequence,
                                       std::optional<Approvals::State> state) {
   SALLYPORT_CO_TRY(const json::object entry, parts_.recorder.entry(sequence));
-  const Words words = words_for(state ? state->word : "");
-  Draft record = reopened(entry);
+  const Lost lost = lost_after(state ? std::optional(state->status) : std::nullopt);
+  CallRecord record = CallRecord::from_entry(entry);
   record.facts.push_back({fact.space, fact.key, std::nullopt});
   record.changes.push_back(budgets::reverse(fact.key));
-  Ending ending{.outcome = Outcome::blocked(std::string(words.reason))};
+  Ending ending{.outcome = Outcome::blocked(std::string(lost.reason))};
   const std::shared_ptr<const Plan> plan = parts_.plans.current();
-  if (const auto& rules = plan->autonomy_rules(); rules && !words.outcome.empty()) {
+  if (const auto& rules = plan->autonomy_rules(); rules && lost.enforcement) {
     const Call call = call_of(record.subject);
     ending.memory = rules->remember({.call = call,
                                      .classification = plan->classify(call),
-                                     .tier = tier_in(record.body),
-                                     .enforcement = std::string(words.enforcement),
-                                     .outcome = std::string(words.outcome),
-                                     .approval_id = text_or_empty(record.body, "approval_id")},
+                                     .tier = record.tier,
+                                     .enforcement = *lost.enforcement,
+                                     .approval_id = record.approval_id},
                                     parts_.clock.wall());
   }
   std::vector<Closer::Left> left;

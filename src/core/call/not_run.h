@@ -2,15 +2,16 @@
 // can take for an empty one (AT-27).
 #pragma once
 
-#include <string_view>
+#include <string>
 
 #include "core/call/trail.h"
 #include "sallyport/call.h"
 
 namespace sallyport::core {
 
-// `status` is skipped, proposed or pending_approval; `url` is where people find the question, empty
-// where that is nowhere.
-ToolResult not_run(const Trail& trail, std::string_view status, const std::string& url = {});
+enum class NotRun { Skipped, Proposed, PendingApproval };
+
+// `url` is where people find the question, empty where that is nowhere.
+ToolResult not_run(const Trail& trail, NotRun why, const std::string& url = {});
 
 }  // namespace sallyport::core

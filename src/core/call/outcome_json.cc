@@ -1,56 +1,41 @@
 #include <boost/json.hpp>
 
+#include "core/record/read_field.h"
 #include "core/record/shape_fields.h"
 #include "sallyport/outcome.h"
 
 namespace sallyport {
 
+namespace {
+
+constexpr core::Word<EffectState> kEffectStates[] = {
+    {"none", EffectState::None}, {"done", EffectState::Done}, {"unknown", EffectState::Unknown}};
+constexpr core::Word<Outcome::Kind> kOutcomeKinds[] = {
+    {"blocked", Outcome::Kind::Blocked},
+    {"requires_confirmation", Outcome::Kind::RequiresConfirmation},
+    {"cached", Outcome::Kind::Cached},
+    {"replayed", Outcome::Kind::Replayed},
+    {"invalidated", Outcome::Kind::Invalidated},
+    {"completed", Outcome::Kind::Completed},
+    {"persistence_failed", Outcome::Kind::PersistenceFailed},
+};
+
+}  // namespace
+
 std::string_view to_string(EffectState state) {
-  switch (state) {
-    case EffectState::None:
-      return "none";
-    case EffectState::Done:
-      return "done";
-    case EffectState::Unknown:
-      return "unknown";
-  }
-  return "unknown";
+  return core::word_of(kEffectStates, state);
 }
 
 std::optional<EffectState> effect_state_from(std::string_view word) {
-  for (const EffectState state : {EffectState::None, EffectState::Done, EffectState::Unknown}) {
-    if (word == to_string(state)) return state;
-  }
-  return std::nullopt;
+  return core::enum_of(kEffectStates, word);
 }
 
 std::string_view to_string(Outcome::Kind kind) {
-  switch (kind) {
-    case Outcome::Kind::Blocked:
-      return "blocked";
-    case Outcome::Kind::RequiresConfirmation:
-      return "requires_confirmation";
-    case Outcome::Kind::Cached:
-      return "cached";
-    case Outcome::Kind::Replayed:
-      return "replayed";
-    case Outcome::Kind::Invalidated:
-      return "invalidated";
-    case Outcome::Kind::Completed:
-      return "completed";
-    case Outcome::Kind::PersistenceFailed:
-      return "persistence_failed";
-  }
-  return "persistence_failed";
+  return core::word_of(kOutcomeKinds, kind);
 }
 
 std::optional<Outcome::Kind> outcome_kind_from(std::string_view word) {
-  using enum Outcome::Kind;
-  for (const Outcome::Kind kind : {Blocked, RequiresConfirmation, Cached, Replayed, Invalidated,
-                                   Completed, PersistenceFailed}) {
-    if (word == to_string(kind)) return kind;
-  }
-  return std::nullopt;
+  return core::enum_of(kOutcomeKinds, word);
 }
 
 Outcome Outcome::blocked(std::string reason) {
@@ -110,12 +95,8 @@ json::object to_json(const Outcome& outcome) {
 
 Result<Outcome> outcome_from_json(const json::value& value, std::string where) {
   ObjectReader in(value, std::move(where));
-  const auto kind =
-      outcome_kind_from(in.word("kind", {"blocked", "requires_confirmation", "cached", "replayed",
-                                         "invalidated", "completed", "persistence_failed"}));
-  if (!kind) return std::unexpected(in.error());
-  Outcome outcome{.kind = *kind};
-  switch (*kind) {
+  Outcome outcome{.kind = core::read_word(in, "kind", kOutcomeKinds)};
+  switch (outcome.kind) {
     case Outcome::Kind::Blocked:
     case Outcome::Kind::Invalidated:
       outcome.text = in.text("reason");

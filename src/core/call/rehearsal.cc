@@ -14,40 +14,46 @@ Task<Rehearsal> Governor::rehearse(Call asked, std::shared_ptr<Upstream> upstrea
   Rehearsal seen;
   // A rehearsal lets no call pass, so it neither begins nor counts in an interval of failing open.
   FailOpenLog own(stages_.parts.recorder.instance_id());
-  Trail trail(std::move(call), stages_.parts.plans.current(), stages_.parts.digest, own);
-  trail.tier_steps = &seen.tier_steps;
-  trail.hears_all = hearing == Hearing::All;
-  co_await stages_.first_door.authorize(trail, upstream, {});
-  if (hearing == Hearing::Approved && trail.needs_person) {
-    trail.consent = Consent{.approval_id = "apr_rehearsed", .call_digest = trail.call_digest()};
-    trail.decide_again(trail.shared_plan());
-    co_await stages_.first_door.authorize(trail, upstream, {});
+  Decision decision(std::move(call), stages_.parts.plans.current(), stages_.parts.digest, own);
+  DecisionFacts facts(stages_.parts.recorder);
+  const auto look = [&] {
+    Circumstances around = stages_.first_door.look(decision, *upstream, facts);
+    around.hears_all = hearing == Hearing::All;
+    around.tier_steps = &seen.tier_steps;
+    return around;
+  };
+  const Circumstances around = look();
+  co_await decide(decision, around);
+  if (hearing == Hearing::Approved && decision.needs_person) {
+    decision.consent =
+        Consent{.approval_id = "apr_rehearsed", .call_digest = decision.call_digest()};
+    decision.decide_again(decision.shared_plan());
+    const Circumstances again = look();
+    co_await decide(decision, again);
   }
-  if (trail.hears_all && !trail.open() && seen.tier_steps.empty())
-    stages_.first_door.find_tier(trail);
   // Only findings. A call that is not made is not announced.
-  for (const Trail::Row& row : trail.rows) {
+  for (const Decision::Row& row : decision.rows) {
     const Draft* const draft = std::get_if<Draft>(&row);
     if (draft != nullptr && draft->kind == Kind::GuardHit) seen.findings.push_back(draft->body);
   }
-  if (trail.needs_person) {
+  if (decision.needs_person) {
     seen.question = stages_.asking.question_about(
-        trail, "apr_" + uuid7_text(stages_.parts.clock, stages_.parts.entropy));
+        decision, "apr_" + uuid7_text(stages_.parts.clock, stages_.parts.entropy));
   }
-  if (trail.refusal()) seen.refusal = trail.refusal()->reason;
-  seen.call = trail.call();
-  seen.rewritten = trail.call().input != trail.requested_input();
-  seen.classification = trail.classification();
-  seen.policy_hash = trail.plan().hash();
-  seen.guard_runs = std::move(trail.guard_runs);
-  seen.rules = trail.rules;
-  seen.grant = trail.grant;
-  seen.weighed = trail.weighed || (trail.open() && !trail.needs_person);
-  seen.tiered = trail.is_tiered();
-  seen.asked_by_guard = trail.question.has_value();
-  seen.tier = trail.autonomy;
-  seen.tier_source = trail.autonomy_source;
-  seen.use_within = trail.plan().approvals().use_within;
+  if (decision.refusal()) seen.refusal = decision.refusal()->reason;
+  seen.call = decision.call();
+  seen.rewritten = decision.call().input != decision.requested_input();
+  seen.classification = decision.classification();
+  seen.policy_hash = decision.plan().hash();
+  seen.guard_runs = std::move(decision.guard_runs);
+  seen.rules = decision.rules;
+  seen.grant = decision.grant;
+  seen.weighed = decision.weighed || (decision.open() && !decision.needs_person);
+  seen.tiered = decision.is_tiered();
+  seen.asked_by_guard = decision.question.has_value();
+  seen.tier = decision.autonomy;
+  seen.tier_source = decision.autonomy_source;
+  seen.use_within = decision.plan().approvals().use_within;
   co_return seen;
 }
 

@@ -1,8 +1,8 @@
 // What would become of a call, and why: the first door without its consequences.
 //
-// There is one function that decides (WB-1, RU-78): `Governor::authorize`. A real call runs through
-// it, and so does a rehearsal. Everything that a decision depends on is a part that its caller
-// gives:
+// There is one function that decides (WB-1, RU-78): `decide`. A real call runs through it, and so
+// does a rehearsal, which tells no hook, prepares nothing and writes nothing. Everything that a
+// decision depends on is a part that its caller gives:
 //
 //   NoRecords facts;                          // or StoreReader (now), app::PastFacts (at a
 //                                             // ledger size), or a reader of given values

@@ -7,9 +7,9 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "base/uuid.h"
+#include "core/call/call_record.h"
 #include "core/call/closer.h"
 #include "core/call/hand_offs.h"
-#include "core/call/reopened_call.h"
 #include "core/call/session_workspace.h"
 #include "core/call/waiting_facts.h"
 
@@ -20,11 +20,11 @@ namespace {
 // Call id: at the record of a call that came back.
 constexpr std::string_view kAnswered = "answered";
 
-event::ToolExecutionFinished finished(const Draft& draft, const ToolResult& result,
+event::ToolExecutionFinished finished(const CallRecord& record, const ToolResult& result,
                                       std::string preview) {
-  event::ToolExecutionFinished event{.agent_id = draft.subject.agent_id,
-                                     .tool_name = draft.subject.tool_name,
-                                     .tool_call_id = text_or_empty(draft.body, "tool_call_id"),
+  event::ToolExecutionFinished event{.agent_id = record.subject.agent_id,
+                                     .tool_name = record.subject.tool_name,
+                                     .tool_call_id = record.tool_call_id,
                                      .is_error = !result.success,
                                      .output_preview = std::move(preview)};
   if (!result.success) event.error = event.output_preview;
@@ -48,7 +48,7 @@ Result<void> check_content(const std::vector<CallResult>& results) {
 
 // One call that came back: its record as far as the intent tells it, and how it ended.
 struct HandOffs::Returned {
-  Draft record;
+  CallRecord record;
   Ending ending;
   Answer answer;
   FailOpenLog::Share fail_open;
@@ -60,7 +60,7 @@ Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string se
   SALLYPORT_CO_CHECK_OK(co_await expire());
   SALLYPORT_CO_TRY(Continuations::Found found,
                    continuations_.find(submission.continuation, session_id));
-  if (found.state == "expired") {
+  if (found.state == Continuations::State::Expired) {
     co_return fail(ErrorCode::Conflict, "the hand-off expired before its results came", {},
                    "hand_off_expired");
   }
@@ -68,7 +68,7 @@ Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string se
   SALLYPORT_CO_CHECK_OK(check_results(ids, submission));
   SALLYPORT_CO_CHECK_OK(check_content(submission.results));
   const Returning returning{submission.results, report};
-  if (found.state == "open") {
+  if (found.state == Continuations::State::Open) {
     Result<std::vector<Answer>> first = co_await complete(found, returning);
     if (first || first.error().code != ErrorCode::Conflict) co_return first;
     // Another submission was first.
@@ -95,7 +95,7 @@ Task<std::optional<Answer>> HandOffs::submit_again(CallResult again, std::string
   SALLYPORT_CO_TRY(const std::optional<std::uint64_t> at, record_of(named));
   if (!at) co_return std::nullopt;
   SALLYPORT_CO_TRY(const json::object first, stages_.parts.recorder.entry(*at));
-  Call call = call_of(reopened(first).subject);
+  Call call = call_of(subject_of(first));
   call.tool_call_id = again.tool_call_id;
   const std::vector<CallResult> results{std::move(again)};
   const Kept kept{.calls = {std::move(call)}};
@@ -153,10 +153,10 @@ Task<HandOffs::Returned> HandOffs::receive(const Kept& kept, const Call& call,
   const std::optional<Placed> placed = handed_out ? split_place(*handed_out) : std::nullopt;
   if (!placed) co_return fail(ErrorCode::Conflict, "the call is no longer handed out");
   SALLYPORT_CO_TRY(const json::object intent, recorder.entry(placed->sequence));
-  Returned returned{.record = reopened(intent)};
+  Returned returned{.record = CallRecord::from_entry(intent)};
   FailOpen fail_open(stages_.fail_open);
-  returned.ending =
-      co_await pass_second_door({kept, call, returned.record.body}, envelope_of(result), fail_open);
+  returned.ending = co_await pass_second_door({kept, call, returned.record.content},
+                                              envelope_of(result), fail_open);
   returned.fail_open = fail_open.take();
   returned.ending.outcome.result->duration_ms = result.duration_ms;
   returned.answer = {.call_id = call.call_id,
@@ -167,24 +167,25 @@ Task<HandOffs::Returned> HandOffs::receive(const Kept& kept, const Call& call,
   co_return returned;
 }
 
-// `record` is still as the intent has it: that names the approval which was used.
-std::optional<Draft> HandOffs::memory_of(const Draft& record, const Call& call,
+// `record` is of the intent: that names the approval which was used.
+std::optional<Draft> HandOffs::memory_of(const CallRecord& record, const Call& call,
                                          const Ending& ending) {
   const std::shared_ptr<const Plan> plan = stages_.parts.plans.current();
-  if (!plan->autonomy_rules() || text_in(record.body, "tier") != to_string(Tier::Confirm)) {
+  if (!plan->autonomy_rules() || record.tool_tier != Tier::Confirm) {
     return std::nullopt;
   }
   const bool good = ending.effect != EffectState::Unknown && ending.outcome.result &&
                     ending.outcome.result->success;
-  const std::string approval_id = text_or_empty(record.body, "request_id");
+  const std::string& approval_id = record.announced.request_id;
   Classification classification = plan->classify(call);
-  classification.effect_class = text_in(record.body, "effect_class").value_or("");
-  Remembered ended{.call = call,
-                   .classification = classification,
-                   .tier = tier_in(record.body),
-                   .enforcement = approval_id.empty() ? "auto" : "approval_granted",
-                   .outcome = good ? "success" : "failure",
-                   .approval_id = approval_id};
+  classification.effect_class = record.effect_class;
+  Remembered ended{
+      .call = call,
+      .classification = classification,
+      .tier = record.tier,
+      .enforcement = approval_id.empty() ? Enforcement::Auto : Enforcement::ApprovalGranted,
+      .succeeded = good,
+      .approval_id = approval_id};
   const auto state = stages_.approvals.state(approval_id);
   if (!approval_id.empty() && state && *state) {
     const std::vector<Vote> votes = (*state)->counted();
@@ -201,7 +202,7 @@ Closer::Left HandOffs::left_of(const Returned& returned, const Call& call) {
       .record = returned.record, .ending = returned.ending, .fail_open = returned.fail_open};
   left.record.facts.push_back({std::string(kHandedOut), call.call_id, std::nullopt});
   left.record.facts.push_back({std::string(kAnswered), call.call_id, "", true});
-  take_row(left.record, Idempotency::Status::Completed);
+  left.record.follow_row(Idempotency::Status::Completed);
   std::vector<Event>& events = left.ending.events;
   if (left.ending.release->verdict == Verdict::Kind::Deny) {
     events.emplace_back(event::PolicyDenied{
@@ -257,7 +258,6 @@ void HandOffs::owe(std::vector<Returned> returned, const Error& error) {
         .effect = EffectState::Done,
         .release = std::move(one.ending.release),
         .terminal = false};
-    take_row(one.record, std::nullopt);
     Batch batch;
     stages_.journal.complete(std::move(one.record), ending, batch);
     stages_.parts.recorder.owe(std::move(batch).take());
@@ -276,16 +276,16 @@ Async<bool> HandOffs::says_other(Out out, const ToolResult& again, const Envelop
 namespace {
 
 // A record of its own for a call whose result was submitted again: the end of no other call.
-Draft record_beside(const json::object& first, std::string call_id, bool differs) {
-  Draft record = reopened(first);
+CallRecord record_beside(const json::object& first, std::string call_id, bool differs) {
+  CallRecord record = CallRecord::from_entry(first);
   record.subject.call_id = std::move(call_id);
-  record.body.erase("trigger_id");
+  record.trigger_id.clear();
   if (differs) {
     const GuardRun noted{.guard = "external.payload_differs",
                          .stage = "external",
-                         .verdict = "allow",
+                         .verdict = GuardVerdict::Allow,
                          .why = "the result recorded first counts"};
-    record.body["guards"].as_array().push_back(to_json(noted));
+    record.content["guards"].as_array().push_back(to_json(noted));
   }
   return record;
 }
@@ -322,7 +322,7 @@ Task<std::vector<Answer>> HandOffs::replay(const Kept& kept, Returning returning
     ending.release->advisory = returning.report.advisory;
     ending.release->asserted = returning.report.asserted;
     ending.effect = EffectState::None;
-    Draft record = record_beside(first, uuid7_text(parts.clock, parts.entropy), differs);
+    CallRecord record = record_beside(first, uuid7_text(parts.clock, parts.entropy), differs);
     record.redactions = std::move(recalled.redactions);
     answers.push_back({.call_id = record.subject.call_id,
                        .outcome = ending.outcome,
@@ -356,19 +356,17 @@ Task<Answer> HandOffs::note_asserted(CallResult said, std::string session_id, Re
   const std::optional<Placed> placed = *handed_out ? split_place(**handed_out) : std::nullopt;
   if (!placed) co_return fail(ErrorCode::Conflict, "the call is no longer handed out");
   SALLYPORT_CO_TRY(const json::object intent, parts.recorder.entry(placed->sequence));
-  Draft record = record_beside(intent, uuid7_text(parts.clock, parts.entropy), false);
-  SALLYPORT_CO_TRY(const auto found,
-                   continuations_.load(text_or_empty(record.body, "continuation_id")));
+  CallRecord record = record_beside(intent, uuid7_text(parts.clock, parts.entropy), false);
+  SALLYPORT_CO_TRY(const auto found, continuations_.load(record.announced.continuation_id));
   const Kept kept = found ? found->kept : Kept{};
   const auto call = std::ranges::find(kept.calls, row->call_id, &Call::call_id);
   if (call == kept.calls.end()) {
     co_return fail(ErrorCode::Conflict, "the call is no longer handed out");
   }
-  take_row(record, std::nullopt);
-  record.body["asserted_of"] = row->call_id;
+  record.content["asserted_of"] = row->call_id;
   FailOpen fail_open(stages_.fail_open);
   Ending ending =
-      co_await pass_second_door({kept, *call, record.body}, envelope_of(said.result), fail_open);
+      co_await pass_second_door({kept, *call, record.content}, envelope_of(said.result), fail_open);
   ending.outcome.result->duration_ms = said.result.duration_ms;
   ending.effect = EffectState::Unknown;
   ending.release->advisory = report.advisory;
@@ -397,21 +395,20 @@ Task<void> HandOffs::expire() {
     const std::optional<WallTime> deadline = from_rfc3339(placed->value);
     if (deadline && parts.clock.wall() < *deadline) continue;
     SALLYPORT_CO_TRY(const json::object intent, parts.recorder.entry(placed->sequence));
-    SALLYPORT_CO_CHECK_OK(co_await expire_call(fact, reopened(intent)));
+    SALLYPORT_CO_CHECK_OK(co_await expire_call(fact, CallRecord::from_entry(intent)));
   }
   co_return Result<void>{};
 }
 
-// `record` is as the intent has it.
-Task<void> HandOffs::expire_call(Fact fact, Draft record) {
+// `record` is of the intent.
+Task<void> HandOffs::expire_call(Fact fact, CallRecord record) {
   Ending ending{.outcome = Outcome::invalidated("the hand-off expired without a result"),
                 .effect = EffectState::Unknown};
   ending.events.push_back(finished(record, {.success = false}, ending.outcome.text));
   ending.memory = memory_of(record, call_of(record.subject), ending);
   record.facts.push_back({std::string(kHandedOut), fact.key, std::nullopt});
-  const std::string continuation_id = text_or_empty(record.body, "continuation_id");
-  take_row(record, Idempotency::Status::Unknown);
-  for (Fact& closed : Continuations::become(continuation_id, "expired")) {
+  record.follow_row(Idempotency::Status::Unknown);
+  for (Fact& closed : Continuations::expired(record.announced.continuation_id)) {
     record.facts.push_back(std::move(closed));
   }
   std::vector<Closer::Left> left;

@@ -2,7 +2,7 @@
 
 #include <boost/json.hpp>
 
-#include "core/call/reopened_call.h"
+#include "core/call/call_record.h"
 #include "core/event/emitter.h"
 #include "core/plan/judge.h"
 #include "core/record/stored_record.h"
@@ -37,7 +37,7 @@ Async<void> SinkFeed::give_to_sinks(std::uint64_t sequence, const Subject& subje
 Async<void> SinkFeed::give_unheard(std::vector<Draft>& failed) {
   for (const std::uint64_t sequence : parts_.recorder.take_unheard()) {
     const Result<json::object> entry = parts_.recorder.entry(sequence);
-    co_await give(sequence, entry ? reopened(*entry).subject : Subject{}, failed);
+    co_await give(sequence, entry ? subject_of(*entry) : Subject{}, failed);
   }
 }
 

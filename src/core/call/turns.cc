@@ -91,9 +91,9 @@ Task<Turns::Ended> Turns::pause(Continuation::Payload frame, std::vector<Call> c
 Result<ResumeDecision> Turns::decision(const std::string& approval_id) {
   SALLYPORT_TRY(const auto state, governor_.approvals().state(approval_id));
   if (!state) return turn_refused("tool_call_mismatch", "there is no such approval");
-  if (state->word == "pending")
+  if (state->status == ApprovalStatus::Pending)
     return turn_refused("approval_pending", "no person has answered yet");
-  if (state->word == "used" || state->word == "invalidated") {
+  if (state->status == ApprovalStatus::Used || state->status == ApprovalStatus::Invalidated) {
     return turn_refused("already_resumed", "the call that waited has ended");
   }
   SALLYPORT_TRY(const Reply reply, governor_.approvals().reply_of(*state));
@@ -115,16 +115,13 @@ Task<Continuations::Found> Turns::take(const Continuation& continuation,
     co_return turn_refused("index_out_of_range",
                            fmt::format("no call {} waits in this turn", index));
   }
-  const bool gone = found.state == "closed" || found.state == "expired";
-  if (!gone && ((!approval_id.empty() && approval_id != found.kept.approval_id) ||
-                continuation.payload.pending_tool_calls[index].id !=
-                    found.kept.calls.at(index).tool_call_id)) {
+  if (!found.over() && ((!approval_id.empty() && approval_id != found.kept.approval_id) ||
+                        continuation.payload.pending_tool_calls[index].id !=
+                            found.kept.calls.at(index).tool_call_id)) {
     co_return turn_refused("tool_call_mismatch", "that approval is not about this call");
   }
-  constexpr std::string_view kTaken = "taken:";
-  const bool held =
-      found.state.starts_with(kTaken) && recorder.alive(found.state.substr(kTaken.size()));
-  if (gone || held) co_return turn_refused("already_resumed", "this turn has been resumed");
+  const bool held = found.state == Continuations::State::Taken && recorder.alive(found.taken_by);
+  if (found.over() || held) co_return turn_refused("already_resumed", "this turn has been resumed");
   SALLYPORT_CO_CHECK_OK(co_await governor_.approvals().expire(found.kept.approval_id));
   SALLYPORT_CO_TRY([[maybe_unused]] const ResumeDecision answered,
                    decision(found.kept.approval_id));
@@ -132,8 +129,7 @@ Task<Continuations::Found> Turns::take(const Continuation& continuation,
               .subject = {.call_id = found.kept.calls[index].call_id, .session_id = session_id},
               .topic = "turns",
               .body = {{"record", "turn_resumed"}, {"continuation_id", continuation.id}}};
-  draft.facts =
-      Continuations::become(continuation.id, std::string(kTaken) + recorder.instance_id());
+  draft.facts = Continuations::taken(continuation.id, recorder.instance_id());
   std::vector<Draft> drafts;
   drafts.push_back(std::move(draft));
   const auto taken =
@@ -160,7 +156,7 @@ Task<Turns::Ended> Turns::resume(Continuation continuation, std::string session_
                                       {.call = calls[index],
                                        .approval_id = found.kept.approval_id,
                                        .prepared = frame.pending_tool_calls[index].listen_context,
-                                       .closing = Continuations::become(continuation.id, "closed")},
+                                       .closing = Continuations::closed(continuation.id)},
                                       upstream, caller));
   if (answer.outcome.kind == Outcome::Kind::RequiresConfirmation) {
     co_return co_await pause(std::move(frame), std::move(calls), index, answer);

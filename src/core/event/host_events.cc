@@ -7,7 +7,7 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "base/try.h"
-#include "core/call/reopened_call.h"
+#include "core/call/call_record.h"
 #include "core/call/waiting_facts.h"
 
 namespace sallyport::core {
@@ -219,14 +219,14 @@ Task<void> HostEvents::emit(Event event, Subject subject, BesideEvent beside) {
 }
 
 std::vector<Draft> finish_interrupted(const json::object& entry) {
-  Draft left = reopened(entry);
-  const Result<Event> event = event_from_json(json::value(left.body));
+  const json::value* const body = entry.if_contains("body");
+  const Result<Event> event = event_from_json(body ? *body : json::value());
   if (!event) return {};
   const std::string error = "interrupted: the process ended before it finished";
   const std::optional<Event> finish =
       std::visit(FinishOf{.error = error, .interrupted = true}, *event);
   std::vector<Draft> drafts;
-  if (finish) drafts.push_back(event_row(*finish, left.subject));
+  if (finish) drafts.push_back(event_row(*finish, subject_of(entry)));
   return drafts;
 }
 

@@ -7,9 +7,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
+#include "core/record/read_field.h"
 #include "core/record/recorder.h"
 #include "sallyport/call.h"
 #include "sallyport/classification.h"
@@ -73,13 +75,35 @@ struct SignedAnswer {
   std::string signature{};  // `ed25519:` and base64, or `ledger:` and a sequence number
 };
 
+// What became of a call under its tier, in the words of the trust graph (AT-31).
+enum class Enforcement {
+  Auto,             // it ran by itself
+  ApprovalGranted,  // it ran because people said yes
+  ShadowNoop,       // of these, none ran
+  SuggestApprovalRequest,
+  ApprovalDenied,
+  ApprovalTimeout,
+  ApprovalCancelled,
+  ApprovalInvalidated,
+};
+inline constexpr Word<Enforcement> kEnforcements[] = {
+    {"auto", Enforcement::Auto},
+    {"approval_granted", Enforcement::ApprovalGranted},
+    {"shadow_noop", Enforcement::ShadowNoop},
+    {"suggest_approval_request", Enforcement::SuggestApprovalRequest},
+    {"approval_denied", Enforcement::ApprovalDenied},
+    {"approval_timeout", Enforcement::ApprovalTimeout},
+    {"approval_cancelled", Enforcement::ApprovalCancelled},
+    {"approval_invalidated", Enforcement::ApprovalInvalidated},
+};
+
 // How a call ended that reached the tiers (AT-28).
 struct Remembered {
   const Call& call;
   const Classification& classification;
   Autonomy tier = Autonomy::ActWithApproval;
-  std::string enforcement{};  // shadow_noop, suggest_approval_request, approval_granted, auto, ...
-  std::string outcome{};      // success, failure, denied, timeout
+  Enforcement enforcement = Enforcement::Auto;
+  bool succeeded = false;     // of a call that ran
   std::string approval_id{};  // empty: no person was asked
   std::string approver{};
   std::string approved_at{};            // RFC 3339

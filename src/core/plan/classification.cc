@@ -4,25 +4,29 @@
 #include <utility>
 
 #include "core/plan/capability.h"
+#include "core/record/read_field.h"
 
 namespace sallyport {
+
+namespace {
+
+constexpr core::Word<Autonomy> kAutonomies[] = {{"shadow", Autonomy::Shadow},
+                                                {"suggest", Autonomy::Suggest},
+                                                {"act_with_approval", Autonomy::ActWithApproval},
+                                                {"act_auto", Autonomy::ActAuto}};
+
+}  // namespace
 
 std::string_view to_string(Tier tier) {
   return tier == Tier::Observe ? "Observe" : "Confirm";
 }
 
 std::string_view to_string(Autonomy autonomy) {
-  switch (autonomy) {
-    case Autonomy::Shadow:
-      return "shadow";
-    case Autonomy::Suggest:
-      return "suggest";
-    case Autonomy::ActWithApproval:
-      return "act_with_approval";
-    case Autonomy::ActAuto:
-      return "act_auto";
-  }
-  return "act_with_approval";
+  return core::word_of(kAutonomies, autonomy);
+}
+
+std::optional<Autonomy> autonomy_from(std::string_view word) {
+  return core::enum_of(kAutonomies, word);
 }
 
 }  // namespace sallyport

@@ -7,10 +7,17 @@
 
 #include "base/cut_text.h"
 #include "base/race.h"
+#include "core/record/read_field.h"
 
 namespace sallyport::core {
 
 namespace {
+
+constexpr Word<GuardFailure> kGuardFailures[] = {
+    {"error", GuardFailure::Error},         {"exception", GuardFailure::Exception},
+    {"timeout", GuardFailure::Timeout},     {"malformed", GuardFailure::Malformed},
+    {kGuardNotOurs, GuardFailure::NotOurs},
+};
 
 // Less than an entry can hold, which has some levels of its own.
 constexpr std::size_t kDeepestValue = 100;
@@ -28,9 +35,9 @@ Judged fold(Result<Verdict> answer) {
   const bool late = error.code == ErrorCode::Deadline;
   // A guard in another program that is not asked here says so by its cause.
   const bool unasked = error.cause == kGuardNotOurs;
-  return {.failure = late      ? "timeout"
-                     : unasked ? std::string(kGuardNotOurs)
-                               : "error",
+  return {.failure = late      ? GuardFailure::Timeout
+                     : unasked ? GuardFailure::NotOurs
+                               : GuardFailure::Error,
           .detail = error.message};
 }
 
@@ -39,13 +46,13 @@ Judged fold(Raced<Result<Verdict>> raced) {
     case Finish::Worked:
       return fold(std::move(*raced.value));
     case Finish::Threw:
-      return {.failure = "exception"};
+      return {.failure = GuardFailure::Exception};
     case Finish::Cancelled:
       return {.cancelled = true};
     case Finish::Deadline:
       break;
   }
-  return {.failure = "timeout"};
+  return {.failure = GuardFailure::Timeout};
 }
 
 // What a guard says goes into records and answers: it must be able to stand there.
@@ -87,13 +94,13 @@ Async<Judged> judged(std::shared_ptr<const GuardType> guard, const Subject& subj
     try {
       judged = fold(co_await guard->judge(subject, context));
     } catch (...) {
-      judged = {.failure = "exception"};
+      judged = {.failure = GuardFailure::Exception};
     }
   }
   const auto took = clock.steady() - begin;
-  if (!judged.failure && !sound(judged.verdict)) judged = {.failure = "malformed"};
+  if (!judged.failure && !sound(judged.verdict)) judged = {.failure = GuardFailure::Malformed};
   bound(judged.verdict);
-  if (!judged.failure && !judged.cancelled && took > limit) judged.failure = "timeout";
+  if (!judged.failure && !judged.cancelled && took > limit) judged.failure = GuardFailure::Timeout;
   judged.duration_us = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(took).count());
   co_return judged;
@@ -109,6 +116,10 @@ Result<HookRows> heard(Raced<Result<HookRows>> raced) {
 }
 
 }  // namespace
+
+std::string_view to_string(GuardFailure failure) {
+  return word_of(kGuardFailures, failure);
+}
 
 Async<Judged> judge(std::shared_ptr<const Guard> guard, const Call& call,
                     const GuardContext& context, const Clock& clock, std::stop_token cancel) {

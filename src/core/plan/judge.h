@@ -13,13 +13,22 @@
 
 namespace sallyport::core {
 
-// The failure of an external guard that is not asked here: its answer is unknown.
+// The cause in the error of an external guard that is not asked here.
 inline constexpr std::string_view kGuardNotOurs = "guard_not_ours";
+
+// How a guard failed.
+enum class GuardFailure {
+  Error,      // it gave an error
+  Exception,  // it threw
+  Timeout,
+  Malformed,  // its verdict cannot stand in a record, or is none for its door
+  NotOurs,    // it is an external guard that is not asked here: what it would say is unknown
+};
+std::string_view to_string(GuardFailure failure);
 
 struct Judged {
   Verdict verdict{};
-  std::optional<std::string>
-      failure{};           // `exception`, `timeout`, `error`, `malformed`, or the word above
+  std::optional<GuardFailure> failure{};
   bool cancelled = false;  // the caller no longer waits: there is no verdict
   std::string detail{};    // for the log only, never for the agent
   std::uint64_t duration_us = 0;

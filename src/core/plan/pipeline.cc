@@ -8,24 +8,37 @@
 
 #include "base/cut_text.h"
 #include "core/plan/judge.h"
+#include "core/record/read_field.h"
 
 namespace sallyport::core {
 
 namespace {
 
-std::string_view name_of(Verdict::Kind kind) {
+// The second door has its own words for some verdicts (PI-3).
+constexpr Word<GuardVerdict> kResultVerdicts[] = {
+    {"allow", GuardVerdict::Allow},    {"block", GuardVerdict::Deny},
+    {"redact", GuardVerdict::Rewrite}, {"escalate", GuardVerdict::Escalate},
+    {"error", GuardVerdict::Error},
+};
+constexpr Word<Release::GuardState::State> kGuardStates[] = {
+    {"ran", Release::GuardState::State::Ran},
+    {"skipped", Release::GuardState::State::Skipped},
+    {"not_reached", Release::GuardState::State::NotReached},
+};
+
+GuardVerdict verdict_of(Verdict::Kind kind) {
   switch (kind) {
     case Verdict::Kind::Allow:
-      return "allow";
+      return GuardVerdict::Allow;
     case Verdict::Kind::Deny:
-      return "block";
+      return GuardVerdict::Deny;
     case Verdict::Kind::Rewrite:
-      return "redact";
-    case Verdict::Kind::Ask:
+      return GuardVerdict::Rewrite;
+    case Verdict::Kind::Ask:  // refused before as malformed
     case Verdict::Kind::Escalate:
-      return "escalate";
+      break;
   }
-  return "allow";
+  return GuardVerdict::Escalate;
 }
 
 // A redaction replaces content, never the kind of answer, and does not finish what was cut short.
@@ -47,7 +60,7 @@ class Fold {
   bool blocked_deliberately() const { return deliberate_; }
 
   void not_reached(const GuardTraits& traits) {
-    release_.guards.push_back({traits.name, "not_reached"});
+    release_.guards.push_back({traits.name, State::NotReached});
   }
 
   void take(const GuardTraits& traits, Judged judged) {
@@ -57,7 +70,7 @@ class Fold {
     if (judged.failure) return fail(traits, judged);
     if (plan_.fails_open(traits.name)) fail_open_.worked(traits.name);
     release_.guards.push_back(
-        {traits.name, "ran", "", std::string(name_of(judged.verdict.kind)), judged.duration_us});
+        {traits.name, State::Ran, "", verdict_of(judged.verdict.kind), judged.duration_us});
     note_evidence(traits, judged.verdict, judged.verdict.kind != Verdict::Kind::Deny);
   }
 
@@ -81,6 +94,8 @@ class Fold {
   }
 
  private:
+  using State = Release::GuardState::State;
+
   void apply(const GuardTraits& traits, Judged& judged) {
     Verdict& verdict = judged.verdict;
     switch (verdict.kind) {
@@ -88,7 +103,7 @@ class Fold {
         return;
       case Verdict::Kind::Deny:
         if (verdict.reason.empty()) {
-          judged.failure = "malformed";
+          judged.failure = GuardFailure::Malformed;
           return;
         }
         // The guard's own words for the agent, where it has some (GR-36, RU-63).
@@ -102,7 +117,7 @@ class Fold {
         if (std::optional<Envelope> envelope = redacted(verdict, current_)) {
           current_ = within(plan_.stream_limits(), std::move(*envelope));
         } else {
-          judged.failure = "malformed";
+          judged.failure = GuardFailure::Malformed;
         }
         return;
       case Verdict::Kind::Escalate:
@@ -110,27 +125,30 @@ class Fold {
             {traits.name, escalation_text(traits.name, std::move(verdict.reason))});
         return;
       case Verdict::Kind::Ask:
-        judged.failure = "malformed";  // after the call no person can be asked
+        judged.failure = GuardFailure::Malformed;  // after the call no person can be asked
     }
   }
 
   // A result that no guard has judged is not shown, whatever the plan says about failures: the
   // caller has left.
   void skip(const GuardTraits& traits) {
-    release_.guards.push_back({traits.name, "skipped", "cancelled"});
+    release_.guards.push_back({traits.name, State::Skipped, "cancelled"});
     block(traits.name, "cancelled");
     release_.cancelled = true;
   }
 
   void fail(const GuardTraits& traits, const Judged& judged) {
     const bool open = plan_.fails_open(traits.name);
-    const std::string failure = *judged.failure == "error" ? "exception" : *judged.failure;
-    release_.guards.push_back({traits.name, open ? "skipped" : "ran", open ? "fail_open" : failure,
-                               "error", judged.duration_us});
+    const bool erred = judged.failure == GuardFailure::Error;
+    const std::string failure(to_string(erred ? GuardFailure::Exception : *judged.failure));
+    release_.guards.push_back({traits.name, open ? State::Skipped : State::Ran,
+                               open ? "fail_open" : failure, GuardVerdict::Error,
+                               judged.duration_us});
     note_evidence(traits, judged.verdict, false);
     if (open) return fail_open_.failed(traits.name, failure);
     if (!release_.failure) release_.failure = Release::Failure{traits.name, failure};
-    const std::string what = failure == "malformed" ? "malformed redaction" : failure;
+    const bool malformed = judged.failure == GuardFailure::Malformed;
+    const std::string what = malformed ? "malformed redaction" : failure;
     block(traits.name, fmt::format("guard {} failed: {}", traits.name, what));
   }
 
@@ -193,13 +211,21 @@ Async<ShortRelease> run_pipeline_short(const Plan& plan, Envelope original, Resu
                          .released = std::move(release.released)};
 }
 
+std::string_view Release::GuardState::state_word() const {
+  return word_of(kGuardStates, state);
+}
+
+std::string_view Release::GuardState::verdict_word() const {
+  return verdict ? word_of(kResultVerdicts, *verdict) : std::string_view();
+}
+
 json::object Release::to_json() const {
   json::array states;
   for (const GuardState& state : guards) {
-    json::object item{{"guard", state.guard}, {"state", state.state}};
+    json::object item{{"guard", state.guard}, {"state", state.state_word()}};
     if (!state.why.empty()) item["why"] = state.why;
-    if (!state.verdict.empty()) item["verdict"] = state.verdict;
-    if (state.state == "ran") item["duration_us"] = state.duration_us;
+    if (state.verdict) item["verdict"] = state.verdict_word();
+    if (state.state == GuardState::State::Ran) item["duration_us"] = state.duration_us;
     states.push_back(std::move(item));
   }
   json::array found;
@@ -214,7 +240,7 @@ json::object Release::to_json() const {
     messages.push_back(json::value(escalation.message));
   const bool changed = verdict == Verdict::Kind::Rewrite || verdict == Verdict::Kind::Deny ||
                        original.malformed_bytes.has_value();
-  json::object object{{"verdict", name_of(verdict)},
+  json::object object{{"verdict", word_of(kResultVerdicts, verdict_of(verdict))},
                       {"hooks", std::move(states)},
                       {"escalations", std::move(messages)},
                       {"escalation_ids", json::array(escalation_ids.begin(), escalation_ids.end())},

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/async.h"
@@ -12,6 +13,7 @@
 #include "core/call/assertion.h"
 #include "core/plan/fail_open.h"
 #include "core/plan/plan.h"
+#include "sallyport/audit_record.h"
 
 namespace sallyport::core {
 
@@ -27,11 +29,15 @@ std::string escalation_text(const std::string& guard, std::string message);
 // What may be shown, and why. It is the only source of bytes for an answer.
 struct Release {
   struct GuardState {
+    enum class State { Ran, Skipped, NotReached };
     std::string guard;
-    std::string state;  // ran, skipped, not_reached
+    State state = State::Ran;
     std::string why{};
-    std::string verdict{};
+    std::optional<GuardVerdict> verdict{};  // no value: it was not asked
     std::uint64_t duration_us = 0;
+
+    std::string_view state_word() const;
+    std::string_view verdict_word() const;  // of the second door; empty: it was not asked
   };
   struct Evidence {
     std::string guard;

@@ -36,18 +36,19 @@ std::uint64_t artifact_id(const Redactor& redactor, Entropy& entropy) {
 
 }  // namespace
 
-std::optional<Draft> Artifacts::move_out(Draft& record, ToolResult& result) const {
+std::optional<Draft> Artifacts::move_out(ToolResult& result, const Subject& subject,
+                                         json::array& redactions) const {
   if (recorded_size(result.output) == result.output.size()) return std::nullopt;
   // A cut could leave half of a secret standing: what must not be stored goes first.
   json::value output(result.output);
   for (const Removal& removal : redactor.redact("output", output)) {
-    record.redactions.push_back(listed(removal, "/body/outcome/result/output", digest));
+    redactions.push_back(listed(removal, "/body/outcome/result/output", digest));
   }
   if (output.is_string()) result.output = std::string(output.get_string());
   const std::size_t size = recorded_size(result.output);
   const std::uint64_t id = artifact_id(redactor, entropy);
   Draft artifact{.kind = Kind::Topic,
-                 .subject = record.subject,
+                 .subject = subject,
                  .topic = "artifacts",
                  .body = {{"artifact_id", id}, {"text", result.output}}};
   artifact.facts.push_back({"artifact", std::to_string(id), "", true});

@@ -17,8 +17,10 @@ struct Artifacts {
   const KeyedDigest& digest;
 
   // An output over 50 KiB or 2,000 lines goes into an entry of its own, whole; `result` keeps its
-  // beginning and names the rest (AU-20). Nothing: it fits into `record`.
-  std::optional<Draft> move_out(Draft& record, ToolResult& result) const;
+  // beginning and names the rest (AU-20). What had to be redacted for that joins `redactions` of
+  // the record. Nothing: it fits into the record.
+  std::optional<Draft> move_out(ToolResult& result, const Subject& subject,
+                                json::array& redactions) const;
 };
 
 }  // namespace sallyport::core

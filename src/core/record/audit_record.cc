@@ -5,11 +5,24 @@
 #include <boost/json.hpp>
 
 #include "base/encoding.h"
+#include "core/record/read_field.h"
 #include "core/record/shape_fields.h"
 
 namespace sallyport {
 
 namespace {
+
+constexpr core::Word<GuardVerdict> kGuardVerdicts[] = {
+    {"allow", GuardVerdict::Allow},       {"deny", GuardVerdict::Deny},
+    {"rewrite", GuardVerdict::Rewrite},   {"ask", GuardVerdict::Ask},
+    {"escalate", GuardVerdict::Escalate}, {"error", GuardVerdict::Error},
+    {"skipped", GuardVerdict::Skipped},
+};
+constexpr core::Word<RecoveryClass> kRecoveryClasses[] = {
+    {"replay_safe", RecoveryClass::ReplaySafe},
+    {"side_effecting", RecoveryClass::SideEffecting},
+    {"resumable", RecoveryClass::Resumable},
+};
 
 constexpr std::array<std::string_view, 20> kAdditions{"call_id",
                                                       "session_id",
@@ -51,13 +64,6 @@ Result<Provenance> provenance_from_json(const json::value& value, std::string wh
   ObjectReader in(value, std::move(where));
   Provenance provenance{.provider = in.text("provider"), .model = in.text("model")};
   return core::finished(in, std::move(provenance));
-}
-
-RecoveryClass recovery_class_in(ObjectReader& in) {
-  const std::string word =
-      in.word("recovery_class", {"replay_safe", "side_effecting", "resumable"});
-  if (word == "replay_safe") return RecoveryClass::ReplaySafe;
-  return word == "resumable" ? RecoveryClass::Resumable : RecoveryClass::SideEffecting;
 }
 
 EffectState effect_state_in(ObjectReader& in) {
@@ -109,7 +115,7 @@ void read_additions(ObjectReader& in, AuditRecord& record) {
   record.request_digest = in.text("request_digest");
   record.call_digest = in.text("call_digest");
   record.effect_class = in.text("effect_class");
-  record.recovery_class = recovery_class_in(in);
+  record.recovery_class = core::read_word(in, "recovery_class", kRecoveryClasses);
   record.effect_state = effect_state_in(in);
   record.autonomy = core::autonomy_in(in, "autonomy");
   record.autonomy_source = in.text("autonomy_source");
@@ -128,23 +134,27 @@ void read_additions(ObjectReader& in, AuditRecord& record) {
 
 }  // namespace
 
+std::string_view to_string(GuardVerdict verdict) {
+  return core::word_of(kGuardVerdicts, verdict);
+}
+
+std::optional<GuardVerdict> guard_verdict_from(std::string_view word) {
+  return core::enum_of(kGuardVerdicts, word);
+}
+
 std::string_view to_string(RecoveryClass recovery_class) {
-  switch (recovery_class) {
-    case RecoveryClass::ReplaySafe:
-      return "replay_safe";
-    case RecoveryClass::SideEffecting:
-      return "side_effecting";
-    case RecoveryClass::Resumable:
-      return "resumable";
-  }
-  return "side_effecting";
+  return core::word_of(kRecoveryClasses, recovery_class);
+}
+
+std::optional<RecoveryClass> recovery_class_from(std::string_view word) {
+  return core::enum_of(kRecoveryClasses, word);
 }
 
 json::object to_json(const GuardRun& run) {
   return {{"guard", run.guard},
           {"stage", run.stage},
           {"pass", run.pass},
-          {"verdict", run.verdict},
+          {"verdict", to_string(run.verdict)},
           {"rule", core::or_null(run.rule)},
           {"why", core::or_null(run.why)},
           {"evidence", run.evidence},
@@ -153,17 +163,15 @@ json::object to_json(const GuardRun& run) {
 
 Result<GuardRun> guard_run_from_json(const json::value& value, std::string where) {
   ObjectReader in(value, std::move(where));
-  GuardRun run{
-      .guard = in.text("guard"),
-      .stage =
-          in.word("stage", {"grant", "tool_use", "pre_hook", "authorizer", "autonomy", "external"}),
-      .pass = in.number("pass"),
-      .verdict =
-          in.word("verdict", {"allow", "deny", "rewrite", "ask", "escalate", "error", "skipped"}),
-      .rule = in.optional_text("rule"),
-      .why = in.optional_text("why"),
-      .evidence = in.optional_any("evidence"),
-      .duration_us = in.number("duration_us")};
+  GuardRun run{.guard = in.text("guard"),
+               .stage = in.word("stage", {"grant", "tool_use", "pre_hook", "authorizer", "autonomy",
+                                          "external"}),
+               .pass = in.number("pass"),
+               .verdict = core::read_word(in, "verdict", kGuardVerdicts),
+               .rule = in.optional_text("rule"),
+               .why = in.optional_text("why"),
+               .evidence = in.optional_any("evidence"),
+               .duration_us = in.number("duration_us")};
   return core::finished(in, std::move(run));
 }
 

@@ -7,7 +7,6 @@
 
 #include "base/try.h"
 #include "core/call/decision_context.h"
-#include "core/call/dispatch.h"
 #include "core/call/waiting_facts.h"
 #include "core/event/emitter.h"
 #include "core/event/topic_event.h"
@@ -40,42 +39,6 @@ json::object dispatch_of(const Call& call) {
            call.context_tier ? json::value(to_string(*call.context_tier)) : json::value()}};
 }
 
-json::object body_of(const Trail& trail) {
-  const Call& call = trail.call();
-  const Classification& tool = trail.classification();
-  json::array guards;
-  for (const GuardRun& run : trail.guard_runs) guards.push_back(to_json(run));
-  json::object body{
-      {"tool_call_id", call.tool_call_id},
-      {"display_name", tool.display_name.empty() ? call.tool : tool.display_name},
-      {"tier", to_string(tool.tier)},
-      {"requested_input", trail.requested_input()},
-      {"effective_input", call.input},
-      {"turn", call.turn},
-      {"provenance",
-       json::object{{"provider", call.provenance.provider}, {"model", call.provenance.model}}},
-      {"request_digest", trail.request_digest()},
-      {"call_digest", trail.call_digest()},
-      {"effect_class", tool.effect_class},
-      {"recovery_class", to_string(trail.recovery_class())},
-      {"autonomy", to_string(trail.autonomy)},
-      {"autonomy_source", trail.autonomy_source},
-      {"approval_id", trail.approval_id.empty() ? json::value() : json::value(trail.approval_id)},
-      {"matched_grant_index", trail.grant ? json::value(trail.grant->index) : json::value()},
-      {"guards", std::move(guards)}};
-  if (trail.rules) {
-    body["rules"] = trail.rules->record;
-    if (!trail.scene.empty()) body["rules"].as_object()["scene"] = trail.scene;
-  }
-  if (!trail.replay_of.empty()) {
-    body["replay_of_event_id"] = trail.replay_of;
-  } else if (!call.trigger_id.empty()) {
-    body["trigger_id"] = call.trigger_id;
-    if (!call.setting.trigger.empty()) body["dispatch"] = dispatch_of(call);
-  }
-  return body;
-}
-
 DecisionContext context_of(const Trail& trail) {
   const std::string& source = trail.classification().source;
   return {.decided_at = trail.decided_at,
@@ -86,20 +49,53 @@ DecisionContext context_of(const Trail& trail) {
           .front = front_word(trail.call().setting.front)};
 }
 
-Draft draft_of(const Trail& trail, Kind kind) {
-  Draft draft{.kind = kind, .subject = trail.subject(), .body = body_of(trail)};
-  const DecisionContext context = context_of(trail);
-  if (kind == Kind::Intent) {
-    draft.body["decided"] = context.brief();
-  } else {
-    context.add_to(draft.body);
+json::object content_of(const Trail& trail) {
+  const Call& call = trail.call();
+  json::array guards;
+  for (const GuardRun& run : trail.guard_runs) guards.push_back(to_json(run));
+  json::object content{{"requested_input", trail.requested_input()},
+                       {"effective_input", call.input},
+                       {"provenance", json::object{{"provider", call.provenance.provider},
+                                                   {"model", call.provenance.model}}},
+                       {"guards", std::move(guards)}};
+  if (trail.rules) {
+    content["rules"] = trail.rules->record;
+    if (!trail.scene.empty()) content["rules"].as_object()["scene"] = trail.scene;
   }
-  if (trail.call().raw_input) {
+  if (!trail.replay_of.empty()) {
+    content["replay_of_event_id"] = trail.replay_of;
+  } else if (!call.trigger_id.empty() && !call.setting.trigger.empty()) {
+    content["dispatch"] = dispatch_of(call);
+  }
+  return content;
+}
+
+CallRecord record_of(const Trail& trail) {
+  const Call& call = trail.call();
+  const Classification& tool = trail.classification();
+  CallRecord record{
+      .subject = trail.subject(),
+      .tool_call_id = call.tool_call_id,
+      .display_name = tool.display_name.empty() ? call.tool : tool.display_name,
+      .tool_tier = tool.tier,
+      .turn = call.turn,
+      .request_digest = trail.request_digest(),
+      .call_digest = trail.call_digest(),
+      .effect_class = tool.effect_class,
+      .recovery_class = trail.recovery_class(),
+      .tier = trail.autonomy,
+      .tier_source = trail.autonomy_source,
+      .approval_id = trail.approval_id,
+      .matched_grant_index = trail.grant ? std::optional(trail.grant->index) : std::nullopt,
+      .trigger_id = trail.replay_of.empty() ? call.trigger_id : std::string(),
+      .decision = context_of(trail),
+      .content = content_of(trail)};
+  if (call.raw_input) {
     for (const char* const path : {"/requested_input", "/effective_input"}) {
-      draft.exact.push_back({.path = path, .bytes = *trail.call().raw_input, .raw = true});
+      record.exact.push_back({.path = path, .bytes = *call.raw_input, .raw = true});
     }
   }
-  return draft;
+  return record;
 }
 
 // The idempotency row follows the effect. An answer may be served again. An effect with an unknown
@@ -154,105 +150,88 @@ std::vector<Draft> finding_rows(const Release& release, const Subject& subject) 
 void name_escalations(Trail& trail, const std::vector<std::string>& ids) {
   std::size_t next = 0;
   for (GuardRun& run : trail.guard_runs) {
-    if (run.verdict != "escalate" || next == ids.size()) continue;
+    if (run.verdict != GuardVerdict::Escalate || next == ids.size()) continue;
     run.evidence = json::object{{"escalation_id", ids[next++]}};
   }
-}
-
-std::vector<Batch::Handle> add_events(const std::vector<Event>& events, const Subject& subject,
-                                      Batch& batch) {
-  std::vector<Batch::Handle> handles;
-  for (const Event& event : events) handles.push_back(batch.add(event_row(event, subject)));
-  return handles;
 }
 
 }  // namespace
 
 Draft Journal::intent(Trail& trail) const {
   trail.started_at = rfc3339(parts_.clock.wall());
-  Draft draft = draft_of(trail, Kind::Intent);
-  draft.body["started_at"] = trail.started_at;
+  CallRecord record = record_of(trail);
+  record.announced = {.started_at = trail.started_at,
+                      .row_key = trail.row_key,
+                      .continuation_id = trail.continuation_id};
   if (trail.consent) {
-    draft.body["request_id"] = trail.consent->approval_id;
-    draft.body["binding"] = trail.consent->binding;
+    record.announced.request_id = trail.consent->approval_id;
+    record.announced.binding = trail.consent->binding;
   }
-  if (!trail.row_key.empty()) draft.body["row_key"] = trail.row_key;
-  if (!trail.continuation_id.empty()) draft.body["continuation_id"] = trail.continuation_id;
-  return draft;
+  return std::move(record).intent();
 }
 
 Draft Journal::joined(const Trail& trail) const {
-  Draft draft = draft_of(trail, Kind::Approval);
+  Draft draft = record_of(trail).audit();
+  draft.kind = Kind::Approval;
   draft.body["record"] = "approval_joined";
   draft.body["request_id"] = trail.approval_id;
   return draft;
 }
 
-Journal::Places Journal::record(Trail& trail, Ending& ending, Batch& batch) const {
-  Places places{.events = add_events(ending.events, trail.subject(), batch)};
-  std::vector<Fact> counts;
+EndPlaces Journal::record(Trail& trail, Ending& ending, Batch& batch) const {
+  Escalations::Opened opened;
   if (ending.terminal && !trail.escalations.empty()) {
-    Escalations::Opened opened = parts_.escalations.open(trail.escalations, trail.subject());
-    batch.add(std::move(opened.drafts));
-    counts = std::move(opened.counts);
+    opened = parts_.escalations.open(trail.escalations, trail.subject());
     name_escalations(trail, opened.ids);
   }
-  Draft draft = draft_of(trail, Kind::ToolAudit);
-  draft.redactions = trail.repeated_redactions;
-  draft.facts = std::move(counts);
+  CallRecord record = record_of(trail);
+  record.in_front = std::move(opened.drafts);
+  record.facts = std::move(opened.counts);
+  record.redactions = trail.repeated_redactions;
   if (ending.terminal) {
     // What was held for a call that never ran is free again (CG-50).
     if (!trail.announced && !trail.approval_id.empty()) {
-      draft.changes.push_back(budgets::reverse(trail.call().call_id));
+      record.changes.push_back(budgets::reverse(trail.call().call_id));
     }
-    draft.facts.insert(draft.facts.end(), trail.closing_facts.begin(), trail.closing_facts.end());
+    record.facts.insert(record.facts.end(), trail.closing_facts.begin(), trail.closing_facts.end());
     if (trail.opened)
-      draft.facts.push_back({std::string(kOpenCall), trail.call().call_id, std::nullopt});
+      record.facts.push_back({std::string(kOpenCall), trail.call().call_id, std::nullopt});
     if (!trail.handed_out_until.empty() && trail.announced) {
-      draft.facts.push_back({std::string(kHandedOut), trail.call().call_id, std::nullopt});
+      record.facts.push_back({std::string(kHandedOut), trail.call().call_id, std::nullopt});
     }
     // A caller that presents a call of unknown end again runs what was prepared (AU-78).
     const bool end_is_known =
         ending.effect == EffectState::Done || (ending.effect == EffectState::None && !trail.row);
     if (trail.prepared() && !trail.row_key.empty() && end_is_known) {
-      draft.facts.push_back({std::string(kPreparedCall), trail.row_key, std::nullopt});
+      record.facts.push_back({std::string(kPreparedCall), trail.row_key, std::nullopt});
     }
     if (std::optional<Fact> row = row_after(trail, ending)) {
-      draft.facts.push_back(std::move(*row));
+      record.facts.push_back(std::move(*row));
     }
   }
-  places.record = add_completed(std::move(draft), ending, batch);
-  if (ending.memory) batch.add(*ending.memory);
-  return places;
+  return complete(std::move(record), ending, batch);
 }
 
-Journal::Places Journal::complete(Draft draft, Ending& ending, Batch& batch) const {
-  Places places{.events = add_events(ending.events, draft.subject, batch)};
-  places.record = add_completed(std::move(draft), ending, batch);
-  if (ending.memory) batch.add(*ending.memory);
-  return places;
-}
-
-Batch::Handle Journal::add_completed(Draft draft, Ending& ending, Batch& batch) const {
+EndPlaces Journal::complete(CallRecord record, Ending& ending, Batch& batch) const {
   if (ending.outcome.result) {
     const Artifacts artifacts{parts_.redactor, parts_.entropy, parts_.digest};
-    std::optional<Draft> artifact = artifacts.move_out(draft, *ending.outcome.result);
-    if (artifact) batch.add(std::move(*artifact));
+    std::optional<Draft> artifact =
+        artifacts.move_out(*ending.outcome.result, record.subject, record.redactions);
+    if (artifact) record.in_front.push_back(std::move(*artifact));
   }
-  if (ending.release) batch.add(finding_rows(*ending.release, draft.subject));
+  if (ending.release) append(record.in_front, finding_rows(*ending.release, record.subject));
   if (ending.terminal && ending.release) {
-    batch.add(open_escalations(*ending.release, draft));
+    append(record.in_front, open_escalations(*ending.release, record.subject, record.facts));
   }
-  add_ending(draft, ending);
-  if (ending.terminal) keep_end_of_dispatched(draft);
-  return batch.add(std::move(draft));
+  return add_end(std::move(record), ending, batch);
 }
 
 // Whom the second door calls: items in front of the record, which names them.
-std::vector<Draft> Journal::open_escalations(Release& release, Draft& record) const {
+std::vector<Draft> Journal::open_escalations(Release& release, const Subject& subject,
+                                             std::vector<Fact>& facts) const {
   if (release.escalations.empty()) return {};
-  Escalations::Opened opened = parts_.escalations.open(release.escalations, record.subject);
-  for (Fact& count : opened.counts) record.facts.push_back(std::move(count));
+  Escalations::Opened opened = parts_.escalations.open(release.escalations, subject);
+  for (Fact& count : opened.counts) facts.push_back(std::move(count));
   release.escalation_ids = std::move(opened.ids);
   return std::move(opened.drafts);
 }
@@ -274,7 +253,7 @@ std::vector<Draft> Journal::late_result(const Call& call, const std::string& pol
                        {"tool_call_id", call.tool_call_id},
                        {"duration_ms", std::chrono::duration_cast<milliseconds>(after).count()}}};
   std::vector<Draft> drafts = finding_rows(release, draft.subject);
-  append(drafts, open_escalations(release, draft));
+  append(drafts, open_escalations(release, draft.subject, draft.facts));
   add_release(draft, release);
   drafts.push_back(std::move(draft));
   return drafts;
@@ -327,7 +306,7 @@ Task<Journal::Ended> Journal::end(Trail& trail, Ending& ending) {
   const bool claims = trail.announced && !trail.intent_durable && !trail.row_key.empty();
   if (claims) expected.push_back(Idempotency::expected(trail.row_key, trail.row));
   Batch batch;
-  Places places = record(trail, ending, batch);
+  EndPlaces places = record(trail, ending, batch);
   Result<Written> written =
       co_await commit(trail, std::move(batch), Urgency::Reports, std::move(expected));
   if (!written && claims && written.error().code == ErrorCode::Conflict) {
@@ -389,7 +368,7 @@ void Journal::owe(Trail& trail, Ending ending) {
   FailOpenLog::Share share = trail.fail_open.take();
   std::vector<Draft> drafts = gathered(trail, share);
   Batch batch;
-  const Places places = record(trail, ending, batch);
+  const EndPlaces places = record(trail, ending, batch);
   for (const Fact& fact : share.facts) batch[places.record].facts.push_back(fact);
   append(drafts, std::move(batch).take());
   trail.rows.clear();

@@ -7,8 +7,8 @@
 #include "base/async.h"
 #include "base/clock.h"
 #include "core/approval/escalations.h"
+#include "core/call/call_record.h"
 #include "core/call/ending.h"
-#include "core/call/reopened_call.h"
 #include "core/call/trail.h"
 #include "core/record/batch.h"
 #include "core/record/recorder.h"
@@ -30,18 +30,14 @@ class Journal {
 
   // The entries of a call, for its `rows`.
   Draft intent(Trail& trail) const;
-  // Where an ending stands in its batch.
-  struct Places {
-    std::vector<Batch::Handle> events{};  // as the ending has them
-    Batch::Handle record{};
-  };
-  // Adds events, escalations, artifact, findings, the record that names them, and the memory.
-  Places record(Trail& trail, Ending& ending, Batch& batch) const;
+  // Adds the end of a call that runs here.
+  EndPlaces record(Trail& trail, Ending& ending, Batch& batch) const;
   // That the call waits for an answer that another call like it asked for (AP-36). One question has
   // one `requires_confirmation` (AU-24), so this is an entry about the approval.
   Draft joined(const Trail& trail) const;
-  // The same as `record` for a call of which only `draft` is left (`reopened`).
-  Places complete(Draft draft, Ending& ending, Batch& batch) const;
+  // Adds the end of any call: events, escalations, artifact, findings, the record that names them,
+  // and the memory.
+  EndPlaces complete(CallRecord record, Ending& ending, Batch& batch) const;
   // What came of a call behind its end, and what the second door says of it. The last of them is
   // that entry.
   std::vector<Draft> late_result(const Call& call, const std::string& policy_hash, Release release,
@@ -63,8 +59,8 @@ class Journal {
 
  private:
   std::vector<Draft> gathered(Trail& trail, FailOpenLog::Share& share) const;
-  std::vector<Draft> open_escalations(Release& release, Draft& record) const;
-  Batch::Handle add_completed(Draft draft, Ending& ending, Batch& batch) const;
+  std::vector<Draft> open_escalations(Release& release, const Subject& subject,
+                                      std::vector<Fact>& facts) const;
   Async<void> end_without_record(Trail& trail, Ending ending, const Error& error);
 
   Parts parts_;

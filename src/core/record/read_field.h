@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,8 @@
 
 namespace sallyport::core {
 
+// One entry of the table that says how the enumerators of a closed set are written. Words are for
+// JSON and people; the code compares enumerators.
 template <class Enum>
 struct Word {
   std::string_view text;
@@ -26,6 +29,16 @@ std::string_view word_of(const Words& words, Enum value) {
     if (word.value == value) return word.text;
   }
   return {};
+}
+
+// No value for a word that the table does not have.
+template <class Words>
+auto enum_of(const Words& words, std::string_view text)
+    -> std::optional<decltype(std::begin(words)->value)> {
+  for (const auto& word : words) {
+    if (word.text == text) return word.value;
+  }
+  return std::nullopt;
 }
 
 // The refusal has the value and the accepted words.

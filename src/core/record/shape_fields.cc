@@ -9,11 +9,8 @@ Tier tier_in(ObjectReader& in, std::string_view name) {
 }
 
 Autonomy autonomy_in(ObjectReader& in, std::string_view name) {
-  const std::string word = in.word(name, {"shadow", "suggest", "act_with_approval", "act_auto"});
-  for (const Autonomy autonomy : {Autonomy::Shadow, Autonomy::Suggest, Autonomy::ActAuto}) {
-    if (word == to_string(autonomy)) return autonomy;
-  }
-  return Autonomy::ActWithApproval;
+  return autonomy_from(in.word(name, {"shadow", "suggest", "act_with_approval", "act_auto"}))
+      .value_or(Autonomy::ActWithApproval);
 }
 
 std::string utc_time_in(ObjectReader& in, std::string_view name) {

@@ -59,7 +59,7 @@ std::optional<ApprovalWait::Form> ApprovalWait::form_for(const HeldCall& call) c
       core::request_entry(context_.parts.recorder, call.waits->approval_id);
   if (!entry) return std::nullopt;
   const json::object request = core::request_of(*entry);
-  if (text_in(request, "kind") != "approval") return std::nullopt;
+  if (core::kind_of(request) != QuestionKind::Approval) return std::nullopt;
   const json::object* const body = object_in(*entry, "body");
   const auto member = [&](std::string_view name) { return text_or_empty(request, name); };
   return Form{.approval_id = call.waits->approval_id,

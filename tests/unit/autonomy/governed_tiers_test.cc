@@ -225,6 +225,16 @@ TEST_F(GovernedTiersTest, ARefusedCallIsDenied) {
   EXPECT_EQ(trust(), Lines{"act_with_approval approval_denied denied"});
 }
 
+// A refusal whose reason was `approval_expired` was remembered as a timeout.
+// AT-28
+TEST_F(GovernedTiersTest, ARefusalIsDeniedWhateverItsReasonSays) {
+  approver = std::make_shared<test::FunctionApprover>(
+      [](const Question&) { return Reply::deny("user:ada", "approval_expired"); });
+  use({});
+  call();
+  EXPECT_EQ(trust(), Lines{"act_with_approval approval_denied denied"});
+}
+
 // AT-28
 TEST_F(GovernedTiersTest, WhatRunsByItselfIsASuccessOrAFailureAndItsRecordComesLast) {
   use({.tier = Autonomy::ActAuto});

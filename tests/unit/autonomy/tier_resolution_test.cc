@@ -22,11 +22,11 @@ TEST(TierTest, TiersAreFourWordsInOrder) {
                                                  "act_auto"};
   for (std::size_t i = 0; i < words.size(); ++i) {
     EXPECT_EQ(to_string(kTiers[i]), words[i]);
-    EXPECT_EQ(tier_from(words[i]), kTiers[i]);
+    EXPECT_EQ(autonomy_from(words[i]), kTiers[i]);
     if (i > 0) EXPECT_LT(kTiers[i - 1], kTiers[i]);
   }
-  EXPECT_FALSE(tier_from("Shadow"));
-  EXPECT_FALSE(tier_from(""));
+  EXPECT_FALSE(autonomy_from("Shadow"));
+  EXPECT_FALSE(autonomy_from(""));
   EXPECT_EQ(lower(Autonomy::ActAuto, Autonomy::Suggest), Autonomy::Suggest);
 }
 

@@ -32,7 +32,7 @@ class ApprovalFoldTest : public testing::Test {
     return run_now(governed.governor().approvals().answer(id, std::move(reply)));
   }
   std::string state_of(const std::string& id) {
-    return (*governed.governor().approvals().state(id))->word;
+    return std::string(to_string((*governed.governor().approvals().state(id))->status));
   }
   std::vector<Draft> entries(std::string_view record) const {
     std::vector<Draft> found;

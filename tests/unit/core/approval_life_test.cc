@@ -27,7 +27,7 @@ class ApprovalLifeTest : public testing::Test {
     return run_now(governed.governor().approvals().answer(id, std::move(reply)));
   }
   std::string state_of(const std::string& id) {
-    return (*governed.governor().approvals().state(id))->word;
+    return std::string(to_string((*governed.governor().approvals().state(id))->status));
   }
   std::vector<std::string> outcomes() const {
     std::vector<std::string> names;

@@ -25,7 +25,7 @@ class ApprovalTest : public testing::Test {
   }
 
   std::string state_of(const std::string& id) {
-    return (*governed.governor().approvals().state(id))->word;
+    return std::string(to_string((*governed.governor().approvals().state(id))->status));
   }
 
   Result<void> answer(const std::string& id, Reply reply) {
@@ -239,7 +239,7 @@ TEST_F(ApprovalTest, AnApprovalThatSomebodyElseUsedRunsNothing) {
     const auto state = **governed.governor().approvals().state(approval_id);
     std::vector<Draft> drafts(1);
     drafts[0].kind = Kind::Control;
-    drafts[0].facts.push_back(Approvals::change(approval_id, state, "used").fact);
+    drafts[0].facts.push_back(Approvals::change(approval_id, state, ApprovalStatus::Used).fact);
     EXPECT_TRUE(run_now(governed.recorder.append(std::move(drafts), Urgency::Reports)));
     return Verdict::allow();
   }));

@@ -40,7 +40,7 @@ class AttendantTest : public testing::Test {
         [](const Question&) { return Reply::approve("user:ada"); });
   }
   std::string state_of(const std::string& id) {
-    return (*governed.governor().approvals().state(id))->word;
+    return std::string(to_string((*governed.governor().approvals().state(id))->status));
   }
 
   Governed governed;

@@ -34,7 +34,8 @@ std::shared_ptr<FunctionGuard> says(std::string name, Verdict verdict) {
 std::string listed(const std::vector<GuardRun>& runs) {
   std::string text;
   for (const GuardRun& run : runs) {
-    text += (text.empty() ? "" : ", ") + run.guard + std::to_string(run.pass) + " " + run.verdict;
+    text += (text.empty() ? "" : ", ") + run.guard + std::to_string(run.pass) + " " +
+            std::string(to_string(run.verdict));
     if (run.why) text += "(" + *run.why + ")";
   }
   return text;
@@ -184,14 +185,14 @@ TEST(AuditFieldsTest, ARewriteIsRecordedWithDigestsOfBothInputs) {
   EXPECT_EQ(record.requested_input, (json::value{{"path", "/tmp/x"}}));
   EXPECT_EQ(record.effective_input, (json::value{{"path", "/a"}}));
   ASSERT_EQ(record.guards.size(), 2u);
-  EXPECT_EQ(record.guards[0].verdict, "rewrite");
+  EXPECT_EQ(record.guards[0].verdict, GuardVerdict::Rewrite);
   EXPECT_EQ(record.guards[0].rule, "r7");
   EXPECT_EQ(record.guards[0].stage, "tool_use");
   const KeyedDigest digest("k");
   EXPECT_EQ(record.guards[0].evidence, (json::value{{"before", digest(R"({"path":"/tmp/x"})")},
                                                     {"after", digest(R"({"path":"/a"})")},
                                                     {"reason", "one form"}}));
-  EXPECT_EQ(record.guards[1].verdict, "allow") << "what it made, it leaves";
+  EXPECT_EQ(record.guards[1].verdict, GuardVerdict::Allow) << "what it made, it leaves";
 }
 
 // AU-13 AU-14 (partly)

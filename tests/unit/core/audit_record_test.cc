@@ -103,7 +103,7 @@ TEST(AuditRecordTest, EveryMemberArrives) {
                            .guards = {{.guard = "limits",
                                        .stage = "tool_use",
                                        .pass = 2,
-                                       .verdict = "deny",
+                                       .verdict = GuardVerdict::Deny,
                                        .rule = "over",
                                        .why = "over 5",
                                        .evidence = {{"max", 5}},

@@ -62,7 +62,7 @@ class GovernedTest : public testing::Test {
   std::size_t open_calls() { return governed.recorder.facts("open_call")->size(); }
 
   std::string state_of(const std::string& approval_id) {
-    return (*governed.governor().approvals().state(approval_id))->word;
+    return std::string(to_string((*governed.governor().approvals().state(approval_id))->status));
   }
 
   Governed governed;

@@ -96,7 +96,7 @@ class ApprovalConcurrentTest : public testing::Test {
   }
 
   std::string state_of(const std::string& id) {
-    return (*governed.governor().approvals().state(id))->word;
+    return std::string(to_string((*governed.governor().approvals().state(id))->status));
   }
 
   Result<void> answer(const std::string& id, Reply reply) {

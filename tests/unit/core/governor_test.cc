@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 #include <thread>
 
+#include "core/call/dispatch.h"
 #include "core/call/interrupted_call.h"
 #include "support/governed.h"
 #include "support/pause.h"
@@ -151,6 +152,27 @@ TEST(GovernorTest, ARehearsalTakesNoPartInAnIntervalOfFailingOpen) {
             (std::vector<std::string>{
                 R"({"cause":"error","control":"fail_open_started","guard":"remote"})",
                 R"({"calls":1,"cause":"error","control":"fail_open_ended","guard":"remote"})"}));
+}
+
+// A rehearsal on a running Governor told hooks of a call that was not made, and let a tool prepare
+// it.
+// WB-1
+TEST(GovernorTest, ARehearsalTellsNoHookPreparesNothingAndWritesNothing) {
+  Governed governed;
+  int told = 0;
+  ASSERT_TRUE(governed.hooks.with_hook(std::make_shared<test::FunctionHook>(
+      "siem", [&](const Event&, const Subject&) -> Result<void> {
+        ++told;
+        return {};
+      })));
+  const auto preparer = std::make_shared<test::FakePreparer>();
+  const Result<Rehearsal> seen =
+      test::run_now(governed.governor().rehearse(Governed::read_file(), preparer));
+  ASSERT_TRUE(seen) << seen.error().message;
+  EXPECT_TRUE(seen->runs());
+  EXPECT_EQ(told, 0);
+  EXPECT_TRUE(preparer->preparations.empty());
+  EXPECT_TRUE(governed.recorder.written.empty());
 }
 
 TEST(GovernorTest, ARewriteIsDecidedAgainAndTheUpstreamGetsTheInputThatRests) {
@@ -328,6 +350,21 @@ TEST(GovernorTest, AnInterruptedCallIsClosedWithAnUnknownEffect) {
   EXPECT_EQ(text(closing[1], "/effect_state"), "unknown");
   EXPECT_TRUE(text(closing[1], "/outcome/error").starts_with("interrupted:"));
   EXPECT_EQ(text(closing[1], "/requested_input/path"), "/tmp/x");
+}
+
+// A call that lost its process was no end of its dispatch, so that a replay gave its place to the
+// next call like it.
+// AP-24
+TEST(GovernorTest, ACallThatLostItsProcessIsAnEndOfItsDispatch) {
+  Governed governed;
+  Call call = Governed::read_file();
+  call.trigger_id = "evt-1";
+  ASSERT_TRUE(governed.call(call));
+  const json::object intent = *governed.recorder.entry(2);
+  const std::string digest(intent.at("body").at("request_digest").as_string());
+  ASSERT_FALSE(*end_of_dispatched(governed.recorder, "evt-1", digest, 2));
+  ASSERT_TRUE(test::run_now(governed.recorder.append(close_interrupted(intent), Urgency::Reports)));
+  EXPECT_TRUE(*end_of_dispatched(governed.recorder, "evt-1", digest, 2));
 }
 
 }  // namespace

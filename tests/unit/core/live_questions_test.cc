@@ -73,7 +73,7 @@ class LiveQuestionsTest : public testing::Test {
     }
     return ids;
   }
-  std::map<std::string, std::uint64_t, std::less<>> counts() {
+  std::map<ApprovalStatus, std::uint64_t> counts() {
     return live_questions::counts(governed_.recorder, clock_.wall()).value();
   }
   std::size_t reads_of_list() {
@@ -104,30 +104,32 @@ TEST_F(LiveQuestionsTest, WhatAListReadsDoesNotGrowWithHistory) {
   EXPECT_EQ(live(), std::vector{open});
   EXPECT_EQ(reads_of_list(), list);
   EXPECT_EQ(reads_of_counts(), counted);
-  EXPECT_EQ(counts()["used"], 21u);
-  EXPECT_EQ(counts()["denied"], 21u);
-  EXPECT_EQ(counts()["pending"], 1u);
+  EXPECT_EQ(counts()[ApprovalStatus::Used], 21u);
+  EXPECT_EQ(counts()[ApprovalStatus::Denied], 21u);
+  EXPECT_EQ(counts()[ApprovalStatus::Pending], 1u);
 }
 
 TEST_F(LiveQuestionsTest, AQuestionWhoseTimeIsOverHasExpiredBeforeAndAfterThatIsRecorded) {
   const std::string id = leave_open();
   clock_.advance(std::chrono::hours(24));
-  EXPECT_EQ(counts()["expired"], 1u);
-  EXPECT_EQ(counts()["pending"], 0u);
+  EXPECT_EQ(counts()[ApprovalStatus::Expired], 1u);
+  EXPECT_EQ(counts()[ApprovalStatus::Pending], 0u);
   EXPECT_EQ(live(), std::vector{id});
   EXPECT_TRUE(run_now(governed_.governor().approvals().expire_all()));
-  EXPECT_EQ(counts()["expired"], 1u);
+  EXPECT_EQ(counts()[ApprovalStatus::Expired], 1u);
   EXPECT_TRUE(live().empty());
 }
 
 // Metrics once called an unused yes approved for ever, and lists called it expired.
 TEST_F(LiveQuestionsTest, AnUnusedYesWhoseTimeIsOverHasExpired) {
   const WallTime now = clock_.wall();
-  const ApprovalState yes{.word = "approved", .call_id = "c-1", .expires_at = now};
-  EXPECT_EQ(live_questions::shown_word(yes, now), "expired");
-  EXPECT_EQ(live_questions::shown_word(yes, now - std::chrono::seconds(1)), "approved");
-  const ApprovalState answer{.word = "approved", .expires_at = now};  // to a question without call
-  EXPECT_EQ(live_questions::shown_word(answer, now), "approved");
+  const ApprovalState yes{.status = ApprovalStatus::Approved, .call_id = "c-1", .expires_at = now};
+  EXPECT_EQ(live_questions::shown_status(yes, now), ApprovalStatus::Expired);
+  EXPECT_EQ(live_questions::shown_status(yes, now - std::chrono::seconds(1)),
+            ApprovalStatus::Approved);
+  const ApprovalState answer{.status = ApprovalStatus::Approved,
+                             .expires_at = now};  // to a question without call
+  EXPECT_EQ(live_questions::shown_status(answer, now), ApprovalStatus::Approved);
   EXPECT_TRUE(live_questions::is_live(yes));
   EXPECT_FALSE(live_questions::is_live(answer));
 }
@@ -146,14 +148,14 @@ TEST_F(LiveQuestionsTest, ALedgerWithoutTheIndexIsScannedUntilTheNextQuestionBeg
   drafts.push_back(std::move(draft));
   ASSERT_TRUE(run_now(governed_.recorder.append(std::move(drafts), Urgency::Reports, {})));
   EXPECT_EQ(live(), std::vector{open});
-  EXPECT_EQ(counts()["denied"], 1u);
+  EXPECT_EQ(counts()[ApprovalStatus::Denied], 1u);
   const std::size_t before = reads_of_list();
   const std::string second = leave_open();
   EXPECT_EQ(live().size(), 2u);
-  EXPECT_EQ(counts()["denied"], 1u);
-  EXPECT_EQ(counts()["pending"], 2u);
+  EXPECT_EQ(counts()[ApprovalStatus::Denied], 1u);
+  EXPECT_EQ(counts()[ApprovalStatus::Pending], 2u);
   (void)ask(Reply::deny("user:eve"));
-  EXPECT_EQ(counts()["denied"], 2u);
+  EXPECT_EQ(counts()[ApprovalStatus::Denied], 2u);
   EXPECT_GT(before, 2u);
 }
 

@@ -87,7 +87,8 @@ class PipelineFoldTest : public testing::Test {
   static Texts states(const Release& release) {
     Texts texts;
     for (const Release::GuardState& state : release.guards) {
-      texts.push_back(state.guard + ":" + state.state + (state.why.empty() ? "" : ":" + state.why));
+      texts.push_back(state.guard + ":" + std::string(state.state_word()) +
+                      (state.why.empty() ? "" : ":" + state.why));
     }
     return texts;
   }

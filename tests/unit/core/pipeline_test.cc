@@ -125,7 +125,7 @@ TEST_F(PipelineTest, ADeliberateBlockEndsTheRun) {
   EXPECT_EQ(release.reason, "no");
   EXPECT_EQ(messages(release), (std::vector<std::string>{"x"}));
   EXPECT_FALSE(called);
-  EXPECT_EQ(release.guards[2].state, "not_reached");
+  EXPECT_EQ(release.guards[2].state, Release::GuardState::State::NotReached);
   EXPECT_EQ(release.released.message, "Result withheld by b: no");
 }
 

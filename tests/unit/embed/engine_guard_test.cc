@@ -53,10 +53,10 @@ TEST(EngineGuardTest, ADenialIsTheAnswerAndTheRecordNamesRuleAndEvidence) {
   EXPECT_EQ(answer->result.output, "Blocked: too large");
   EXPECT_EQ(act.runs(), 0);
   const AuditRecord record = engine->records()->front();
-  EXPECT_EQ(run_of(record, "ceiling").verdict, "deny");
+  EXPECT_EQ(run_of(record, "ceiling").verdict, GuardVerdict::Deny);
   EXPECT_EQ(run_of(record, "ceiling").rule, "ceiling.50");
   EXPECT_EQ(run_of(record, "ceiling").evidence, json::value({{"amount", 70}}));
-  EXPECT_EQ(run_of(record, "later").verdict, "skipped");
+  EXPECT_EQ(run_of(record, "later").verdict, GuardVerdict::Skipped);
   EXPECT_EQ(run_of(record, "later").why, "denied_earlier");
 }
 
@@ -100,7 +100,7 @@ TEST(EngineGuardTest, AGuardThatErrsThrowsOrOverrunsDenies) {
       ASSERT_TRUE(answer);
       EXPECT_EQ(answer->outcome, Outcome::blocked("guard shaky failed: " + failure));
       EXPECT_EQ(act.runs(), 0);
-      EXPECT_EQ(run_of(engine->records()->front(), "shaky").verdict, "error");
+      EXPECT_EQ(run_of(engine->records()->front(), "shaky").verdict, GuardVerdict::Error);
     }
   }
 }
@@ -141,7 +141,7 @@ TEST(EngineGuardTest, ACancelEndsTheWaitForAGuardAndTheCallWithIt) {
   EXPECT_EQ(act.runs(), 0);
   const AuditRecord record = engine->records()->front();
   for (const char* const guard : {"slow", "later"}) {
-    EXPECT_EQ(run_of(record, guard).verdict, "skipped");
+    EXPECT_EQ(run_of(record, guard).verdict, GuardVerdict::Skipped);
     EXPECT_EQ(run_of(record, guard).why, "cancelled");
   }
 }
@@ -185,7 +185,7 @@ TEST(EngineGuardTest, OnlyAGuardThatMayFailOpenLetsTheCallPassAndTheRecordSaysSo
                                  .guard("advice", broken, {.fail_open = true}));
   EXPECT_EQ(engine->call(call_of("act"))->outcome.kind, Outcome::Kind::Completed);
   const AuditRecord record = engine->records()->front();
-  EXPECT_EQ(run_of(record, "advice").verdict, "error");
+  EXPECT_EQ(run_of(record, "advice").verdict, GuardVerdict::Error);
   EXPECT_EQ(run_of(record, "advice").why, "fail_open");
 }
 
@@ -247,7 +247,7 @@ TEST(EngineGuardTest, ARewritingHookChangesTheInputOnceAndADecidingOneMakesAllDe
   const AuditRecord record = engine->records()->front();
   EXPECT_EQ(record.requested_input, json::value({{"n", 1}}));
   EXPECT_EQ(record.effective_input, json::value({{"n", 3}}));
-  EXPECT_EQ(run_of(record, "first").verdict, "rewrite");
+  EXPECT_EQ(run_of(record, "first").verdict, GuardVerdict::Rewrite);
   EXPECT_EQ(run_of(record, "second").evidence.at("reason"), "as it should be");
 }
 

@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <random>
 
+#include "core/call/call_record.h"
 #include "core/call/decision_context.h"
 #include "core/call/decision_facts.h"
-#include "core/call/reopened_call.h"
 #include "core/record/reading_recorder.h"
 #include "guardrails/check/hole_search.h"
 #include "guards/redact/text_redaction.h"
@@ -211,31 +211,32 @@ TEST(DecisionAgainTest, ARecordThatIsMadeOfAnIntentHasTheContextToo) {
                                       .caution = true,
                                       .definition = "sha256:" + std::string(64, 'e'),
                                       .front = "mcp"};
-  json::object body{{"started_at", "2026-01-01T00:00:00.000000Z"}, {"decided", context.brief()}};
-  core::expand_context(body);
-  EXPECT_EQ(body, (json::object{{"started_at", "2026-01-01T00:00:00.000000Z"},
-                                {"decided_at", "2026-01-01T00:00:00.000000Z"},
-                                {"as_of", 12},
-                                {"class_source", "table"},
-                                {"caution", true},
-                                {"definition", context.definition},
-                                {"front", "mcp"}}));
+  const std::string began = "2026-01-01T00:00:00.000000Z";
+  const json::object intent{
+      {"body", json::object{{"started_at", began}, {"decided", context.brief()}}}};
+  const json::object body = core::CallRecord::from_entry(intent).audit().body;
+  EXPECT_FALSE(body.contains("started_at"));
+  EXPECT_FALSE(body.contains("decided"));
+  EXPECT_EQ(body.at("decided_at"), began);
+  EXPECT_EQ(body.at("as_of"), 12);
+  EXPECT_EQ(body.at("class_source"), "table");
+  EXPECT_EQ(body.at("caution"), true);
+  EXPECT_EQ(body.at("definition"), context.definition);
+  EXPECT_EQ(body.at("front"), "mcp");
   // Each of the last two members may be absent.
   for (const bool caution : {false, true}) {
     for (const std::string& definition : {std::string(), "sha256:" + std::string(64, '0')}) {
       core::DecisionContext one = context;
       one.caution = caution;
       one.definition = definition;
-      json::object read{{"decided", one.brief()}};
-      core::expand_context(read);
-      EXPECT_EQ(read.at("caution"), caution) << one.brief();
-      EXPECT_EQ(read.at("definition"), definition.empty() ? json::value() : json::value(definition))
-          << one.brief();
+      const auto read = core::DecisionContext::from_brief(one.brief(), began);
+      ASSERT_TRUE(read) << one.brief();
+      EXPECT_EQ(read->caution, caution) << one.brief();
+      EXPECT_EQ(read->definition, definition) << one.brief();
     }
   }
-  json::object old{{"started_at", "2026-01-01T00:00:00.000000Z"}};
-  core::expand_context(old);
-  EXPECT_EQ(old.size(), 1U);
+  const json::object old{{"body", json::object{{"started_at", began}}}};
+  EXPECT_FALSE(core::CallRecord::from_entry(old).audit().body.contains("decided_at"));
 }
 
 // WB-38

@@ -93,8 +93,8 @@ TEST_F(GovernedGuardrailsTest, WhatIsRedactedInTheArgumentsNeverReachesTheTool) 
   EXPECT_EQ(hits()[0].at("body").at("action"), json::value("redact"));
   const AuditRecord record = last_record();
   ASSERT_EQ(record.guards.size(), 2u);
-  EXPECT_EQ(record.guards[0].verdict, "rewrite");
-  EXPECT_EQ(record.guards[1].verdict, "allow");
+  EXPECT_EQ(record.guards[0].verdict, GuardVerdict::Rewrite);
+  EXPECT_EQ(record.guards[1].verdict, GuardVerdict::Allow);
 }
 
 // GR-31 GR-56 (partly) GR-72 GR-74

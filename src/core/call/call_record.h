@@ -1,0 +1,94 @@
+// What the intent and the tool-audit entry of a call say of it, before its end.
+//
+//   CallRecord record = CallRecord::from_entry(entry);   // of the intent
+//   record.tier;                                         // Autonomy::ActAuto
+//   record.announced.continuation_id;                    // of a call that was handed out
+//
+// A call that runs here makes its record of its trail (`Journal`). A call that runs elsewhere, or
+// that lost its process, is read back from the entry that opened it. Both end in `add_end`.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/call/decision_context.h"
+#include "core/call/ending.h"
+#include "core/call/idempotency.h"
+#include "core/record/batch.h"
+#include "core/record/recorder.h"
+#include "sallyport/audit_record.h"
+#include "sallyport/call.h"
+#include "sallyport/classification.h"
+#include "sallyport/envelope.h"
+
+namespace sallyport::core {
+
+// A value.
+struct CallRecord {
+  // Only an intent says these.
+  struct Announced {
+    std::string started_at{};       // RFC 3339
+    std::string request_id{};       // of the approval that the call uses; empty: none
+    std::string binding{};          // of that approval
+    std::string row_key{};          // of its idempotency row; empty: it has none
+    std::string continuation_id{};  // of its hand-off; empty: it runs here
+  };
+
+  Subject subject{};
+  std::string tool_call_id{};
+  std::string display_name{};
+  Tier tool_tier = Tier::Confirm;
+  std::uint64_t turn = 0;
+  std::string request_digest{};
+  std::string call_digest{};
+  std::string effect_class{};
+  RecoveryClass recovery_class = RecoveryClass::SideEffecting;
+  Autonomy tier = Autonomy::ActWithApproval;
+  std::string tier_source{};
+  std::string approval_id{};  // empty: no person was asked
+  std::optional<std::uint64_t> matched_grant_index{};
+  std::string trigger_id{};                   // of the event that set it off; empty: none did
+  std::optional<DecisionContext> decision{};  // no value: an earlier release wrote the entry
+  // Open values: both inputs, provenance, guards, rules, and what this release does not know.
+  json::object content{};
+  Announced announced{};
+
+  // What the commit of the record needs beside its body.
+  std::vector<ExactContent> exact{};
+  json::array redactions{};
+  std::vector<Fact> facts{};
+  std::vector<std::shared_ptr<const FactChange>> changes{};
+  std::vector<Draft> in_front{};  // entries that the record names
+
+  // `entry` has its body opened. It is the intent of a call, its `requires_confirmation`, its end,
+  // or the entry that says that it joined the question about another call.
+  static CallRecord from_entry(const json::object& entry);
+
+  Draft intent() &&;
+  // Without an ending.
+  Draft audit() &&;
+
+  // Has the idempotency row follow the record, for a call with an intent.
+  void follow_row(Idempotency::Status status);
+};
+
+// As far as an entry names it.
+Subject subject_of(const json::object& entry);
+Call call_of(const Subject& subject);
+// What a tool gave, from a result as records and hosts have it.
+Envelope envelope_of(const ToolResult& result);
+
+// Where an ending stands in its batch.
+struct EndPlaces {
+  std::vector<Batch::Handle> events{};  // as the ending has them
+  Batch::Handle record{};
+};
+// The one way in which a call ends in the log: its last events, the entries in front of its record,
+// the record with its ending, and the memory.
+EndPlaces add_end(CallRecord record, const Ending& ending, Batch& batch);
+
+}  // namespace sallyport::core
