@@ -56,7 +56,6 @@ Result<void> read_reviewers(const Place& place, Policy& out) {
   for (const trust::Reviewer& person : people->people) {
     if (!person.has_role("approver")) continue;
     rules.reviewers.push_back(person.name);
-    if (person.client) rules.clients.emplace(*person.client, person.name);
   }
   rules.people = std::make_shared<const trust::ApproverBook>(std::move(*people));
   return {};

@@ -102,6 +102,20 @@ class InTheClient(Approvals):
         self.assertTrue(answer["result"]["isError"])
         self.assertEqual(len(self.ran()), 1)
 
+    # The answer of a stateless client was dropped where the data folder, and no policy, names its user. AP-31
+    def test_a_user_whom_the_data_folder_names_answers_in_his_client_of_either_era(self):
+        (self.data / "reviewers.yaml").write_text(f"reviewers:\n{self.ada}\n{self.user}\n")
+        policy = self.write("policy.yaml", "version: 1\nautonomy: {tier: act_with_approval}\n")
+        client = self.stateless(policy, FORMS)
+        done = client.answer(self.write_file(client, requestState=self.wanted(client),
+                                             inputResponses=self.said("approve")))
+        self.assertEqual(done["result"]["content"][0]["text"], "written")
+        client = self.session(policy, FORMS)
+        call = self.write_file(client, {"path": "b.txt", "text": "hi"})
+        client.send({"id": self.form(client)["id"], "result": {"action": "accept", "content": {"decision": "approve"}}})
+        self.assertEqual(client.answer(call)["result"]["content"][0]["text"], "written")
+        self.assertEqual([entry["reviewers"] for entry in self.entries("approval_decision")], [["user:dana"]] * 2)
+
     # AP-32 (partly)
     def test_a_changed_or_strange_request_state_is_refused(self):
         client = self.stateless(self.policy(people=[self.ada, self.user]), FORMS)

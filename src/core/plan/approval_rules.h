@@ -59,8 +59,6 @@ struct ApprovalRules {
   std::set<std::string> dual_control{};  // tools and side-effect classes
   std::uint64_t most_open = 64;          // questions of one agent that wait at the same time
   std::chrono::seconds hold{50};         // how long a front keeps its client waiting (AP-34)
-  // Of the policy's own list. Principal: the reviewer as whom its user answers in the client.
-  std::map<std::string, std::string> clients{};
   // Null: who answers is vouched for by the program he answers through.
   std::shared_ptr<const ReviewerBook> people{};
   // The program that holds the plan answers for its own people: only what comes through the command

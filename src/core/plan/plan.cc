@@ -127,7 +127,6 @@ json::object ApprovalRules::dump() const {
   // Policies that do not name them keep the hash they had.
   if (hold != ApprovalRules{}.hold) rules["hold_s"] = hold.count();
   if (most_open != ApprovalRules{}.most_open) rules["pending_per_agent"] = most_open;
-  if (!clients.empty()) rules["clients"] = json::value_from(clients);
   return rules;
 }
 

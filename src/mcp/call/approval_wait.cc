@@ -46,13 +46,16 @@ Async<void> ApprovalWait::attend(CallDesk::Held call) {
   if (call->waits) co_await hold(call);
 }
 
+std::string ApprovalWait::reviewer_here() const {
+  const std::shared_ptr<const core::Plan> plan = context_.parts.plans.current();
+  const auto& people = plan->approvals().people;
+  return people ? people->of_client(context_.settings.agent_id) : std::string();
+}
+
 // Only where the user of this client is a registered reviewer, who is asked about one call that
 // needs no second person (AP-13, AP-17, AP-31).
 std::optional<ApprovalWait::Form> ApprovalWait::form_for(const HeldCall& call) const {
-  const std::shared_ptr<const core::Plan> plan = context_.parts.plans.current();
-  const auto& people = plan->approvals().people;
-  const std::string reviewer =
-      people ? people->of_client(context_.settings.agent_id) : std::string();
+  const std::string reviewer = reviewer_here();
   if (reviewer.empty() || call.waits->needs_human) return std::nullopt;
   if (!shows_forms(call.capabilities)) return std::nullopt;
   const Result<json::object> entry =
@@ -240,12 +243,12 @@ Async<void> ApprovalWait::take_answer(Message request, SealedState state) {
   }
   const json::object* const answers = object_in(*request.params(), "inputResponses");
   const json::value* const answer = answers ? answers->if_contains(kApprovalKey) : nullptr;
-  const auto& clients = context_.parts.plans.current()->approvals().clients;
-  const auto reviewer = clients.find(context_.settings.agent_id);
+  std::string reviewer = reviewer_here();
   const auto reply = answer ? reply_in_form(*answer) : std::nullopt;
-  if (reply && reviewer != clients.end()) {
-    Form form{
-        .approval_id = state.approval_id, .reviewer = reviewer->second, .binding = state.binding};
+  if (reply && !reviewer.empty()) {
+    Form form{.approval_id = state.approval_id,
+              .reviewer = std::move(reviewer),
+              .binding = state.binding};
     co_await answer_for_user(std::move(form), *reply);
   }
   const CallDesk::Held call = waiting();

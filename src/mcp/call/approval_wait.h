@@ -46,6 +46,8 @@ class ApprovalWait {
     json::object params{};
   };
 
+  // The registered reviewer as whom the user of this client answers; empty: none.
+  std::string reviewer_here() const;
   std::optional<Form> form_for(const HeldCall& call) const;
   bool is_decided(const std::string& approval_id) const;
   Async<void> hold(CallDesk::Held call);

@@ -52,7 +52,8 @@ TEST(ApprovalKeysTest, AReviewerMayBeKnownByHisClientAndByNothingElse) {
   const Result<Policy> policy = read_policy(with(kTwo + person + "  hold_s: 0\n"), "p.yaml");
   ASSERT_TRUE(policy) << policy.error().message;
   const core::ApprovalRules& rules = *policy->approvals;
-  EXPECT_EQ(rules.clients, (std::map<std::string, std::string>{{"uid:dana", "user:dana"}}));
+  EXPECT_EQ(rules.people->of_client("uid:dana"), "user:dana");
+  EXPECT_EQ(rules.people->of_client("uid:ada"), "");
   EXPECT_EQ(rules.hold, std::chrono::seconds(0));
   EXPECT_TRUE(rules.people->check("user:dana", "x", ""));
   EXPECT_EQ(read_policy(with(kTwo), "p.yaml")->approvals->hold, std::chrono::seconds(50));
