@@ -38,4 +38,16 @@ void Bell::ring(const std::string& key) {
   });
 }
 
+void Bell::ring_all() {
+  waiting_.with([](auto& waiting) {
+    for (const auto& [key, timer] : waiting) end_wait(timer);
+  });
+}
+
+void Bell::ring_one() {
+  waiting_.with([](auto& waiting) {
+    if (!waiting.empty()) end_wait(waiting.begin()->second);
+  });
+}
+
 }  // namespace sallyport

@@ -20,7 +20,10 @@ class Bell {
   // wait only as long as being late is no harm.
   Async<void> wait(std::string key, std::chrono::milliseconds longest, std::stop_token cancel);
 
-  void ring(const std::string& key);  // from any thread
+  // From any thread.
+  void ring(const std::string& key);
+  void ring_all();  // for every key
+  void ring_one();  // for one of those who wait
 
  private:
   // Shared: a ring may be on its way to a timer whose wait has just ended.

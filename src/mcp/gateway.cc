@@ -110,13 +110,20 @@ Async<void> Gateway::end() {
 }
 
 // Looks for what people in other processes have done: tools that they accepted, and proposals that
-// they answered.
+// they answered. One look at the log serves all gateways of a process; where it has not grown, only
+// what no entry tells is looked for, such as the end of a process that had a proposal.
 Async<void> Gateway::watch() {
+  constexpr int kAnyway = 10;
   const std::stop_token cancel = watching_.get_token();
+  core::LogWatch& log = parts_.governor.approvals().log();
   bool complained = false;
+  std::uint64_t seen = 0;
+  int quiet = 0;
   while (!cancel.stop_requested()) {
     co_await bell_.wait("proposals", settings_.limits.proposals, cancel);
     if (cancel.stop_requested()) co_return;
+    if (!log.grown(seen) && ++quiet < kAnyway) continue;
+    quiet = 0;
     if (server_.tools().take_accepted()) listeners_.tell_tools_changed();
     const Result<void> ran = co_await calls_.run_answered(cancel);
     if (!ran && !std::exchange(complained, true)) {

@@ -8,23 +8,6 @@
 
 namespace sallyport::core {
 
-namespace {
-
-// Counts one who waits.
-class Waiting {
- public:
-  explicit Waiting(std::shared_ptr<std::atomic<unsigned>> count) : count_(std::move(count)) {
-    ++*count_;
-  }
-  Waiting(const Waiting&) = delete;
-  ~Waiting() { --*count_; }
-
- private:
-  std::shared_ptr<std::atomic<unsigned>> count_;  // shared: it may outlive the approvals
-};
-
-}  // namespace
-
 // A call that used it, or could not any more, was quicker: its result is the answer, or its refusal
 // is.
 Result<Reply> Approvals::decided(const State& state) {
@@ -66,19 +49,12 @@ Result<Reply> Approvals::reply_of(const State& state) {
   return reply;
 }
 
-// Answers of other processes are seen at the next look: soon where few wait, and never at the cost
-// of more than some thousand looks a second.
-std::chrono::milliseconds Approvals::look_again() const {
-  return std::chrono::milliseconds(std::clamp(waiting_->load() / 2, 20u, 500u));
-}
-
 Async<void> Approvals::pause(std::string approval_id) {
-  co_await bell_.wait(std::move(approval_id), look_again(), {});
+  co_await log_.wait(std::move(approval_id), std::chrono::milliseconds(500), {});
 }
 
 Task<Reply> Approvals::wait(std::string approval_id, WallTime until, std::stop_token cancel,
                             Role role) {
-  const Waiting waiting(waiting_);
   while (true) {
     SALLYPORT_CO_TRY(std::optional<State> now, state(approval_id));
     // Most looks find no answer.
@@ -110,7 +86,7 @@ Task<Reply> Approvals::wait(std::string approval_id, WallTime until, std::stop_t
       if (!said && said.error().code == ErrorCode::Conflict) continue;
       co_return std::move(*given_up);
     }
-    co_await bell_.wait(approval_id, std::min(left, look_again()), cancel);
+    co_await log_.wait(approval_id, left, cancel);
   }
 }
 

@@ -158,7 +158,7 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
     if (folded && !decided) {
       SALLYPORT_CO_CHECK_OK(co_await settle(approval_id));
     }
-    bell_.ring(approval_id);
+    log_.ring(approval_id);
     co_return Result<void>{};
   }
   co_return too_many();
@@ -252,7 +252,7 @@ Task<void> Approvals::pass_on(std::string approval_id) {
                                                    {now->expected(approval_id)});
     if (!written && written.error().code == ErrorCode::Conflict) continue;
     if (!written) co_return std::unexpected(written.error());
-    bell_.ring(approval_id);
+    log_.ring(approval_id);
     co_return Result<void>{};
   }
   co_return too_many();
@@ -286,7 +286,7 @@ Task<bool> Approvals::close(std::string approval_id, ApprovalStatus from, Closin
                                 Urgency::Reports, {now->expected(approval_id)});
   if (!written && written.error().code == ErrorCode::Conflict) co_return false;
   if (!written) co_return std::unexpected(written.error());
-  bell_.ring(approval_id);
+  log_.ring(approval_id);
   co_return true;
 }
 

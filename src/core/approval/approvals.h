@@ -3,17 +3,16 @@
 // of the ledger: the first refusal denies, and enough people who say yes approve (AP-10).
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/bell.h"
 #include "base/clock.h"
 #include "core/approval/approval_state.h"
 #include "core/plan/approval_rules.h"
+#include "core/record/log_watch.h"
 #include "core/record/recorder.h"
 #include "core/record/redactor.h"
 #include "sallyport/approval.h"
@@ -31,7 +30,11 @@ class Approvals {
   using Rules = std::function<std::shared_ptr<const ApprovalRules>()>;
   // Names that people give themselves are also kept outside entries, so they are redacted here.
   Approvals(Recorder& recorder, const Clock& clock, const Redactor& redactor, Rules rules = {})
-      : recorder_(recorder), clock_(clock), redactor_(redactor), rules_(std::move(rules)) {}
+      : recorder_(recorder),
+        clock_(clock),
+        redactor_(redactor),
+        rules_(std::move(rules)),
+        log_(recorder) {}
 
   // No value: there is no such question.
   Result<std::optional<State>> state(const std::string& approval_id) {
@@ -55,9 +58,11 @@ class Approvals {
   // question is pending again. Only the process whose call waits calls this, because its plan says
   // who is registered (AP-44).
   Task<void> disown_forged(std::string approval_id);
-  // Waits as long as one look of `wait` takes, or until this process changes the question.
+  // Waits until the log has grown or this process changes the question, at most half a second.
   Async<void> pause(std::string approval_id);
-  void ring(const std::string& approval_id) { bell_.ring(approval_id); }
+  void ring(const std::string& approval_id) { log_.ring(approval_id); }
+  // Tells whether the log has grown, for others of this process who wait for people.
+  LogWatch& log() { return log_; }
 
   // Closes a question that has expired, and a yes that was not used in time. Turns sufficient
   // answers into a decision (AP-17, AP-19).
@@ -106,15 +111,12 @@ class Approvals {
   // Writes nothing if the state is no longer `from`.
   Task<bool> close(std::string approval_id, ApprovalStatus from, Closing closing);
   Task<void> settle(std::string approval_id);
-  std::chrono::milliseconds look_again() const;
 
   Recorder& recorder_;
   const Clock& clock_;
   const Redactor& redactor_;
   Rules rules_;
-  Bell bell_;
-  // The number of waiting calls. Shared, because an abandoned call may outlive this.
-  std::shared_ptr<std::atomic<unsigned>> waiting_ = std::make_shared<std::atomic<unsigned>>(0);
+  LogWatch log_;
 };
 
 }  // namespace sallyport::core

@@ -1,0 +1,41 @@
+// Notices that the log has grown, for all in this process who wait for what another process writes.
+// One of them looks at the size of the log; the others sleep until it has changed. So the cost of
+// waiting does not grow with the number of those who wait, and a quiet log is not searched.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "base/async.h"
+#include "core/record/recorder.h"
+
+namespace sallyport::core {
+
+// One for each process. May be used from any thread.
+class LogWatch {
+ public:
+  explicit LogWatch(RecordReader& records);
+
+  // Returns when the log has grown, when `ring` was called for `key`, when `longest` or half a
+  // second has passed, or on cancel; the caller looks which. The one that looks for all returns
+  // after one look.
+  Async<void> wait(std::string key, std::chrono::milliseconds longest, std::stop_token cancel);
+  // This process has changed what `key` stands for.
+  void ring(const std::string& key);
+
+  // True if the log has grown since `seen` was set here; `seen` is set again. One read of the size
+  // serves all who ask within a tenth of a second. True also where the size cannot be read.
+  bool grown(std::uint64_t& seen);
+
+ private:
+  struct Shared;
+  std::uint64_t read_size();
+
+  RecordReader& records_;
+  std::shared_ptr<Shared> shared_;  // an abandoned wait may outlive this
+};
+
+}  // namespace sallyport::core
