@@ -444,13 +444,13 @@ void split(std::vector<Conditions>& pieces, ValuesOf values_of, With with) {
 }
 
 template <class Value>
-void split(std::vector<Conditions>& pieces, std::vector<Value> Conditions::*list) {
+void split(std::vector<Conditions>& pieces, std::vector<Value> Conditions::* list) {
   split(
       pieces, [&](const Conditions& one) { return one.*list; },
       [&](Conditions& piece, const Value& value) { piece.*list = {value}; });
 }
 
-void split(std::vector<Conditions>& pieces, std::optional<bool> Conditions::*answer) {
+void split(std::vector<Conditions>& pieces, std::optional<bool> Conditions::* answer) {
   split(
       pieces,
       [&](const Conditions& one) {

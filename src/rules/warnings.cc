@@ -88,8 +88,8 @@ class Look {
     }
     if (stronger.empty() || rule_.when.empty()) return;
     if (implies(in_pieces(rule_.when), stronger)) {
-      warn("shadowed", fmt::format("rule `{}` decides nothing: stronger rules cover it together",
-                                   rule_.id));
+      warn("shadowed",
+           fmt::format("rule `{}` decides nothing: stronger rules cover it together", rule_.id));
     }
   }
 

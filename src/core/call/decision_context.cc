@@ -76,8 +76,9 @@ void DecisionContext::add_to(json::object& body) const {
 }
 
 std::string DecisionContext::brief() const {
-  return fmt::format("{} {} {}{}{}{}", as_of, front, letter_of(class_source), caution ? fmt::format(" {}", kCaution) : "",
-                     definition.empty() ? "" : " ", short_digest(definition));
+  return fmt::format("{} {} {}{}{}{}", as_of, front, letter_of(class_source),
+                     caution ? fmt::format(" {}", kCaution) : "", definition.empty() ? "" : " ",
+                     short_digest(definition));
 }
 
 std::string front_word(const std::string& front) {

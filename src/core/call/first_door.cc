@@ -49,7 +49,8 @@ constexpr std::string_view kExpiredSpace = "rule_expired";
 void pin_workspace(Trail& trail) {
   bool pins = false;
   trail.workspace = session_workspace(trail.call(), *trail.facts, &pins);
-  std::erase_if(trail.closing_facts, [](const Fact& fact) { return fact.space == kWorkspaceSpace; });
+  std::erase_if(trail.closing_facts,
+                [](const Fact& fact) { return fact.space == kWorkspaceSpace; });
   if (!pins) return;
   trail.closing_facts.push_back({std::string(kWorkspaceSpace), workspace_key(trail.call()),
                                  canonical_json(json::value_from(trail.workspace))});
@@ -135,11 +136,10 @@ void look_around(Trail& trail, const Upstream& upstream) {
 void drop_notes(Trail& trail, std::size_t from) {
   if (trail.rows.size() <= from) return;
   const auto first = trail.rows.begin() + static_cast<std::ptrdiff_t>(from);
-  trail.rows.erase(std::remove_if(first, trail.rows.end(),
-                                  [](const Trail::Row& row) {
-                                    return std::holds_alternative<Draft>(row);
-                                  }),
-                   trail.rows.end());
+  trail.rows.erase(
+      std::remove_if(first, trail.rows.end(),
+                     [](const Trail::Row& row) { return std::holds_alternative<Draft>(row); }),
+      trail.rows.end());
 }
 
 // How often a decision is made again because others changed what it was made of.

@@ -43,15 +43,18 @@ TEST(GlobTest, StarsStayInASegmentAndTwoStarsDoNot) {
 
 // What the index of rules passes over matches nothing. RU-78
 TEST(GlobTest, APathThatAGlobMatchesHasItsFeature) {
-  const std::string kNames[] = {"a", "b.c", "B.C", "x.key", "é", "e\u0301", "a.", "a. ", "K", "\u212a"};
-  const std::string kParts[] = {"a", "*", "**", "*.c", "?", "*.key", "é", "*\u0301", "*.", "k", "*k"};
+  const std::string kNames[] = {"a",       "b.c", "B.C", "x.key", "é",
+                                "e\u0301", "a.",  "a. ", "K",     "\u212a"};
+  const std::string kParts[] = {"a", "*",       "**", "*.c", "?", "*.key",
+                                "é", "*\u0301", "*.", "k",   "*k"};
   std::size_t matched = 0;
   std::size_t passed_over = 0;
   for (const std::string& name : kNames) {
     const std::string path = "/w/" + name;
     const std::uint64_t features = features_of(PathForm::of(path));
     for (const std::string& part : kParts) {
-      for (const std::string& text : {"/w/" + part, "/W/" + part, "/*/" + part, "**/" + part + "/**"}) {
+      for (const std::string& text :
+           {"/w/" + part, "/W/" + part, "/*/" + part, "**/" + part + "/**"}) {
         const std::optional<std::uint64_t> feature = Glob::parse(text).value().feature();
         const bool passes = feature && (*feature & features) == 0;
         const bool matches = glob(text, path) != Match::No;
