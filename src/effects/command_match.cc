@@ -280,6 +280,32 @@ Match program_match(const std::string& wanted, const Command& command, const std
   return same ? Match::Yes : Match::No;
 }
 
+// What a program could take for words, until `take` says false.
+template <class Take>
+void for_each_piece(std::string_view rest, Take take) {
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.size(), rest.find_first_of(" \t\n;&|"));
+    if (end > 0 && !take(rest.substr(0, end))) return;
+    rest.remove_prefix(std::min(rest.size(), end + 1));
+  }
+}
+
+// Does a word of the command hold the name of the program? Most do not, and need no list of pieces.
+bool is_given(std::string_view program, const Command& command) {
+  if (program.contains('/')) return true;
+  const std::string_view name = program_alias(program);
+  bool found = false;
+  for (const Word& word : command.words) {
+    for (const std::string& value : word.values) {
+      for_each_piece(value, [&](std::string_view piece) {
+        found = found || program_alias(last_segment(piece)) == name;
+        return !found;
+      });
+    }
+  }
+  return found;
+}
+
 Match match_words(const CommandPattern& pattern, const Command& command,
                   std::span<const Word> words, bool restrictive,
                   const std::vector<std::string>& workspaces) {
@@ -304,6 +330,7 @@ Match matches(const CommandPattern& pattern, const Command& command, bool restri
   const Match match = match_words(pattern, command, command.words, restrictive, workspaces);
   if (match != Match::No || command.has_profile || !restrictive) return match;
   // A program without a profile may run what it is given (RU-53).
+  if (!is_given(pattern.run[0], command)) return Match::No;
   std::vector<Word> pieces;
   for (const Word& word : std::span(command.words).subspan(1)) {
     if (!word.known()) {
@@ -311,12 +338,10 @@ Match matches(const CommandPattern& pattern, const Command& command, bool restri
       continue;
     }
     for (const std::string& value : word.values) {
-      std::string_view rest = value;
-      while (!rest.empty() && pieces.size() < 4096) {
-        const std::size_t end = std::min(rest.size(), rest.find_first_of(" \t\n;&|"));
-        if (end > 0) pieces.push_back({.values = {std::string(rest.substr(0, end))}});
-        rest.remove_prefix(std::min(rest.size(), end + 1));
-      }
+      for_each_piece(value, [&](std::string_view piece) {
+        if (pieces.size() < 4096) pieces.push_back({.values = {std::string(piece)}});
+        return pieces.size() < 4096;
+      });
     }
   }
   std::size_t tries = 64;

@@ -425,4 +425,58 @@ bool implies(const std::vector<Conditions>& narrow, const std::vector<Conditions
   });
 }
 
+namespace {
+
+constexpr std::size_t kMostPieces = 512;
+
+// One piece for each of the values that `values_of` names, made by `with`; none: it stays.
+template <class ValuesOf, class With>
+void split(std::vector<Conditions>& pieces, ValuesOf values_of, With with) {
+  std::vector<Conditions> next;
+  for (const Conditions& piece : pieces) {
+    const auto values = values_of(piece);
+    if (values.size() < 2) next.push_back(piece);
+    for (std::size_t i = 0; values.size() > 1 && i < values.size(); ++i) {
+      with(next.emplace_back(piece), values[i]);
+    }
+  }
+  if (next.size() <= kMostPieces) pieces = std::move(next);
+}
+
+template <class Value>
+void split(std::vector<Conditions>& pieces, std::vector<Value> Conditions::* list) {
+  split(
+      pieces, [&](const Conditions& one) { return one.*list; },
+      [&](Conditions& piece, const Value& value) { piece.*list = {value}; });
+}
+
+void split(std::vector<Conditions>& pieces, std::optional<bool> Conditions::* answer) {
+  split(
+      pieces,
+      [&](const Conditions& one) {
+        return one.*answer ? std::vector<int>() : std::vector<int>{0, 1};
+      },
+      [&](Conditions& piece, int value) { piece.*answer = value == 1; });
+}
+
+}  // namespace
+
+std::vector<Conditions> in_pieces(const std::vector<Conditions>& list) {
+  std::vector<Conditions> pieces = list;
+  split(pieces, &Conditions::agent);
+  split(pieces, &Conditions::session);
+  split(pieces, &Conditions::front);
+  split(pieces, &Conditions::server);
+  split(pieces, &Conditions::tool);
+  split(pieces, &Conditions::effect_class);
+  split(pieces, &Conditions::path);
+  split(pieces, &Conditions::inside);
+  split(pieces, &Conditions::host);
+  split(pieces, &Conditions::command);
+  split(pieces, &Conditions::interactive);
+  split(pieces, &Conditions::recursive);
+  split(pieces, &Conditions::opaque);
+  return pieces;
+}
+
 }  // namespace sallyport::rules

@@ -119,4 +119,9 @@ bool name_matches(std::string_view pattern, std::string_view name);  // `*` is t
 bool implies(const Conditions& narrow, const Conditions& wide);
 bool implies(const std::vector<Conditions>& narrow, const std::vector<Conditions>& wide);
 
+// The same conditions, each with one value in each list and with both answers where none is given:
+// several rules may cover together what none of them covers alone. Lists that would become too many
+// stay as they are.
+std::vector<Conditions> in_pieces(const std::vector<Conditions>& list);
+
 }  // namespace sallyport::rules

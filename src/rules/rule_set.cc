@@ -117,7 +117,9 @@ class Decider {
   // All of them where the effect may be on a path that its own does not show.
   static std::uint64_t path_features(const SeenEffect& seen) {
     const Effect& effect = seen.effect();
-    if (effect.opaque || effect.recursive) return RuleKey::kAll;
+    // A recursive read reaches no glob below its path (RU-39).
+    const bool reaches_below = effect.recursive && effect.effect_class != "fs.read";
+    if (effect.opaque || reaches_below) return RuleKey::kAll;
     if (!effect.path) return 0;
     const PathForms& forms = seen.forms();
     if (forms.unknown || forms.below) return RuleKey::kAll;

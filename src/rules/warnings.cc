@@ -75,12 +75,21 @@ class Look {
       return warn("unreachable",
                   fmt::format("rule `{}` has conditions that never hold together", rule_.id));
     }
+    std::vector<Conditions> stronger;
     for (const Rule& other : set_.rules) {
       if (strength(rule_) == 0 || strength(other) <= strength(rule_)) continue;
-      if (!other.unless.empty() || other.expires || !implies(rule_.when, other.when)) continue;
-      return warn("shadowed", fmt::format("rule `{}` decides nothing: `{}` at {} is stronger and "
-                                          "covers it",
-                                          rule_.id, other.id, other.place));
+      if (!other.unless.empty() || other.expires) continue;
+      if (implies(rule_.when, other.when)) {
+        return warn("shadowed", fmt::format("rule `{}` decides nothing: `{}` at {} is stronger and "
+                                            "covers it",
+                                            rule_.id, other.id, other.place));
+      }
+      std::ranges::copy(other.when, std::back_inserter(stronger));
+    }
+    if (stronger.empty() || rule_.when.empty()) return;
+    if (implies(in_pieces(rule_.when), stronger)) {
+      warn("shadowed",
+           fmt::format("rule `{}` decides nothing: stronger rules cover it together", rule_.id));
     }
   }
 

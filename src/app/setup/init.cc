@@ -142,11 +142,11 @@ void tell(const Context& context, const InitOptions& options, const SettingsFile
 
 Result<int> init(const Context& context, const InitOptions& options) {
   if (!options.agent && !options.client) {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("name the program to set up, for example `sallyport init --agent "
-                            "claude-code`; --agent takes {}, --client takes {}",
-                            fmt::join(hook::dialect_names(), ", "),
-                            fmt::join(client_names(), ", ")));
+    return fail(
+        ErrorCode::InvalidInput,
+        fmt::format("name the program to set up, for example `sallyport init --agent "
+                    "claude-code`; --agent takes {}, --client takes {}",
+                    fmt::join(hook::dialect_names(), ", "), fmt::join(client_names(), ", ")));
   }
   if (options.agent && options.client) {
     return fail(

@@ -43,32 +43,29 @@ TEST(GlobTest, StarsStayInASegmentAndTwoStarsDoNot) {
 
 // What the index of rules passes over matches nothing. RU-78
 TEST(GlobTest, APathThatAGlobMatchesHasItsFeature) {
-  const char* const kNames[] = {"a", "b.c", "B.C", "x.key", "é", "e\u0301", "a.", "a. ", "K", "\u212a", ".env"};
-  const char* const kParts[] = {"a", "*", "**", "*.c", "?", "*.key", "A", "é", "*\u0301", "*a.", "*.", "k", "*k", ".e*"};
+  const std::string kNames[] = {"a",       "b.c", "B.C", "x.key", "é",
+                                "e\u0301", "a.",  "a. ", "K",     "\u212a"};
+  const std::string kParts[] = {"a", "*",       "**", "*.c", "?", "*.key",
+                                "é", "*\u0301", "*.", "k",   "*k"};
   std::size_t matched = 0;
   std::size_t passed_over = 0;
-  for (const std::string first : kNames) {
-    for (const std::string second : kNames) {
-      const std::string path = "/" + first + "/" + second;
-      for (const std::string front : kParts) {
-        for (const std::string back : kParts) {
-          for (const std::string& text : {"/" + front + "/" + back, "**/" + back + "/**"}) {
-            const Glob made = Glob::parse(text).value();
-            const std::uint64_t features = features_of(PathForm::of(path));
-            const bool passes = made.feature() && (*made.feature() & features) == 0;
-            passed_over += passes ? 1 : 0;
-            for (const Side side : {Side::Wide, Side::Narrow}) {
-              const bool matches = glob(text, path, side) != Match::No;
-              matched += matches ? 1 : 0;
-              EXPECT_FALSE(matches && passes) << text << " " << path;
-            }
-          }
-        }
+  for (const std::string& name : kNames) {
+    const std::string path = "/w/" + name;
+    const std::uint64_t features = features_of(PathForm::of(path));
+    for (const std::string& part : kParts) {
+      for (const std::string& text :
+           {"/w/" + part, "/W/" + part, "/*/" + part, "**/" + part + "/**"}) {
+        const std::optional<std::uint64_t> feature = Glob::parse(text).value().feature();
+        const bool passes = feature && (*feature & features) == 0;
+        const bool matches = glob(text, path) != Match::No;
+        EXPECT_FALSE(matches && passes) << text << " " << path;
+        matched += matches ? 1 : 0;
+        passed_over += passes ? 1 : 0;
       }
     }
   }
-  EXPECT_GT(matched, 1'000U);
-  EXPECT_GT(passed_over, 1'000U);
+  EXPECT_GT(matched, 50U);
+  EXPECT_GT(passed_over, 50U);
 }
 
 // RU-37
