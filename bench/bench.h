@@ -37,6 +37,9 @@ void measure_sanitizer(Report& report, bool quick);
 void measure_calls(Report& report, bool quick);
 void measure_match(Report& report, bool quick);
 void measure_guardrails(Report& report, bool quick);
+void measure_deltas(Report& report, bool quick);
+// Nothing else, to count instructions: so many streams of 200 deltas.
+void run_deltas(std::size_t streams, const std::string& api, bool armed);
 void measure_grants(Report& report, bool quick);
 void measure_rules(Report& report, bool quick);
 void measure_approve(Report& report, bool quick);

@@ -60,9 +60,10 @@ constexpr std::pair<std::string_view, void (*)(Report&, bool)> kSections[] = {
     {"calls", measure_calls},           {"redaction", measure_redaction},
     {"sanitizer", measure_sanitizer},   {"verification", measure_verification},
     {"growth", measure_growth},         {"match", measure_match},
-    {"guardrails", measure_guardrails}, {"grants", measure_grants},
-    {"rules", measure_rules},           {"approve", measure_approve},
-    {"agents", measure_agents},         {"cluster", measure_cluster}};
+    {"guardrails", measure_guardrails}, {"deltas", measure_deltas},
+    {"grants", measure_grants},         {"rules", measure_rules},
+    {"approve", measure_approve},       {"agents", measure_agents},
+    {"cluster", measure_cluster}};
 
 int refuse(std::string_view word) {
   fmt::print(stderr, "sallyport_bench: `{}` is no section; there are", word);
@@ -75,11 +76,16 @@ int refuse(std::string_view word) {
 
 // sallyport_bench [--quick] [SECTION...]
 // sallyport_bench --calls N [memory|disk [read_file|write_file]]
+// sallyport_bench --deltas N API [armed]
 int main(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() >= 2 && words[0] == "--calls") {
     run_calls(std::stoul(words[1]), words.size() > 2 ? words[2] : "",
               words.size() > 3 ? words[3] : "read_file");
+    return 0;
+  }
+  if (words.size() >= 3 && words[0] == "--deltas") {
+    run_deltas(std::stoul(words[1]), words[2], words.size() > 3);
     return 0;
   }
   const bool quick = std::erase(words, "--quick") > 0;

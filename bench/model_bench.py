@@ -129,6 +129,10 @@ class Target:
         """Resident memory in MiB."""
         return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{self.pid()}/status").read_text()).group(1)) / 1024
 
+    def own_memory(self):
+        """What of it no file holds, in MiB: resident memory also counts pages of the program and its libraries, which processes share."""
+        return int(re.search(r"Private_Dirty:\s+(\d+)", pathlib.Path(f"/proc/{self.pid()}/smaps_rollup").read_text()).group(1)) / 1024
+
     def spent(self):
         """Processor time so far, in microseconds."""
         fields = pathlib.Path(f"/proc/{self.pid()}/stat").read_text().rsplit(")", 1)[1].split()
@@ -271,7 +275,7 @@ def memory(cwd, provider, load, counts):
     try:
         until_ready(load, target)
         time.sleep(1)
-        row = {"idle_mib": target.memory()}
+        row = {"idle_mib": target.memory(), "idle_own_mib": target.own_memory()}
         for count in counts:
             start = time.monotonic()
             held = load.run(60, hold=count, body=question("still"), **target.job)["held"]
@@ -321,7 +325,8 @@ def measure(options, cwd, room):
         disk = Disk(cwd)
         tell("streams that stand still")
         # The parts that are short and sure come first.
-        result = {"memory": memory(cwd, provider.url, load, [min(room, count) for count in options.held]), "rival_idle_mib": targets[3].memory()}
+        result = {"memory": memory(cwd, provider.url, load, [min(room, count) for count in options.held]), "rival_idle_mib": targets[3].memory(),
+                  "rival_idle_own_mib": targets[3].own_memory()}
         tell("an answer of 1 MiB")
         result["growth"] = {target.name: growth(target, load, options.repeats) for target in targets[:3]}
         tell("a request of 1 MiB")
@@ -383,6 +388,7 @@ def show(result):
         line(f"  {name}", f"{body[key] / 1000:.1f} ms", f"added is {share:.2f} of it; {verdict(share, 2)}")
     print("memory of the proxy, 64 patterns")
     line("idle", f"{result['memory']['idle_mib']:.0f} MiB", f"{verdict(result['memory']['idle_mib'] * 1.048576, 40, unit=' MB')}; Portkey {result['rival_idle_mib']:.0f} MiB")
+    line("  of it in no file", f"{result['memory']['idle_own_mib']:.0f} MiB", f"Portkey {result['rival_idle_own_mib']:.0f} MiB")
     for row in result["memory"]["open"]:
         each = (row["mib"] - result["memory"]["idle_mib"]) * 1024 / row["streams"]
         line(f"{row['streams']:,} streams that stand still", f"{row['mib']:.0f} MiB", f"{each:.0f} KiB a stream, opened in {row['opened_s']:.1f} s; {verdict(row['mib'], 1024, unit=' MiB')}")

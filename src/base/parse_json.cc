@@ -63,6 +63,8 @@ class Builder {
 
   explicit Builder(const JsonLimits& limits) : numbers_(limits.numbers), most_(limits.values) {
     stack_.reset();
+    names_.reserve(16);
+    frames_.reserve(8);
   }
 
   using Code = boost::system::error_code;
@@ -71,12 +73,13 @@ class Builder {
   bool on_document_begin(Code&) { return true; }
   bool on_document_end(Code&) { return true; }
   bool on_object_begin(Code& code) {
-    frames_.push_back(names_.size());
+    frames_.push_back({names_.size(), text_.size()});
     return count(code);
   }
   bool on_object_end(std::size_t n, Code& code) {
-    if (!names_differ(frames_.back())) return refuse(code);
-    names_.resize(frames_.back());
+    if (!names_differ(frames_.back().names)) return refuse(code);
+    names_.resize(frames_.back().names);
+    text_.resize(frames_.back().text);
     frames_.pop_back();
     stack_.push_object(n);
     return true;
@@ -88,15 +91,15 @@ class Builder {
   }
   bool on_key_part(View s, std::size_t, Code&) {
     stack_.push_chars(s);
-    name_.append(s.data(), s.size());
+    text_.append(s.data(), s.size());
     return true;
   }
   bool on_key(View s, std::size_t, Code& code) {
     if (!count(code)) return false;
     stack_.push_key(s);
-    name_.append(s.data(), s.size());
-    names_.push_back(std::move(name_));
-    name_.clear();
+    const std::size_t begin = names_.empty() ? 0 : names_.back().begin + names_.back().size;
+    text_.append(s.data(), s.size());
+    names_.push_back({begin, text_.size() - begin});
     return true;
   }
   bool on_string_part(View s, std::size_t, Code&) {
@@ -113,10 +116,10 @@ class Builder {
     return true;
   }
   bool on_int64(std::int64_t i, View s, Code& code) {
-    return take_number(s, static_cast<double>(i), code, [&] { stack_.push_int64(i); });
+    return take_number(s, static_cast<double>(i), true, code, [&] { stack_.push_int64(i); });
   }
   bool on_uint64(std::uint64_t u, View s, Code& code) {
-    return take_number(s, static_cast<double>(u), code, [&] { stack_.push_uint64(u); });
+    return take_number(s, static_cast<double>(u), true, code, [&] { stack_.push_uint64(u); });
   }
   bool on_double(double, View s, Code& code) {
     // Boost.JSON 1.81 rounds some decimals to a neighbour of the nearest double.
@@ -128,7 +131,7 @@ class Builder {
       const long magnitude = written.exponent + static_cast<long>(written.digits.size());
       nearest = magnitude > 0 ? HUGE_VAL : 0.0;
     }
-    return take_number(s, nearest, code, [&] { stack_.push_double(nearest); });
+    return take_number(s, nearest, false, code, [&] { stack_.push_double(nearest); });
   }
   bool on_bool(bool b, Code& code) {
     stack_.push_bool(b);
@@ -148,6 +151,15 @@ class Builder {
   json::value release() { return stack_.release(); }
 
  private:
+  struct Name {
+    std::size_t begin;
+    std::size_t size;
+  };
+  struct Frame {
+    std::size_t names;
+    std::size_t text;
+  };
+
   bool refuse(Code& code) {
     code = json::error::exception;
     return false;
@@ -160,14 +172,18 @@ class Builder {
   }
 
   bool names_differ(std::size_t from) {
+    const auto text = [this](const Name& name) {
+      return std::string_view(text_).substr(name.begin, name.size);
+    };
     const auto begin = names_.begin() + static_cast<std::ptrdiff_t>(from);
     // Most objects are small, and comparing beats sorting there.
-    if (names_.end() - begin > 8) std::sort(begin, names_.end());
+    const bool sorted = names_.end() - begin > 8;
+    if (sorted) std::ranges::sort(begin, names_.end(), {}, text);
     for (auto a = begin; a != names_.end(); ++a) {
-      const auto stop = names_.end() - begin > 8 ? std::min(a + 2, names_.end()) : names_.end();
+      const auto stop = sorted ? std::min(a + 2, names_.end()) : names_.end();
       for (auto b = a + 1; b < stop; ++b) {
-        if (*a != *b) continue;
-        refusal_ = fmt::format("member `{}` stands twice in one object", *a);
+        if (text(*a) != text(*b)) continue;
+        refusal_ = fmt::format("member `{}` stands twice in one object", text(*a));
         return false;
       }
     }
@@ -175,8 +191,14 @@ class Builder {
   }
 
   template <class Push>
-  bool take_number(View rest, double number, Code& code, Push push) {
+  bool take_number(View rest, double number, bool whole, Code& code, Push push) {
     if (!count(code)) return false;
+    // JSON writes a whole number in one way only, but for `-0`.
+    if (whole && token_.empty() && std::abs(number) <= kLargestInteger &&
+        (number != 0 || rest == "0")) {
+      push();
+      return true;
+    }
     token_.append(rest.data(), rest.size());
     const std::string token = std::exchange(token_, {});
     if (!std::isfinite(number)) {
@@ -204,9 +226,9 @@ class Builder {
   std::size_t most_;
   std::size_t values_ = 0;
   json::value_stack stack_;
-  std::vector<std::string> names_;   // of all objects that are open, innermost last
-  std::vector<std::size_t> frames_;  // where each open object's names begin
-  std::string name_;
+  std::string text_;           // names of all objects that are open, innermost last
+  std::vector<Name> names_;    // where each of them stands
+  std::vector<Frame> frames_;  // where the names of each open object begin
   std::string token_;
   std::string refusal_;
   bool exact_ = true;

@@ -52,6 +52,9 @@ std::size_t end_of_value(std::string_view text, std::size_t at) {
 
 // Of a member, whatever its escapes.
 std::string name_of(std::string_view quoted) {
+  if (quoted.size() >= 2 && quoted.find('\\') == std::string_view::npos) {
+    return std::string(quoted.substr(1, quoted.size() - 2));
+  }
   const Result<ParsedJson> name = parse_json(quoted);
   return name && name->value.is_string() ? std::string(name->value.get_string()) : std::string();
 }
@@ -78,9 +81,14 @@ void each_child(std::string_view text, F child) {
 
 }  // namespace
 
-std::string pointer_to(std::string_view parent, std::string_view member) {
-  std::string pointer(parent);
+namespace {
+
+void append_step(std::string& pointer, std::string_view member) {
   pointer += '/';
+  if (member.find('~') == member.npos && member.find('/') == member.npos) {
+    pointer += member;
+    return;
+  }
   for (const char c : member) {
     if (c == '~') {
       pointer += "~0";
@@ -90,6 +98,13 @@ std::string pointer_to(std::string_view parent, std::string_view member) {
       pointer += c;
     }
   }
+}
+
+}  // namespace
+
+std::string pointer_to(std::string_view parent, std::string_view member) {
+  std::string pointer(parent);
+  append_step(pointer, member);
   return pointer;
 }
 
@@ -126,7 +141,7 @@ class Splicer {
 
   std::string run() {
     out_ += take_space();
-    value();
+    value(find());
     out_ += text_.substr(at_);
     return std::move(out_);
   }
@@ -148,65 +163,58 @@ class Splicer {
     at_ = until;
   }
 
-  const std::vector<Splice::Edit>* edits() const {
-    const auto found = edits_.find(pointer_);
-    return found == edits_.end() ? nullptr : &found->second;
-  }
+  // The edits that concern the value at hand.
+  struct Found {
+    const std::vector<Splice::Edit>* here = nullptr;  // null: none
+    bool below = false;                               // there may be some below it
+  };
 
-  bool is_removed() const {
-    const auto* const edits = this->edits();
-    return edits != nullptr && std::ranges::any_of(*edits, [](const Splice::Edit& edit) {
-             return edit.kind == Kind::Remove;
-           });
-  }
-
-  const std::string* replacement() const {
-    const auto* const edits = this->edits();
-    if (edits == nullptr) return nullptr;
-    for (const Splice::Edit& edit : *edits) {
-      if (edit.kind == Kind::Replace) return &edit.json;
-    }
-    return nullptr;
-  }
-
-  // Is an edit at this value or below it?
-  bool concerns() const {
+  Found find() {
     const auto next = edits_.lower_bound(pointer_);
-    if (next == edits_.end()) return false;
-    if (next->first == pointer_) return true;
+    if (next == edits_.end() || !next->first.starts_with(pointer_)) return {};
+    if (next->first.size() == pointer_.size()) return {&next->second, true};
     // What sorts between `/a` and `/a/` is another member, such as `/a-b`.
-    const std::string below = pointer_ + "/";
-    const auto child = edits_.lower_bound(below);
-    return child != edits_.end() && child->first.starts_with(below);
+    pointer_ += '/';
+    const auto child = edits_.lower_bound(pointer_);
+    const bool below = child != edits_.end() && child->first.starts_with(pointer_);
+    pointer_.pop_back();
+    return {nullptr, below};
   }
 
-  void value() {
-    if (!concerns()) return copy(end_of_value(text_, at_));
-    if (const std::string* const json = replacement()) {
+  // Null: there is no edit of this kind.
+  static const Splice::Edit* of_kind(const Found& found, Kind kind) {
+    if (found.here == nullptr) return nullptr;
+    const auto edit = std::ranges::find(*found.here, kind, &Splice::Edit::kind);
+    return edit == found.here->end() ? nullptr : &*edit;
+  }
+
+  void value(const Found& found) {
+    if (const Splice::Edit* const edit = of_kind(found, Kind::Replace)) {
       at_ = end_of_value(text_, at_);
-      out_ += *json;
+      out_ += edit->json;
       return;
     }
-    if (peek() == '{' || peek() == '[') return container(peek() == '{');
+    const bool opens = peek() == '{' || peek() == '[';
+    if (opens && found.below) return container(peek() == '{', found);
     copy(end_of_value(text_, at_));
   }
 
   // Removed children go with their white space and one comma; the others keep theirs.
-  void container(bool object) {
+  void container(bool object, const Found& of_all) {
     out_ += text_[at_++];
     bool any = false;  // a child is in the output
     std::string_view space = take_space();
     for (std::size_t index = 0; at_ < text_.size() && peek() != '}' && peek() != ']'; ++index) {
       const std::size_t length = pointer_.size();
       enter(object, index);
-      const bool removed = is_removed();
-      if (removed) {
+      const Found found = find();
+      if (of_kind(found, Kind::Remove) != nullptr) {
         skip_child(object);
         take_space();
       } else {
         if (any) out_ += ',';
         out_ += space;
-        child(object);
+        child(object, found);
         out_ += take_space();
         any = true;
       }
@@ -219,27 +227,24 @@ class Splicer {
       }
     }
     if (!any) out_ += space;
-    add_behind(any);
+    add_behind(of_all, any);
     if (at_ < text_.size()) out_ += text_[at_++];
   }
 
   void enter(bool object, std::size_t index) {
-    if (!object) {
-      pointer_ = pointer_to(pointer_, index);
-      return;
-    }
+    if (!object) return append_step(pointer_, std::to_string(index));
     const std::size_t end = end_of_string(text_, at_);
-    pointer_ = pointer_to(pointer_, name_of(text_.substr(at_, end - at_)));
+    append_step(pointer_, name_of(text_.substr(at_, end - at_)));
   }
 
-  void child(bool object) {
+  void child(bool object, const Found& found) {
     if (object) {
       copy(end_of_string(text_, at_));
       out_ += take_space();
       if (at_ < text_.size()) out_ += text_[at_++];  // the colon
       out_ += take_space();
     }
-    value();
+    value(found);
   }
 
   void skip_child(bool object) {
@@ -252,10 +257,9 @@ class Splicer {
     at_ = end_of_value(text_, at_);
   }
 
-  void add_behind(bool any) {
-    const auto* const edits = this->edits();
-    if (edits == nullptr) return;
-    for (const Splice::Edit& edit : *edits) {
+  void add_behind(const Found& found, bool any) {
+    if (found.here == nullptr) return;
+    for (const Splice::Edit& edit : *found.here) {
       if (edit.kind != Kind::Append) continue;
       if (any) out_ += ',';
       out_ += edit.json;

@@ -312,8 +312,13 @@ void ContentDecoder::feed(std::string_view bytes) {
 
 Result<std::string> ContentDecoder::next() {
   if (!stages_.empty()) return take(stages_.size());
-  std::string piece = fed_.substr(0, kPiece);
-  fed_.erase(0, piece.size());
+  std::string piece;
+  if (fed_.size() <= kPiece) {
+    piece = std::exchange(fed_, {});
+  } else {
+    piece = fed_.substr(0, kPiece);
+    fed_.erase(0, kPiece);
+  }
   passed_ += piece.size();
   if (passed_ > limit_) return over(limit_);
   return piece;

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "net/line_end.h"
+
 namespace sallyport::net {
 
 namespace {
@@ -26,7 +28,7 @@ bool SseParser::take_line() {
     if (waiting_[read_] == '\n') ++read_;
     skip_line_feed_ = false;
   }
-  const std::size_t end = waiting_.find_first_of("\r\n", read_);
+  const std::size_t end = line_end(waiting_, read_);
   const std::string_view piece = std::string_view(waiting_).substr(read_, end - read_);
   // A field may be a little longer than what is kept of its value.
   const std::size_t room = limit_ + kTail - std::min(line_.size(), limit_ + kTail);

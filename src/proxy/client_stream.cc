@@ -6,6 +6,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "base/encoding.h"
+#include "net/line_end.h"
 
 namespace sallyport::proxy {
 
@@ -19,8 +20,8 @@ void append_event(std::string& out, std::string_view name, std::string_view data
   out += "data: ";
   const std::size_t begin = out.size();
   out += data;
-  for (std::size_t at = out.find_first_of("\r\n", begin); at != std::string::npos;
-       at = out.find_first_of("\r\n", at)) {
+  for (std::size_t at = net::line_end(out, begin); at != std::string::npos;
+       at = net::line_end(out, at)) {
     out[at] = ' ';
   }
   out += "\n\n";
@@ -46,9 +47,9 @@ ClientStream::ClientStream(net::ServerExchange& client, asio::any_io_executor ex
 }
 
 void ClientStream::event(std::string_view name, std::string_view data) {
-  if (has_last()) return;  // nothing leaves behind the end
+  if (has_last()) return;                // nothing leaves behind the end
+  if (waiting_.empty()) wake_.cancel();  // else the writer is awake
   append_event(waiting_, name, data);
-  wake_.cancel();
 }
 
 void ClientStream::last(std::string_view name, std::string_view data) {

@@ -89,17 +89,18 @@ void add_edits(llm::Splice& edits, const std::string& pointer, const json::value
 Task<InputStage::Decision> InputStage::run(const llm::Request& request, const json::value& body,
                                            llm::Splice& edits) {
   Decision out;
+  std::vector<std::string> results;  // where their contents stand
   for (const llm::ToolReturn& returned : request.returns) {
     SALLYPORT_CO_CHECK_OK(co_await pass_result(request, returned, body, edits));
+    results.push_back(content_path(request.kind, returned));
   }
   for (const Leaf& leaf : request.leaves) {
     out.text_bytes += leaf.text.size();
     // The content of a result has passed the second door; other members beside it have not.
-    const bool of_result = std::ranges::any_of(request.returns, [&](const auto& result) {
-      const std::string content = content_path(request.kind, result);
+    const auto holds = [&](const std::string& content) {
       return leaf.path == content || is_below(leaf.path, content);
-    });
-    if (leaf.kind == Leaf::Kind::ToolOutput && of_result) continue;
+    };
+    if (leaf.kind == Leaf::Kind::ToolOutput && std::ranges::any_of(results, holds)) continue;
     check(leaf, out, edits);
     if (out.block) break;
   }

@@ -112,10 +112,8 @@ Task<void> pass(AnswerAdapter& adapter, std::vector<net::SseEvent> events, Event
 std::vector<SentEvent> sent(const Recorded& stream, std::vector<net::SseEvent> events) {
   FakeDoors doors;
   CollectingSink out;
-  const std::unique_ptr<AnswerAdapter> adapter =
-      answer_adapter(stream.api, doors, stream.settings);
-  const Result<void> passed =
-      sallyport::test::run_now(pass(*adapter, std::move(events), out));
+  const std::unique_ptr<AnswerAdapter> adapter = answer_adapter(stream.api, doors, stream.settings);
+  const Result<void> passed = sallyport::test::run_now(pass(*adapter, std::move(events), out));
   EXPECT_TRUE(passed) << stream.name;
   return out.events;
 }
