@@ -5,7 +5,7 @@
 namespace sallyport::api {
 
 void Readers::step_back() {
-  constexpr int kBehindCalls = 10;
+  constexpr int kBehindCalls = 5;
   constexpr id_t kThisThread = 0;  // on Linux a priority is of a thread
   thread_local const bool stepped = [] {
     return setpriority(PRIO_PROCESS, kThisThread,

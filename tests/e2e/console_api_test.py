@@ -423,6 +423,16 @@ class ConsoleApi(ServeTest):
         self.assertEqual(found, ["call-00001"])
         self.assertIn("prev", side)
         self.assertEqual(self.api("GET", "calls?verdict=nonsense")[0], 400)
+        # The neighbours of a call in such a list are searched for as far, and then the list goes on.
+        last = self.api("GET", "calls?verdict=runs&limit=1")[2]["items"][0]["call_id"]
+        shown = self.api("GET", f"calls/{last}?verdict=refused")[2]
+        self.assertEqual((shown["next"], shown["prev"], shown["search"]["prev"]), (None, None, None))
+        found, cursor = [], shown["search"]["next"]
+        while cursor:
+            page = self.api("GET", f"calls?verdict=refused&cursor={cursor}")[2]
+            found += [item["call_id"] for item in page["items"]]
+            cursor = page["next"]
+        self.assertEqual(found, ["call-00001"])
         # What an index names is found at once.
         for rare in ("session=session-3", "verdict=unknown", "until=2020-01-01"):
             self.assertIsNone(self.api("GET", "calls?" + rare)[2]["reached"], rare)

@@ -51,7 +51,7 @@ class ContainerTest(unittest.TestCase):
         for tag in ("12", "12-slim"):
             cls.buildah("commit", "--quiet", made, f"docker.io/library/debian:{tag}")
         (cls.folder / "package/out").mkdir(parents=True)
-        subprocess.run([ROOT / "tools/make-deb.sh", pathlib.Path(BIN).resolve().parents[1], cls.folder / "package/out"], check=True, capture_output=True, timeout=300)
+        subprocess.run([ROOT / "tools/make-deb.sh", pathlib.Path(BIN).resolve().parents[1], cls.folder / "package/out"], check=True, capture_output=True, timeout=600)
         cls.buildah("build", "--isolation", "chroot", "--pull-never", "--build-context", f"build={cls.folder / 'package'}", "-f", FILE, "-t", "sallyport", cls.folder / "package")
         cls.image = json.loads(cls.buildah("inspect", "--type", "image", "sallyport"))["OCIv1"]["config"]
 
@@ -103,7 +103,7 @@ class ContainerTest(unittest.TestCase):
     def test_the_image_starts_a_gate_without_rights_that_answers_and_is_healthy(self):
         self.assertEqual(self.image["User"], "sallyport")
         self.assertEqual(list(self.image["Volumes"]), ["/var/lib/sallyport"])
-        self.assertEqual(list(self.image["ExposedPorts"]), ["8765"])
+        self.assertEqual(list(self.image["ExposedPorts"]), ["8765/tcp"])
         container = self.buildah("from", "--pull-never", "sallyport").strip()
         config = self.folder / "config.yaml"
         config.write_text(CONFIG)

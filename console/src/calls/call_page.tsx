@@ -46,6 +46,7 @@ interface Call {
   policy_hash: string | null;
   next: string | null;
   prev: string | null;
+  search?: { next: string | null; prev: string | null }; // the list goes on there, where no neighbour was found nearby
   withheld: string[];
 }
 
@@ -203,7 +204,9 @@ export function CallPage() {
       <p class="pager">
         <Link to={address("calls", "", filters)}>← {t("nav.calls")}</Link>
         {read.prev && <Link to={address("calls", read.prev, filters)}>‹ {t("calls.prev")}</Link>}
+        {read.search?.prev && <Link to={address("calls", "", { ...filters, cursor: read.search.prev })}>‹ {t("calls.prev")}…</Link>}
         {read.next && <Link to={address("calls", read.next, filters)}>{t("calls.next")} ›</Link>}
+        {read.search?.next && <Link to={address("calls", "", { ...filters, cursor: read.search.next })}>{t("calls.next")}… ›</Link>}
       </p>
       <h1>
         {visible(call.tool)} <span class="quiet">{call.server && t("question.on", { server: visible(call.server) })}</span>

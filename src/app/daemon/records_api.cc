@@ -119,6 +119,31 @@ Result<PageAsked> calls_asked(const api::Request& request) {
   return asked;
 }
 
+// The call beside another one in a list. Where the search for it stopped before it came to one, the
+// cursor of the page that goes on there.
+struct Neighbour {
+  json::value call{};
+  json::value cursor{};
+};
+
+struct Beside {
+  ledger::ReadView& view;
+  const api::Request& request;
+  const PageAsked& asked;
+  std::uint64_t sequence;
+  std::uint64_t tree_size;
+
+  Result<Neighbour> find(bool back) const {
+    SALLYPORT_TRY(const Rows found,
+                  rows_behind(view, asked, tree_size, sequence, asked.ascending != back, 1,
+                              call_rows(request.person, asked.verdict), request.wanted));
+    if (!found.rows.empty()) return Neighbour{.call = found.rows.front().shown.at("call_id")};
+    if (!found.reached) return Neighbour{};
+    const api::Cursor cursor{*found.reached, tree_size, back};
+    return Neighbour{.cursor = json::value(cursor.text(asked.list, request.query))};
+  }
+};
+
 Result<api::Answer> list_calls(ledger::ReadView& view, const api::Request& request) {
   SALLYPORT_TRY(const PageAsked asked, calls_asked(request));
   return page_of(view, asked, request, call_rows(request.person, asked.verdict));
@@ -189,6 +214,7 @@ void RecordsApi::add_calls(api::HttpApi& api) {
                                                  {"policy_hash", schema::text()},
                                                  {"next", schema::or_null(schema::text())},
                                                  {"prev", schema::or_null(schema::text())},
+                                                 {"search", schema::object()},
                                                  {"withheld", schema::list(schema::text())}})}});
   api.add({.method = "GET",
            .pattern = "calls/{id}/receipts",
@@ -352,14 +378,9 @@ Result<api::Answer> RecordsApi::show_call(ledger::ReadView& view, const Request&
   SALLYPORT_TRY(const PageAsked asked, calls_asked(request));
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   const std::uint64_t tree_size = std::min(asked.tree_size.value_or(size), size);
-  const auto beside = [&](bool ascending) -> Result<json::value> {
-    SALLYPORT_TRY(const Rows found,
-                  rows_behind(view, asked, tree_size, newest->sequence, ascending, 1,
-                              call_rows(request.person, asked.verdict), request.wanted));
-    return found.rows.empty() ? json::value() : found.rows.front().shown.at("call_id");
-  };
-  SALLYPORT_TRY(json::value next, beside(asked.ascending));
-  SALLYPORT_TRY(json::value prev, beside(!asked.ascending));
+  const Beside beside{view, request, asked, newest->sequence, tree_size};
+  SALLYPORT_TRY(const Neighbour next, beside.find(false));
+  SALLYPORT_TRY(const Neighbour prev, beside.find(true));
   json::array withheld;
   if (!reads) withheld = {"what", "why", "input", "reason", "result"};
   return api::Answer{
@@ -367,8 +388,9 @@ Result<api::Answer> RecordsApi::show_call(ledger::ReadView& view, const Request&
                            {"records", std::move(records)},
                            {"timeline", call_timeline(record, opened, request.person)},
                            {"policy_hash", record.policy_hash},
-                           {"next", std::move(next)},
-                           {"prev", std::move(prev)},
+                           {"next", next.call},
+                           {"prev", prev.call},
+                           {"search", json::object{{"next", next.cursor}, {"prev", prev.cursor}}},
                            {"withheld", std::move(withheld)}}};
 }
 

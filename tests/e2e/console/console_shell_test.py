@@ -153,7 +153,7 @@ class LookTest(PagesTest):
         screens(gate)
         self.enter(gate, context=PHONE)
         for path in ("calls", "tools", "grants", "agents", "policies", "health"):
-            self.run_page("await page.goto(args.url); await page.waitForSelector('tbody td')", url=gate.url + path)
+            self.run_page("await page.goto(args.url); await page.waitForSelector('.scroll tbody td')", url=gate.url + path)
             cells = self.run_page("""return await page.$$eval('.scroll tbody td', all => all.filter(one => one.textContent && one.checkVisibility())
                 .map(one => [one.clientWidth, one.dataset.label, getComputedStyle(one, '::before').content]))""")
             self.assertGreater(len(cells), 2, path)

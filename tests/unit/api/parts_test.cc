@@ -98,7 +98,7 @@ TEST(ReadersTest, ReadsYieldToCalls) {
     };
     co_return (co_await readers.run<int>(priority)).value_or(own);
   };
-  EXPECT_GE(test::run_now(all()), std::min(own + 10, 19));
+  EXPECT_GE(test::run_now(all()), std::min(own + 5, 19));
   EXPECT_EQ(getpriority(PRIO_PROCESS, 0), own);
 }
 
