@@ -252,6 +252,7 @@ bool Ledger::settle(std::vector<Group> groups) {
   if (done) done = commit(groups);
   for (Group& group : groups) {
     if (!done) group.result = std::unexpected(done.error());
+    if (!done && done.error().cause == "in_doubt") committer_.note_doubt(group);
   }
   if (done && announces) refuse_late(groups);
   if (!done && done.error().cause == "no_space") {
@@ -283,6 +284,7 @@ void Ledger::refuse_late(std::vector<Group>& groups) {
   const Result<void> in_time = membership_->may_act();
   for (Group& group : groups) {
     if (!in_time && group.urgency == core::Urgency::Announces && group.result) {
+      committer_.note_doubt(group);
       group.result = std::unexpected(in_time.error());
     }
   }

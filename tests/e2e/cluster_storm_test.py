@@ -140,8 +140,8 @@ class ClusterStormTest(ClusterCase):
                                 inside=self.wires[number - 1].gateway.inside())
                 break
             except AssertionError as error:
-                # Many wait for the lock; the service of a machine would start it again.
-                if "ledger_unavailable: busy" not in str(error) or time.monotonic() > end:
+                # Many wait for the lock, on a machine with much to do; its service would start it again.
+                if "ledger_unavailable" not in str(error) or time.monotonic() > end:
                     raise
         self.addCleanup(self.end_server, server)
         self.servers_now[number - 1] = server
@@ -226,7 +226,8 @@ class ClusterStormTest(ClusterCase):
         effects, ends = self.written(), self.ends()
         self.assertEqual(len(effects), len(set(effects)), "each effect at most once")
         self.assertLessEqual(set(self.acknowledged), set(effects))
-        self.assertEqual(len({end["call_id"] for end in ends}), len(ends), "each call ends once")
+        calls = [end["call_id"] for end in ends]
+        self.assertEqual([end for end in ends if calls.count(end["call_id"]) > 1], [], "each call ends once")
         self.assertGreaterEqual(len(ends), len(effects), "no effect without a record of its end")
         completed = [end for end in ends if end["outcome"]["kind"] == "completed"]
         self.assertGreaterEqual(len(completed), len(self.acknowledged))

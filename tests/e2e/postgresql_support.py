@@ -44,7 +44,8 @@ class Postgresql:
     def start(self):
         self.process = subprocess.Popen(
             [*self.inside, "setpriv", *self.account, "--pdeathsig=QUIT", PROGRAMS / "postgres", "-D", self.data, "-k", self.folder,
-             "-c", "listen_addresses=" + ",".join(self.addresses), "-c", "shared_buffers=16MB"],
+             "-c", "listen_addresses=" + ",".join(self.addresses), "-c", "shared_buffers=16MB",
+             "-c", "recovery_init_sync_method=syncfs"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
         for _ in range(400):
             if subprocess.run([PROGRAMS / "pg_isready", "-q", "-h", self.folder]).returncode == 0:

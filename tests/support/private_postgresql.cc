@@ -72,7 +72,8 @@ PrivatePostgresql::PrivatePostgresql() {
 void PrivatePostgresql::start() {
   const std::string command = fmt::format(
       "exec {} --pdeathsig=QUIT {} -D {} -k {} -c listen_addresses= -c shared_buffers=16MB "
-      "-c max_connections=200 -c max_wal_size=32MB -c min_wal_size=2MB >/dev/null 2>&1",
+      "-c max_connections=200 -c max_wal_size=32MB -c min_wal_size=2MB "
+      "-c recovery_init_sync_method=syncfs >/dev/null 2>&1",
       unprivileged(), (programs() / "postgres").string(), (folder_ / "data").string(),
       folder_.path().string());
   const auto spawn = [&] {

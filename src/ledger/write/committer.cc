@@ -174,9 +174,16 @@ Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::M
     return done;
   }
   stored_ = std::move(next);
+  forget_doubts(groups);
   is_on_disk_ = manner.waits_for_disk;
   if (rotate_to) key_ = *rotate_to;
   return {};
+}
+
+void Committer::forget_doubts(const std::vector<Group*>& groups) {
+  for (const Group* const group : doubtful_.empty() ? std::vector<Group*>{} : groups) {
+    for (const SealedDraft& draft : group->drafts) doubtful_.erase(ended_call(draft, doubtful_));
+  }
 }
 
 // What the groups will ask for, as far as it can be told beforehand.
@@ -332,14 +339,15 @@ Result<void> Committer::note_clock_step(Batch& batch) {
 // stands beside it (SC-33).
 Result<bool> Committer::is_late(Batch& batch, Group& group) {
   if (!means_.by_lease) return false;
-  SALLYPORT_TRY(const std::vector<std::string> closed,
-                calls_closed_elsewhere(batch.view, group, [&](const Uuid& id) -> Result<bool> {
-                  if (!group.known_ids) return false;
-                  SALLYPORT_TRY(const auto before, batch.written_ids.find(id));
-                  return before.has_value();
-                }));
+  SALLYPORT_TRY(
+      const std::vector<std::string> closed,
+      calls_closed_elsewhere(batch.view, group, doubtful_, [&](const Uuid& id) -> Result<bool> {
+        if (!group.known_ids) return false;
+        SALLYPORT_TRY(const auto before, batch.written_ids.find(id));
+        return before.has_value();
+      }));
   if (closed.empty()) return false;
-  for (core::Draft& draft : late_outcomes(group, closed)) {
+  for (core::Draft& draft : late_outcomes(group, doubtful_, closed)) {
     SALLYPORT_TRY(const SealedDraft sealed, seal(std::move(draft)));
     Positions ignored;
     SALLYPORT_CHECK_OK(place(batch, sealed, ignored));
@@ -365,6 +373,14 @@ Result<bool> Committer::is_refused(Batch& batch, Group& group) {
   if (unchanged) return is_late(batch, group);
   group.result = fail(ErrorCode::Conflict, "what this depends on has changed meanwhile");
   return true;
+}
+
+// The intent is in the log after all, and this is how its call ends.
+Result<void> Committer::close_doubtful(Batch& batch, const SealedDraft& draft) {
+  const std::string call = doubtful_.empty() ? std::string() : ended_call(draft, doubtful_);
+  if (call.empty()) return {};
+  SALLYPORT_TRY(const std::optional<std::string> open, batch.view.fact("open_call", call));
+  return open ? batch.view.put_fact({"open_call", call, std::nullopt}) : Result<void>{};
 }
 
 Result<void> Committer::write_group(Batch& batch, Group& group) {
@@ -398,6 +414,7 @@ Result<void> Committer::write_group(Batch& batch, Group& group) {
     if (before) {
       group.result->push_back({*before, to_string(draft.id())});
     } else {
+      SALLYPORT_CHECK_OK(close_doubtful(batch, draft));
       SALLYPORT_CHECK_OK(place(batch, draft, *group.result));
     }
   }

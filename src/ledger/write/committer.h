@@ -13,6 +13,13 @@
 #include "ledger/member/instance_name.h"
 #include "ledger/proof/merkle.h"
 #include "ledger/secret/key_folder.h"
+#include "ledger/block_index.h"
+#include "ledger/entry.h"
+#include "ledger/instance_name.h"
+#include "ledger/key_folder.h"
+#include "ledger/late_outcome.h"
+#include "ledger/merkle.h"
+#include "ledger/seals.h"
 #include "ledger/store.h"
 #include "ledger/write/block_index.h"
 #include "ledger/write/seals.h"
@@ -82,6 +89,9 @@ class Committer {
   // Other processes have written since this was last asked.
   bool take_followed() { return std::exchange(followed_, false); }
   const SigningKey& key() const { return key_; }
+  // The callers of this group are told that it failed, though it was or may have been written. What
+  // they report then ends calls whose intents are in the log.
+  void note_doubt(const Group& group) { note_intents(group, doubtful_); }
   // The log names this instance as one that writes.
   void joined() { joined_ = true; }
   // It no longer does; the next commit says under which name it goes on.
@@ -114,6 +124,8 @@ class Committer {
   Result<void> write_group(Batch& batch, Group& group);
   Result<bool> is_refused(Batch& batch, Group& group);
   Result<bool> is_late(Batch& batch, Group& group);
+  Result<void> close_doubtful(Batch& batch, const SealedDraft& draft);
+  void forget_doubts(const std::vector<Group*>& groups);
   Result<void> place(Batch& batch, const SealedDraft& draft, Positions& positions);
   void index(Batch& batch, const SealedDraft& draft, WallTime recorded);
   Result<void> sign_checkpoint(Batch& batch, const std::shared_ptr<const SigningKey>& rotate_to);
@@ -126,6 +138,7 @@ class Committer {
   // Of the block that is being filled, as far as this process filled it; asked again of the store
   // when others wrote too, or when a commit failed.
   BlockIndexer indexer_;
+  DoubtfulIntents doubtful_;
   bool is_on_disk_ = true;
   bool followed_ = false;
   bool joined_ = false;

@@ -5,6 +5,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "ledger/committer.h"
 
 namespace sallyport::ledger {
 
@@ -12,8 +13,8 @@ namespace {
 
 constexpr std::string_view kOpenCalls = "open_call";
 
-// The call that the draft ends; null where it ends none.
-const core::Fact* ended_call(const SealedDraft& draft) {
+// Null where it ends none.
+const core::Fact* closing_fact(const SealedDraft& draft) {
   const auto found = std::ranges::find_if(draft.facts(), [](const core::Fact& fact) {
     return fact.space == kOpenCalls && !fact.value;
   });
@@ -43,26 +44,46 @@ core::Draft late_outcome(const SealedDraft& draft) {
 
 }  // namespace
 
+void note_intents(const Group& group, DoubtfulIntents& doubtful) {
+  for (const SealedDraft& draft : group.drafts) {
+    for (const core::Fact& fact : draft.facts()) {
+      if (fact.space == kOpenCalls && fact.value) doubtful[fact.key] = draft.id();
+    }
+  }
+}
+
+std::string ended_call(const SealedDraft& draft, const DoubtfulIntents& doubtful) {
+  if (const core::Fact* const closes = closing_fact(draft)) return closes->key;
+  const EntryView& said = draft.view();
+  const bool ends = said.kind == to_string(core::Kind::ToolAudit) && !said.outcome.empty();
+  return ends && doubtful.contains(said.call_id) ? said.call_id : std::string();
+}
+
 Result<std::vector<std::string>> calls_closed_elsewhere(
-    ReadView& view, const Group& group,
+    ReadView& view, const Group& group, const DoubtfulIntents& doubtful,
     const std::function<Result<bool>(const Uuid&)>& is_written) {
   std::vector<std::string> closed;
   for (const SealedDraft& draft : group.drafts) {
-    const core::Fact* const ends = ended_call(draft);
-    if (ends == nullptr) continue;
-    SALLYPORT_TRY(const std::optional<std::string> open, view.fact(kOpenCalls, ends->key));
+    const std::string call = ended_call(draft, doubtful);
+    if (call.empty()) continue;
+    SALLYPORT_TRY(const std::optional<std::string> open, view.fact(kOpenCalls, call));
     if (open) continue;
     SALLYPORT_TRY(const bool written, is_written(draft.id()));
-    if (!written) closed.push_back(ends->key);
+    if (written) continue;
+    if (closing_fact(draft) == nullptr) {
+      SALLYPORT_TRY(const bool began, is_written(doubtful.at(call)));
+      if (!began) continue;
+    }
+    closed.push_back(call);
   }
   return closed;
 }
 
-std::vector<core::Draft> late_outcomes(const Group& group, const std::vector<std::string>& calls) {
+std::vector<core::Draft> late_outcomes(const Group& group, const DoubtfulIntents& doubtful,
+                                       const std::vector<std::string>& calls) {
   std::vector<core::Draft> late;
   for (const SealedDraft& draft : group.drafts) {
-    const core::Fact* const ends = ended_call(draft);
-    if (ends != nullptr && std::ranges::find(calls, ends->key) != calls.end()) {
+    if (std::ranges::find(calls, ended_call(draft, doubtful)) != calls.end()) {
       late.push_back(late_outcome(draft));
     }
   }

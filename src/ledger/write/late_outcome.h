@@ -1,19 +1,41 @@
 // What is left of the report about a call that another gateway has closed: this gateway was declared
-// lost while the call ran, or the commit of the report was in doubt and did happen.
+// lost while the call ran, or the commit of its intent or of the report was in doubt and did happen.
 #pragma once
 
 #include "base/clock.h"
 #include "ledger/write/committer.h"
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+#include "base/uuid.h"
+#include "ledger/store.h"
 
 namespace sallyport::ledger {
 
+struct Group;
+class SealedDraft;
+
+// Calls whose callers were told that the intent could not be recorded, though it may be in the log:
+// the ids of the intents, by call.
+using DoubtfulIntents = std::map<std::string, Uuid>;
+
+// Adds the intents of a group of which it is not known whether it was written.
+void note_intents(const Group& group, DoubtfulIntents& doubtful);
+
+// The call that the draft ends, whether it says so by a fact or its intent was in doubt; else empty.
+std::string ended_call(const SealedDraft& draft, const DoubtfulIntents& doubtful);
+
 // Returns the names of the calls that the group ends and that are no longer open. A draft that
-// `is_written` finds was written by an earlier attempt, and its call is as it should be.
+// `is_written` finds was written by an earlier attempt, and its call is as it should be; an intent
+// that it does not find was never written, so that no other gateway can have closed the call.
 Result<std::vector<std::string>> calls_closed_elsewhere(
-    ReadView& view, const Group& group, const std::function<Result<bool>(const Uuid&)>& is_written);
+    ReadView& view, const Group& group, const DoubtfulIntents& doubtful,
+    const std::function<Result<bool>(const Uuid&)>& is_written);
 
 // The entry `late_outcome` of each of these calls, on the topic `late_outcomes`. It has no content:
 // the record of the call is the one that closed it.
-std::vector<core::Draft> late_outcomes(const Group& group, const std::vector<std::string>& calls);
+std::vector<core::Draft> late_outcomes(const Group& group, const DoubtfulIntents& doubtful,
+                                       const std::vector<std::string>& calls);
 
 }  // namespace sallyport::ledger

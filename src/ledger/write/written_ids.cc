@@ -39,7 +39,8 @@ Result<void> WrittenIds::read_recent() {
     return true;
   };
   SALLYPORT_TRY(const std::uint64_t size, view_.size());
-  SALLYPORT_CHECK_OK(view_.scan(size / kBlock * kBlock, size, note));
+  SALLYPORT_TRY(const std::uint64_t indexed, view_.indexed_blocks());
+  SALLYPORT_CHECK_OK(view_.scan(indexed * kBlock, size, note));
   recent_->insert(added_.begin(), added_.end());
   return {};
 }

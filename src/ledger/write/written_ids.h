@@ -27,7 +27,7 @@ class WrittenIds {
 
   WriteView& view_;
   std::vector<std::pair<Uuid, std::uint64_t>> added_;
-  // The ids of the block that is not full yet, including `added_`. Read on first use: records that
+  // The ids that no index speaks of yet, including `added_`. Read on first use: records that
   // were owed through a long fault ask for thousands.
   std::optional<std::map<Uuid, std::uint64_t>> recent_;
 };

@@ -7,6 +7,8 @@
 
 #include "base/try.h"
 #include "ledger/secret/private_file.h"
+#include "ledger/private_file.h"
+#include "ledger/query.h"
 #include "store/postgresql/link.h"
 #include "store/tables_sql.h"
 #include "support/cutting_relay.h"
@@ -405,6 +407,67 @@ TEST_F(InDoubtTest, NothingIsWrittenUntilTheFateOfACommitIsKnown) {
   EXPECT_EQ(count("in doubt"), 1u);
   EXPECT_EQ(count("refused"), 0u);
   EXPECT_EQ(test::verdict(*store_), "ok");
+}
+
+// The caller of an intent in doubt reported that nothing ran, without a word about the open call: it
+// stayed open, and was closed a second time when its gateway was gone.
+// SC-33, SC-20 (partly)
+TEST_F(InDoubtTest, ACallWhoseIntentWasInDoubtEndsOnce) {
+  const auto other_store = must(PostgresqlStore::open({.log = log()}));
+  const auto other = must(open(*other_store));
+  const auto ended = [](const std::string& call) {
+    core::Draft draft{.kind = core::Kind::ToolAudit, .outcome = "persistence_failed"};
+    draft.subject.call_id = call;
+    draft.body = {{"terminal", true}};
+    return draft;
+  };
+  const auto entries = [&](const std::string& call, const std::string& kind) {
+    std::size_t found = 0;
+    EXPECT_TRUE(other_store->read([&](ReadView& view) -> Result<void> {
+      const auto note = [&](const ledger::StoredEntry&, const ledger::EntryView& entry) {
+        found += entry.kind == kind;
+        return Result<bool>(true);
+      };
+      return find_entries(view, {.facets = {{ledger::Facet::Call, call}}}, note);
+    }));
+    return found;
+  };
+  const auto doubt = [&](const std::string& call, CuttingRelay::Cut what) {
+    ASSERT_TRUE(append(*ledger_, "before " + call));
+    relay_->wait_until_quiet();
+    relay_->cut_after(1, what);
+    relay_->close_doors(true);
+    core::Draft intent = TestLedger::event({{"what", call}}, call);
+    intent.facts = {{"open_call", call, ledger_->instance_id(), true}};
+    std::vector<core::Draft> drafts;
+    drafts.push_back(std::move(intent));
+    EXPECT_EQ(ledger_->append_blocking(std::move(drafts), core::Urgency::Announces).error().cause,
+              "in_doubt");
+    std::vector<core::Draft> owed;
+    owed.push_back(ended(call));
+    ledger_->owe(std::move(owed));
+  };
+  const auto opens = [&](const std::string& call, const std::string& kind) {
+    relay_->close_doors(false);
+    for (int i = 0; i < 400 && entries(call, kind) == 0; ++i) std::this_thread::sleep_for(50ms);
+    EXPECT_EQ(entries(call, kind), 1u) << call;
+    EXPECT_FALSE(*other->fact("open_call", call)) << call;
+  };
+  doubt("written", CuttingRelay::Cut::Answer);
+  EXPECT_TRUE(*other->fact("open_call", "written"));
+  opens("written", "tool_audit");
+  doubt("never written", CuttingRelay::Cut::Question);
+  opens("never written", "tool_audit");
+  doubt("closed", CuttingRelay::Cut::Answer);
+  // Another gateway does so, as for one that is lost.
+  core::Draft closing = ended("closed");
+  closing.facts = {{"open_call", "closed", std::nullopt}};
+  std::vector<core::Draft> drafts;
+  drafts.push_back(std::move(closing));
+  ASSERT_TRUE(other->append_blocking(std::move(drafts), core::Urgency::Reports));
+  opens("closed", "topic");
+  EXPECT_EQ(entries("closed", "tool_audit"), 1u);
+  EXPECT_EQ(test::verdict(*other_store), "ok");
 }
 
 // SC-30 (partly), SC-49 (partly)
