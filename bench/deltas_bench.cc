@@ -13,7 +13,7 @@
 
 #include "base/try.h"
 #include "bench/bench.h"
-#include "guardrails/guardrails.h"
+#include "guardrails/check/guardrails.h"
 #include "guards/guardrail_texts.h"
 #include "llm/answer_adapter.h"
 #include "net/http_parser.h"

@@ -1,9 +1,10 @@
 // `sallyport init`: puts us into the settings of an agent or of an MCP client, and takes us out.
+#include "app/setup/init.h"
+
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
 
-#include "app/setup/init.h"
 #include "app/output.h"
 #include "app/people/agent_ancestry.h"
 #include "app/setup/settings_file.h"

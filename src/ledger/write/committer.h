@@ -13,15 +13,9 @@
 #include "ledger/member/instance_name.h"
 #include "ledger/proof/merkle.h"
 #include "ledger/secret/key_folder.h"
-#include "ledger/block_index.h"
-#include "ledger/entry.h"
-#include "ledger/instance_name.h"
-#include "ledger/key_folder.h"
-#include "ledger/late_outcome.h"
-#include "ledger/merkle.h"
-#include "ledger/seals.h"
 #include "ledger/store.h"
 #include "ledger/write/block_index.h"
+#include "ledger/write/late_outcome.h"
 #include "ledger/write/seals.h"
 
 namespace sallyport::ledger {

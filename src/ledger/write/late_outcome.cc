@@ -5,7 +5,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "ledger/committer.h"
+#include "ledger/write/committer.h"
 
 namespace sallyport::ledger {
 

@@ -2,14 +2,15 @@
 // lost while the call ran, or the commit of its intent or of the report was in doubt and did happen.
 #pragma once
 
-#include "base/clock.h"
-#include "ledger/write/committer.h"
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "base/clock.h"
 #include "base/uuid.h"
 #include "ledger/store.h"
+#include "ledger/write/committer.h"
 
 namespace sallyport::ledger {
 

@@ -6,9 +6,8 @@
 #include <thread>
 
 #include "base/try.h"
+#include "ledger/read/query.h"
 #include "ledger/secret/private_file.h"
-#include "ledger/private_file.h"
-#include "ledger/query.h"
 #include "store/postgresql/link.h"
 #include "store/tables_sql.h"
 #include "support/cutting_relay.h"
