@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "app/people/answer_limits.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/approval/approval_request.h"
 #include "core/approval/reply_check.h"
 #include "core/plan/rule_text.h"
+#include "people/answer_limits.h"
 
 namespace sallyport::app {
 
@@ -82,7 +82,7 @@ Result<std::string> why_not(ledger::LedgerStore& store, const ApprovalItem& item
   const bool dual = core::kind_of(item.request) == QuestionKind::DualControl;
   if (dual && strong.dual_control) return std::string("strong_needed");
   if (!dual && strong.requires_human) {
-    SALLYPORT_TRY(const bool human, needs_own_look(store, item.request));
+    SALLYPORT_TRY(const bool human, people::needs_own_look(store, item.request));
     if (human) return std::string("strong_needed");
   }
   const trust::Reviewer* const known = people.find(person.name);
