@@ -5,7 +5,6 @@
 
 #include "app/output.h"
 #include "app/people/agent_ancestry.h"
-#include "app/people/answer_limits.h"
 #include "app/people/answering.h"
 #include "app/people/approval_items.h"
 #include "app/records/short_ids.h"
@@ -14,6 +13,8 @@
 #include "cli/common_options.h"
 #include "core/approval/approval_request.h"
 #include "ledger/read/store_reader.h"
+#include "ledger/read/store_reader.h"
+#include "people/answer_limits.h"
 
 namespace sallyport::app {
 
@@ -45,27 +46,15 @@ void tell(const Context& context, const std::string& id, const core::ApprovalSta
                    : fmt::format("{} {} by {}", id, to_string(state.status), visible(reply.by)));
 }
 
-// A person who has approved very often must name what they approve (AP-43).
-Result<void> check_haste(const Answering& person) {
-  SALLYPORT_TRY(const std::size_t recent, person.recent_approvals());
-  if (recent < kHastyApprovals) return {};
-  return fail(ErrorCode::Exhausted,
-              fmt::format("{} approvals in ten minutes: confirm this one with `--binding` and the "
-                          "digits that `sallyport approvals show` ends with",
-                          recent));
-}
-
 // A yes to a command of which a part was redacted names what was seen.
 Result<void> check_seen(const Context& context, const std::string& id) {
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   ledger::StoreReader records(workspace->store());
   SALLYPORT_TRY(const ApprovalItem item, approval_item(records, id, workspace->clock().wall()));
-  if (!core::any_command(item.hidden)) return {};
-  return fail(ErrorCode::Exhausted,
-              fmt::format("redaction hides a part of this command: look at it with `sallyport "
-                          "approvals show {} --reveal`, then say `--binding` with the digits at "
-                          "its end",
-                          id));
+  return people::check_seen(
+      item.hidden, fmt::format("look at it with `sallyport approvals show {} --reveal`, then say "
+                               "`--binding` with the digits at its end",
+                               id));
 }
 
 // Before the approver types a passphrase in vain (RU-18).
@@ -98,7 +87,7 @@ Result<int> answer(const Context& context, ApprovalsAnswerOptions options, std::
   }
   SALLYPORT_TRY(Login login, log_in(context, options.login, fmt::format("approvals {}", verb)));
   const Answering person(context, std::move(login));
-  if (yes && !options.binding) SALLYPORT_CHECK_OK(check_haste(person));
+  if (yes && !options.binding) SALLYPORT_CHECK_OK(person.check_haste());
   SALLYPORT_TRY(const Answering::Given given,
                 person.answer(options.id, {.kind = kind,
                                            .reason = options.reason.value_or(""),

@@ -8,13 +8,13 @@
 #include "app/input.h"
 #include "app/output.h"
 #include "app/people/agent_ancestry.h"
-#include "app/people/answer_limits.h"
 #include "app/people/answering.h"
 #include "app/records/short_ids.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "cli/common_options.h"
 #include "core/approval/approval_request.h"
+#include "people/answer_limits.h"
 
 namespace sallyport::app {
 
@@ -87,8 +87,8 @@ Result<std::string> answer_one(const Context& context, const Answering& person, 
   if (item.approved) {
     SALLYPORT_TRY(const json::object request, pending_request(context, item.id));
     SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
-    SALLYPORT_CHECK_OK(
-        may_be_listed(workspace->store(), request, person.login().name, workspace->clock().wall()));
+    SALLYPORT_CHECK_OK(people::may_be_listed(workspace->store(), request, person.login().name,
+                                             workspace->clock().wall()));
   }
   const Reply::Kind kind = item.approved ? Reply::Kind::Approved : Reply::Kind::Denied;
   SALLYPORT_TRY(

@@ -10,7 +10,6 @@
 #include "app/ledger_bell.h"
 #include "app/output.h"
 #include "app/people/agent_ancestry.h"
-#include "app/people/answer_limits.h"
 #include "app/people/answering.h"
 #include "app/people/approval_items.h"
 #include "app/people/bound_inputs.h"
@@ -23,6 +22,8 @@
 #include "core/approval/approval_request.h"
 #include "core/plan/rule_text.h"
 #include "ledger/read/store_reader.h"
+#include "ledger/read/store_reader.h"
+#include "people/answer_limits.h"
 
 namespace sallyport::app {
 
@@ -226,7 +227,8 @@ class WatchScreen {
     yes_ = yes;
     typed_.clear();
     // A person who has approved very often must type what they approve (AP-43).
-    wanted_ = yes && recent.value_or(kHastyApprovals) >= kHastyApprovals && binding.size() > 15
+    wanted_ = yes && recent.value_or(people::kHastyApprovals) >= people::kHastyApprovals &&
+                      binding.size() > 15
                   ? binding.substr(7, 8)
                   : "y";
     ask_on();

@@ -8,11 +8,12 @@
 #include <boost/json.hpp>
 
 #include "api/schema.h"
-#include "app/people/answer_limits.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/approval/approval_request.h"
 #include "ledger/read/topics.h"
+#include "ledger/read/topics.h"
+#include "people/answer_limits.h"
 #include "trust/approver_book.h"
 #include "trust/enrolments.h"
 
@@ -69,25 +70,6 @@ std::string event_text(const StoredEvent& event) {
 
 std::string lagged_text(const Lagged& lagged) {
   return fmt::format("event: lagged\ndata: {}\n\n", json::serialize(sallyport::to_json(lagged)));
-}
-
-// A person who has approved very often must name what they approve (AP-43).
-Result<void> check_haste(ledger::LedgerStore& store, const std::string& person, WallTime now) {
-  SALLYPORT_TRY(const std::size_t recent, recent_approvals(store, person, now));
-  if (recent < kHastyApprovals) return {};
-  return fail(ErrorCode::Exhausted,
-              fmt::format("{} approvals in ten minutes: the next ones say `binding`", recent), {},
-              "haste");
-}
-
-// A yes to a command of which a part was redacted names what was seen.
-Result<void> check_seen(const ApprovalItem& item) {
-  if (!core::any_command(item.hidden)) return {};
-  return fail(ErrorCode::Exhausted,
-              fmt::format("redaction hides a part of this command: look at `exact_input` of "
-                          "GET {}/{}, then say `binding`",
-                          ApprovalsApi::kPath, item.id),
-              {}, "haste");
 }
 
 // Neither a session nor a token alone answers what needs a passkey or the registered key; a session
@@ -220,7 +202,7 @@ Task<ApprovalItem> ApprovalsApi::look_up(std::string id, api::Person person, Giv
     SALLYPORT_TRY(const policy::ReviewerFile::List people, parts_.people());
     SALLYPORT_TRY(const std::string why,
                   why_not(item, person, *people, parts_.strong, [&](const ApprovalItem& one) {
-                    return needs_own_look(store, one.request);
+                    return people::needs_own_look(store, one.request);
                   }));
     const trust::Reviewer* const known = people->find(person.name);
     const core::ResponseStatement statement{.request_id = id,
@@ -232,11 +214,14 @@ Task<ApprovalItem> ApprovalsApi::look_up(std::string id, api::Person person, Giv
     SALLYPORT_CHECK_OK(
         check_strength(why, is_strong(statement, given.signature, known), is_signed, person));
     if (given.yes && given.in_batch) {
-      SALLYPORT_CHECK_OK(may_be_listed(store, item.request, person.name, now));
+      SALLYPORT_CHECK_OK(people::may_be_listed(store, item.request, person.name, now));
     }
     if (given.yes && !given.names_binding) {
-      SALLYPORT_CHECK_OK(check_seen(item));
-      SALLYPORT_CHECK_OK(check_haste(store, person.name, now));
+      SALLYPORT_CHECK_OK(people::check_seen(
+          item.hidden,
+          fmt::format("look at `exact_input` of GET {}/{}, then say `binding`", kPath, item.id)));
+      SALLYPORT_CHECK_OK(
+          people::check_haste(store, person.name, now, "the next ones say `binding`"));
     }
     // Whether it is the registered key is looked at where the answer is taken (AP-44).
     if (is_signed && (known == nullptr || !known->key)) {
@@ -280,32 +265,23 @@ Task<json::value> ApprovalsApi::answer(std::string id, json::object body, api::P
   SALLYPORT_CO_CHECK_OK(check_verdict(body));
   const auto words = text_in(body, "answer");
   const bool yes = words || bool_in(body, "approved").value_or(false);
-  SALLYPORT_CO_TRY(const ApprovalItem item,
-                   co_await look_up(id, person,
-                                    {.yes = yes,
-                                     .names_binding = body.contains("binding"),
-                                     .in_batch = in_batch,
-                                     .responded_at = text_or_empty(body, "responded_at"),
-                                     .signature = text_or_empty(body, "signature")}));
-  const std::string asked = text_or_empty(item.request, "binding");
-  Reply reply{.kind = yes ? Reply::Kind::Approved : Reply::Kind::Denied,
-              .by = person.name,
-              .reason = text_or_empty(body, "reason"),
-              .door = door_of(person),
-              .binding = std::string(text_in(body, "binding").value_or(asked)),
-              .responded_at = text_or_empty(body, "responded_at"),
-              .signature = text_or_empty(body, "signature"),
-              .answer = std::string(words.value_or(""))};
-  if (reply.signature.empty() || reply.responded_at.empty()) {
-    reply.responded_at = trust::whole_seconds(parts_.clock.wall());
-  }
-  SALLYPORT_CO_CHECK_OK(co_await parts_.governor.approvals().answer(id, std::move(reply)));
-  SALLYPORT_CO_TRY(auto state, parts_.governor.approvals().state(id));
-  // The call that waited may have run by now; what the answer did is that it was approved.
-  using enum core::ApprovalStatus;
-  const core::ApprovalStatus status = state ? state->status : Pending;
-  co_return json::object{{"request_id", id},
-                         {"state", to_string(status == Used ? Approved : status)}};
+  people::Said said{.kind = yes ? Reply::Kind::Approved : Reply::Kind::Denied,
+                    .by = person.name,
+                    .door = door_of(person),
+                    .reason = text_or_empty(body, "reason"),
+                    .answer = std::string(words.value_or("")),
+                    .responded_at = text_or_empty(body, "responded_at"),
+                    .signature = text_or_empty(body, "signature")};
+  if (const auto binding = text_in(body, "binding")) said.binding = *binding;
+  SALLYPORT_CO_CHECK_OK(co_await look_up(id, person,
+                                         {.yes = yes,
+                                          .names_binding = body.contains("binding"),
+                                          .in_batch = in_batch,
+                                          .responded_at = said.responded_at,
+                                          .signature = said.signature}));
+  SALLYPORT_CO_TRY(const people::ApprovalDesk::Given given,
+                   co_await desk_.answer(id, std::move(said)));
+  co_return json::object{{"request_id", id}, {"state", to_string(given.state.status)}};
 }
 
 // Each with its own verdict and the binding of what was seen; they succeed or fail one by one, and
@@ -367,25 +343,22 @@ Task<json::value> ApprovalsApi::escalate(Request request) {
                    {}, "key_needed");
   }
   const std::string id = request.at("id");
-  Reply by{.kind = Reply::Kind::Approved,
-           .by = request.person.name,
-           .reason = text_or_empty(*body, "reason"),
-           .door = door_of(request.person)};
-  SALLYPORT_CO_CHECK_OK(co_await parts_.governor.approvals().escalate(id, meant, std::move(by)));
+  people::Said said{.by = request.person.name,
+                    .door = door_of(request.person),
+                    .reason = text_or_empty(*body, "reason")};
+  SALLYPORT_CO_CHECK_OK(co_await desk_.escalate(id, meant, std::move(said)));
   co_return json::object{{"request_id", id}, {"escalated_to", json::value_from(meant)}};
 }
 
 Task<json::value> ApprovalsApi::cancel(Request request) {
   const std::string id = request.at("id");
   const json::object* const body = request.body.if_object();
-  SALLYPORT_CO_TRY(const ApprovalItem item, co_await look_up(id, request.person, {}));
-  Reply reply{.kind = Reply::Kind::Cancelled,
-              .by = request.person.name,
-              .reason = body ? text_or_empty(*body, "reason") : "",
-              .door = door_of(request.person),
-              .binding = text_or_empty(item.request, "binding"),
-              .responded_at = trust::whole_seconds(parts_.clock.wall())};
-  SALLYPORT_CO_CHECK_OK(co_await parts_.governor.approvals().answer(id, std::move(reply)));
+  SALLYPORT_CO_CHECK_OK(co_await look_up(id, request.person, {}));
+  people::Said said{.kind = Reply::Kind::Cancelled,
+                    .by = request.person.name,
+                    .door = door_of(request.person),
+                    .reason = body ? text_or_empty(*body, "reason") : ""};
+  SALLYPORT_CO_CHECK_OK(co_await desk_.answer(id, std::move(said)));
   co_return json::object{{"request_id", id}, {"state", "cancelled"}};
 }
 

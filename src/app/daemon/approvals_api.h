@@ -12,6 +12,7 @@
 #include "base/guarded.h"
 #include "core/call/governor.h"
 #include "ledger/ledger.h"
+#include "people/approval_desk.h"
 #include "policy/reviewer_file.h"
 
 namespace sallyport::app {
@@ -31,7 +32,9 @@ class ApprovalsApi {
     std::function<bool()> stopping;
     StrongQuestions strong{};
   };
-  explicit ApprovalsApi(Parts parts) : parts_(std::move(parts)) {}
+  explicit ApprovalsApi(Parts parts)
+      : parts_(std::move(parts)),
+        desk_({parts_.governor.approvals(), parts_.ledger, parts_.clock}) {}
 
   void add_to(api::HttpApi& api);
 
@@ -65,6 +68,7 @@ class ApprovalsApi {
 
   static constexpr std::size_t kMostStreams = 64;
   Parts parts_;
+  people::ApprovalDesk desk_;
   api::Readers* readers_ = nullptr;
   std::size_t streams_ = 0;
   mutable Guarded<std::map<std::string, bool>> own_looks_;  // by question

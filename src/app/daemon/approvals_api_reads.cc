@@ -106,7 +106,7 @@ Result<bool> ApprovalsApi::shown_own_look(const ApprovalItem& item) const {
     return found == all.end() ? std::nullopt : std::optional(found->second);
   });
   if (known) return *known;
-  SALLYPORT_TRY(const bool needed, needs_own_look(parts_.ledger.store(), item.request));
+  SALLYPORT_TRY(const bool needed, people::needs_own_look(parts_.ledger.store(), item.request));
   own_looks_.with([&](auto& all) {
     if (all.size() >= kMostKnown) all.clear();
     all[item.id] = needed;

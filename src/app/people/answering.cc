@@ -4,8 +4,8 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
+#include <functional>
 
-#include "app/people/answer_limits.h"
 #include "app/run_on.h"
 #include "base/json_members.h"
 #include "base/try.h"
@@ -14,18 +14,31 @@
 #include "core/approval/escalations.h"
 #include "ledger/read/store_reader.h"
 #include "trust/trust_record.h"
+#include "ledger/read/store_reader.h"
+#include "people/answer_limits.h"
 
 namespace sallyport::app {
 
 namespace {
 
-// What pages for people end with is its beginning (AP-38).
+// Pages for people end with the beginning of a binding (AP-38).
 std::string whole_binding(const std::string& seen, const std::string& asked) {
   constexpr std::size_t kShown = 8;
   const std::size_t digits = std::string_view("sha256:").size();
   const bool begins = seen.size() >= kShown && asked.size() > digits &&
                       std::string_view(asked).substr(digits).starts_with(seen);
   return begins ? asked : seen;
+}
+
+template <class T>
+Result<T> at_desk(const Context& context, const Login& login,
+                  const std::function<Task<T>(people::ApprovalDesk&)>& work) {
+  boost::asio::io_context loop(1);  // behind the ledger, which may still tell it something
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
+  core::Approvals approvals(workspace->ledger(), workspace->clock(), workspace->redactor(),
+                            [&login] { return login.rules; });
+  people::ApprovalDesk desk({approvals, workspace->ledger(), workspace->clock()});
+  return run_on(loop, work(desk));
 }
 
 }  // namespace
@@ -52,51 +65,40 @@ Result<json::object> pending_request(const Context& context, const std::string& 
 
 Result<Answering::Given> Answering::answer(const std::string& id, Said said) const {
   SALLYPORT_TRY(const json::object request, pending_request(context_, id));
-  boost::asio::io_context loop(1);  // behind the ledger, which may still tell it something
-  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context_.open_maintaining());
-  const std::string asked = text_or_empty(request, "binding");
-  Reply reply{.kind = said.kind,
-              .by = login_.name,
-              .reason = std::move(said.reason),
-              .door = login_.door,
-              .binding = said.binding ? whole_binding(*said.binding, asked) : asked,
-              .responded_at = trust::whole_seconds(workspace->clock().wall()),
-              .answer = std::move(said.answer)};
-  if (login_.key && said.kind != Reply::Kind::Cancelled) {
-    reply.signature =
-        login_.key->sign(core::ResponseStatement{.request_id = id,
-                                                 .reviewer = login_.name,
-                                                 .binding = asked,
-                                                 .responded_at = reply.responded_at,
-                                                 .approved = said.kind == Reply::Kind::Approved}
-                             .text());
+  people::Said whole{.kind = said.kind,
+                     .by = login_.name,
+                     .door = login_.door,
+                     .reason = std::move(said.reason),
+                     .answer = std::move(said.answer)};
+  if (said.binding) {
+    whole.binding = whole_binding(*said.binding, text_or_empty(request, "binding"));
   }
-  core::Approvals approvals(workspace->ledger(), workspace->clock(), workspace->redactor(),
-                            [this] { return login_.rules; });
-  SALLYPORT_CHECK_OK(run_on(loop, approvals.answer(id, reply)));
-  SALLYPORT_TRY(auto state, approvals.state(id));
-  // The call that waited may have run by now; what the answer did is that it was approved.
-  using enum core::ApprovalStatus;
-  if (state && state->status == Used) state->status = Approved;
-  return Given{state.value_or(core::ApprovalState{}), std::move(reply)};
+  if (login_.key) {
+    whole.sign = [this](std::string_view text) { return login_.key->sign(text); };
+  }
+  return at_desk<Given>(context_, login_, [&](people::ApprovalDesk& desk) {
+    return desk.answer(id, std::move(whole));
+  });
 }
 
 Result<void> Answering::escalate(const std::string& id, std::vector<std::string> to,
                                  std::string reason) const {
-  boost::asio::io_context loop(1);  // behind the ledger, which may still tell it something
-  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context_.open_maintaining());
-  core::Approvals approvals(workspace->ledger(), workspace->clock(), workspace->redactor(),
-                            [this] { return login_.rules; });
-  const Reply by{.kind = Reply::Kind::Approved,
-                 .by = login_.name,
-                 .reason = std::move(reason),
-                 .door = login_.door};
-  return run_on(loop, approvals.escalate(id, std::move(to), by));
+  return at_desk<void>(context_, login_, [&](people::ApprovalDesk& desk) {
+    return desk.escalate(id, std::move(to),
+                         {.by = login_.name, .door = login_.door, .reason = std::move(reason)});
+  });
 }
 
 Result<std::size_t> Answering::recent_approvals() const {
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context_.open_reading());
-  return app::recent_approvals(workspace->store(), login_.name, workspace->clock().wall());
+  return people::recent_approvals(workspace->store(), login_.name, workspace->clock().wall());
+}
+
+Result<void> Answering::check_haste() const {
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context_.open_reading());
+  return people::check_haste(workspace->store(), login_.name, workspace->clock().wall(),
+                             "confirm this one with `--binding` and the digits that `sallyport "
+                             "approvals show` ends with");
 }
 
 }  // namespace sallyport::app

@@ -8,7 +8,7 @@
 
 #include "app/context.h"
 #include "app/people/login.h"
-#include "core/approval/approval_state.h"
+#include "people/approval_desk.h"
 #include "sallyport/approval.h"
 
 namespace sallyport::app {
@@ -22,10 +22,7 @@ class Answering {
   // `context` must outlive it.
   Answering(const Context& context, Login login) : context_(context), login_(std::move(login)) {}
 
-  struct Given {
-    core::ApprovalState state;
-    Reply reply;
-  };
+  using Given = people::ApprovalDesk::Given;
   struct Said {
     Reply::Kind kind = Reply::Kind::Denied;
     std::string reason{};
@@ -37,8 +34,10 @@ class Answering {
   Result<void> escalate(const std::string& id, std::vector<std::string> to,
                         std::string reason) const;
 
-  // How often he has said yes in the last ten minutes.
+  // How often the person has said yes in the last ten minutes.
   Result<std::size_t> recent_approvals() const;
+  // `Exhausted`: so often that this yes must name what it is about (AP-43).
+  Result<void> check_haste() const;
   const Login& login() const { return login_; }
 
  private:

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "app/people/answer_limits.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/approval/approval_request.h"
 #include "core/approval/reply_check.h"
 #include "core/plan/rule_text.h"
+#include "people/answer_limits.h"
 
 namespace sallyport::app {
 

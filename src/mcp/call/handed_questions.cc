@@ -67,7 +67,7 @@ std::string HandedQuestions::sealed(std::string response, const HeldCall& call) 
                           .request = call.identity(),
                           .expires = rfc3339(parts.clock.wall() + kLasts),
                           .carried = std::string(*carried)};
-  return edited(response, {{*carried, quoted(seal(parts.recorder, state))}});
+  return edited(response, {{*carried, json_quoted(seal(parts.recorder, state))}});
 }
 
 // An error instead of questions that the client of this call has not said it can answer.

@@ -33,7 +33,7 @@ std::string marked_form(std::string_view params, std::string_view server) {
   const std::string said =
       read && read->value.is_string() ? std::string(read->value.get_string()) : std::string();
   return with_member(params.empty() ? "{}" : params, "message",
-                     quoted(fmt::format("[from server `{}`] {}", visible(server), said)));
+                     json_quoted(fmt::format("[from server `{}`] {}", visible(server), said)));
 }
 
 }  // namespace sallyport::mcp

@@ -211,7 +211,7 @@ std::string without_member(std::string_view object, std::string_view name) {
   return out + '}';
 }
 
-std::string quoted(std::string_view text) {
+std::string json_quoted(std::string_view text) {
   std::string out;
   append_canonical_string(out, text);
   return out;

@@ -42,7 +42,7 @@ std::string with_member(std::string_view object, std::string_view name, std::str
 std::string without_member(std::string_view object, std::string_view name);
 
 // A text as JSON has it, in quotation marks.
-std::string quoted(std::string_view text);
+std::string json_quoted(std::string_view text);
 
 // The value of valid text, with each number that a double cannot hold as a string of its digits:
 // what is looked at and recorded shall be what was said.

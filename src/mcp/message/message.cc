@@ -55,7 +55,7 @@ void drop_strangers(Message& message) {
   for (const auto& [name, value] : members(message.text)) {
     if (!belongs(name, message.kind)) continue;
     if (kept.size() > 1) kept += ',';
-    kept += quoted(name);
+    kept += json_quoted(name);
     kept += ':';
     kept += value;
   }
@@ -197,13 +197,13 @@ std::string awaited_id(std::string_view text) {
 }
 
 std::string request_text(std::string_view id, std::string_view method, std::string_view params) {
-  std::string out = R"({"jsonrpc":"2.0","id":)" + std::string(id) + ",\"method\":" + quoted(method);
+  std::string out = R"({"jsonrpc":"2.0","id":)" + std::string(id) + ",\"method\":" + json_quoted(method);
   if (!params.empty()) out += ",\"params\":" + std::string(params);
   return out + '}';
 }
 
 std::string notification_text(std::string_view method, std::string_view params) {
-  std::string out = R"({"jsonrpc":"2.0","method":)" + quoted(method);
+  std::string out = R"({"jsonrpc":"2.0","method":)" + json_quoted(method);
   if (!params.empty()) out += ",\"params\":" + std::string(params);
   return out + '}';
 }

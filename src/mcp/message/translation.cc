@@ -72,7 +72,7 @@ std::string modern_params(std::string_view params, const ClientFacts& client) {
   if (!client.info.empty()) meta = with_member(meta, kMetaClient, client.info);
   meta = with_member(meta, kMetaCapabilities,
                      client.capabilities.empty() ? "{}" : client.capabilities);
-  meta = with_member(meta, kMetaVersion, quoted(kModernVersion));
+  meta = with_member(meta, kMetaVersion, json_quoted(kModernVersion));
   return with_member(params.empty() ? "{}" : params, "_meta", meta);
 }
 
@@ -151,7 +151,7 @@ std::string opening_from_discovery(std::string_view discovery, std::string_view 
   const std::string capabilities(find(discovery, {"capabilities"}).value_or("{}"));
   const std::string info(
       find(discovery, {"_meta", kMetaServer}).value_or(R"({"name":"unknown","version":"0"})"));
-  std::string opening = R"({"protocolVersion":)" + quoted(session_version(version)) +
+  std::string opening = R"({"protocolVersion":)" + json_quoted(session_version(version)) +
                         ",\"capabilities\":" + without(capabilities, {"extensions", "tasks"}) +
                         ",\"serverInfo\":" + info;
   if (const auto instructions = find(discovery, {"instructions"})) {
@@ -163,7 +163,7 @@ std::string opening_from_discovery(std::string_view discovery, std::string_view 
 std::string discovery_from_opening(std::string_view opening) {
   const std::string capabilities(find(opening, {"capabilities"}).value_or("{}"));
   const std::string info(find(opening, {"serverInfo"}).value_or(""));
-  std::string discovery = R"({"supportedVersions":[)" + quoted(kModernVersion) +
+  std::string discovery = R"({"supportedVersions":[)" + json_quoted(kModernVersion) +
                           "],\"capabilities\":" + without(capabilities, {"tasks"});
   if (const auto instructions = find(opening, {"instructions"})) {
     discovery += ",\"instructions\":" + std::string(*instructions);

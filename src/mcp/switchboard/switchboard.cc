@@ -211,7 +211,7 @@ void Switchboard::route_by_name(const Message& request, std::string_view text) {
   if (name.empty()) return refuse(request, kInvalidParams, "`name` is missing");
   const auto found = named(name);
   if (!found) return refuse_unknown(request, kNoSuchName);
-  pass_to(found->party, request, edited(request.text, {{text, quoted(found->name)}}));
+  pass_to(found->party, request, edited(request.text, {{text, json_quoted(found->name)}}));
 }
 
 void Switchboard::route_by_task(const Message& request) {

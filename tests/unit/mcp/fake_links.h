@@ -50,7 +50,7 @@ class FakeClient final : public ClientLink {
   // The first message of this method; empty: there is none yet.
   std::string message(std::string_view method) const {
     for (const std::string& text : told) {
-      if (find(text, {"method"}) == quoted(method)) return text;
+      if (find(text, {"method"}) == json_quoted(method)) return text;
     }
     return {};
   }

@@ -1,4 +1,4 @@
-#include "app/people/answer_limits.h"
+#include "people/answer_limits.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "core/approval/approval_request.h"
 #include "ledger/read/query.h"
 
-namespace sallyport::app {
+namespace sallyport::people {
 
 namespace {
 
@@ -47,6 +47,20 @@ Result<bool> needs_own_look(ledger::LedgerStore& store, const json::object& requ
   return human > 0;
 }
 
+Result<void> check_haste(ledger::LedgerStore& store, const std::string& person, WallTime now,
+                         std::string_view then) {
+  SALLYPORT_TRY(const std::size_t recent, recent_approvals(store, person, now));
+  if (recent < kHastyApprovals) return {};
+  return fail(ErrorCode::Exhausted, fmt::format("{} approvals in ten minutes: {}", recent, then),
+              {}, "haste");
+}
+
+Result<void> check_seen(const std::vector<core::HiddenPart>& hidden, std::string_view then) {
+  if (!core::any_command(hidden)) return {};
+  return fail(ErrorCode::Exhausted, fmt::format("redaction hides a part of this command: {}", then),
+              {}, "haste");
+}
+
 Result<void> may_be_listed(ledger::LedgerStore& store, const json::object& request,
                            const std::string& person, WallTime now) {
   SALLYPORT_TRY(const bool own_look, needs_own_look(store, request));
@@ -58,4 +72,4 @@ Result<void> may_be_listed(ledger::LedgerStore& store, const json::object& reque
       fmt::format("{} approvals in ten minutes; the next ones are given one by one", recent));
 }
 
-}  // namespace sallyport::app
+}  // namespace sallyport::people
