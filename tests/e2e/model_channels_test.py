@@ -91,6 +91,7 @@ ROWS = [
     Row("whole", MESSAGES, "cited_text", say("a text", (TEXT, "title", "https://example.com"))),
     Row("whole", MESSAGES, "title of a citation", say("a text", ("cited", TEXT, "https://example.com"))),
     Row("whole", CHAT, "annotations", say("a text", ("cited", TEXT, "https://example.com"))),
+    Row("whole", CHAT, "audio transcript", only(CHAT, {"audio": {"id": "audio_1", "data": "AAAA", "transcript": TEXT, "expires_at": 1794787200}})),
     Row("whole", RESPONSES, "annotations", say("a text", ("cited", TEXT, "https://example.com"))),
     Row("unknown", MESSAGES, "a block", strange(TEXT), ENDS, ENDS),
     Row("unknown", CHAT, "a member", strange(TEXT), ENDS, ENDS),
