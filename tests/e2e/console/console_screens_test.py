@@ -21,6 +21,7 @@ class CallsTest(PagesTest):
         self.wait_for("() => document.querySelectorAll('tbody tr').length === 3 && location.search.includes('tree_size=21')")
         self.run_page("await page.selectOption('select', 'refused')")
         self.wait_for("() => location.search.includes('verdict=refused') && location.search.includes('tree_size')")
+        self.run_page("await page.reload(); await page.waitForSelector('tbody tr')")  # or another person, with the same address
         asked = [path for _, path, _, _ in gate.seen if path.startswith("/api/v1/calls?")]
         self.assertTrue(any("agent=agent%3Aci" in path and "verdict=refused" in path for path in asked), asked)
         self.assertTrue(any("tree_size=21" in path for path in asked), asked)
