@@ -13,7 +13,6 @@
 #include "cli/common_options.h"
 #include "core/approval/approval_request.h"
 #include "ledger/read/store_reader.h"
-#include "ledger/read/store_reader.h"
 #include "people/answer_limits.h"
 
 namespace sallyport::app {

@@ -22,7 +22,6 @@
 #include "core/approval/approval_request.h"
 #include "core/plan/rule_text.h"
 #include "ledger/read/store_reader.h"
-#include "ledger/read/store_reader.h"
 #include "people/answer_limits.h"
 
 namespace sallyport::app {

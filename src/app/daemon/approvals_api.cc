@@ -12,7 +12,6 @@
 #include "base/try.h"
 #include "core/approval/approval_request.h"
 #include "ledger/read/topics.h"
-#include "ledger/read/topics.h"
 #include "people/answer_limits.h"
 #include "trust/approver_book.h"
 #include "trust/enrolments.h"

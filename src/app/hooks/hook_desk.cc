@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "app/environment.h"
+#include "app/exit_code.h"
 #include "app/gateway_plan.h"
 #include "app/hooks/hook_text.h"
 #include "app/people/agent_ancestry.h"
-#include "app/exit_code.h"
 #include "autonomy/dispatch_context.h"
 #include "base/on_pool.h"
 #include "base/try.h"

@@ -13,9 +13,8 @@
 #include "core/approval/approvals.h"
 #include "core/approval/escalations.h"
 #include "ledger/read/store_reader.h"
-#include "trust/trust_record.h"
-#include "ledger/read/store_reader.h"
 #include "people/answer_limits.h"
+#include "trust/trust_record.h"
 
 namespace sallyport::app {
 

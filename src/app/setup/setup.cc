@@ -1,5 +1,7 @@
 // `sallyport setup --system`: a service with an account of its own, so that the accounts of agents
 // can only ask it. Each step is said, and one that is done already changes nothing.
+#include "app/setup/setup.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <pwd.h>
@@ -13,7 +15,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "app/setup/setup.h"
 #include "app/output.h"
 #include "app/run_on.h"
 #include "app/setup/setup_files.h"

@@ -197,7 +197,8 @@ std::string awaited_id(std::string_view text) {
 }
 
 std::string request_text(std::string_view id, std::string_view method, std::string_view params) {
-  std::string out = R"({"jsonrpc":"2.0","id":)" + std::string(id) + ",\"method\":" + json_quoted(method);
+  std::string out =
+      R"({"jsonrpc":"2.0","id":)" + std::string(id) + ",\"method\":" + json_quoted(method);
   if (!params.empty()) out += ",\"params\":" + std::string(params);
   return out + '}';
 }

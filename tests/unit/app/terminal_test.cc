@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "app/records/entry_text.h"
 #include "app/exit_code.h"
+#include "app/records/entry_text.h"
 
 namespace sallyport::app {
 namespace {
