@@ -12,9 +12,9 @@ namespace sallyport::core {
 namespace {
 
 // Takes members out of a body, so that what is left is what has no field.
-class Taking {
+class TakingMembers {
  public:
-  explicit Taking(json::object& body) : body_(body) {}
+  explicit TakingMembers(json::object& body) : body_(body) {}
 
   std::string text(std::string_view name) {
     std::string text = text_or_empty(body_, name);
@@ -38,7 +38,7 @@ class Taking {
 };
 
 std::optional<DecisionContext> context_in(json::object& body, const std::string& started_at) {
-  Taking take(body);
+  TakingMembers take(body);
   if (body.contains("decided"))
     return DecisionContext::from_brief(take.text("decided"), started_at);
   if (!body.contains("decided_at")) return std::nullopt;
@@ -86,7 +86,7 @@ Draft draft_of(CallRecord& record, Kind kind) {
 CallRecord CallRecord::from_entry(const json::object& entry) {
   CallRecord record{.subject = subject_of(entry)};
   json::object body = entry.at("body").as_object();
-  Taking take(body);
+  TakingMembers take(body);
   // It joined another question: that question is no approval that it used.
   if (text_in(body, "record") == "approval_joined") {
     take.drop("record");

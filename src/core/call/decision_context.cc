@@ -38,18 +38,18 @@ std::string source_of(const std::string& letter) {
   return letter;
 }
 
-constexpr std::string_view kDigest = "sha256:";
+constexpr std::string_view kShaPrefix = "sha256:";
 
 // The bytes of a digest in Base64, which is shorter than their digits.
 std::string short_digest(std::string_view digest) {
   const std::optional<std::string> bytes =
-      digest.starts_with(kDigest) ? from_hex(digest.substr(kDigest.size())) : std::nullopt;
+      digest.starts_with(kShaPrefix) ? from_hex(digest.substr(kShaPrefix.size())) : std::nullopt;
   return bytes ? base64(as_bytes(*bytes)) : std::string(digest);
 }
 
 std::string long_digest(const std::string& text) {
   const std::optional<std::string> bytes = from_base64(text);
-  return bytes ? std::string(kDigest) + hex(as_bytes(*bytes)) : text;
+  return bytes ? std::string(kShaPrefix) + hex(as_bytes(*bytes)) : text;
 }
 
 std::vector<std::string> words_of(std::string_view text) {

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::uint64_t kRetryAfterSeconds = 5;
 
-constexpr Word<NotRun> kStatuses[] = {{"skipped", NotRun::Skipped},
-                                      {"proposed", NotRun::Proposed},
-                                      {"pending_approval", NotRun::PendingApproval}};
+constexpr Word<NotRun> kNotRunWords[] = {{"skipped", NotRun::Skipped},
+                                         {"proposed", NotRun::Proposed},
+                                         {"pending_approval", NotRun::PendingApproval}};
 
 std::string_view said(NotRun why) {
   switch (why) {
@@ -32,7 +32,7 @@ std::string_view said(NotRun why) {
 
 ToolResult not_run(const Trail& trail, NotRun why, const std::string& url) {
   const Call& call = trail.call();
-  const std::string_view status = word_of(kStatuses, why);
+  const std::string_view status = word_of(kNotRunWords, why);
   const std::string_view tier = to_string(trail.autonomy);
   json::object about{{"status", status}, {"tier", tier}, {"call_id", call.call_id}};
   std::string text = fmt::format("{}: `{}` {} (tier {}, call {}", status, call.tool, said(why),
