@@ -104,7 +104,7 @@ struct Agent::Body {
       : engine(given),
         options(std::move(asked)),
         settings(settings_of(options)),
-        fail_open(engine.ledger->instance_id()) {}
+        fail_open(*engine.ledger) {}
 
   // Of one run, on a strand of its own.
   agent::RuntimeParts parts(const boost::asio::any_io_executor& executor) {

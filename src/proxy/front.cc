@@ -49,7 +49,7 @@ ModelFront::ModelFront(Parts parts, Settings settings, UpstreamList upstreams)
       hand_offs_(parts_.governor, continuations_),
       events_(parts_.governor.emitter(), parts_.recorder),
       asides_(parts_.executor, parts_.log),
-      fail_open_(parts_.recorder.instance_id(), parts_.log),
+      fail_open_(parts_.recorder, parts_.log),
       meter_(parts_.metrics, parts_.latest_names),
       shared_{parts_.governor,
               hand_offs_,

@@ -43,7 +43,7 @@ Result<void> AgentDesk::prepare(Gate& gate) {
                 sessions::SessionStore::open({.file = agents_file(folder)}, workspace.clock()));
   events_ = std::make_unique<core::HostEvents>(gate.governor().emitter(), gate.recorder());
   fail_open_ = std::make_unique<core::FailOpenLog>(
-      gate.recorder().instance_id(), [&gate](std::string_view line) { gate.log(line); });
+      gate.recorder(), [&gate](std::string_view line) { gate.log(line); });
   parts_ = std::unique_ptr<agent::RuntimeParts>(
       new agent::RuntimeParts{.executor = gate.loop().get_executor(),
                               .pool = pool_,

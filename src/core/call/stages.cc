@@ -14,7 +14,7 @@ Stages::Stages(GovernorParts given)
       idempotency(parts.recorder, parts.digest),
       journal(
           {parts.recorder, parts.clock, parts.entropy, escalations, parts.redactor, parts.digest}),
-      fail_open(parts.recorder.instance_id(), parts.log),
+      fail_open(parts.recorder, parts.log),
       events(emitter),
       sinks(parts, journal),
       second_door(parts.clock, parts.redactor),

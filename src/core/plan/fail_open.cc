@@ -11,7 +11,7 @@ namespace sallyport::core {
 void FailOpenLog::failed(const std::string& guard, const std::string& cause, Share& share) {
   const Stretch stretch = open_.with([&](auto& open) {
     Stretch& now = open[guard];
-    if (now.calls == 0) now.cause = cause;
+    if (now.calls == 0 || now.instance != instance()) now = {instance(), cause, 0};
     ++now.calls;
     return now;
   });
@@ -30,8 +30,8 @@ void FailOpenLog::failed(const std::string& guard, const std::string& cause, Sha
          .body = {{"control", "fail_open_started"}, {"guard", guard}, {"cause", cause}}});
   }
   // Counts on with every call, so that a crash leaves the right number behind.
-  share.facts.push_back({"fail_open", instance_id_ + "/" + guard,
-                         canonical_json(json::object{{"instance", instance_id_},
+  share.facts.push_back({"fail_open", stretch.instance + "/" + guard,
+                         canonical_json(json::object{{"instance", stretch.instance},
                                                      {"guard", guard},
                                                      {"cause", stretch.cause},
                                                      {"calls", stretch.calls}})});
@@ -45,13 +45,13 @@ void FailOpenLog::worked(const std::string& guard, Share& share) {
     open.erase(found);
     return stretch;
   });
-  if (!ended) return;
+  if (!ended || ended->instance != instance()) return;
   share.drafts.push_back({.kind = Kind::Control,
                           .body = {{"control", "fail_open_ended"},
                                    {"guard", guard},
                                    {"cause", ended->cause},
                                    {"calls", ended->calls}}});
-  share.facts.push_back({"fail_open", instance_id_ + "/" + guard, std::nullopt});
+  share.facts.push_back({"fail_open", ended->instance + "/" + guard, std::nullopt});
 }
 
 }  // namespace sallyport::core

@@ -18,6 +18,12 @@ class FailOpenLog {
  public:
   // Receives a line for each case, for operators. Empty: the lines are dropped.
   using Log = std::function<void(std::string_view line)>;
+  // `recorder` says under which name this process is on record. On a log that several machines
+  // share the name changes when they have declared this process lost; they have ended what was open
+  // under the name of before.
+  explicit FailOpenLog(const Recorder& recorder, Log log = {})
+      : recorder_(&recorder), log_(std::move(log)) {}
+  // Where nothing is recorded.
   explicit FailOpenLog(std::string instance_id, Log log = {})
       : instance_id_(std::move(instance_id)), log_(std::move(log)) {}
 
@@ -31,9 +37,15 @@ class FailOpenLog {
 
  private:
   struct Stretch {
+    std::string instance;
     std::string cause;
     std::uint64_t calls = 0;
   };
+  const std::string& instance() const {
+    return recorder_ ? recorder_->instance_id() : instance_id_;
+  }
+
+  const Recorder* recorder_ = nullptr;
   std::string instance_id_;
   Log log_;
   Guarded<std::map<std::string, Stretch>> open_;
