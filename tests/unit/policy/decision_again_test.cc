@@ -217,7 +217,7 @@ TEST(DecisionAgainTest, ARecordThatIsMadeOfAnIntentHasTheContextToo) {
   const json::object body = core::CallRecord::from_entry(intent).audit().body;
   EXPECT_FALSE(body.contains("started_at"));
   EXPECT_FALSE(body.contains("decided"));
-  EXPECT_EQ(body.at("decided_at"), began);
+  EXPECT_EQ(body.at("decided_at"), json::value(began));
   EXPECT_EQ(body.at("as_of"), 12);
   EXPECT_EQ(body.at("class_source"), "table");
   EXPECT_EQ(body.at("caution"), true);
