@@ -5,6 +5,7 @@
 #include "effects/command_line.h"
 #include "effects/path_text.h"
 #include "effects/program_table.h"
+#include "effects/shell_parser.h"
 
 namespace sallyport::effects {
 
@@ -282,20 +283,22 @@ Match program_match(const std::string& wanted, const Command& command, const std
 
 // What a program could take for words, until `take` says false.
 template <class Take>
-void for_each_piece(std::string_view rest, Take take) {
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.size(), rest.find_first_of(" \t\n;&|"));
-    if (end > 0 && !take(rest.substr(0, end))) return;
-    rest.remove_prefix(std::min(rest.size(), end + 1));
+void for_each_piece(std::string_view text, Take take) {
+  static constexpr CharTable kEnds(" \t\n;&|");
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = begin;
+    while (end < text.size() && !kEnds.contains(text[end])) ++end;
+    if (end > begin && !take(text.substr(begin, end - begin))) return;
+    begin = end + 1;
   }
 }
 
-// Does a word of the command hold the name of the program? Most do not, and need no list of pieces.
+// Does an argument hold the name of the program? Most do not, and need no list of pieces.
 bool is_given(std::string_view program, const Command& command) {
   if (program.contains('/')) return true;
   const std::string_view name = program_alias(program);
   bool found = false;
-  for (const Word& word : command.words) {
+  for (const Word& word : std::span(command.words).subspan(1)) {
     for (const std::string& value : word.values) {
       for_each_piece(value, [&](std::string_view piece) {
         found = found || program_alias(last_segment(piece)) == name;

@@ -484,7 +484,7 @@ guardrails:
                  head + "rules: [{id: a, then: allow, when: {class: git.push}}, {id: b, then: log, when: {class: git.push}}]\n", "shadowed"),
                 # Several together: none of them alone.
                 (head + "rules: [{id: a, then: ask, when: {class: git.push}}, {id: b, then: ask, when: {class: [git.push, git.discard], agent: [x, y]}}, {id: c, then: ask, when: {class: git.discard}}]\n",
-                 head + "rules: [{id: a, then: ask, when: {class: git.push}}, {id: b, then: ask, when: {class: [git.push, git.discard], agent: [x, y]}}, {id: c, then: ask, when: {class: git.discard, agent: x}}]\n", "covered"),
+                 head + "rules: [{id: a, then: ask, when: {class: git.push}}, {id: b, then: ask, when: {class: [git.push, git.discard], agent: [x, y]}}, {id: c, then: ask, when: {class: git.discard, agent: z}}]\n", "covered"),
                 (head + "rules: [{id: a, then: ask, when: {class: fs.delete, recursive: true}}, {id: b, then: ask, when: {class: fs.delete, recursive: false}}, {id: c, then: ask, when: {class: fs.delete, inside: /srv}}]\n",
                  head + "rules: [{id: a, then: ask, when: {class: fs.delete, recursive: true}}, {id: c, then: ask, when: {class: fs.delete, inside: /srv}}]\n", "covered"),
                 (head + "rules: [{id: a, then: deny, when: {class: git.push}}, {id: b, then: allow, when: {class: [git.push, git.discard]}}, {id: c, then: ask, when: {class: git.discard}}]\n",
