@@ -15,8 +15,7 @@
 
 namespace sallyport::api {
 
-// Runs blocking reads on a pool. Agents wait for calls and people for reads: where both want a
-// processor, calls come first. Used on the loop of the server. Work whose caller no longer waits
+// Runs blocking reads on a pool. Used on the loop of the server. Work whose caller no longer waits
 // runs to its end first, so what it uses must outlive this.
 class Readers {
  public:
@@ -43,7 +42,6 @@ class Readers {
     const auto place = std::make_shared<Place>(inside_);
     const Wanted ask = [wanted] { return wanted->load(); };
     auto task = [work = std::move(work), ask, place]() -> Result<T> {
-      step_back();
       if (!ask()) return fail(ErrorCode::Cancelled, "the caller no longer waits");
       return work(ask);
     };
@@ -59,9 +57,6 @@ class Readers {
   }
 
  private:
-  // The thread that calls this yields to those of calls from then on.
-  static void step_back();
-
   // Shared with work that outlasts its caller.
   using Count = std::shared_ptr<std::atomic<std::size_t>>;
   struct Place {

@@ -1,8 +1,6 @@
 // The parts that all routes share, each by itself.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <algorithm>
 #include <latch>
 
 #include "api/cursor.h"
@@ -86,20 +84,6 @@ TEST(SessionsTest, OnePersonHasSoManyAndTheLeastUsedOneGoes) {
   EXPECT_EQ(sessions.of("user:ada").size(), Sessions::kMostEach);
   EXPECT_EQ(sessions.find(opened[0].cookie, opened[0].page_secret, true), nullptr);
   EXPECT_NE(sessions.find(opened[1].cookie, opened[1].page_secret, true), nullptr);
-}
-
-// CO-70 (partly): reads yield to the threads that serve calls
-TEST(ReadersTest, ReadsYieldToCalls) {
-  Readers readers({.threads = 1, .waiting = 1, .longest = 5s});
-  const int own = getpriority(PRIO_PROCESS, 0);
-  const auto all = [&]() -> Async<int> {
-    std::function<Result<int>(const Readers::Wanted&)> priority = [](const auto&) {
-      return Result<int>(getpriority(PRIO_PROCESS, 0));
-    };
-    co_return (co_await readers.run<int>(priority)).value_or(own);
-  };
-  EXPECT_GE(test::run_now(all()), std::min(own + 5, 19));
-  EXPECT_EQ(getpriority(PRIO_PROCESS, 0), own);
 }
 
 // CO-66 (partly)
