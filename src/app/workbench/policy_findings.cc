@@ -271,7 +271,6 @@ class PolicyLint {
 
   void checks() {
     const std::vector<Check>& all = linted_.guardrails->checks;
-    std::vector<std::size_t> needed;  // that no other check covers
     for (std::size_t at = 0; at < all.size(); ++at) {
       const Check& check = all[at];
       entries(check, at);
@@ -281,9 +280,8 @@ class PolicyLint {
       for (std::size_t i = 0; i < check.tools.size(); ++i) {
         scope(check.tools[i], check_pointer(at) + "/tools/" + std::to_string(i));
       }
-      if (!covered_check(all, at)) needed.push_back(at);
+      covered_check(all, at);
     }
-    checks_covered_by_others(all, std::move(needed));
   }
 
   void scope(const std::string& tool, const std::string& at) {
@@ -297,7 +295,6 @@ class PolicyLint {
     const char* const key = check.type == CheckType::Blocklist     ? "/words/"
                             : check.type == CheckType::ToolPattern ? "/tools/"
                                                                    : "/patterns/";
-    std::vector<std::size_t> needed;  // that no other entry covers
     for (std::size_t i = 0; i < check.entries.size(); ++i) {
       const std::string& entry = check.entries[i];
       const std::string where = check_pointer(at) + key + std::to_string(i);
@@ -313,9 +310,8 @@ class PolicyLint {
                fmt::format("every text matches `{:.80}`", entry), shown_by(check, "x"));
         }
       }
-      if (!covered_entry(check, i, where)) needed.push_back(i);
+      covered_entry(check, i, where);
     }
-    covered_by_others(check, std::move(needed), check_pointer(at) + key);
   }
 
   void exception(const Check& check, std::size_t at, std::size_t i) {
@@ -338,9 +334,10 @@ class PolicyLint {
 
   // The same entry again, or one whose texts another one finds anyway; of two that cover each
   // other, the later. What is replaced differs with its length, so there only the same is covered.
-  bool covered_entry(const Check& check, std::size_t i, const std::string& where) {
+  void covered_entry(const Check& check, std::size_t i, const std::string& where) {
     const bool words = check.type == CheckType::Blocklist;
-    const bool by_text = finds_by_text(check);
+    const bool names = check.type == CheckType::ToolPattern;
+    const bool by_text = !names && check.on_fail != Action::Redact && check.except.empty();
     const std::string own = words ? folded(check, check.entries[i]) : check.entries[i];
     for (std::size_t j = 0; j < check.entries.size(); ++j) {
       if (j == i) continue;
@@ -349,39 +346,10 @@ class PolicyLint {
       const bool held = by_text && own != other && finds_all_of(check, other, own) &&
                         (j < i || !finds_all_of(check, own, other));
       if (!same && !held) continue;
-      find("covered", place(where),
-           fmt::format("`{:.80}` finds nothing that `{:.80}` does not find", own, other),
-           dead_by(fmt::format("entry {} of check {}", j + 1, check.label)));
-      return true;
+      return find("covered", place(where),
+                  fmt::format("`{:.80}` finds nothing that `{:.80}` does not find", own, other),
+                  dead_by(fmt::format("entry {} of check {}", j + 1, check.label)));
     }
-    return false;
-  }
-
-  // Entries that no other one covers alone, but all others together do; from the last to the first,
-  // so that those that are left find all.
-  void covered_by_others(const Check& check, std::vector<std::size_t> needed,
-                         const std::string& where) {
-    if (!finds_by_text(check) || needed.size() > kMostTogether) return;
-    for (std::size_t at = needed.size(); at-- > 0 && needed.size() > 2;) {
-      std::vector<std::string> others;
-      for (const std::size_t j : needed) {
-        if (j != needed[at]) others.push_back(check.entries[j]);
-      }
-      const std::size_t i = needed[at];
-      if (!guardrails::is_covered(check, check.entries[i], others)) continue;
-      needed.erase(needed.begin() + static_cast<std::ptrdiff_t>(at));
-      find("covered", place(where + std::to_string(i)),
-           fmt::format("`{:.80}` finds nothing that the other entries do not find",
-                       check.entries[i]),
-           dead_by(fmt::format("the other entries of check {}", check.label)));
-    }
-  }
-
-  static constexpr std::size_t kMostTogether = 64;  // entries that are compared so
-
-  static bool finds_by_text(const Check& check) {
-    return check.type != CheckType::ToolPattern && check.on_fail != Action::Redact &&
-           check.except.empty();
   }
 
   static bool finds_all_of(const Check& check, const std::string& wide, const std::string& narrow) {
@@ -395,8 +363,7 @@ class PolicyLint {
     });
   }
 
-  // Does a find of the wide check do what one of the narrow check would do, wherever that looks?
-  static bool acts_for(const Check& wide, const Check& narrow) {
+  static bool covers(const Check& wide, const Check& narrow) {
     const bool same_reading =
         wide.type == narrow.type && wide.stage == narrow.stage && wide.unicode == narrow.unicode &&
         wide.case_sensitive == narrow.case_sensitive && wide.whole_word == narrow.whole_word &&
@@ -404,61 +371,31 @@ class PolicyLint {
     const bool stronger =
         (wide.on_fail == Action::Block && narrow.on_fail != Action::Log) ||
         (wide.on_fail == narrow.on_fail && wide.replacement == narrow.replacement);
-    return same_reading && stronger && wide.except.empty() && within(narrow.tools, wide.tools) &&
+    if (!same_reading || !stronger) return false;
+    // What is blocked, or only logged, is so by any find; what is replaced, by this one.
+    const bool by_text = wide.type != CheckType::ToolPattern && wide.on_fail != Action::Redact;
+    const bool all_entries = std::ranges::all_of(narrow.entries, [&](const std::string& entry) {
+      return std::ranges::find(wide.entries, entry) != wide.entries.end() ||
+             (by_text && guardrails::is_covered(wide, entry, wide.entries));
+    });
+    return all_entries && wide.except.empty() && within(narrow.tools, wide.tools) &&
            within(narrow.args, wide.args);
   }
 
-  // What is blocked, or only logged, is so by any find; what is replaced, by this one.
-  static bool finds_all(const Check& wide, const std::vector<std::string>& entries,
-                        const Check& narrow) {
-    const bool by_text = wide.type != CheckType::ToolPattern && wide.on_fail != Action::Redact;
-    return std::ranges::all_of(narrow.entries, [&](const std::string& entry) {
-      return std::ranges::find(entries, entry) != entries.end() ||
-             (by_text && guardrails::is_covered(wide, entry, entries));
-    });
-  }
-
-  static bool covers(const Check& wide, const Check& narrow) {
-    return acts_for(wide, narrow) && finds_all(wide, wide.entries, narrow);
-  }
-
-  bool covered_check(const std::vector<Check>& all, std::size_t at) {
+  void covered_check(const std::vector<Check>& all, std::size_t at) {
     for (std::size_t other = 0; other < all.size(); ++other) {
       if (other == at || !covers(all[other], all[at])) continue;
       if (covers(all[at], all[other]) && other > at) continue;
-      find("covered", place(check_pointer(at)),
-           fmt::format("check `{}` changes nothing: `{}` covers it", all[at].label,
-                       all[other].label),
-           dead_by(fmt::format("check {}", all[other].label)));
-      return true;
-    }
-    return false;
-  }
-
-  // Checks that no other one covers alone, but others together do; from the last to the first.
-  void checks_covered_by_others(const std::vector<Check>& all, std::vector<std::size_t> needed) {
-    for (std::size_t at = needed.size(); at-- > 0;) {
-      const Check& check = all[needed[at]];
-      std::vector<std::string> entries;
-      const Check* other = nullptr;
-      for (const std::size_t j : needed) {
-        // What finds act alike is looked for in one reading.
-        if (j == needed[at] || !acts_for(all[j], check)) continue;
-        other = &all[j];
-        std::ranges::copy(all[j].entries, std::back_inserter(entries));
-      }
-      const bool few = entries.size() <= kMostTogether;
-      if (other == nullptr || !few || !finds_all(*other, entries, check)) continue;
-      find("covered", place(check_pointer(needed[at])),
-           fmt::format("check `{}` changes nothing: others cover it together", check.label),
-           dead_by("the other checks together"));
-      needed.erase(needed.begin() + static_cast<std::ptrdiff_t>(at));
+      return find("covered", place(check_pointer(at)),
+                  fmt::format("check `{}` changes nothing: `{}` covers it", all[at].label,
+                              all[other].label),
+                  dead_by(fmt::format("check {}", all[other].label)));
     }
   }
 
   const PolicyToLint& linted_;
   std::vector<PolicyFinding> found_;
-  std::set<std::string> warned_;  // places of rules that `policy check` warns of
+  std::set<std::string> warned_;  // places of rules that are found idle
 };
 
 }  // namespace
