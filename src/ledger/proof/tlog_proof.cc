@@ -20,7 +20,7 @@ std::unexpected<Error> not_a_proof(std::string message) {
 }
 
 // The next line without its LF; what is left begins behind it.
-Result<std::string_view> take_line(std::string_view& rest) {
+Result<std::string_view> proof_line(std::string_view& rest) {
   const std::size_t end = rest.find('\n');
   if (end == std::string_view::npos) return not_a_proof("it ends in the middle of a line");
   const std::string_view line = rest.substr(0, end);
@@ -72,12 +72,12 @@ Result<Receipt> parse_tlog_proof(std::string_view text) {
   if (text.size() > kMost) return not_a_proof("it is over 16 MiB");
   text.remove_prefix(kFirstLine.size());
   Receipt receipt;
-  SALLYPORT_TRY(const std::string_view extra, take_line(text));
+  SALLYPORT_TRY(const std::string_view extra, proof_line(text));
   SALLYPORT_TRY(receipt.entry, entry_from(extra));
-  SALLYPORT_TRY(const std::string_view index, take_line(text));
+  SALLYPORT_TRY(const std::string_view index, proof_line(text));
   SALLYPORT_TRY(receipt.leaf_index, index_from(index));
   while (true) {
-    SALLYPORT_TRY(const std::string_view line, take_line(text));
+    SALLYPORT_TRY(const std::string_view line, proof_line(text));
     if (line.empty()) break;
     if (receipt.proof.size() == kMaxProof) return not_a_proof("more than 64 proof hashes");
     SALLYPORT_TRY(const Hash hash, hash_from(line));
