@@ -463,7 +463,7 @@ Mapping rule_keys(Draft& out) {
   return keys;
 }
 
-const YamlNode* member(const YamlNode& node, std::string_view name) {
+const YamlNode* value_of_member(const YamlNode& node, std::string_view name) {
   const auto found = std::ranges::find_if(
       node.members, [&](const YamlMember& each) { return each.key.text == name; });
   return found == node.members.end() ? nullptr : &found->value;
@@ -479,7 +479,7 @@ Place key_place(const Place& rule, std::string_view name) {
 Result<void> refuse_keys(const Place& place, std::span<const std::string_view> names,
                          std::string_view why) {
   for (const std::string_view name : names) {
-    if (member(place.node, name)) {
+    if (value_of_member(place.node, name)) {
       return key_place(place, name).refuse(fmt::format("`{}` {}", name, why));
     }
   }
@@ -565,7 +565,7 @@ Result<void> read_rule(const Place& place, Policy& out) {
   rule.place = place_of(place.node, place.file);
   SALLYPORT_TRY(rule.source, to_json(place.node, place.file));
   if (const Rule* const other = out.rules->find(rule.id)) {
-    const Place id{*member(place.node, "id"), place.file};
+    const Place id{*value_of_member(place.node, "id"), place.file};
     return id.refuse(fmt::format("rule `{}` is there twice, first at {}", rule.id, other->place));
   }
   out.rules->rules.push_back(std::move(rule));
@@ -632,7 +632,7 @@ namespace {
 Result<void> check_classes(const YamlNode& node, const std::string& file,
                            const std::vector<std::string>& known) {
   for (const YamlNode& item : node.items) SALLYPORT_CHECK_OK(check_classes(item, file, known));
-  const YamlNode* const said = member(node, "class");
+  const YamlNode* const said = value_of_member(node, "class");
   if (said == nullptr) return {};
   const auto check = [&](const YamlNode& name) -> Result<void> {
     if (std::ranges::find(known, name.text) != known.end()) return {};
@@ -787,7 +787,7 @@ Result<void> finish_rules(Policy& policy, const YamlNode& root, const std::strin
   set.book = tool_book(policy);
   for (const YamlNode& rule : node_at(root, "/rules").items) {
     for (const char* const part : {"when", "unless", "only"}) {
-      const YamlNode* const conditions = member(rule, part);
+      const YamlNode* const conditions = value_of_member(rule, part);
       if (conditions) SALLYPORT_CHECK_OK(check_classes(*conditions, file, classes));
     }
   }
@@ -797,18 +797,18 @@ Result<void> finish_rules(Policy& policy, const YamlNode& root, const std::strin
 }
 
 Result<YamlNode> joined(const YamlNode& root, const std::string& file, const YamlNode& base) {
-  if (const YamlNode* const again = member(base, "extends")) {
+  if (const YamlNode* const again = value_of_member(base, "extends")) {
     (void)again;
-    return Place{*member(root, "extends"), file}.refuse(
+    return Place{*value_of_member(root, "extends"), file}.refuse(
         "the policy that it names extends another one; only one level is read");
   }
   std::set<std::string> dropped;
-  const YamlNode* const without = member(root, "without");
-  const YamlNode* const base_rules = member(base, "rules");
+  const YamlNode* const without = value_of_member(root, "without");
+  const YamlNode* const base_rules = value_of_member(base, "rules");
   for (const YamlNode& id : without ? without->items : std::vector<YamlNode>()) {
     const bool there =
         base_rules && std::ranges::any_of(base_rules->items, [&](const YamlNode& rule) {
-          const YamlNode* const name = member(rule, "id");
+          const YamlNode* const name = value_of_member(rule, "id");
           return name && name->text == id.text;
         });
     if (!there) {
@@ -829,7 +829,7 @@ Result<YamlNode> joined(const YamlNode& root, const std::string& file, const Yam
     }
     YamlMember rules = section;
     std::erase_if(rules.value.items, [&](const YamlNode& rule) {
-      const YamlNode* const name = member(rule, "id");
+      const YamlNode* const name = value_of_member(rule, "id");
       return name && dropped.contains(name->text);
     });
     if (own == merged.members.end()) {

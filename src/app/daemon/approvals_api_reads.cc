@@ -7,7 +7,6 @@
 #include "api/cursor.h"
 #include "api/schema.h"
 #include "app/daemon/approvals_api.h"
-#include "app/people/answer_limits.h"
 #include "app/people/approval_context.h"
 #include "app/people/approval_json.h"
 #include "app/people/approval_page.h"
@@ -17,6 +16,7 @@
 #include "base/try.h"
 #include "core/approval/approval_request.h"
 #include "core/approval/vote_check.h"
+#include "people/answer_limits.h"
 
 namespace sallyport::app {
 

@@ -17,7 +17,7 @@ namespace {
 using simdjson::dom::element;
 using simdjson::dom::element_type;
 
-std::unexpected<Error> refused(std::string message, std::string_view where) {
+std::unexpected<Error> unreadable(std::string message, std::string_view where) {
   return fail(ErrorCode::InvalidInput, std::move(message), std::string(where));
 }
 
@@ -73,7 +73,7 @@ bool is_commitment(const element& value) {
 Result<void> check_sealed(const element& value, std::string_view name, std::size_t& count) {
   if (is_sealed_name(name)) {
     if (value.is_null()) return {};
-    if (!is_commitment(value)) return refused("a content field is not sealed", name);
+    if (!is_commitment(value)) return unreadable("a content field is not sealed", name);
     ++count;
     return {};
   }
@@ -113,11 +113,11 @@ EntryReader::EntryReader() : document_(std::make_unique<Document>()) {}
 EntryReader::~EntryReader() = default;
 
 Result<void> EntryReader::read(std::string_view bytes) {
-  if (bytes.size() > kMaxEntryBytes) return refused("over 65,535 bytes", "entry");
-  if (!is_canonical_json(bytes)) return refused("the bytes are not canonical JSON", "entry");
+  if (bytes.size() > kMaxEntryBytes) return unreadable("over 65,535 bytes", "entry");
+  if (!is_canonical_json(bytes)) return unreadable("the bytes are not canonical JSON", "entry");
   if (document_->parser.parse(bytes.data(), bytes.size()).get(document_->root) ||
       !document_->root.is_object()) {
-    return refused("an entry is an object", "entry");
+    return unreadable("an entry is an object", "entry");
   }
   SALLYPORT_CHECK_OK(read_members());
   return check_body();
@@ -133,7 +133,7 @@ Result<void> EntryReader::read_members() {
     // Both sides are sorted, so what is passed over is what is missing.
     for (; expected != kMembers.end() && expected->name < name; ++expected) {
       if (expected->required) {
-        return refused(fmt::format("an entry lacks `{}`", expected->name), expected->name);
+        return unreadable(fmt::format("an entry lacks `{}`", expected->name), expected->name);
       }
     }
     return {};
@@ -141,10 +141,10 @@ Result<void> EntryReader::read_members() {
   for (const auto [name, value] : simdjson::dom::object(document_->root)) {
     SALLYPORT_CHECK_OK(skip_to(name));
     if (expected == kMembers.end() || expected->name != name) {
-      return refused(fmt::format("an entry has no member `{:.40}`", name), name);
+      return unreadable(fmt::format("an entry has no member `{:.40}`", name), name);
     }
     if (!take(view_, *expected, value)) {
-      return refused(fmt::format("`{}` of an entry has the wrong form", name), name);
+      return unreadable(fmt::format("`{}` of an entry has the wrong form", name), name);
     }
     ++expected;
   }
@@ -153,16 +153,16 @@ Result<void> EntryReader::read_members() {
 
 Result<void> EntryReader::check_body() {
   if (std::string_view(document_->root["schema"]) != kEntrySchema) {
-    return refused(fmt::format("unknown schema, expected `{}`", kEntrySchema), "schema");
+    return unreadable(fmt::format("unknown schema, expected `{}`", kEntrySchema), "schema");
   }
   if (!core::kind_from(view_.kind)) {
-    return refused(fmt::format("unknown kind `{:.40}`", view_.kind), "kind");
+    return unreadable(fmt::format("unknown kind `{:.40}`", view_.kind), "kind");
   }
   const std::optional<Uuid> id = parse_uuid(view_.id);
-  if (!id || !is_version7(*id)) return refused("`id` of an entry has the wrong form", "id");
+  if (!id || !is_version7(*id)) return unreadable("`id` of an entry has the wrong form", "id");
   const std::optional<WallTime> time = from_rfc3339(view_.recorded_at);
   if (!time || rfc3339(*time) != view_.recorded_at) {
-    return refused("`recorded_at` of an entry has the wrong form", "recorded_at");
+    return unreadable("`recorded_at` of an entry has the wrong form", "recorded_at");
   }
   id_ = *id;
   recorded_at_ = *time;
