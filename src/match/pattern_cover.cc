@@ -1,8 +1,11 @@
 #include "match/pattern_cover.h"
 
+#include <algorithm>
+#include <array>
 #include <deque>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "match/program.h"
 
@@ -10,7 +13,7 @@ namespace sallyport::match {
 
 namespace {
 
-using NodeSet = std::set<std::uint32_t>;
+using NodeSet = std::vector<std::uint32_t>;  // sorted, each once
 
 // Runs both sides over all texts at once: each state stands for all texts that lead to it.
 class CoverSearch {
@@ -22,9 +25,10 @@ class CoverSearch {
       if (seen_.size() > most) return Cover::NotDecided;
       const State state = std::move(open_.front());
       open_.pop_front();
-      if (!state.goes_on && parts_at_end(state)) return Cover::No;
+      Reach reach;
+      if (!state.goes_on && parts_at_end(state, reach)) return Cover::No;
       for (std::uint32_t each = 0; each < program_.classes().count(); ++each) {
-        if (step_parts(state, each)) return Cover::No;
+        if (step_parts(state, reach, each)) return Cover::No;
       }
     }
     return Cover::Yes;
@@ -49,6 +53,11 @@ class CoverSearch {
     bool accepts = false;
     NodeSet characters{};
   };
+  // What one state reaches, for each thing that may stand behind it: many characters are alike.
+  struct Reach {
+    std::array<std::optional<Closed>, 2 * kNeighbours> narrow{};
+    std::array<std::optional<Closed>, 2 * kNeighbours> wide{};
+  };
 
   bool compile(const Expression& narrow, const std::vector<Expression>& wide) {
     const auto add = [&](const Expression& expression) {
@@ -69,58 +78,71 @@ class CoverSearch {
 
   // All that is reached without a character; a find may begin at every place.
   Closed closed(const NodeSet& nodes, std::uint32_t first, std::uint32_t end, Neighbour before,
-                Behind behind) const {
-    std::vector<std::uint32_t> open(nodes.begin(), nodes.end());
+                Behind behind) {
+    std::vector<std::uint32_t> open = nodes;
     for (std::uint32_t entry = first; entry < end; ++entry) {
       open.push_back(program_.start_of(entry));
     }
     Closed out;
-    NodeSet seen;
+    marks_.resize(program_.nodes().size());
+    ++mark_;
     while (!open.empty()) {
       const std::uint32_t next = open.back();
       open.pop_back();
-      if (!seen.insert(next).second) continue;
+      if (std::exchange(marks_[next], mark_) == mark_) continue;
       const Node& at = program_.nodes()[next];
       if (at.kind == Node::Kind::Accept) out.accepts = true;
-      if (at.kind == Node::Kind::Characters) out.characters.insert(next);
+      if (at.kind == Node::Kind::Characters) out.characters.push_back(next);
       if (at.kind == Node::Kind::Split) open.push_back(at.other);
       const bool passes = at.kind == Node::Kind::Split ||
                           (at.kind == Node::Kind::Assert && holds(at.assertion, before, behind));
       if (passes) open.push_back(at.out);
     }
+    std::ranges::sort(out.characters);
     return out;
   }
-  Closed narrow_at(const State& state, Behind behind) const {
-    return closed(state.narrow, 0, 1, state.before, behind);
+  static std::size_t place_of(Behind behind) {
+    return 2 * static_cast<std::size_t>(behind.after) + (behind.last ? 1 : 0);
   }
-  Closed wide_at(const State& state, Behind behind) const {
+  const Closed& narrow_at(const State& state, Reach& reach, Behind behind) {
+    std::optional<Closed>& known = reach.narrow[place_of(behind)];
+    if (!known) known = closed(state.narrow, 0, 1, state.before, behind);
+    return *known;
+  }
+  const Closed& wide_at(const State& state, Reach& reach, Behind behind) {
+    std::optional<Closed>& known = reach.wide[place_of(behind)];
     const auto entries = static_cast<std::uint32_t>(program_.entries());
-    return closed(state.wide, 1, entries, state.before, behind);
+    if (!known) known = closed(state.wide, 1, entries, state.before, behind);
+    return *known;
   }
 
   // The text ends here: has the narrow side found something, and the wide side nothing?
-  bool parts_at_end(const State& state) const {
-    const bool found = state.found || narrow_at(state, {}).accepts;
-    return found && !wide_at(state, {}).accepts;
+  bool parts_at_end(const State& state, Reach& reach) {
+    const bool found = state.found || narrow_at(state, reach, {}).accepts;
+    return found && !wide_at(state, reach, {}).accepts;
   }
 
   NodeSet behind_character(const NodeSet& nodes, std::uint32_t its_class) const {
     NodeSet next;
     for (const std::uint32_t node : nodes) {
       const Node& at = program_.nodes()[node];
-      if (program_.classes().contains(at.set, its_class)) next.insert(at.out);
+      if (program_.classes().contains(at.set, its_class)) next.push_back(at.out);
     }
+    std::ranges::sort(next);
+    const auto again = std::ranges::unique(next);
+    next.erase(again.begin(), again.end());
     return next;
   }
 
   // Nothing: the wide side finds something, and so it does in every longer text.
-  std::optional<State> stepped(const State& state, std::uint32_t its_class, bool last) const {
+  std::optional<State> stepped(const State& state, Reach& reach, std::uint32_t its_class,
+                               bool last) {
     const Behind behind{program_.classes().neighbour(its_class), last};
-    const Closed wide = wide_at(state, behind);
+    const Closed& wide = wide_at(state, reach, behind);
     if (wide.accepts) return std::nullopt;
     State next{.before = behind.after, .found = state.found};
     if (!state.found) {
-      const Closed narrow = narrow_at(state, behind);
+      const Closed& narrow = narrow_at(state, reach, behind);
       next.found = narrow.accepts;
       if (!next.found) next.narrow = behind_character(narrow.characters, its_class);
     }
@@ -128,13 +150,14 @@ class CoverSearch {
     return next;
   }
 
-  bool step_parts(const State& state, std::uint32_t its_class) {
+  bool step_parts(const State& state, Reach& reach, std::uint32_t its_class) {
     const bool newline = program_.classes().neighbour(its_class) == Neighbour::Newline;
     if (newline) {
-      const std::optional<State> last = stepped(state, its_class, true);
-      if (last && parts_at_end(*last)) return true;
+      const std::optional<State> last = stepped(state, reach, its_class, true);
+      Reach behind_last;
+      if (last && parts_at_end(*last, behind_last)) return true;
     }
-    std::optional<State> next = stepped(state, its_class, false);
+    std::optional<State> next = stepped(state, reach, its_class, false);
     if (!next) return false;
     next->goes_on = newline;
     take(std::move(*next));
@@ -147,6 +170,8 @@ class CoverSearch {
   }
 
   Program program_;
+  std::vector<std::uint64_t> marks_;  // by node: the last search that reached it
+  std::uint64_t mark_ = 0;
   std::set<State> seen_;
   std::deque<State> open_;
 };
