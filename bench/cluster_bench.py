@@ -5,17 +5,60 @@
 
 It starts PostgreSQL servers of its own in temporary folders. Compare within one run.
 """
+import hashlib
 import os
 import pathlib
+import queue
 import subprocess
 import sys
+import threading
 import time
+import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "e2e"))
+os.environ.setdefault("SALLYPORT_BIN", str(ROOT / "build" / "bin" / "sallyport"))
+from cluster_support import ClusterCase  # noqa: E402
 from postgresql_support import PROGRAMS, Postgresql  # noqa: E402
+from serve_support import Session  # noqa: E402
 
 BENCH = os.environ.get("SALLYPORT_BENCH_BIN", str(ROOT / "build" / "bin" / "sallyport_bench"))
+TOKEN = "token-of-a-viewer-0123456789"
+POLICY = """version: 1
+autonomy: {tier: act_auto}
+approvals:
+  reviewers:
+    - {name: "user:viewer", token: "sha256:%s", roles: [approver, viewer]}
+"""
+
+
+class OtherConsole(ClusterCase):
+    """How long a call at one gateway takes to the console of another, once its caller has the answer."""
+
+    def runTest(self):
+        policy = self.write("policy.yaml", POLICY % hashlib.sha256(TOKEN.encode()).hexdigest())
+        self.more = f"policy: {policy}"
+        writer, console = self.gateway(), self.gateway()
+        stream = console.open("GET", "/api/v1/stream?topics=calls", headers={"Content-Type": None}, token=TOKEN)
+        self.assertEqual(stream.status, 200)
+        heard = queue.Queue()
+
+        def hear():
+            for line in stream:
+                if line.startswith(b"data:") and b'"verdict":"runs"' in line:
+                    heard.put(time.monotonic())
+
+        threading.Thread(target=hear, daemon=True).start()
+        session = Session(writer)
+        count = 50 if "--quick" in sys.argv else 300
+        delays = []
+        for i in range(count):
+            self.assertTrue(self.call(session, i))
+            answered = time.monotonic()
+            delays.append(1000 * max(0, heard.get(timeout=10) - answered))
+        delays.sort()
+        p50, p99 = delays[count // 2], delays[count * 99 // 100]
+        print(f"  a call on the console of another gateway: p50 {p50:.1f} ms, p99 {p99:.1f} ms (goal: at most 50)")
 
 
 def measure(url, about):
@@ -44,6 +87,9 @@ def main():
         if standby:
             standby.stop()
         primary.stop()
+    print("\ntwo gateways, each with its console")
+    if not unittest.TextTestRunner(stream=sys.stderr, verbosity=0).run(unittest.TestSuite([OtherConsole()])).wasSuccessful():
+        sys.exit("cluster_bench: the console of the other gateway did not hear of every call")
 
 
 if __name__ == "__main__":

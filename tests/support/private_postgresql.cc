@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -17,7 +18,9 @@ namespace sallyport::test {
 
 namespace {
 
+// The newest of this machine, unless tools/newest-postgresql.sh names another.
 std::filesystem::path programs() {
+  if (const char* const named = std::getenv("SALLYPORT_POSTGRESQL")) return named;
   std::error_code code;
   std::filesystem::path newest;
   for (const auto& each : std::filesystem::directory_iterator("/usr/lib/postgresql", code)) {

@@ -221,7 +221,7 @@ TEST(DecisionAgainTest, ARecordThatIsMadeOfAnIntentHasTheContextToo) {
   EXPECT_EQ(body.at("as_of"), 12);
   EXPECT_EQ(body.at("class_source"), "table");
   EXPECT_EQ(body.at("caution"), true);
-  EXPECT_EQ(body.at("definition"), context.definition);
+  EXPECT_EQ(body.at("definition"), json::value(context.definition));
   EXPECT_EQ(body.at("front"), "mcp");
   // Each of the last two members may be absent.
   for (const bool caution : {false, true}) {
