@@ -234,7 +234,7 @@ void measure_beats(Report& report, const std::string& url, SharedFolder& shared,
 
 }  // namespace
 
-// SC-60 (partly)
+// SC-60
 void measure_cluster(Report& report, bool quick) {
   const char* const url = std::getenv("SALLYPORT_BENCH_POSTGRESQL");
   if (url == nullptr) return;

