@@ -23,7 +23,7 @@ struct OneAtATime {
   void leave() { --running; }
 };
 
-// SC-50 (partly)
+// SC-50
 TEST(LoopCrewConcurrentTest, TheLoopGoesOnWhileAHandlerWaits) {
   asio::io_context loop(2);
   std::promise<void> answer;
