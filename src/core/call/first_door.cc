@@ -172,10 +172,12 @@ Async<void> FirstDoor::decide_at_one_moment(Trail& trail, const Upstream& upstre
     trail.refuse({std::move(why)});
     trail.needs_person = false;
   };
+  // What refused the call before this decision, as a person who said no, goes on refusing it.
+  const bool was_refused = !trail.open();
   for (unsigned moments = 1;; ++moments) {
     const std::size_t noted = trail.rows.size();
     co_await decide(trail, seen);
-    if (!seen.facts.torn()) co_return;
+    if (was_refused || !seen.facts.torn()) co_return;
     if (moments == kMostMoments || seen.cancel.stop_requested()) {
       co_return refuse("what decides about this call changes while it is decided; try again");
     }
