@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/try.h"
+#include "core/call/session_workspace.h"
 #include "support/governed.h"
 
 namespace sallyport::core {
@@ -146,6 +147,60 @@ TEST(FirstDoorTest, WhatChangesForEverIsNotDecided) {
   EXPECT_LT(twins->looks, 20);
   EXPECT_TRUE(governed.upstream->calls.empty());
   EXPECT_EQ(governed.recorder.records().back().outcome, "blocked");
+}
+
+class AskingRules final : public CallRules {
+ public:
+  RuleAnswer judge(const RuleQuestion&) const override {
+    RuleAnswer answer;
+    answer.verdict = RuleAnswer::Verdict::Asks;
+    answer.all_free = false;
+    return answer;
+  }
+  json::object dump() const override { return {{"rules", "ask"}}; }
+};
+
+// Each look at the call finds the workspace of its session changed since the look began.
+class RestlessWorkspace final : public Upstream {
+ public:
+  explicit RestlessWorkspace(test::FakeRecorder& ledger) : ledger_(ledger) {}
+  Result<json::value> structured_input(const Call& call) const override {
+    Draft draft{.kind = Kind::Topic, .topic = "workspace"};
+    draft.facts = {{std::string(kWorkspaceSpace), workspace_key(call),
+                    canonical_json(json::array{"/w" + std::to_string(++changes_)})}};
+    std::vector<Draft> drafts{std::move(draft)};
+    EXPECT_TRUE(test::run_now(ledger_.append(std::move(drafts), Urgency::Reports)));
+    return call.input;
+  }
+  Task<Envelope> invoke(Call, std::shared_ptr<Delivery>, std::stop_token) override {
+    ++calls;
+    co_return Envelope::of({{"answer", 42}});
+  }
+  int calls = 0;
+
+ private:
+  test::FakeRecorder& ledger_;
+  mutable int changes_ = 0;
+};
+
+// A call that a person had refused was decided anew where facts changed in that moment. WB-8
+TEST(FirstDoorTest, ANoOfAPersonStaysWhateverChangesMeanwhile) {
+  Governed governed;
+  governed.plan.autonomy(Autonomy::ActWithApproval).rules(std::make_shared<AskingRules>());
+  const auto tool = std::make_shared<RestlessWorkspace>(governed.recorder);
+  governed.tool = tool;
+  int asked = 0;
+  governed.approver = std::make_shared<test::FunctionApprover>([&](const Question&) {
+    EXPECT_TRUE(tool->structured_input(Governed::read_file()));  // and while the person is asked
+    return ++asked == 1 ? Reply::deny("user:ada", "no") : Reply::approve("user:ada");
+  });
+  Call call = Governed::read_file();
+  call.setting.folder = "/w";
+  const Result<Answer> answer = governed.call(std::move(call));
+  ASSERT_TRUE(answer);
+  EXPECT_FALSE(answer->result.success);
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(tool->calls, 0);
 }
 
 // AU-42
