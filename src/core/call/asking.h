@@ -11,10 +11,10 @@
 #include "core/approval/approvals.h"
 #include "core/call/caller.h"
 #include "core/call/governor_parts.h"
-#include "core/call/second_door.h"
 #include "core/call/sink_feed.h"
 #include "core/call/trail.h"
 #include "core/record/journal.h"
+#include "core/record/plain_text.h"
 #include "sallyport/answer.h"
 
 namespace sallyport::core {
@@ -33,14 +33,12 @@ class Asking {
     Approvals& approvals;
     Journal& journal;
     SinkFeed& sinks;
-    const SecondDoor& second_door;
   };
   explicit Asking(Means means)
       : parts_(means.parts),
         approvals_(means.approvals),
         journal_(means.journal),
-        sinks_(means.sinks),
-        second_door_(means.second_door) {}
+        sinks_(means.sinks) {}
 
   // Writes the question and waits for the answer. True: the trail has a consent or a refusal.
   // False: the caller does not wait, and `waiting` is its answer.
@@ -84,13 +82,12 @@ class Asking {
   Task<bool> attach(Trail& trail, const Caller& caller, std::string approval_id);
   Task<Reply> held_reply(const Trail& trail, WallTime until, const Caller& caller,
                          Approvals::Role role);
-  std::string shown(std::string text) const { return second_door_.shown(std::move(text)); }
+  std::string shown(std::string text) const { return plain_text(parts_.redactor, std::move(text)); }
 
   const GovernorParts& parts_;
   Approvals& approvals_;
   Journal& journal_;
   SinkFeed& sinks_;
-  const SecondDoor& second_door_;
 };
 
 }  // namespace sallyport::core

@@ -64,9 +64,9 @@ std::optional<Enforcement> enforcement_of(const Trail& trail, const Ending& endi
 
 }  // namespace
 
-std::string output_preview(const SecondDoor& second_door, const std::string& output) {
+std::string output_preview(const Redactor& redactor, const std::string& output) {
   constexpr std::size_t kLooked = 16 * 1024;
-  return second_door.shown(cut_utf8_bytes(output, kLooked));
+  return plain_text(redactor, cut_utf8_bytes(output, kLooked));
 }
 
 // What may be shown of it once it is on record.
@@ -163,7 +163,7 @@ std::vector<Event> Closer::closing_events(const Trail& trail, const Ending& endi
       .tool_name = call.tool,
       .tool_call_id = call.tool_call_id,
       .is_error = !result.success,
-      .output_preview = output_preview(second_door_, result.output)};
+      .output_preview = output_preview(parts_.redactor, result.output)};
   if (!result.success) finished.error = finished.output_preview;
   events.push_back(std::move(finished));
   return events;

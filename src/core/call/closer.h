@@ -12,11 +12,11 @@
 #include "core/call/call_record.h"
 #include "core/call/ending.h"
 #include "core/call/governor_parts.h"
-#include "core/call/second_door.h"
 #include "core/call/sink_feed.h"
 #include "core/call/trail.h"
 #include "core/event/emitter.h"
 #include "core/record/journal.h"
+#include "core/record/plain_text.h"
 #include "sallyport/answer.h"
 
 namespace sallyport::core {
@@ -26,7 +26,7 @@ void add_consent(Remembered& ended, const Consent& consent);
 
 // What an event says of a result. A cut could leave half of a secret standing, so text far behind
 // the cut goes first and the rest is cut after redaction.
-std::string output_preview(const SecondDoor& second_door, const std::string& output);
+std::string output_preview(const Redactor& redactor, const std::string& output);
 
 // Owned by `Stages`.
 class Closer {
@@ -38,7 +38,6 @@ class Closer {
     Emitter& emitter;
     CallEvents& events;
     SinkFeed& sinks;
-    const SecondDoor& second_door;
   };
   explicit Closer(Means means)
       : parts_(means.parts),
@@ -46,8 +45,7 @@ class Closer {
         journal_(means.journal),
         emitter_(means.emitter),
         events_(means.events),
-        sinks_(means.sinks),
-        second_door_(means.second_door) {}
+        sinks_(means.sinks) {}
 
   // The record is durable when this returns an answer. An error: nothing may be shown.
   Task<Answer> finish(Trail& trail, Ending ending);
@@ -67,7 +65,7 @@ class Closer {
   std::optional<Draft> memory_of(const Trail& trail, const Ending& ending) const;
   std::vector<Event> closing_events(const Trail& trail, const Ending& ending,
                                     const ToolResult& result) const;
-  std::string shown(std::string text) const { return second_door_.shown(std::move(text)); }
+  std::string shown(std::string text) const { return plain_text(parts_.redactor, std::move(text)); }
 
   const GovernorParts& parts_;
   Approvals& approvals_;
@@ -75,7 +73,6 @@ class Closer {
   Emitter& emitter_;
   CallEvents& events_;
   SinkFeed& sinks_;
-  const SecondDoor& second_door_;
 };
 
 }  // namespace sallyport::core

@@ -208,8 +208,9 @@ Closer::Left HandOffs::left_of(const Returned& returned, const Call& call) {
     events.emplace_back(event::PolicyDenied{
         left.record.subject.agent_id, left.record.subject.tool_name, left.ending.release->reason});
   }
-  events.emplace_back(finished(left.record, returned.answer.result,
-                               output_preview(stages_.second_door, returned.answer.result.output)));
+  events.emplace_back(
+      finished(left.record, returned.answer.result,
+               output_preview(stages_.parts.redactor, returned.answer.result.output)));
   left.ending.memory = memory_of(returned.record, call, returned.ending);
   return left;
 }

@@ -44,12 +44,12 @@ Async<Release> SecondDoor::look_at(const Plan& plan, Envelope envelope, ResultCo
   Release release = co_await run_pipeline(plan, std::move(envelope), std::move(context), clock_,
                                           fail_open, std::move(cancel));
   if (release.verdict == Verdict::Kind::Deny) {
-    release.released = Envelope::error(shown(release.released.message));
+    release.released = Envelope::error(plain_text(redactor_, release.released.message));
   } else if (release.verdict == Verdict::Kind::Rewrite && plan.redaction_notice()) {
     add_redaction_notice(release.released);
   }
   for (Escalation& escalation : release.escalations) {
-    escalation.message = shown(std::move(escalation.message));
+    escalation.message = plain_text(redactor_, std::move(escalation.message));
   }
   co_return release;
 }
@@ -89,10 +89,6 @@ Async<void> SecondDoor::pass_tool_text(Trail& trail, std::stop_token cancel) con
                             clock_, trail.fail_open, std::move(cancel));
   trail.note(std::move(release.findings));
   trail.reword(release.released.message);
-}
-
-std::string SecondDoor::shown(std::string text) const {
-  return plain_text(redactor_, std::move(text));
 }
 
 }  // namespace sallyport::core

@@ -30,8 +30,6 @@ class SecondDoor {
                         std::stop_token cancel) const;
   // The reason that a tool gave while it prepared reaches the agent, so the guards see it too.
   Async<void> pass_tool_text(Trail& trail, std::stop_token cancel) const;
-  // Text without secrets and control characters.
-  std::string shown(std::string text) const;
 
  private:
   const Clock& clock_;

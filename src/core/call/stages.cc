@@ -19,9 +19,9 @@ Stages::Stages(GovernorParts given)
       sinks(parts, journal),
       second_door(parts.clock, parts.redactor),
       first_door(parts, idempotency, events),
-      asking({parts, approvals, journal, sinks, second_door}),
+      asking({parts, approvals, journal, sinks}),
       execution({parts, approvals, idempotency, journal, events, second_door, fail_open}),
-      closer({parts, approvals, journal, emitter, events, sinks, second_door}),
+      closer({parts, approvals, journal, emitter, events, sinks}),
       lost_calls(parts, approvals, closer) {}
 
 }  // namespace sallyport::core

@@ -52,12 +52,16 @@ DecisionContext context_of(const Trail& trail) {
 json::object content_of(const Trail& trail) {
   const Call& call = trail.call();
   json::array guards;
+  guards.reserve(trail.guard_runs.size());
   for (const GuardRun& run : trail.guard_runs) guards.push_back(to_json(run));
-  json::object content{{"requested_input", trail.requested_input()},
-                       {"effective_input", call.input},
-                       {"provenance", json::object{{"provider", call.provenance.provider},
-                                                   {"model", call.provenance.model}}},
-                       {"guards", std::move(guards)}};
+  constexpr std::size_t kMembers = 32;  // of the whole record, so that it grows once
+  json::object content;
+  content.reserve(kMembers);
+  content.emplace("requested_input", trail.requested_input());
+  content.emplace("effective_input", call.input);
+  content.emplace("provenance", json::object{{"provider", call.provenance.provider},
+                                             {"model", call.provenance.model}});
+  content.emplace("guards", std::move(guards));
   if (trail.rules) {
     content["rules"] = trail.rules->record;
     if (!trail.scene.empty()) content["rules"].as_object()["scene"] = trail.scene;

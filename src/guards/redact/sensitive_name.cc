@@ -32,6 +32,10 @@ constexpr auto kHarmlessLastWords = std::to_array<std::string_view>(
      "eostoken",      "bostoken",  "padtoken",    "unktoken",          "septoken",    "clstoken",
      "masktoken",     "stoptoken", "specialtoken"});
 
+constexpr char lower(char c) {
+  return is(c, kUpper) ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
 // A name in lower case without separators, and where its words begin.
 class Folded {
  public:
@@ -67,7 +71,7 @@ class Folded {
   }
 
   void append(char c, bool begins_word) {
-    bytes_[size_] = is(c, kUpper) ? static_cast<char>(c - 'A' + 'a') : c;
+    bytes_[size_] = lower(c);
     begins_.set(size_++, begins_word);
   }
 
@@ -78,9 +82,32 @@ class Folded {
   std::size_t size_ = 0;
 };
 
+// The last two letters of every name and word of the lists that say yes.
+constexpr auto kEndings =
+    std::to_array<std::string_view>({"rd", "wd", "et", "en", "ey", "on", "al", "ls", "ie", "se"});
+
+constexpr bool ends_in_one_of_the_endings(std::span<const std::string_view> names) {
+  return std::ranges::all_of(names, [](std::string_view name) {
+    return std::ranges::find(kEndings, name.substr(name.size() - 2)) != kEndings.end();
+  });
+}
+static_assert(ends_in_one_of_the_endings(kSensitiveNames));
+static_assert(ends_in_one_of_the_endings(kLastWords));
+
+// False for nearly every name, at the cost of two letters.
+bool may_be_sensitive(std::string_view name) {
+  std::array<char, 2> last{};
+  std::size_t found = 0;
+  for (std::size_t i = name.size(); i > 0 && found < last.size(); --i) {
+    if (!is(name[i - 1], kUnderscore | kDash)) last[1 - found++] = lower(name[i - 1]);
+  }
+  return std::ranges::find(kEndings, std::string_view(last.data(), last.size())) != kEndings.end();
+}
+
 }  // namespace
 
 bool is_sensitive_name(std::string_view name) {
+  if (!may_be_sensitive(name)) return false;
   const Folded folded(name);
   if (folded.is_one_of(kSensitiveNames)) return true;
   return folded.ends_in_one_of(kLastWords) && !folded.ends_in_one_of(kHarmlessLastWords);
