@@ -41,7 +41,7 @@ std::string text_of(const json::value& content) {
 std::string content_path(llm::RequestKind kind, const llm::ToolReturn& result) {
   const bool responses = kind == llm::RequestKind::Responses ||
                          kind == llm::RequestKind::InputTokens || kind == llm::RequestKind::Compact;
-  return llm::pointer_to(result.path, responses ? "output" : "content");
+  return pointer_to(result.path, responses ? "output" : "content");
 }
 
 ToolResult result_of(const llm::ToolReturn& result) {
@@ -70,7 +70,7 @@ void add_edits(llm::Splice& edits, const std::string& pointer, const json::value
         return to.get_object().contains(member.key());
       })) {
     for (const json::key_value_pair& member : from.get_object()) {
-      add_edits(edits, llm::pointer_to(pointer, member.key()), member.value(),
+      add_edits(edits, pointer_to(pointer, member.key()), member.value(),
                 to.get_object().at(member.key()));
     }
     return;
@@ -79,7 +79,7 @@ void add_edits(llm::Splice& edits, const std::string& pointer, const json::value
       from.is_array() && to.is_array() && from.get_array().size() == to.get_array().size();
   if (arrays) {
     for (std::size_t i = 0; i < from.get_array().size(); ++i) {
-      add_edits(edits, llm::pointer_to(pointer, i), from.get_array()[i], to.get_array()[i]);
+      add_edits(edits, pointer_to(pointer, i), from.get_array()[i], to.get_array()[i]);
     }
     return;
   }

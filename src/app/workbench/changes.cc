@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/json_members.h"
+#include "base/json_pointer.h"
 #include "base/try.h"
 #include "mcp/server/pins.h"
 
@@ -56,13 +57,13 @@ std::string tier_pointer(std::string_view source, const core::Rehearsal& seen,
     return std::string();
   };
   if (source == "agent_action_tiers") {
-    const std::string table = "/autonomy/agent_action_tiers" + pointer_step(agent);
-    return first_there({table + pointer_step(tool), table + pointer_step(effect)});
+    const std::string table = pointer_to("/autonomy/agent_action_tiers", agent);
+    return first_there({pointer_to(table, tool), pointer_to(table, effect)});
   }
-  if (source == "agent_tiers") return first_there({"/autonomy/agent_tiers" + pointer_step(agent)});
+  if (source == "agent_tiers") return first_there({pointer_to("/autonomy/agent_tiers", agent)});
   if (source == "action_tiers") {
-    return first_there({"/autonomy/action_tiers" + pointer_step(tool),
-                        "/autonomy/action_tiers" + pointer_step(effect)});
+    return first_there(
+        {pointer_to("/autonomy/action_tiers", tool), pointer_to("/autonomy/action_tiers", effect)});
   }
   if (source == "autonomy_tier" || source == "tier" || source == "ceiling" || source == "budget") {
     return first_there({"/autonomy/" + std::string(source)});
@@ -543,7 +544,7 @@ class Search {
       const std::function<void(const std::string& path, const std::string& text)>& visit) {
     if (const json::object* const object = value.if_object()) {
       for (const auto& member : *object) {
-        for_each_text(path + pointer_step(member.key()), member.value(), visit);
+        for_each_text(pointer_to(path, member.key()), member.value(), visit);
       }
     } else if (const json::array* const array = value.if_array()) {
       for (std::size_t i = 0; i < array->size(); ++i) {

@@ -36,20 +36,6 @@ std::string first_step(std::string_view pointer) {
 
 }  // namespace
 
-std::string pointer_step(std::string_view name) {
-  std::string step = "/";
-  for (const char c : name) {
-    if (c == '~') {
-      step += "~0";
-    } else if (c == '/') {
-      step += "~1";
-    } else {
-      step += c;
-    }
-  }
-  return step;
-}
-
 Result<PolicyTree> PolicyTree::read(const core::PolicyText& text, const std::string& file) {
   PolicyTree tree;
   tree.own_.name = file;

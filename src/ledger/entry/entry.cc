@@ -8,6 +8,7 @@
 
 #include "base/encoding.h"
 #include "base/exact_numbers.h"
+#include "base/json_pointer.h"
 #include "base/try.h"
 #include "core/event/topic_name.h"
 #include "ledger/entry/sealed_names.h"
@@ -19,22 +20,6 @@ namespace {
 
 std::unexpected<Error> refused(std::string message, std::string where = {}) {
   return fail(ErrorCode::InvalidInput, std::move(message), std::move(where));
-}
-
-void append_pointer(std::string& path, std::string_view name) {
-  path += '/';
-  if (name.find_first_of("~/") == std::string_view::npos) {
-    path += name;
-    return;
-  }
-  for (const char c : name) {
-    if (c == '~')
-      path += "~0";
-    else if (c == '/')
-      path += "~1";
-    else
-      path += c;
-  }
 }
 
 // Leaves room for the receipt around a body within the 128 of LE-8.
@@ -87,7 +72,7 @@ class Sealer {
   void members(json::object& object, std::string& path) {
     const std::size_t length = path.size();
     for (json::key_value_pair& member : object) {
-      append_pointer(path, member.key());
+      append_step(path, member.key());
       if (!is_sealed_name(member.key())) {
         walk(member.value(), member.key(), path);
       } else if (!member.value().is_null()) {
