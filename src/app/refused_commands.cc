@@ -52,7 +52,7 @@ Async<bool> RefusedCommands::record(net::Peer peer, std::string what) {
   if (untold > 0) body["untold"] = untold;
   std::vector<core::Draft> drafts;
   drafts.push_back(ledger::control("refused_control", std::move(body)));
-  const auto written = co_await recorder_.append(std::move(drafts), core::Urgency::Reports);
+  const auto written = co_await records_.append(std::move(drafts), core::Urgency::Reports);
   co_return written.has_value();
 }
 

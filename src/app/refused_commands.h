@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "core/record/recorder.h"
+#include "core/record/record_log.h"
 #include "net/unix_socket.h"
 
 namespace sallyport::app {
@@ -14,8 +14,8 @@ namespace sallyport::app {
 // On a strand, or on a context with one thread.
 class RefusedCommands {
  public:
-  RefusedCommands(core::Recorder& recorder, const Clock& clock)
-      : recorder_(recorder), clock_(clock) {}
+  RefusedCommands(core::RecordLog& records, const Clock& clock)
+      : records_(records), clock_(clock) {}
 
   // True: it is on record. False: it was only counted, or could not be written.
   // `what` is the word of a client; only what looks like a command of ours is written down.
@@ -29,7 +29,7 @@ class RefusedCommands {
   };
   bool may_write(unsigned uid, std::uint64_t& untold);
 
-  core::Recorder& recorder_;
+  core::RecordLog& records_;
   const Clock& clock_;
   std::map<unsigned, Tries> tries_;  // by uid
 };

@@ -16,7 +16,7 @@
 #include "base/async.h"
 #include "base/clock.h"
 #include "core/approval/attendant.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 
 namespace sallyport::app {
 

@@ -30,7 +30,7 @@ class Front {
   struct Parts {
     core::Governor& governor;
     core::HandOffs& hand_offs;
-    core::Recorder& recorder;
+    core::RecordLog& records;
     KeyedDigest digest;
     Origins& origins;
   };

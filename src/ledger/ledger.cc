@@ -50,7 +50,8 @@ struct Ledger::Door {
 };
 
 Ledger::Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets,
-               std::unique_ptr<Membership> membership, SigningKey key, std::string instance_id)
+               std::unique_ptr<Membership> membership, std::shared_ptr<const Signer> signer,
+               std::string instance_id)
     : parts_(std::move(parts)),
       settings_(std::move(settings)),
       keys_(std::move(keys)),
@@ -68,8 +69,8 @@ Ledger::Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets,
              instance_,
              settings_.passing ? kMostFactsInPassing : UINT64_MAX,
              membership_->by_lease()},
-      origin_(key.verifier().name),
-      committer_(means_, key),
+      origin_(signer->verifier().name),
+      committer_(means_, std::move(signer)),
       queue_(std::make_unique<Queue>()),
       door_(std::make_shared<Door>()) {
   door_->ledger = this;
@@ -415,8 +416,7 @@ void Ledger::keep_witness(bool now) {
 }
 
 Result<VerifierKey> Ledger::rotate_key(bool compromised, std::string who) {
-  SALLYPORT_TRY(SigningKey made, next_key());
-  const auto next = std::make_shared<const SigningKey>(std::move(made));
+  SALLYPORT_TRY(const std::shared_ptr<const SigningKey> next, next_key());
   Group group{.rotate_to = next};
   group.compose = [=, this](WriteView& view) -> Result<std::vector<core::Draft>> {
     // Another process may have rotated and not come to this yet; its key must not be staged over.
@@ -424,7 +424,7 @@ Result<VerifierKey> Ledger::rotate_key(bool compromised, std::string who) {
     SALLYPORT_CHECK_OK(check_announced(view, *next));
     SALLYPORT_CHECK_OK(keys_.stage(*next));
     SALLYPORT_CHECK_OK(view.put_fact({"ledger", "key", next->verifier().text()}));
-    core::Draft rotated = control("key_rotated", {{"old", committer_.key().verifier().text()},
+    core::Draft rotated = control("key_rotated", {{"old", committer_.verifier().text()},
                                                   {"new", next->verifier().text()},
                                                   {"compromised", compromised}});
     if (!who.empty()) rotated.body["who"] = who;
@@ -438,7 +438,7 @@ Result<VerifierKey> Ledger::rotate_key(bool compromised, std::string who) {
 // The key that the log names takes the old one's place, which is gone then (LE-26).
 Result<void> Ledger::finish_rotation(WriteView& view) {
   SALLYPORT_TRY(const std::optional<std::string> current, view.fact("ledger", "key"));
-  SALLYPORT_TRY(const std::optional<SigningKey> staged, keys_.staged());
+  SALLYPORT_TRY(const std::shared_ptr<const SigningKey> staged, keys_.staged());
   if (!staged || staged->verifier().text() != current) return {};
   return keys_.promote_staged();
 }

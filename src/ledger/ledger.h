@@ -132,7 +132,8 @@ class Ledger final : public core::Recorder {
     SecretBox box;
   };
   Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets,
-         std::unique_ptr<Membership> membership, SigningKey key, std::string instance_id);
+         std::unique_ptr<Membership> membership, std::shared_ptr<const Signer> signer,
+         std::string instance_id);
 
   Result<void> start();
   Result<std::vector<core::Draft>> opening_drafts(WriteView& view);
@@ -165,8 +166,8 @@ class Ledger final : public core::Recorder {
   void tell_clock_skew();
   void rejoin();
   void announce_next_key();
-  Result<SigningKey> next_key();
-  Result<void> check_announced(ReadView& view, const SigningKey& next) const;
+  KeyFolder::FoundKey next_key();
+  Result<void> check_announced(ReadView& view, const Signer& next) const;
   Result<void> check_identity(WriteView& view) const;
   Result<void> write_nothing(std::string why);
   Result<void> commit(std::vector<Group>& groups);

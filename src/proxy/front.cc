@@ -45,9 +45,9 @@ json::object model_json(const std::string& name, bool anthropic) {
 
 ModelFront::ModelFront(Parts parts, Settings settings, UpstreamList upstreams)
     : parts_(std::move(parts)),
-      continuations_(parts_.recorder, parts_.digest, parts_.clock, parts_.entropy),
+      continuations_(parts_.recorder, parts_.recorder, parts_.digest, parts_.clock, parts_.entropy),
       hand_offs_(parts_.governor, continuations_),
-      events_(parts_.governor.emitter(), parts_.recorder),
+      events_(parts_.governor.emitter(), parts_.recorder, parts_.recorder),
       asides_(parts_.executor, parts_.log),
       fail_open_(parts_.recorder, parts_.log),
       meter_(parts_.metrics, parts_.latest_names),

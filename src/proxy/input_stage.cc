@@ -150,7 +150,7 @@ std::string InputStage::tool_of(const llm::ToolReturn& result) {
     const auto row =
         rows.row(rows.key({.tool_call_id = result.tool_call_id, .session_id = parts_.session_id}));
     if (!row || !*row) return {};
-    const auto entry = parts_.governor.emitter().recorder().entry((*row)->sequence);
+    const auto entry = parts_.governor.recorder().entry((*row)->sequence);
     return entry ? text_or_empty(*entry, "tool_name") : std::string();
   }();
   return name.empty() ? name : tool_name(name, parts_.record.agent_id).tool;
@@ -228,7 +228,7 @@ Task<void> InputStage::pass_result(const llm::Request& request, const llm::ToolR
 // A call that was left to a later door, and that no door has seen (MP-62).
 Task<void> InputStage::note_bypass(const llm::ToolReturn& result, bool& withheld) {
   using core::model_calls::Deferred;
-  core::Recorder& recorder = parts_.governor.emitter().recorder();
+  core::RecordReader& recorder = parts_.governor.recorder();
   const std::string key = core::model_calls::deferred_key(parts_.record.agent_id, parts_.session_id,
                                                           result.tool_call_id);
   SALLYPORT_CO_TRY(std::optional<Deferred> deferred,

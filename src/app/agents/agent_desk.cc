@@ -41,7 +41,8 @@ Result<void> AgentDesk::prepare(Gate& gate) {
   const std::filesystem::path& folder = workspace.place().data_dir;
   SALLYPORT_TRY(store_,
                 sessions::SessionStore::open({.file = agents_file(folder)}, workspace.clock()));
-  events_ = std::make_unique<core::HostEvents>(gate.governor().emitter(), gate.recorder());
+  events_ = std::make_unique<core::HostEvents>(gate.governor().emitter(), gate.recorder(),
+                                               gate.recorder());
   fail_open_ = std::make_unique<core::FailOpenLog>(
       gate.recorder(), [&gate](std::string_view line) { gate.log(line); });
   parts_ = std::unique_ptr<agent::RuntimeParts>(

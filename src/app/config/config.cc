@@ -9,7 +9,7 @@
 #include "app/config/store_config.h"
 #include "app/input.h"
 #include "base/try.h"
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "ledger/proof/note.h"
 #include "policy/mapping.h"
 

@@ -111,8 +111,8 @@ Task<api::Answer> GrantsApi::revoke(api::Request request) const {
   std::vector<core::Draft> drafts;
   drafts.push_back(std::move(draft));
   SALLYPORT_CO_TRY(const std::vector<core::Position> written,
-                   co_await parts_.recorder.append(std::move(drafts), core::Urgency::Announces,
-                                                   std::move(expected)));
+                   co_await parts_.records.append(std::move(drafts), core::Urgency::Announces,
+                                                  std::move(expected)));
   co_return api::Answer{.body = json::object{{"grant_id", id},
                                              {"revoked", true},
                                              {"sequence", written.front().sequence}}};

@@ -12,7 +12,7 @@ class GrantsApi {
  public:
   struct Parts {
     ledger::Ledger& ledger;
-    core::Recorder& recorder;  // the ledger, counted
+    core::RecordLog& records;  // the ledger, counted
     const Clock& clock;
   };
   explicit GrantsApi(Parts parts) : parts_(parts) {}

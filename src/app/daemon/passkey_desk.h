@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/entropy.h"
-#include "core/record/recorder.h"
+#include "core/record/record_log.h"
 #include "trust/enrolments.h"
 
 namespace sallyport::app {
@@ -26,7 +26,7 @@ class PasskeyDesk {
   static constexpr std::size_t kMostEver = 256;    // of one person, removed ones too
 
   struct Parts {
-    core::Recorder& records;
+    core::RecordLog& records;
     ApiPeople& people;
     const Clock& clock;
     Entropy& entropy;

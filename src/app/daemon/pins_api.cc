@@ -148,7 +148,7 @@ Task<api::Answer> PinsApi::accept(api::Request request) const {
                    "hash", "precondition_failed");
   }
   std::string who = request.person.name;
-  SALLYPORT_CO_CHECK_OK(co_await mcp::accept_pin(parts_.recorder, pin, std::move(who)));
+  SALLYPORT_CO_CHECK_OK(co_await mcp::accept_pin(parts_.records, pin, std::move(who)));
   co_return api::Answer{
       .body = json::object{
           {"server", pin.server}, {"tool", pin.tool}, {"hash", pin.changed_hash}, {"held", false}}};

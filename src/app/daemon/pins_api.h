@@ -12,7 +12,7 @@ class PinsApi {
  public:
   struct Parts {
     ledger::Ledger& ledger;
-    core::Recorder& recorder;  // the ledger, counted
+    core::RecordLog& records;  // the ledger, counted
     OpenedContent& opened;
   };
   explicit PinsApi(Parts parts) : parts_(parts) {}

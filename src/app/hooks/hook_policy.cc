@@ -57,8 +57,8 @@ HookPolicy::HookPolicy(const Means& means, Read read)
       plans_(read.plan),
       governor_({plans_, means.recorder, means.workspace.redactor(), means.workspace.clock(),
                  means.workspace.entropy(), means.workspace.ledger().digest()}),
-      continuations_(means.recorder, means.workspace.ledger().digest(), means.workspace.clock(),
-                     means.workspace.entropy()),
+      continuations_(means.recorder, means.recorder, means.workspace.ledger().digest(),
+                     means.workspace.clock(), means.workspace.entropy()),
       hand_offs_(governor_, continuations_) {}
 
 Result<HookPolicy::Read> HookPolicy::read(const Means& means, policy::PolicyOrigin origin) {

@@ -16,7 +16,7 @@
 #include "app/setup/wiring.h"
 #include "base/encoding.h"
 #include "base/try.h"
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "external/peer.h"
 #include "guards/detect/detectors.h"
 #include "hook/dialect.h"

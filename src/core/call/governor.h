@@ -104,6 +104,7 @@ class Governor {
   Escalations& escalations() { return stages_.escalations; }
   Idempotency& idempotency() { return stages_.idempotency; }
   Emitter& emitter() { return stages_.emitter; }
+  Recorder& recorder() { return stages_.parts.recorder; }
 
  private:
   Result<Call> identify(Call call) const;

@@ -10,7 +10,8 @@
 
 #include "base/guarded.h"
 #include "base/keyed_digest.h"
-#include "core/record/recorder.h"
+#include "core/record/instances.h"
+#include "core/record/record_reader.h"
 #include "sallyport/call.h"
 #include "sallyport/idempotency_row.h"
 
@@ -18,8 +19,8 @@ namespace sallyport::core {
 
 class Idempotency {
  public:
-  Idempotency(Recorder& recorder, KeyedDigest digest)
-      : recorder_(recorder), digest_(std::move(digest)) {}
+  Idempotency(RecordReader& records, Instances& instances, KeyedDigest digest)
+      : records_(records), instances_(instances), digest_(std::move(digest)) {}
 
   enum class Status {
     InFlight,
@@ -56,7 +57,8 @@ class Idempotency {
                                              const std::string& tool_call_id);
 
  private:
-  Recorder& recorder_;
+  RecordReader& records_;
+  Instances& instances_;
   KeyedDigest digest_;
   // Shared with the holds, which may outlive an abandoned call.
   std::shared_ptr<Guarded<std::set<std::string>>> held_ =

@@ -84,7 +84,7 @@ Task<Turns::Ended> Turns::pause(Continuation::Payload frame, std::vector<Call> c
                                         .deadline = {}},
                                        subject));
   SALLYPORT_CO_CHECK_OK(
-      co_await governor_.emitter().recorder().append(std::move(drafts), Urgency::Announces));
+      co_await governor_.recorder().append(std::move(drafts), Urgency::Announces));
   co_return ended;
 }
 
@@ -108,7 +108,7 @@ Result<ResumeDecision> Turns::decision(const std::string& approval_id) {
 Task<Continuations::Found> Turns::take(const Continuation& continuation,
                                        const std::string& session_id,
                                        const std::string& approval_id) {
-  Recorder& recorder = governor_.emitter().recorder();
+  Recorder& recorder = governor_.recorder();
   SALLYPORT_CO_TRY(Continuations::Found found, continuations_.find(continuation, session_id));
   const std::uint64_t index = continuation.payload.awaiting_index;
   if (index >= continuation.payload.pending_tool_calls.size()) {

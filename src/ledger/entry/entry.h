@@ -10,7 +10,7 @@
 #include "base/entropy.h"
 #include "base/keyed_digest.h"
 #include "base/uuid.h"
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "core/record/redactor.h"
 #include "ledger/entry/opening.h"
 

@@ -123,9 +123,9 @@ bool vouches(const std::string& checkpoint, const Edge& edge, const VerifierKey&
 
 }  // namespace
 
-Committer::Committer(Means means, SigningKey key)
+Committer::Committer(Means means, std::shared_ptr<const Signer> signer)
     : means_(std::move(means)),
-      key_(key),
+      signer_(std::move(signer)),
       stored_{.wall = means_.clock.wall(), .steady = means_.clock.steady()} {}
 
 Result<SealedDraft> Committer::seal(core::Draft draft) {
@@ -149,7 +149,7 @@ Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::M
   manner.waits_for_disk = std::ranges::any_of(groups, &Group::waits_for_disk);
   manner.wants = [&] { return wants(groups); };
   Stored next;
-  std::shared_ptr<const SigningKey> rotate_to;
+  std::shared_ptr<const Signer> rotate_to;
   const auto work = [&](WriteView& view) -> Result<void> {
     const bool accepts = std::ranges::any_of(groups, &Group::accepts_unsealed);
     SALLYPORT_CHECK_OK(follow_others(view, accepts));
@@ -176,7 +176,7 @@ Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::M
   stored_ = std::move(next);
   forget_doubts(groups);
   is_on_disk_ = manner.waits_for_disk;
-  if (rotate_to) key_ = *rotate_to;
+  if (rotate_to) signer_ = rotate_to;
   return {};
 }
 
@@ -280,7 +280,7 @@ Result<void> Committer::follow_tree(WriteView& view, const ReadView::Head& head)
   } else {
     SALLYPORT_TRY(edge, edge_at(view, size));
   }
-  if (!vouches(last->checkpoint, edge, key_.verifier())) {
+  if (!vouches(last->checkpoint, edge, verifier())) {
     return ledger_unavailable(
         "corrupt", fmt::format("entry {} does not carry the checkpoint of its tree", size - 1));
   }
@@ -300,12 +300,12 @@ Result<void> Committer::follow_tree(WriteView& view, const ReadView::Head& head)
 // Another process may have rotated the key since this one last wrote.
 Result<void> Committer::follow_key(WriteView& view) {
   SALLYPORT_TRY(const std::optional<std::string> current, view.fact("ledger", "key"));
-  if (!current || *current == key_.verifier().text()) return {};
+  if (!current || *current == verifier().text()) return {};
   // Staged first: when it is no longer there, it has already become the signing key.
   for (const auto& find : {&KeyFolder::staged, &KeyFolder::signing_key}) {
-    SALLYPORT_TRY(std::optional<SigningKey> found, (means_.keys.*find)());
+    SALLYPORT_TRY(std::shared_ptr<const Signer> found, (means_.keys.*find)());
     if (found && found->verifier().text() == *current) {
-      key_ = *found;
+      signer_ = std::move(found);
       return {};
     }
   }
@@ -455,12 +455,12 @@ void Committer::index(Batch& batch, const SealedDraft& draft, WallTime recorded)
 }
 
 Result<void> Committer::sign_checkpoint(Batch& batch,
-                                        const std::shared_ptr<const SigningKey>& rotate_to) {
+                                        const std::shared_ptr<const Signer>& rotate_to) {
   if (batch.entries.empty()) return {};
-  std::vector<const SigningKey*> keys = {&key_};
-  if (rotate_to) keys.push_back(rotate_to.get());
+  std::vector<const Signer*> signers = {signer_.get()};
+  if (rotate_to) signers.push_back(rotate_to.get());
   const Edge& edge = batch.next.edge;
-  batch.next.checkpoint = Checkpoint{key_.verifier().name, edge.size(), edge.root()}.sign(keys);
+  batch.next.checkpoint = Checkpoint{verifier().name, edge.size(), edge.root()}.sign(signers);
   batch.entries.back().checkpoint = batch.next.checkpoint;
   return {};
 }

@@ -1,9 +1,7 @@
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 
 #include <array>
 #include <charconv>
-
-#include "base/try.h"
 
 namespace sallyport::core {
 
@@ -23,20 +21,6 @@ std::optional<Kind> kind_from(std::string_view text) {
     if (kEntryKinds[i] == text) return static_cast<Kind>(i);
   }
   return std::nullopt;
-}
-
-// Who keeps records for one process alone.
-Result<Recorder::Claim> Recorder::claim(std::string_view) {
-  return std::make_shared<char>();
-}
-
-Result<RecordReader::Moment> RecordReader::moment(const std::vector<FactKey>& keys) {
-  Moment found;
-  for (const FactKey& key : keys) {
-    SALLYPORT_TRY(std::optional<std::string> value, fact(key.space, key.key));
-    found.values.push_back(std::move(value));
-  }
-  return found;
 }
 
 std::optional<Placed> split_place(std::string_view stored) {
