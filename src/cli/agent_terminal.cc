@@ -12,6 +12,7 @@
 #include "base/json_members.h"
 #include "base/visible_text.h"
 #include "core/approval/approval_request.h"
+#include "people/approval_desk.h"
 
 namespace sallyport::app {
 
@@ -136,13 +137,16 @@ Async<void> AgentTerminal::ask(core::WaitingCall call, std::string reviewer) {
     co_return;
   }
   asking_ = false;
-  Reply reply = *line == "y" || *line == "yes" ? Reply::approve(reviewer)
-                                               : Reply::deny(reviewer, "refused at the terminal");
-  reply.door = std::string(core::kClientDoor);
-  reply.binding = text_or_empty(item->request, "binding");
-  const Result<void> said =
-      co_await gate.governor().approvals().answer(call.approval_id, std::move(reply));
-  if (!said) note(said.error().message);
+  const bool yes = *line == "y" || *line == "yes";
+  people::ApprovalDesk desk(
+      {gate.governor().approvals(), gate.recorder(), gate.workspace().clock()});
+  const auto given = co_await desk.answer(
+      call.approval_id, {.kind = yes ? Reply::Kind::Approved : Reply::Kind::Denied,
+                         .by = reviewer,
+                         .door = std::string(core::kClientDoor),
+                         .reason = yes ? "" : "refused at the terminal",
+                         .binding = text_or_empty(item->request, "binding")});
+  if (!given) note(given.error().message);
 }
 
 }  // namespace sallyport::app
