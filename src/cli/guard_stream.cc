@@ -21,9 +21,9 @@ namespace {
 
 constexpr std::size_t kLargestStream = 1u << 30;
 
-using guardrails::Gate;
 using guardrails::Passed;
 using guardrails::Stage;
+using guardrails::TextGate;
 
 // Where the text is cut.
 class Cuts {
@@ -94,7 +94,7 @@ Result<int> guard_stream(const Context& context, const GuardStreamOptions& optio
 
   std::optional<std::string_view> tool;
   if (options.tool) tool = *options.tool;
-  std::unique_ptr<Gate> gate = config.guardrails->arm(*stage, tool);
+  std::unique_ptr<TextGate> gate = config.guardrails->arm(*stage, tool);
   const bool armed = gate != nullptr;
   if (!armed) gate = guardrails::open_gate();
   StreamReport report(*config.guardrails, context.json());

@@ -98,7 +98,7 @@ Result<HookAnswer> judge_here(Workspace::Place place, HookQuestion question) {
   return run_on(loop, judged(desk, std::move(question)));
 }
 
-struct Means {
+struct HookCommand {
   const Context& context;
   const HookOptions& options;
 
@@ -106,28 +106,29 @@ struct Means {
   bool may_judge_here() const { return context.system && !*context.system; }
 };
 
-Result<HookAnswer> judge(const Means& means, const HookQuestion& question, std::string text) {
-  if (!means.context.system) return std::unexpected(means.context.system.error());
+Result<HookAnswer> judge(const HookCommand& command, const HookQuestion& question,
+                         std::string text) {
+  if (!command.context.system) return std::unexpected(command.context.system.error());
   HookMessage message{.agent = std::string(question.dialect->name()),
                       .policy = known_everywhere(question.policy),
                       .interactive = question.setting.interactive,
                       .workspace = question.setting.workspace,
                       .event = std::move(text)};
-  if (!means.may_judge_here()) {
-    if (!means.options.policy) message.policy.clear();
-    return ask_service(**means.context.system, message);
+  if (!command.may_judge_here()) {
+    if (!command.options.policy) message.policy.clear();
+    return ask_service(**command.context.system, message);
   }
-  SALLYPORT_TRY(Workspace::Place place, means.context.place());
+  SALLYPORT_TRY(Workspace::Place place, command.context.place());
   SALLYPORT_TRY(std::optional<HookAnswer> answer, ask_daemon(place.data_dir, message));
   if (answer) return std::move(*answer);
   return judge_here(std::move(place), question);
 }
 
 // Of libraries, for want of threads or open files. A host would take our exit code for a yes.
-Result<HookAnswer> judge_in_any_case(const Means& means, const HookQuestion& question,
+Result<HookAnswer> judge_in_any_case(const HookCommand& command, const HookQuestion& question,
                                      std::string text) {
   try {
-    return judge(means, question, std::move(text));
+    return judge(command, question, std::move(text));
   } catch (const std::exception& fault) {
     return fail(ErrorCode::Internal, fmt::format("unexpected: {}", fault.what()));
   }
@@ -159,16 +160,16 @@ Result<int> answer_hook(const Context& context, const HookOptions& options) {
   LastWord last(kBudget);
   HookQuestion question = question_of(context, options);
   last.prepare(last_word(question));
-  const Means means{context, options};
+  const HookCommand command{context, options};
   Result<std::string> text = read_input("-", hook::kLargestEvent + 1);
   const Result<void> read = read_event(question, text);
   if (question.event.kind == Event::Kind::Other) return 0;
   last.prepare(last_word(question));
-  Result<HookAnswer> answer = read ? judge_in_any_case(means, question, std::move(*text))
+  Result<HookAnswer> answer = read ? judge_in_any_case(command, question, std::move(*text))
                                    : Result<HookAnswer>(std::unexpected(read.error()));
   if (!answer) {
-    answer = means.may_judge_here() ? failure(question, answer.error())
-                                    : refusal(question, answer.error());
+    answer = command.may_judge_here() ? failure(question, answer.error())
+                                      : refusal(question, answer.error());
   }
   last.leave_to_us();
   return tell(*answer);

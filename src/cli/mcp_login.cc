@@ -34,7 +34,7 @@ struct McpLogoutOptions {
 };
 
 // Does the server ask for anything, and for what? What it says else is not looked at.
-Task<oauth::Answer> knock(oauth::Application application) {
+Task<oauth::Response> knock(oauth::Application application) {
   net::HttpRequest request{.headers = {{"Accept", "application/json, text/event-stream"},
                                        {"Content-Type", "application/json"}},
                            .body = R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})"};
@@ -43,7 +43,7 @@ Task<oauth::Answer> knock(oauth::Application application) {
 }
 
 Task<oauth::Account> let_in(oauth::Login login) {
-  SALLYPORT_CO_TRY(const oauth::Answer answer, co_await knock(login.application));
+  SALLYPORT_CO_TRY(const oauth::Response answer, co_await knock(login.application));
   const oauth::Challenge challenge =
       oauth::bearer_challenge(answer.headers).value_or(oauth::Challenge{});
   Result<oauth::Account> account = login.application.by_itself

@@ -235,7 +235,7 @@ Task<Decision> Front::after(Event event) {
     SALLYPORT_CO_TRY(handed_out, parts_.hand_offs.hand_off_of(event.session_id, id));
   }
   if (handed_out) co_return co_await take_back(event, id, std::move(*handed_out));
-  SALLYPORT_CO_TRY(std::optional<Asked> asked, asked_about(event));
+  SALLYPORT_CO_TRY(std::optional<OpenQuestion> asked, asked_about(event));
   if (asked) co_return co_await observe_approved(event, std::move(*asked));
   SALLYPORT_CO_TRY(const auto known, ids_.row(event, id));
   const bool again = known && known->status == core::Idempotency::Status::Completed;
@@ -338,7 +338,7 @@ Task<Decision> Front::end_session(Event event) {
 
 // The host asked its user and does not say what he chose. That the tool ran says it, if it is what
 // he was asked about.
-Task<Decision> Front::observe_approved(const Event& event, Asked asked) {
+Task<Decision> Front::observe_approved(const Event& event, OpenQuestion asked) {
   core::Assertion said = assertion_beside(asked.holder);
   // Nor is it his yes, if another process says that it ran.
   if (asked.what != what_of(event) || !said.counts()) co_return co_await observe(event);
@@ -441,10 +441,10 @@ std::string Front::what_of(const Event& event) const {
   return parts_.digest(canonical_json(json::array{event.server, event.tool, input}));
 }
 
-Result<std::optional<Front::Asked>> Front::asked_about(const Event& event) {
+Result<std::optional<Front::OpenQuestion>> Front::asked_about(const Event& event) {
   SALLYPORT_TRY(const auto stored, parts_.records.fact(kAskedSpace, asked_key(event)));
   std::istringstream words(stored.value_or(""));
-  Asked asked;
+  OpenQuestion asked;
   if (!(words >> asked.approval_id >> asked.call_id)) return std::nullopt;
   words >> asked.what;
   std::string holder;

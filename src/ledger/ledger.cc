@@ -60,17 +60,17 @@ Ledger::Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets,
       membership_(std::move(membership)),
       reserve_(settings_.data_folder / "reserve", settings_.reserve_bytes),
       instance_(std::move(instance_id)),
-      means_{parts_.store,
-             keys_,
-             parts_.redactor,
-             *digest_,
-             parts_.clock,
-             parts_.entropy,
-             instance_,
-             settings_.passing ? kMostFactsInPassing : UINT64_MAX,
-             membership_->by_lease()},
+      committer_parts_{parts_.store,
+                       keys_,
+                       parts_.redactor,
+                       *digest_,
+                       parts_.clock,
+                       parts_.entropy,
+                       instance_,
+                       settings_.passing ? kMostFactsInPassing : UINT64_MAX,
+                       membership_->by_lease()},
       origin_(signer->verifier().name),
-      committer_(means_, std::move(signer)),
+      committer_(committer_parts_, std::move(signer)),
       queue_(std::make_unique<Queue>()),
       door_(std::make_shared<Door>()) {
   door_->ledger = this;
@@ -198,8 +198,9 @@ void Ledger::work() {
       const MutexLock lock(queue_->mutex);
       // Wakes once a second for what is late: the witness, retention, debts that could not be paid.
       // Gateways of a shared log look more often for those that are lost (SC-31).
-      const auto late = std::chrono::steady_clock::now() +
-                        (means_.by_lease ? kLooksForLost : std::chrono::milliseconds(1000));
+      const auto late =
+          std::chrono::steady_clock::now() +
+          (committer_parts_.by_lease ? kLooksForLost : std::chrono::milliseconds(1000));
       while (!queue_->has_work() && queue_->wake.wait_until(queue_->mutex, late)) {
       }
     }

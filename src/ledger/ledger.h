@@ -184,7 +184,7 @@ class Ledger final : public core::Recorder {
   std::unique_ptr<Membership> membership_;
   Reserve reserve_;
   InstanceName instance_;  // the holder of the pen renews it
-  Committer::Means means_;
+  Committer::Parts committer_parts_;
   std::string origin_;
   // INVARIANT: after start() only the holder of the pen uses the committer, the reserve and the
   // state of witness and retention. The pen is taken before the queue's mutex.

@@ -77,10 +77,10 @@ Result<void> AgentDesk::prepare(Gate& gate) {
 Task<std::unique_ptr<AgentSession>> AgentSession::open(AgentDesk& desk, std::string session_id) {
   agent::RuntimeParts& parts = desk.parts();
   SALLYPORT_CO_TRY(
-      std::unique_ptr<agent::SessionHold> hold,
-      co_await agent::SessionHold::take(parts, std::move(session_id), desk.settings().id));
+      std::unique_ptr<agent::SessionLease> hold,
+      co_await agent::SessionLease::take(parts, std::move(session_id), desk.settings().id));
   std::unique_ptr<AgentSession> session(new AgentSession(desk, std::move(hold)));
-  agent::SessionHold& held = *session->hold_;
+  agent::SessionLease& held = *session->hold_;
   Result<std::unique_ptr<agent::Toolbox>> tools = agent::Toolbox::open(
       desk.settings(),
       {.executor = parts.executor,

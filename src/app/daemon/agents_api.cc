@@ -63,7 +63,7 @@ Result<void> check_about(const trust::ControlStatement& said, const api::Request
 void AgentsApi::add_to(api::HttpApi& api) {
   readers_ = &api.readers();
   const auto add = [&](const char* pattern, const char* name, const char* summary,
-                       Result<api::Answer> (AgentsApi::*look)(ledger::ReadView&, const Request&)
+                       Result<api::Response> (AgentsApi::*look)(ledger::ReadView&, const Request&)
                            const,
                        std::vector<api::Parameter> query, json::object response) {
     api.add({.method = "GET",
@@ -92,12 +92,12 @@ void AgentsApi::add_to(api::HttpApi& api) {
   api.add({.method = "POST",
            .pattern = "agents/{id}/tier",
            .roles = {Role::Controller},
-           .handler = api::Act([this](Request request) -> Task<api::Answer> {
-             std::function<Result<api::Answer>(const api::Readers::Wanted&)> work =
+           .handler = api::Act([this](Request request) -> Task<api::Response> {
+             std::function<Result<api::Response>(const api::Readers::Wanted&)> work =
                  [this, request = std::move(request)](const api::Readers::Wanted&) {
                    return change(request);
                  };
-             co_return co_await readers_->run<api::Answer>(std::move(work));
+             co_return co_await readers_->run<api::Response>(std::move(work));
            }),
            .words = {.name = "changeTier",
                      .summary = "Changes the tier of an agent by a statement that you signed",
@@ -133,7 +133,7 @@ Result<AgentTrust> AgentsApi::agent(ledger::ReadView& view, const Request& reque
   return std::move(one);
 }
 
-Result<api::Answer> AgentsApi::list(ledger::ReadView& view, const Request& request) const {
+Result<api::Response> AgentsApi::list(ledger::ReadView& view, const Request& request) const {
   SALLYPORT_TRY(const Agents found, agents(view, request, std::nullopt));
   json::array rows;
   for (const auto& [name, one] : found) {
@@ -145,12 +145,12 @@ Result<api::Answer> AgentsApi::list(ledger::ReadView& view, const Request& reque
   return listed(request, "agents", size, std::move(rows));
 }
 
-Result<api::Answer> AgentsApi::show(ledger::ReadView& view, const Request& request) const {
+Result<api::Response> AgentsApi::show(ledger::ReadView& view, const Request& request) const {
   SALLYPORT_TRY(const AgentTrust one, agent(view, request));
-  return api::Answer{.body = to_json(one)};
+  return api::Response{.body = to_json(one)};
 }
 
-Result<api::Answer> AgentsApi::trust_of(ledger::ReadView& view, const Request& request) const {
+Result<api::Response> AgentsApi::trust_of(ledger::ReadView& view, const Request& request) const {
   constexpr std::size_t kNewest = 50;
   SALLYPORT_TRY(const AgentTrust one, agent(view, request));
   std::deque<json::object> newest;
@@ -161,22 +161,22 @@ Result<api::Answer> AgentsApi::trust_of(ledger::ReadView& view, const Request& r
   }));
   json::array records;
   for (auto it = newest.rbegin(); it != newest.rend(); ++it) records.push_back(std::move(*it));
-  return api::Answer{.body = json::object{{"agent", one.score.agent},
-                                          {"history", to_json(one.history)},
-                                          {"records", std::move(records)}}};
+  return api::Response{.body = json::object{{"agent", one.score.agent},
+                                            {"history", to_json(one.history)},
+                                            {"records", std::move(records)}}};
 }
 
-Result<api::Answer> AgentsApi::proposals(ledger::ReadView& view, const Request& request) const {
+Result<api::Response> AgentsApi::proposals(ledger::ReadView& view, const Request& request) const {
   SALLYPORT_TRY(const AgentTrust one, agent(view, request));
   json::array items;
   if (const auto proposal = one.proposal()) items.push_back(to_json(*proposal, one));
   // What a statement needs that only the gate knows.
-  return api::Answer{.body = json::object{{"items", std::move(items)},
-                                          {"tier", to_string(one.tier.tier)},
-                                          {"ledger", parts_.ledger.origin()}}};
+  return api::Response{.body = json::object{{"items", std::move(items)},
+                                            {"tier", to_string(one.tier.tier)},
+                                            {"ledger", parts_.ledger.origin()}}};
 }
 
-Result<api::Answer> AgentsApi::change(const Request& request) const {
+Result<api::Response> AgentsApi::change(const Request& request) const {
   SALLYPORT_TRY(const SignedChange signed_one, signed_change_from(request.body, true));
   const trust::ControlStatement& said = signed_one.statement;
   SALLYPORT_CHECK_OK(check_about(said, request, parts_.ledger.origin()));
@@ -197,11 +197,11 @@ Result<api::Answer> AgentsApi::change(const Request& request) const {
                       change_draft(signed_one, scene, fresh_id(), "trace-" + fresh_id()));
         return std::vector{std::move(draft)};
       }));
-  return api::Answer{.body = json::object{{"agent", said.agent},
-                                          {"control_id", said.control_id},
-                                          {"from_tier", to_string(said.from_tier)},
-                                          {"to_tier", to_string(said.to_tier)},
-                                          {"sequence", written.front().sequence}}};
+  return api::Response{.body = json::object{{"agent", said.agent},
+                                            {"control_id", said.control_id},
+                                            {"from_tier", to_string(said.from_tier)},
+                                            {"to_tier", to_string(said.to_tier)},
+                                            {"sequence", written.front().sequence}}};
 }
 
 }  // namespace sallyport::app

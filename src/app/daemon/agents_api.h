@@ -30,12 +30,12 @@ class AgentsApi {
   Result<Agents> agents(ledger::ReadView& view, const Request& request,
                         std::optional<std::string> only) const;
   Result<AgentTrust> agent(ledger::ReadView& view, const Request& request) const;
-  Result<api::Answer> list(ledger::ReadView& view, const Request& request) const;
-  Result<api::Answer> show(ledger::ReadView& view, const Request& request) const;
-  Result<api::Answer> trust_of(ledger::ReadView& view, const Request& request) const;
-  Result<api::Answer> proposals(ledger::ReadView& view, const Request& request) const;
+  Result<api::Response> list(ledger::ReadView& view, const Request& request) const;
+  Result<api::Response> show(ledger::ReadView& view, const Request& request) const;
+  Result<api::Response> trust_of(ledger::ReadView& view, const Request& request) const;
+  Result<api::Response> proposals(ledger::ReadView& view, const Request& request) const;
   // On a thread that may wait: what is checked and what is written are one transaction.
-  Result<api::Answer> change(const Request& request) const;
+  Result<api::Response> change(const Request& request) const;
 
   Parts parts_;
   api::Readers* readers_ = nullptr;

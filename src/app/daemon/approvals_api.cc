@@ -99,9 +99,9 @@ bool is_strong(const core::ResponseStatement& statement, const std::string& sign
 }
 
 api::Act act(std::function<Task<json::value>(api::Request)> run) {
-  return [run = std::move(run)](api::Request request) -> Task<api::Answer> {
+  return [run = std::move(run)](api::Request request) -> Task<api::Response> {
     SALLYPORT_CO_TRY(json::value said, co_await run(std::move(request)));
-    co_return api::Answer{.body = std::move(said)};
+    co_return api::Response{.body = std::move(said)};
   };
 }
 

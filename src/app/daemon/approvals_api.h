@@ -43,8 +43,8 @@ class ApprovalsApi {
   void add_reads(api::HttpApi& api);
   void add_writes(api::HttpApi& api);
 
-  Result<api::Answer> list(const Request& request) const;
-  Result<api::Answer> show(const Request& request) const;
+  Result<api::Response> list(const Request& request) const;
+  Result<api::Response> show(const Request& request) const;
   Result<void> add_views(json::object& shown, const ApprovalItem& item,
                          const Request& request) const;
   Result<bool> shown_own_look(const ApprovalItem& item) const;

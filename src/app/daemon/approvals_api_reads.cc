@@ -131,7 +131,7 @@ Result<void> ApprovalsApi::add_views(json::object& shown, const ApprovalItem& it
 }
 
 // In the order of their risk; behind `after` in the order of their ids, page by page.
-Result<api::Answer> ApprovalsApi::list(const Request& request) const {
+Result<api::Response> ApprovalsApi::list(const Request& request) const {
   const auto kind = request.query.get("kind");
   const std::string state = request.query.get("state").value_or("pending");
   const auto after = request.query.get("after");
@@ -182,7 +182,7 @@ Result<api::Answer> ApprovalsApi::list(const Request& request) const {
       {"cursor", more ? json::value(api::Cursor{mark_of(items.back().id), size, false}.text(
                             kList, request.query))
                       : json::value()}};
-  api::Answer answer{.state = json::serialize(body)};
+  api::Response answer{.state = json::serialize(body)};
   body["tree_size"] = size;
   body["server_time"] = rfc3339(parts_.clock.wall());
   answer.body = std::move(body);
@@ -209,7 +209,7 @@ Result<json::object> ApprovalsApi::page(const ApprovalItem& item, const Request&
 }
 
 // With the exact input for an approver who may answer it.
-Result<api::Answer> ApprovalsApi::show(const Request& request) const {
+Result<api::Response> ApprovalsApi::show(const Request& request) const {
   const std::string& id = request.at("id");
   SALLYPORT_TRY(const auto escalation, core::waiting_escalation(parts_.ledger, id));
   json::object shown;
@@ -232,7 +232,7 @@ Result<api::Answer> ApprovalsApi::show(const Request& request) const {
   if (request.person.reads_sealed()) {
     SALLYPORT_CHECK_OK(parts_.opened.note(request.person, "approvals/" + id));
   }
-  return api::Answer{.body = std::move(shown)};
+  return api::Response{.body = std::move(shown)};
 }
 
 }  // namespace sallyport::app

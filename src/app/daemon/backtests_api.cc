@@ -65,12 +65,12 @@ void BacktestsApi::add_to(api::HttpApi& api) {
            .pattern = "backtests",
            .roles = {Role::Controller},
            .body_bytes = PolicyDesk::kLargestText,
-           .handler = api::Act([this](api::Request request) -> Task<api::Answer> {
-             std::function<Result<api::Answer>(const api::Readers::Wanted&)> work =
+           .handler = api::Act([this](api::Request request) -> Task<api::Response> {
+             std::function<Result<api::Response>(const api::Readers::Wanted&)> work =
                  [this, request = std::move(request)](const api::Readers::Wanted&) {
                    return start(request);
                  };
-             co_return co_await readers_->run<api::Answer>(std::move(work));
+             co_return co_await readers_->run<api::Response>(std::move(work));
            }),
            .words = {.name = "startBacktest",
                      .summary = "Decides recorded calls again under another policy, as `policy "
@@ -90,12 +90,12 @@ void BacktestsApi::add_to(api::HttpApi& api) {
   api.add({.method = "GET",
            .pattern = "backtests",
            .roles = {Role::Viewer},
-           .handler = on_log(
-               parts_.ledger,
-               [this](ledger::ReadView& view, const api::Request& request) -> Result<api::Answer> {
-                 SALLYPORT_TRY(const std::uint64_t size, view.size());
-                 return listed(request, "backtests", size, parts_.desk.list());
-               }),
+           .handler = on_log(parts_.ledger,
+                             [this](ledger::ReadView& view,
+                                    const api::Request& request) -> Result<api::Response> {
+                               SALLYPORT_TRY(const std::uint64_t size, view.size());
+                               return listed(request, "backtests", size, parts_.desk.list());
+                             }),
            .words = {.name = "listBacktests",
                      .summary = "Backtests of this process, the newest first",
                      .query = list_parameters(),
@@ -103,10 +103,10 @@ void BacktestsApi::add_to(api::HttpApi& api) {
   api.add({.method = "GET",
            .pattern = "backtests/{id}",
            .roles = {Role::Viewer},
-           .handler = api::Read([this](const api::Request& request) -> Result<api::Answer> {
+           .handler = api::Read([this](const api::Request& request) -> Result<api::Response> {
              std::optional<json::object> body = parts_.desk.show(request.at("id"));
              if (!body) return fail(ErrorCode::NotFound, "there is no such backtest");
-             return api::Answer{.body = std::move(*body)};
+             return api::Response{.body = std::move(*body)};
            }),
            .words = {.name = "showBacktest",
                      .summary = "How far a backtest is, and what it found",
@@ -114,11 +114,11 @@ void BacktestsApi::add_to(api::HttpApi& api) {
   api.add({.method = "DELETE",
            .pattern = "backtests/{id}",
            .roles = {Role::Controller},
-           .handler = api::Act([this](api::Request request) -> Task<api::Answer> {
+           .handler = api::Act([this](api::Request request) -> Task<api::Response> {
              if (!parts_.desk.drop(request.at("id"))) {
                co_return fail(ErrorCode::NotFound, "there is no such backtest");
              }
-             co_return api::Answer{.status = 204};
+             co_return api::Response{.status = 204};
            }),
            .words = {.name = "dropBacktest",
                      .summary = "Stops a backtest that runs, or forgets one that has ended"}});
@@ -138,7 +138,7 @@ Result<NamedPolicy> BacktestsApi::policy_in(const json::object& body) const {
   return fail(ErrorCode::InvalidInput, "give `text`, or `policy` with a hash or a name", "text");
 }
 
-Result<api::Answer> BacktestsApi::start(const api::Request& request) const {
+Result<api::Response> BacktestsApi::start(const api::Request& request) const {
   const json::object empty;
   const json::object* const given = request.body.if_object();
   const json::object& body = given ? *given : empty;
@@ -154,7 +154,7 @@ Result<api::Answer> BacktestsApi::start(const api::Request& request) const {
                                            .until = member_text(body, "until")}));
   SALLYPORT_TRY(terms.most, most_in(body));
   SALLYPORT_TRY(const std::string id, parts_.desk.start(request.person.name, std::move(terms)));
-  return api::Answer{.status = 202, .body = json::object{{"id", id}}};
+  return api::Response{.status = 202, .body = json::object{{"id", id}}};
 }
 
 }  // namespace sallyport::app

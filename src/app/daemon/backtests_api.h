@@ -20,7 +20,7 @@ class BacktestsApi {
   void add_to(api::HttpApi& api);
 
  private:
-  Result<api::Answer> start(const api::Request& request) const;
+  Result<api::Response> start(const api::Request& request) const;
   Result<NamedPolicy> policy_in(const json::object& body) const;
 
   Parts parts_;

@@ -99,8 +99,8 @@ Task<json::object> ConsoleDoor::sign_for(json::object passkey) {
   co_return json::object{{"added", added.credential_id}};
 }
 
-Async<std::optional<net::FrameServer::Reply>> ConsoleDoor::answer(net::Peer peer,
-                                                                  std::string question) {
+Async<std::optional<net::FrameServer::Response>> ConsoleDoor::answer(net::Peer peer,
+                                                                     std::string question) {
   const Result<ParsedJson> asked = parse_json(question, {.bytes = kLargestConsoleFrame});
   const json::object* const body = asked ? asked->value.if_object() : nullptr;
   Result<json::object> said = fail(ErrorCode::InvalidInput, "a question is an object");
@@ -111,7 +111,7 @@ Async<std::optional<net::FrameServer::Reply>> ConsoleDoor::answer(net::Peer peer
     said = co_await link_for(peer, *body);
   }
   if (!said) said = json::object{{"error", said.error().message}};
-  co_return net::FrameServer::Reply{json::serialize(*said)};
+  co_return net::FrameServer::Response{json::serialize(*said)};
 }
 
 }  // namespace sallyport::app

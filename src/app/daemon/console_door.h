@@ -41,7 +41,7 @@ class ConsoleDoor {
   void stop() { server_.stop(); }
 
  private:
-  Async<std::optional<net::FrameServer::Reply>> answer(net::Peer peer, std::string question);
+  Async<std::optional<net::FrameServer::Response>> answer(net::Peer peer, std::string question);
   Result<LoginLinks::Guest> guest_of(const net::Peer& peer, const json::object& question);
   Task<json::object> link_for(net::Peer peer, json::object question);
   Task<json::object> sign_for(json::object passkey);

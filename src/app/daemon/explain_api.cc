@@ -77,12 +77,12 @@ void ExplainApi::add_to(api::HttpApi& api) {
   api.add({.method = "POST",
            .pattern = "explain",
            .roles = who,
-           .handler = api::Act([this](api::Request request) -> Task<api::Answer> {
-             std::function<Result<api::Answer>(const api::Readers::Wanted&)> work =
+           .handler = api::Act([this](api::Request request) -> Task<api::Response> {
+             std::function<Result<api::Response>(const api::Readers::Wanted&)> work =
                  [this, request = std::move(request)](const api::Readers::Wanted&) {
                    return explain_given(request);
                  };
-             co_return co_await readers_->run<api::Answer>(std::move(work));
+             co_return co_await readers_->run<api::Response>(std::move(work));
            }),
            .words = {
                .name = "explainGiven",
@@ -98,7 +98,7 @@ ExplainScene ExplainApi::scene() const {
           .reviewers = parts_.place.reviewers_file()};
 }
 
-Result<api::Answer> ExplainApi::explain_recorded(const api::Request& request) const {
+Result<api::Response> ExplainApi::explain_recorded(const api::Request& request) const {
   const std::string& id = request.at("id");
   ledger::LedgerStore& store = parts_.ledger.store();
   SALLYPORT_TRY(const ExplainWish wish, wish_for(request.query.get("policy"), store));
@@ -109,14 +109,15 @@ Result<api::Answer> ExplainApi::explain_recorded(const api::Request& request) co
   if (!asked) return std::unexpected(asked.error());
   SALLYPORT_TRY(const Explained explained, explain(scene(), std::move(*asked), wish));
   json::object body = explanation_json(explained);
-  if (!request.person.reads_sealed()) return api::Answer{.body = without_content(std::move(body))};
+  if (!request.person.reads_sealed())
+    return api::Response{.body = without_content(std::move(body))};
   SALLYPORT_CHECK_OK(parts_.opened.note(request.person, fmt::format("calls/{:.80}/explain", id)));
-  return api::Answer{.body = std::move(body)};
+  return api::Response{.body = std::move(body)};
 }
 
 // The input is the person's own. What files this machine has is told only to people who read
 // content.
-Result<api::Answer> ExplainApi::explain_given(const api::Request& request) const {
+Result<api::Response> ExplainApi::explain_given(const api::Request& request) const {
   const json::object* const body = request.body.if_object();
   const json::value* const call = body ? body->if_contains("call") : nullptr;
   if (call == nullptr) {
@@ -134,7 +135,7 @@ Result<api::Answer> ExplainApi::explain_given(const api::Request& request) const
   }
   SALLYPORT_TRY(const ExplainWish wish, wish_for(named, store));
   SALLYPORT_TRY(const Explained explained, explain(around, std::move(asked), wish));
-  return api::Answer{.body = explanation_json(explained)};
+  return api::Response{.body = explanation_json(explained)};
 }
 
 }  // namespace sallyport::app

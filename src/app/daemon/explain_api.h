@@ -25,8 +25,8 @@ class ExplainApi {
   ExplainScene scene() const;
 
  private:
-  Result<api::Answer> explain_recorded(const api::Request& request) const;
-  Result<api::Answer> explain_given(const api::Request& request) const;
+  Result<api::Response> explain_recorded(const api::Request& request) const;
+  Result<api::Response> explain_given(const api::Request& request) const;
 
   Parts parts_;
   api::Readers* readers_ = nullptr;

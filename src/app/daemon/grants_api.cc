@@ -66,7 +66,7 @@ void GrantsApi::add_to(api::HttpApi& api) {
            .condition = state});
 }
 
-Result<api::Answer> GrantsApi::list(ledger::ReadView& view, const api::Request& request) const {
+Result<api::Response> GrantsApi::list(ledger::ReadView& view, const api::Request& request) const {
   ledger::StoreReader records(parts_.ledger.store());
   SALLYPORT_TRY(const std::vector<GrantRow> rows, grant_rows(records, parts_.clock.wall()));
   json::array all;
@@ -75,7 +75,7 @@ Result<api::Answer> GrantsApi::list(ledger::ReadView& view, const api::Request& 
   return listed(request, "grants", size, std::move(all));
 }
 
-Result<api::Answer> GrantsApi::show(const api::Request& request) const {
+Result<api::Response> GrantsApi::show(const api::Request& request) const {
   ledger::StoreReader records(parts_.ledger.store());
   SALLYPORT_TRY(const std::vector<GrantRow> rows, grant_rows(records, parts_.clock.wall()));
   const std::string& id = request.at("id");
@@ -87,12 +87,12 @@ Result<api::Answer> GrantsApi::show(const api::Request& request) const {
       if (other.token.parent == row.token.digest) children.emplace_back(other.token.id);
     }
     body["children"] = std::move(children);
-    return api::Answer{.body = std::move(body)};
+    return api::Response{.body = std::move(body)};
   }
   return fail(ErrorCode::NotFound, fmt::format("no grant `{:.80}` is known", id));
 }
 
-Task<api::Answer> GrantsApi::revoke(api::Request request) const {
+Task<api::Response> GrantsApi::revoke(api::Request request) const {
   const json::object* const body = request.body.if_object();
   std::string reason(body ? text_in(*body, "reason").value_or("") : "");
   if (reason.find_first_not_of(" \t\r\n") == std::string::npos) {
@@ -113,9 +113,9 @@ Task<api::Answer> GrantsApi::revoke(api::Request request) const {
   SALLYPORT_CO_TRY(const std::vector<core::Position> written,
                    co_await parts_.records.append(std::move(drafts), core::Urgency::Announces,
                                                   std::move(expected)));
-  co_return api::Answer{.body = json::object{{"grant_id", id},
-                                             {"revoked", true},
-                                             {"sequence", written.front().sequence}}};
+  co_return api::Response{.body = json::object{{"grant_id", id},
+                                               {"revoked", true},
+                                               {"sequence", written.front().sequence}}};
 }
 
 }  // namespace sallyport::app

@@ -20,9 +20,9 @@ class GrantsApi {
   void add_to(api::HttpApi& api);
 
  private:
-  Result<api::Answer> list(ledger::ReadView& view, const api::Request& request) const;
-  Result<api::Answer> show(const api::Request& request) const;
-  Task<api::Answer> revoke(api::Request request) const;
+  Result<api::Response> list(ledger::ReadView& view, const api::Request& request) const;
+  Result<api::Response> show(const api::Request& request) const;
+  Task<api::Response> revoke(api::Request request) const;
 
   Parts parts_;
   api::Readers* readers_ = nullptr;

@@ -52,12 +52,12 @@ Async<void> HookDoor::run(std::chrono::milliseconds patience) {
       patience);
 }
 
-Async<std::optional<HookDoor::Reply>> HookDoor::answer(net::Peer peer, std::string frame) {
+Async<std::optional<HookDoor::Response>> HookDoor::answer(net::Peer peer, std::string frame) {
   const bool system = config_.is_system_service();
   if (std::optional<RefusedCommand> refused = refused_command_in(frame); system && refused) {
     const bool told = co_await refused_.record(peer, std::move(refused->what));
     if (!told) co_return std::nullopt;
-    co_return Reply{to_frame(HookAnswer{})};
+    co_return Response{to_frame(HookAnswer{})};
   }
   const Result<HookMessage> message = hook_message_in(frame);
   const hook::Dialect* const dialect = message ? hook::dialect_named(message->agent) : nullptr;
@@ -71,7 +71,7 @@ Async<std::optional<HookDoor::Reply>> HookDoor::answer(net::Peer peer, std::stri
       .event = std::move(event),
       .host = host_of_hook(peer.pid)};
   if (system) co_await put_asker(peer, message->policy, question);
-  co_return Reply{to_frame(co_await desk_.answer(std::move(question)))};
+  co_return Response{to_frame(co_await desk_.answer(std::move(question)))};
 }
 
 // Sessions of two users never meet: neither can bring results for calls of the other, nor end them.

@@ -25,8 +25,8 @@ class HookDoor {
   void stop() { server_.stop(); }
 
  private:
-  using Reply = net::FrameServer::Reply;
-  Async<std::optional<Reply>> answer(net::Peer peer, std::string frame);
+  using Response = net::FrameServer::Response;
+  Async<std::optional<Response>> answer(net::Peer peer, std::string frame);
   // Puts in what the kernel says about the user in the place of what the message says.
   Async<void> put_asker(net::Peer peer, const std::string& policy, HookQuestion& question);
 

@@ -32,8 +32,8 @@ Result<api::Snapshots::Rows> rows_at(const api::Request& request, const std::str
 
 }  // namespace
 
-Result<api::Answer> listed(const api::Request& request, std::string_view list,
-                           std::uint64_t tree_size, json::array made) {
+Result<api::Response> listed(const api::Request& request, std::string_view list,
+                             std::uint64_t tree_size, json::array made) {
   SALLYPORT_TRY(const auto asked, request.query.number("limit", 1, kMostRows));
   const std::size_t limit = asked ? static_cast<std::size_t>(*asked) : kUsual;
   auto kept = std::make_shared<const json::array>(std::move(made));
@@ -59,7 +59,7 @@ Result<api::Answer> listed(const api::Request& request, std::string_view list,
   body["tree_size"] = tree_size;
   body["total"] = rows.size();
   body["exact"] = true;
-  return api::Answer{.body = std::move(body)};
+  return api::Response{.body = std::move(body)};
 }
 
 std::vector<api::Parameter> list_parameters() {
@@ -72,8 +72,8 @@ bool may_read_controls(const api::Person& person) {
 }
 
 api::Read on_log(ledger::Ledger& ledger, LookAtLog look) {
-  return [&ledger, look = std::move(look)](const api::Request& request) -> Result<api::Answer> {
-    api::Answer answer;
+  return [&ledger, look = std::move(look)](const api::Request& request) -> Result<api::Response> {
+    api::Response answer;
     SALLYPORT_CHECK_OK(ledger.store().read([&](ledger::ReadView& view) -> Result<void> {
       SALLYPORT_TRY(answer, look(view, request));
       return {};

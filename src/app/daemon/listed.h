@@ -13,8 +13,8 @@ namespace sallyport::app {
 
 // One page of `rows`, which have a stable order. `list` names the route. `InvalidInput`: the limit
 // or the cursor is none of this list.
-Result<api::Answer> listed(const api::Request& request, std::string_view list,
-                           std::uint64_t tree_size, json::array rows);
+Result<api::Response> listed(const api::Request& request, std::string_view list,
+                             std::uint64_t tree_size, json::array rows);
 
 // What a list is asked with, for documents.
 std::vector<api::Parameter> list_parameters();
@@ -24,7 +24,7 @@ std::vector<api::Parameter> list_parameters();
 bool may_read_controls(const api::Person& person);
 
 // A handler that reads one snapshot of the log.
-using LookAtLog = std::function<Result<api::Answer>(ledger::ReadView&, const api::Request&)>;
+using LookAtLog = std::function<Result<api::Response>(ledger::ReadView&, const api::Request&)>;
 api::Read on_log(ledger::Ledger& ledger, LookAtLog look);
 
 }  // namespace sallyport::app

@@ -54,7 +54,7 @@ Result<Ranked> ranked(ledger::ReadView& view, Facet facet) {
   return all;
 }
 
-Result<api::Answer> facets(ledger::ReadView& view, const api::Request& request) {
+Result<api::Response> facets(ledger::ReadView& view, const api::Request& request) {
   const std::string field = request.query.get("field").value_or("");
   for (const auto& [name, facet] : kFields) {
     if (name != field) continue;
@@ -63,9 +63,9 @@ Result<api::Answer> facets(ledger::ReadView& view, const api::Request& request) 
     for (const auto& [value, count] : found.values) {
       values.push_back(json::object{{"value", value}, {"count", count}});
     }
-    return api::Answer{.body = json::object{{"field", field},
-                                            {"values", std::move(values)},
-                                            {"left_out", found.left_out}}};
+    return api::Response{.body = json::object{{"field", field},
+                                              {"values", std::move(values)},
+                                              {"left_out", found.left_out}}};
   }
   return fail(ErrorCode::InvalidInput,
               "`field` is one of agent, kind, outcome, server, tool, topic, session, run", "field");
@@ -153,14 +153,14 @@ Result<json::array> neighbours(ledger::ReadView& view, std::uint64_t size) {
 
 constexpr const char* kNote = "text/plain; charset=utf-8";  // and lines of an export
 
-Result<api::Answer> checkpoint(ledger::ReadView& view, const api::Request&) {
+Result<api::Response> checkpoint(ledger::ReadView& view, const api::Request&) {
   SALLYPORT_TRY(const ledger::ReadView::Head head, view.head());
   if (head.checkpoint.empty()) return fail(ErrorCode::NotFound, "the log has no entry yet");
   SALLYPORT_TRY(std::string note, ledger::with_cosignatures(view, head.size, head.checkpoint));
-  return api::Answer{.text = std::move(note), .type = kNote};
+  return api::Response{.text = std::move(note), .type = kNote};
 }
 
-Result<api::Answer> checkpoint_at(ledger::ReadView& view, const api::Request& request) {
+Result<api::Response> checkpoint_at(ledger::ReadView& view, const api::Request& request) {
   SALLYPORT_TRY(const std::uint64_t size, count_from(request.at("size"), "size"));
   std::optional<ledger::StoredEntry> last;
   if (size > 0) {
@@ -168,7 +168,7 @@ Result<api::Answer> checkpoint_at(ledger::ReadView& view, const api::Request& re
   }
   if (last && !last->checkpoint.empty()) {
     SALLYPORT_TRY(std::string note, ledger::with_cosignatures(view, size, last->checkpoint));
-    return api::Answer{.text = std::move(note), .type = kNote};
+    return api::Response{.text = std::move(note), .type = kNote};
   }
   SALLYPORT_TRY(json::array near, neighbours(view, size));
   const api::Problem problem{404,
@@ -176,18 +176,19 @@ Result<api::Answer> checkpoint_at(ledger::ReadView& view, const api::Request& re
                              fmt::format("no checkpoint was signed at size {}", size),
                              "size",
                              {{"neighbours", std::move(near)}}};
-  return api::Answer{.status = 404, .body = problem.to_json(), .type = "application/problem+json"};
+  return api::Response{
+      .status = 404, .body = problem.to_json(), .type = "application/problem+json"};
 }
 
 // Entries in a bundle are as they were signed: nothing sealed is open in them, for no role.
-Result<api::Answer> tile(ledger::ReadView& view, const api::Request& request) {
+Result<api::Response> tile(ledger::ReadView& view, const api::Request& request) {
   const std::string path = "tile/" + request.at("path");
   SALLYPORT_TRY(std::optional<std::string> bytes, ledger::read_tile(view, path));
   if (!bytes) return fail(ErrorCode::NotFound, fmt::format("there is no `{:.80}`", path));
-  return api::Answer{.text = std::move(*bytes), .type = "application/octet-stream"};
+  return api::Response{.text = std::move(*bytes), .type = "application/octet-stream"};
 }
 
-Result<api::Answer> proof(ledger::ReadView& view, const api::Request& request) {
+Result<api::Response> proof(ledger::ReadView& view, const api::Request& request) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   SALLYPORT_TRY(const auto from, request.query.number("from", 1, size));
   SALLYPORT_TRY(const auto to, request.query.number("to", 1, size));
@@ -198,7 +199,7 @@ Result<api::Answer> proof(ledger::ReadView& view, const api::Request& request) {
                 ledger::consistency_proof(*from, *to, ledger::subtree_hash(view)));
   json::array all;
   for (const Hash& hash : hashes) all.emplace_back(base64(hash));
-  return api::Answer{
+  return api::Response{
       .body = json::object{{"old_size", *from}, {"new_size", *to}, {"proof", std::move(all)}}};
 }
 
@@ -227,7 +228,7 @@ Result<std::string> exported(ledger::ReadView& view, const api::Request& request
   return text;
 }
 
-Result<api::Answer> keys(ledger::ReadView& view, const api::Request&) {
+Result<api::Response> keys(ledger::ReadView& view, const api::Request&) {
   SALLYPORT_TRY(const std::vector<ledger::KeyPeriod> history, ledger::key_history(view));
   json::array all;
   for (const ledger::KeyPeriod& period : history) {
@@ -237,7 +238,7 @@ Result<api::Answer> keys(ledger::ReadView& view, const api::Request&) {
         {"last_size", period.last_size ? json::value(*period.last_size) : json::value()},
         {"compromised", period.compromised}});
   }
-  return api::Answer{.body = json::object{{"keys", std::move(all)}}};
+  return api::Response{.body = json::object{{"keys", std::move(all)}}};
 }
 
 Result<GapList> gaps_in(ledger::ReadView& view, const api::Request& request) {
@@ -246,13 +247,13 @@ Result<GapList> gaps_in(ledger::ReadView& view, const api::Request& request) {
   return find_gaps(wanted);
 }
 
-Result<api::Answer> gaps(ledger::ReadView& view, const api::Request& request) {
+Result<api::Response> gaps(ledger::ReadView& view, const api::Request& request) {
   SALLYPORT_TRY(const GapList found, gaps_in(view, request));
-  return api::Answer{.body =
-                         json::object{{"gaps", found.to_json()}, {"left_out", found.left_out()}}};
+  return api::Response{.body =
+                           json::object{{"gaps", found.to_json()}, {"left_out", found.left_out()}}};
 }
 
-Result<api::Answer> intervals(ledger::ReadView& view, const api::Request& request) {
+Result<api::Response> intervals(ledger::ReadView& view, const api::Request& request) {
   const std::string kind = request.query.get("kind").value_or("fail_open");
   SALLYPORT_TRY(const GapList found, gaps_in(view, request));
   json::array all;
@@ -261,7 +262,7 @@ Result<api::Answer> intervals(ledger::ReadView& view, const api::Request& reques
     all.push_back(json::object{
         {"sequence", gap.sequence}, {"at", gap.at}, {"kind", gap.kind}, {"detail", gap.detail}});
   }
-  return api::Answer{.body = json::object{{"intervals", std::move(all)}}};
+  return api::Response{.body = json::object{{"intervals", std::move(all)}}};
 }
 
 }  // namespace
@@ -283,7 +284,8 @@ void RecordsApi::add_log(api::HttpApi& api) {
   add("facets", "countFacet", "How often each value of a field stands in the log", facets,
       {{"field", "agent, kind, outcome, server, tool, topic, session or run", schema::text()}},
       schema::object({{"field", schema::text()}, {"values", schema::list(schema::object())}}));
-  const Look stats = [this](ledger::ReadView& view, const Request& request) -> Result<api::Answer> {
+  const Look stats = [this](ledger::ReadView& view,
+                            const Request& request) -> Result<api::Response> {
     json::object body;
     if (request.query.get("bucket")) {
       SALLYPORT_TRY(body, lately(view, request, parts_.clock.wall()));
@@ -291,7 +293,7 @@ void RecordsApi::add_log(api::HttpApi& api) {
       SALLYPORT_TRY(LedgerCounts counts, ledger_counts(view, parts_.ledger_file));
       SALLYPORT_TRY(body, frequent(view, std::move(counts)));
     }
-    return api::Answer{.body = std::move(body)};
+    return api::Response{.body = std::move(body)};
   };
   add("stats", "showStats", "What `ledger stats` counts, or with `bucket` what was written lately",
       stats,
@@ -305,10 +307,10 @@ void RecordsApi::add_log(api::HttpApi& api) {
   add("log/tile/{path...}", "logTile", "A tile of hashes or a bundle of entries (C2SP tlog-tiles)",
       tile, {}, json::object{{"type", "string"}, {"format", "binary"}}, "application/octet-stream");
   const Look export_log = [this](ledger::ReadView& view,
-                                 const Request& request) -> Result<api::Answer> {
+                                 const Request& request) -> Result<api::Response> {
     SALLYPORT_TRY(std::string text, exported(view, request));
     if (request.person.roles.has(Role::Auditor)) SALLYPORT_CHECK_OK(note(request, "log/export"));
-    return api::Answer{.text = std::move(text), .type = kNote};
+    return api::Response{.text = std::move(text), .type = kNote};
   };
   add("log/export", "exportLog",
       "A part of `ledger export`, up to a signed checkpoint; only auditors get the content",

@@ -83,7 +83,7 @@ std::string OidcLogin::cookie(std::string_view state) const {
                      state.empty() ? 0 : std::chrono::seconds(oauth::SignIn::kGood).count());
 }
 
-api::Answer OidcLogin::to_console(std::string_view fragment) const {
+api::Response OidcLogin::to_console(std::string_view fragment) const {
   return {.status = 303,
           .text = "",
           .type = "text/plain",
@@ -91,7 +91,7 @@ api::Answer OidcLogin::to_console(std::string_view fragment) const {
                       {"set-cookie", cookie("")}}};
 }
 
-Task<api::Answer> OidcLogin::begin(api::Request) {
+Task<api::Response> OidcLogin::begin(api::Request) {
   if (!api::is_private_origin(console_origin(parts_.console))) {
     co_return fail(ErrorCode::Unauthenticated,
                    "a login needs https, or a name of this machine such as `localhost`", {},
@@ -102,7 +102,7 @@ Task<api::Answer> OidcLogin::begin(api::Request) {
     parts_.log(fmt::format("warning: people cannot sign in: {}", begun.error().message));
     co_return to_console("failed=oidc_unavailable");
   }
-  co_return api::Answer{
+  co_return api::Response{
       .status = 303,
       .text = "",
       .type = "text/plain",
@@ -149,7 +149,7 @@ Task<std::string> OidcLogin::link_for(api::Request request) {
 }
 
 // The page says why not; the log has the words.
-Task<api::Answer> OidcLogin::come_back(api::Request request) {
+Task<api::Response> OidcLogin::come_back(api::Request request) {
   const Result<std::string> secret = co_await link_for(std::move(request));
   if (secret) co_return to_console("once=" + *secret);
   parts_.log(fmt::format("a sign-in at the provider failed: {}", secret.error().message));

@@ -30,13 +30,13 @@ class OidcLogin {
   void add_to(api::HttpApi& api);
 
  private:
-  Task<api::Answer> begin(api::Request request);
-  Task<api::Answer> come_back(api::Request request);
+  Task<api::Response> begin(api::Request request);
+  Task<api::Response> come_back(api::Request request);
   Task<std::string> link_for(api::Request request);
   Result<LoginLinks::Guest> guest_of(const json::object& claims) const;
   std::string cookie(std::string_view state) const;
   // To the console, with something in the fragment that no server sees.
-  api::Answer to_console(std::string_view fragment) const;
+  api::Response to_console(std::string_view fragment) const;
 
   Parts parts_;
   oauth::SignIn sign_in_;

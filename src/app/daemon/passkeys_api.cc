@@ -106,11 +106,11 @@ void PasskeysApi::add_to(api::HttpApi& api) {
                      .summary = "Lets one of the caller's own keys count no longer"}});
 }
 
-Task<api::Answer> PasskeysApi::options(Request request) {
+Task<api::Response> PasskeysApi::options(Request request) {
   SALLYPORT_CO_CHECK_OK(check_page(request));
   const std::string& name = request.person.name;
   SALLYPORT_CO_TRY(const std::vector<trust::Enrolment> own, desk_.of(name));
-  co_return api::Answer{
+  co_return api::Response{
       .body = json::object{{"challenge", base64url(desk_.challenge("enrol\n" + name))},
                            {"rp_id", rp_id_of(request.origin)},
                            {"user_id", base64url(text_of(sha256(name)))},
@@ -119,7 +119,7 @@ Task<api::Answer> PasskeysApi::options(Request request) {
 }
 
 // A key that waits for its signature is answered with 202, one that counts with 200.
-Task<api::Answer> PasskeysApi::enrol(Request request) {
+Task<api::Response> PasskeysApi::enrol(Request request) {
   SALLYPORT_CO_CHECK_OK(check_page(request));
   const json::object* const body = request.body.if_object();
   if (body == nullptr) co_return fail(ErrorCode::InvalidInput, "the body is an object");
@@ -131,7 +131,7 @@ Task<api::Answer> PasskeysApi::enrol(Request request) {
     }
     SALLYPORT_CO_TRY(const trust::Enrolment added,
                      co_await desk_.accept(std::string(*code), text_or_empty(*body, "signature")));
-    co_return api::Answer{.body = json::object{{"added", enrolment_json(added)}}};
+    co_return api::Response{.body = json::object{{"added", enrolment_json(added)}}};
   }
   Result<PasskeyDesk::Offer> offer = fail(ErrorCode::InvalidInput, "");
   if (body->contains("public_key")) {
@@ -144,7 +144,7 @@ Task<api::Answer> PasskeysApi::enrol(Request request) {
   }
   if (!offer) co_return std::unexpected(offer.error());
   SALLYPORT_CO_TRY(const std::vector<trust::Enrolment> own, desk_.of(name));
-  co_return api::Answer{
+  co_return api::Response{
       .status = 202,
       .body =
           json::object{{"code", offer->code},
@@ -153,25 +153,25 @@ Task<api::Answer> PasskeysApi::enrol(Request request) {
                        {"passkeys", ids_of(own)}}};
 }
 
-Task<api::Answer> PasskeysApi::list(Request request) {
+Task<api::Response> PasskeysApi::list(Request request) {
   SALLYPORT_CO_TRY(const std::vector<trust::Enrolment> own, desk_.of(request.person.name));
   json::array items;
   for (const trust::Enrolment& one : own) {
     if (one.counts()) items.push_back(enrolment_json(one));
   }
   const std::size_t total = items.size();
-  co_return api::Answer{.body = json::object{{"items", std::move(items)},
-                                             {"next", nullptr},
-                                             {"prev", nullptr},
-                                             {"tree_size", 0},
-                                             {"total", total},
-                                             {"exact", true}}};
+  co_return api::Response{.body = json::object{{"items", std::move(items)},
+                                               {"next", nullptr},
+                                               {"prev", nullptr},
+                                               {"tree_size", 0},
+                                               {"total", total},
+                                               {"exact", true}}};
 }
 
-Task<api::Answer> PasskeysApi::remove(Request request) {
+Task<api::Response> PasskeysApi::remove(Request request) {
   const std::string& name = request.person.name;
   SALLYPORT_CO_CHECK_OK(co_await desk_.remove(name, request.at("id"), name));
-  co_return api::Answer{.status = 204};
+  co_return api::Response{.status = 204};
 }
 
 }  // namespace sallyport::app

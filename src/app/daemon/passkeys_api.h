@@ -15,10 +15,10 @@ class PasskeysApi {
 
  private:
   using Request = api::Request;
-  Task<api::Answer> options(Request request);
-  Task<api::Answer> enrol(Request request);
-  Task<api::Answer> list(Request request);
-  Task<api::Answer> remove(Request request);
+  Task<api::Response> options(Request request);
+  Task<api::Response> enrol(Request request);
+  Task<api::Response> list(Request request);
+  Task<api::Response> remove(Request request);
 
   PasskeyDesk& desk_;
 };

@@ -94,7 +94,7 @@ void PinsApi::add_to(api::HttpApi& api) {
            .condition = state});
 }
 
-Result<api::Answer> PinsApi::list(ledger::ReadView& view, const api::Request& request) const {
+Result<api::Response> PinsApi::list(ledger::ReadView& view, const api::Request& request) const {
   ledger::StoreReader records(parts_.ledger.store());
   SALLYPORT_TRY(const std::vector<mcp::Pin> pins, mcp::all_pins(records));
   json::array rows;
@@ -107,20 +107,20 @@ Result<api::Answer> PinsApi::list(ledger::ReadView& view, const api::Request& re
   return listed(request, "pins", size, std::move(rows));
 }
 
-Result<api::Answer> PinsApi::show(const api::Request& request) const {
+Result<api::Response> PinsApi::show(const api::Request& request) const {
   SALLYPORT_TRY(const mcp::Pin pin, pin_named(parts_.ledger, request));
   ledger::StoreReader records(parts_.ledger.store());
   json::object body = to_json(pin);
   body["definition_state"] = "open";
   if (!may_read_controls(request.person)) {
     body["definition_state"] = "withheld";
-    return api::Answer{.body = std::move(body)};
+    return api::Response{.body = std::move(body)};
   }
   SALLYPORT_CHECK_OK(
       parts_.opened.note(request.person, fmt::format("pins/{:.80}/{:.80}", pin.server, pin.tool)));
   if (pin.held()) {
     SALLYPORT_CHECK_OK(add_change(records, pin, body));
-    return api::Answer{.body = std::move(body)};
+    return api::Response{.body = std::move(body)};
   }
   Result<json::value> definition = mcp::pinned_definition(records, pin.sequence);
   if (definition) {
@@ -128,10 +128,10 @@ Result<api::Answer> PinsApi::show(const api::Request& request) const {
   } else {
     body["definition_state"] = "erased";
   }
-  return api::Answer{.body = std::move(body)};
+  return api::Response{.body = std::move(body)};
 }
 
-Task<api::Answer> PinsApi::accept(api::Request request) const {
+Task<api::Response> PinsApi::accept(api::Request request) const {
   const json::object* const body = request.body.if_object();
   const std::string shown(body ? text_in(*body, "hash").value_or("") : "");
   if (shown.empty()) {
@@ -149,7 +149,7 @@ Task<api::Answer> PinsApi::accept(api::Request request) const {
   }
   std::string who = request.person.name;
   SALLYPORT_CO_CHECK_OK(co_await mcp::accept_pin(parts_.records, pin, std::move(who)));
-  co_return api::Answer{
+  co_return api::Response{
       .body = json::object{
           {"server", pin.server}, {"tool", pin.tool}, {"hash", pin.changed_hash}, {"held", false}}};
 }

@@ -73,9 +73,9 @@ const json::value* schema_named(std::string_view name) {
   return name == "agent" ? &kAgent : nullptr;
 }
 
-Result<api::Answer> show_schema(const api::Request& request) {
+Result<api::Response> show_schema(const api::Request& request) {
   if (const json::value* const found = schema_named(request.at("name"))) {
-    return api::Answer{.body = *found};
+    return api::Response{.body = *found};
   }
   return fail(ErrorCode::NotFound, "schemas are policy, guardrails, config and agent");
 }
@@ -87,12 +87,12 @@ api::Read PoliciesApi::read(Work work) const {
 }
 
 api::Act PoliciesApi::act(Work work) const {
-  return [this, work](api::Request request) -> Task<api::Answer> {
-    std::function<Result<api::Answer>(const api::Readers::Wanted&)> run =
+  return [this, work](api::Request request) -> Task<api::Response> {
+    std::function<Result<api::Response>(const api::Readers::Wanted&)> run =
         [this, work, request = std::move(request)](const api::Readers::Wanted&) {
           return (this->*work)(request);
         };
-    co_return co_await readers_->run<api::Answer>(std::move(run));
+    co_return co_await readers_->run<api::Response>(std::move(run));
   };
 }
 
@@ -166,7 +166,7 @@ void PoliciesApi::add_writes(api::HttpApi& api) const {
                       {"in_force", schema::truth()}}));
 }
 
-Result<api::Answer> PoliciesApi::list(const api::Request& request) const {
+Result<api::Response> PoliciesApi::list(const api::Request& request) const {
   const std::string in_force = parts_.gate.plans().current()->hash();
   json::array rows;
   std::uint64_t size = 0;
@@ -177,7 +177,7 @@ Result<api::Answer> PoliciesApi::list(const api::Request& request) const {
   }));
   // The newest load says where the policy in force comes from.
   const std::string source = rows.empty() ? "" : text_or_empty(rows[0].as_object(), "source");
-  SALLYPORT_TRY(api::Answer answer, listed(request, "policies", size, std::move(rows)));
+  SALLYPORT_TRY(api::Response answer, listed(request, "policies", size, std::move(rows)));
   SALLYPORT_TRY(const std::vector<std::string> drafts, parts_.desk.drafts());
   json::object& body = answer.body.get_object();
   body["drafts"] = json::value_from(drafts);
@@ -186,7 +186,7 @@ Result<api::Answer> PoliciesApi::list(const api::Request& request) const {
   return answer;
 }
 
-Result<api::Answer> PoliciesApi::show(const api::Request& request) const {
+Result<api::Response> PoliciesApi::show(const api::Request& request) const {
   const std::string& hash = request.at("hash");
   ledger::StoreReader records(parts_.gate.ledger().store());
   SALLYPORT_TRY(const auto placed, records.fact(core::kPolicyText, hash));
@@ -196,7 +196,7 @@ Result<api::Answer> PoliciesApi::show(const api::Request& request) const {
                     {"text", nullptr},
                     {"extends", nullptr},
                     {"text_state", "withheld"}};
-  if (!may_read_controls(request.person)) return api::Answer{.body = std::move(body)};
+  if (!may_read_controls(request.person)) return api::Response{.body = std::move(body)};
   SALLYPORT_CHECK_OK(parts_.opened.note(request.person, fmt::format("policies/{:.80}", hash)));
   SALLYPORT_TRY(const auto kept, core::kept_policy(records, hash));
   body["text_state"] = kept ? "open" : "erased";
@@ -209,29 +209,29 @@ Result<api::Answer> PoliciesApi::show(const api::Request& request) const {
           json::object{{"name", kept->text.base_name}, {"text", kept->text.base_text}};
     }
   }
-  return api::Answer{.body = std::move(body)};
+  return api::Response{.body = std::move(body)};
 }
 
-Result<api::Answer> PoliciesApi::show_draft(const api::Request& request) const {
+Result<api::Response> PoliciesApi::show_draft(const api::Request& request) const {
   const std::string& name = request.at("name");
   SALLYPORT_TRY(const std::string text, parts_.desk.draft(name));
   const bool open = may_read_controls(request.person);
-  return api::Answer{.body = json::object{{"name", name},
-                                          {"text", open ? json::value(text) : json::value()},
-                                          {"text_state", open ? "open" : "withheld"}}};
+  return api::Response{.body = json::object{{"name", name},
+                                            {"text", open ? json::value(text) : json::value()},
+                                            {"text_state", open ? "open" : "withheld"}}};
 }
 
-Result<api::Answer> PoliciesApi::check(const api::Request& request) const {
+Result<api::Response> PoliciesApi::check(const api::Request& request) const {
   SALLYPORT_TRY(const std::string text, text_of(request, "text"));
   Result<core::PolicyText> texts = parts_.desk.text_from(text);
   Result<policy::Policy> read = texts ? policy::read_policy(std::move(*texts), "policy")
                                       : Result<policy::Policy>(std::unexpected(texts.error()));
   SALLYPORT_TRY(const PolicyReport report,
                 report_on(std::move(read), parts_.environment, SystemClock()));
-  return api::Answer{.body = to_json(report)};
+  return api::Response{.body = to_json(report)};
 }
 
-Result<api::Answer> PoliciesApi::test(const api::Request& request) const {
+Result<api::Response> PoliciesApi::test(const api::Request& request) const {
   constexpr std::size_t kMostCases = 1000;
   SALLYPORT_TRY(const std::string text, text_of(request, "text"));
   SALLYPORT_TRY(const std::string cases, text_of(request, "cases"));
@@ -255,26 +255,26 @@ Result<api::Answer> PoliciesApi::test(const api::Request& request) const {
     outcomes.push_back(to_json(outcome));
   }
   const std::size_t passed = outcomes.size() - failed;
-  return api::Answer{
+  return api::Response{
       .body = json::object{{"passed", passed}, {"failed", failed}, {"cases", std::move(outcomes)}}};
 }
 
-Result<api::Answer> PoliciesApi::keep(const api::Request& request) const {
+Result<api::Response> PoliciesApi::keep(const api::Request& request) const {
   const std::string& name = request.at("name");
   SALLYPORT_TRY(const std::string text, text_of(request, "text"));
   SALLYPORT_CHECK_OK(parts_.desk.keep(name, text));
-  return api::Answer{.body = json::object{{"name", name}}};
+  return api::Response{.body = json::object{{"name", name}}};
 }
 
-Task<api::Answer> PoliciesApi::activate(api::Request request) const {
+Task<api::Response> PoliciesApi::activate(api::Request request) const {
   SALLYPORT_CO_TRY(std::string text, text_of(request, "text"));
   SALLYPORT_CO_TRY(std::string replaces, text_of(request, "replaces"));
   PolicyDesk::Activation wanted{request.person.name, std::move(text), std::move(replaces)};
   SALLYPORT_CO_TRY(const PolicyDesk::Activated done,
                    co_await parts_.desk.activate(std::move(wanted)));
-  co_return api::Answer{.body = json::object{{"hash", done.hash},
-                                             {"hash_before", done.hash_before},
-                                             {"in_force", done.in_force}}};
+  co_return api::Response{.body = json::object{{"hash", done.hash},
+                                               {"hash_before", done.hash_before},
+                                               {"in_force", done.in_force}}};
 }
 
 }  // namespace sallyport::app

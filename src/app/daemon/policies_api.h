@@ -23,20 +23,20 @@ class PoliciesApi {
   void add_to(api::HttpApi& api);
 
  private:
-  using Work = Result<api::Answer> (PoliciesApi::*)(const api::Request&) const;
+  using Work = Result<api::Response> (PoliciesApi::*)(const api::Request&) const;
   api::Read read(Work work) const;
   // On a thread that may wait.
   api::Act act(Work work) const;
   void add_reads(api::HttpApi& api) const;
   void add_writes(api::HttpApi& api) const;
 
-  Result<api::Answer> list(const api::Request& request) const;
-  Result<api::Answer> show(const api::Request& request) const;
-  Result<api::Answer> show_draft(const api::Request& request) const;
-  Result<api::Answer> check(const api::Request& request) const;
-  Result<api::Answer> test(const api::Request& request) const;
-  Result<api::Answer> keep(const api::Request& request) const;
-  Task<api::Answer> activate(api::Request request) const;
+  Result<api::Response> list(const api::Request& request) const;
+  Result<api::Response> show(const api::Request& request) const;
+  Result<api::Response> show_draft(const api::Request& request) const;
+  Result<api::Response> check(const api::Request& request) const;
+  Result<api::Response> test(const api::Request& request) const;
+  Result<api::Response> keep(const api::Request& request) const;
+  Task<api::Response> activate(api::Request request) const;
 
   Parts parts_;
   api::Readers* readers_ = nullptr;

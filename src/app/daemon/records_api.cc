@@ -144,12 +144,12 @@ struct Beside {
   }
 };
 
-Result<api::Answer> list_calls(ledger::ReadView& view, const api::Request& request) {
+Result<api::Response> list_calls(ledger::ReadView& view, const api::Request& request) {
   SALLYPORT_TRY(const PageAsked asked, calls_asked(request));
   return page_of(view, asked, request, call_rows(request.person, asked.verdict));
 }
 
-Result<api::Answer> list_entries(ledger::ReadView& view, const api::Request& request) {
+Result<api::Response> list_entries(ledger::ReadView& view, const api::Request& request) {
   SALLYPORT_TRY(const PageAsked asked, page_asked("entries", request));
   const MakeRow make = [](ledger::ReadView&,
                           const ledger::StoredEntry& stored) -> Result<std::optional<Row>> {
@@ -162,8 +162,8 @@ Result<api::Answer> list_entries(ledger::ReadView& view, const api::Request& req
 }  // namespace
 
 api::Read RecordsApi::on_view(Look look) const {
-  return [this, look = std::move(look)](const Request& request) -> Result<api::Answer> {
-    api::Answer answer;
+  return [this, look = std::move(look)](const Request& request) -> Result<api::Response> {
+    api::Response answer;
     SALLYPORT_CHECK_OK(parts_.ledger.store().read([&](ledger::ReadView& view) -> Result<void> {
       SALLYPORT_TRY(answer, look(view, request));
       return {};
@@ -188,8 +188,8 @@ void RecordsApi::add_calls(api::HttpApi& api) {
            .pattern = "calls",
            .roles = who,
            .handler = on_view(
-               [this](ledger::ReadView& view, const Request& request) -> Result<api::Answer> {
-                 SALLYPORT_TRY(api::Answer answer, list_calls(view, request));
+               [this](ledger::ReadView& view, const Request& request) -> Result<api::Response> {
+                 SALLYPORT_TRY(api::Response answer, list_calls(view, request));
                  if (request.person.reads_sealed()) SALLYPORT_CHECK_OK(note(request, "calls"));
                  return answer;
                }),
@@ -271,11 +271,11 @@ void RecordsApi::add_entries(api::HttpApi& api) {
                      .response = schema::object()}});
 }
 
-Result<api::Answer> RecordsApi::show_entry(ledger::ReadView& view, const Request& request) const {
+Result<api::Response> RecordsApi::show_entry(ledger::ReadView& view, const Request& request) const {
   SALLYPORT_TRY(const ledger::StoredEntry stored, entry_at(view, request.at("seq")));
   const std::string leaf = base64(stored.leaf);
   if (!stored.bytes) {
-    return api::Answer{
+    return api::Response{
         .body = json::object{{"leaf", leaf}, {"sequence", stored.sequence}, {"state", "pruned"}},
         .state = state_of(stored, request.person)};
   }
@@ -292,10 +292,10 @@ Result<api::Answer> RecordsApi::show_entry(ledger::ReadView& view, const Request
   }
   SALLYPORT_TRY(json::value body, parse_own_json(entry_json(opened)));
   body.as_object()["leaf"] = leaf;
-  return api::Answer{.body = std::move(body), .state = state_of(stored, request.person)};
+  return api::Response{.body = std::move(body), .state = state_of(stored, request.person)};
 }
 
-Result<api::Answer> RecordsApi::openings(ledger::ReadView& view, const Request& request) const {
+Result<api::Response> RecordsApi::openings(ledger::ReadView& view, const Request& request) const {
   SALLYPORT_TRY(const ledger::StoredEntry stored, entry_at(view, request.at("seq")));
   SALLYPORT_TRY(const std::vector<ledger::Opening> openings, ledger::openings_of(stored));
   if (!openings.empty()) {
@@ -315,12 +315,12 @@ Result<api::Answer> RecordsApi::openings(ledger::ReadView& view, const Request& 
                                {"state", state_name(opening.state)},
                                {"value", std::move(value)}});
   }
-  return api::Answer{
+  return api::Response{
       .body = json::object{{"sequence", stored.sequence}, {"openings", std::move(all)}},
       .state = state_of(stored, request.person)};
 }
 
-Result<api::Answer> RecordsApi::receipt(ledger::ReadView& view, const Request& request) const {
+Result<api::Response> RecordsApi::receipt(ledger::ReadView& view, const Request& request) const {
   SALLYPORT_TRY(const std::uint64_t sequence, count_from(request.at("seq"), "sequence"));
   const std::string format = request.query.get("format").value_or("json");
   if (format != "json" && format != "tlog-proof") {
@@ -331,11 +331,11 @@ Result<api::Answer> RecordsApi::receipt(ledger::ReadView& view, const Request& r
   if (!made.openings.empty()) {
     SALLYPORT_CHECK_OK(note(request, fmt::format("entries/{}/receipt", sequence)));
   }
-  if (format == "json") return api::Answer{.text = made.json() + "\n"};
-  return api::Answer{.text = made.tlog_proof(), .type = "text/plain; charset=utf-8"};
+  if (format == "json") return api::Response{.text = made.json() + "\n"};
+  return api::Response{.text = made.tlog_proof(), .type = "text/plain; charset=utf-8"};
 }
 
-Result<api::Answer> RecordsApi::receipts(ledger::ReadView& view, const Request& request) const {
+Result<api::Response> RecordsApi::receipts(ledger::ReadView& view, const Request& request) const {
   const std::string& id = request.at("id");
   SALLYPORT_TRY(const auto entries, entries_of_call(view, id));
   const bool with_openings = request.person.roles.has(Role::Auditor);
@@ -352,10 +352,10 @@ Result<api::Answer> RecordsApi::receipts(ledger::ReadView& view, const Request& 
     }
   }
   if (with_openings) SALLYPORT_CHECK_OK(note(request, fmt::format("calls/{}/receipts", id)));
-  return api::Answer{.text = all + "]\n"};
+  return api::Response{.text = all + "]\n"};
 }
 
-Result<api::Answer> RecordsApi::show_call(ledger::ReadView& view, const Request& request) const {
+Result<api::Response> RecordsApi::show_call(ledger::ReadView& view, const Request& request) const {
   const std::string& id = request.at("id");
   SALLYPORT_TRY(const auto entries, entries_of_call(view, id));
   json::array records;
@@ -383,7 +383,7 @@ Result<api::Answer> RecordsApi::show_call(ledger::ReadView& view, const Request&
   SALLYPORT_TRY(const Neighbour prev, beside.find(true));
   json::array withheld;
   if (!reads) withheld = {"what", "why", "input", "reason", "result"};
-  return api::Answer{
+  return api::Response{
       .body = json::object{{"call", call_row_json(call_row(record), request.person, false)},
                            {"records", std::move(records)},
                            {"timeline", call_timeline(record, opened, request.person)},

@@ -24,18 +24,18 @@ class RecordsApi {
 
  private:
   using Request = api::Request;
-  using Look = std::function<Result<api::Answer>(ledger::ReadView&, const Request&)>;
+  using Look = std::function<Result<api::Response>(ledger::ReadView&, const Request&)>;
   // One snapshot for each request.
   api::Read on_view(Look look) const;
   void add_calls(api::HttpApi& api);
   void add_entries(api::HttpApi& api);
   void add_log(api::HttpApi& api);
 
-  Result<api::Answer> show_call(ledger::ReadView& view, const Request& request) const;
-  Result<api::Answer> show_entry(ledger::ReadView& view, const Request& request) const;
-  Result<api::Answer> receipt(ledger::ReadView& view, const Request& request) const;
-  Result<api::Answer> receipts(ledger::ReadView& view, const Request& request) const;
-  Result<api::Answer> openings(ledger::ReadView& view, const Request& request) const;
+  Result<api::Response> show_call(ledger::ReadView& view, const Request& request) const;
+  Result<api::Response> show_entry(ledger::ReadView& view, const Request& request) const;
+  Result<api::Response> receipt(ledger::ReadView& view, const Request& request) const;
+  Result<api::Response> receipts(ledger::ReadView& view, const Request& request) const;
+  Result<api::Response> openings(ledger::ReadView& view, const Request& request) const;
   Result<void> note(const Request& request, const std::string& what) const;
 
   Parts parts_;

@@ -76,13 +76,13 @@ Result<mcp::HttpFront::Open> RelayDoor::opener_of(const std::string& server) {
 }
 
 // On record before the client is heard: who it is, as far as the kernel knows.
-Async<std::optional<RelayDoor::Reply>> RelayDoor::answer(net::Peer peer, std::string frame) {
+Async<std::optional<RelayDoor::Response>> RelayDoor::answer(net::Peer peer, std::string frame) {
   const Result<ParsedJson> parsed = parse_json(frame);
   const json::object* const question = parsed ? parsed->value.if_object() : nullptr;
   if (question == nullptr) co_return std::nullopt;
   const std::string server = text_or_empty(*question, "server");
   const Result<mcp::HttpFront::Open> open = opener_of(server);
-  if (!open) co_return Reply{refusal_frame(open.error().message)};
+  if (!open) co_return Response{refusal_frame(open.error().message)};
   Workspace& workspace = gate_.workspace();
   const mcp::HttpFront::Caller caller{
       .principal = "uid:" + name_of_user(peer.uid),
@@ -96,8 +96,8 @@ Async<std::optional<RelayDoor::Reply>> RelayDoor::answer(net::Peer peer, std::st
            {"kind", "relay_opened"}, {"uid", peer.uid}, {"pid", peer.pid}, {"server", server}}});
   const auto written =
       co_await gate_.recorder().append(std::move(drafts), core::Urgency::Announces);
-  if (!written) co_return Reply{refusal_frame(written.error().message)};
-  co_return Reply{
+  if (!written) co_return Response{refusal_frame(written.error().message)};
+  co_return Response{
       json::serialize(json::object{{"ok", true}}),
       [this, caller, open = *open](int descriptor) { return converse(caller, open, descriptor); }};
 }

@@ -24,8 +24,8 @@ class RelayDoor {
   void stop();
 
  private:
-  using Reply = net::FrameServer::Reply;
-  Async<std::optional<Reply>> answer(net::Peer peer, std::string frame);
+  using Response = net::FrameServer::Response;
+  Async<std::optional<Response>> answer(net::Peer peer, std::string frame);
   Async<void> converse(mcp::HttpFront::Caller caller, mcp::HttpFront::Open open, int descriptor);
   // An error: that server is not here.
   Result<mcp::HttpFront::Open> opener_of(const std::string& server);

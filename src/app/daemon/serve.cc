@@ -55,7 +55,7 @@ LogForm form_of(const ServeOptions& options) {
 
 std::string names_of(const ServeConfig& config) {
   std::string names;
-  for (const ServeConfig::Upstream& upstream : config.upstreams) {
+  for (const ServeConfig::ToolServer& upstream : config.upstreams) {
     names += fmt::format("{}`{}`", names.empty() ? "" : ", ", upstream.name);
   }
   return names;

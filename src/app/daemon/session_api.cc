@@ -131,16 +131,16 @@ Result<json::object> SessionApi::described(const api::Session& session) const {
                       {"version", version()}};
 }
 
-Result<api::Answer> SessionApi::begin(const Request& request, LoginLinks::Guest guest) {
+Result<api::Response> SessionApi::begin(const Request& request, LoginLinks::Guest guest) {
   const api::Sessions::Opened opened = sessions_->open(std::move(guest), request.peer);
   SALLYPORT_TRY(json::object body, described(*opened.session));
   body["page_secret"] = opened.page_secret;
-  return api::Answer{
+  return api::Response{
       .body = std::move(body),
       .headers = {{"set-cookie", api::session_cookie(request.origin, opened.cookie)}}};
 }
 
-Task<api::Answer> SessionApi::by_link(Request request) {
+Task<api::Response> SessionApi::by_link(Request request) {
   SALLYPORT_CO_TRY(const std::string once, only_member(request.body, "once"));
   std::optional<LoginLinks::Guest> guest = parts_.links.take(once);
   if (!guest) {
@@ -152,7 +152,7 @@ Task<api::Answer> SessionApi::by_link(Request request) {
   co_return begin(request, std::move(*guest));
 }
 
-Task<api::Answer> SessionApi::by_token(Request request) {
+Task<api::Response> SessionApi::by_token(Request request) {
   SALLYPORT_CO_TRY(const std::string token, only_member(request.body, "token"));
   std::optional<api::Person> person;
   constexpr std::size_t kShortestToken = 16;
@@ -167,10 +167,10 @@ Task<api::Answer> SessionApi::by_token(Request request) {
 }
 
 // The challenge first, then what a passkey says to it.
-Task<api::Answer> SessionApi::by_passkey(Request request) {
+Task<api::Response> SessionApi::by_passkey(Request request) {
   const json::object* const body = request.body.if_object();
   if (body == nullptr || !body->contains("signature")) {
-    co_return api::Answer{
+    co_return api::Response{
         .body = json::object{{"challenge", base64url(parts_.passkeys.challenge("sign in"))},
                              {"rp_id", rp_id_of(request.origin)}}};
   }
@@ -179,7 +179,7 @@ Task<api::Answer> SessionApi::by_passkey(Request request) {
   co_return begin(request, {.name = std::move(name), .how = "passkey"});
 }
 
-Task<api::Answer> SessionApi::show(Request request) {
+Task<api::Response> SessionApi::show(Request request) {
   const api::Session* const session = sessions_->find(request.person.session);
   if (session == nullptr) {
     co_return fail(ErrorCode::Unauthenticated, "this session has ended", {}, "session_ended");
@@ -187,10 +187,10 @@ Task<api::Answer> SessionApi::show(Request request) {
   SALLYPORT_CO_TRY(json::object body, described(*session));
   json::object state = body;
   state.erase("server_time");
-  co_return api::Answer{.body = std::move(body), .state = json::serialize(state)};
+  co_return api::Response{.body = std::move(body), .state = json::serialize(state)};
 }
 
-Task<api::Answer> SessionApi::list(Request request) {
+Task<api::Response> SessionApi::list(Request request) {
   json::array items;
   for (const api::Session& session : sessions_->of(request.person.name)) {
     items.push_back(json::object{{"id", session.id},
@@ -202,28 +202,28 @@ Task<api::Answer> SessionApi::list(Request request) {
                                  {"address", session.address}});
   }
   const std::size_t total = items.size();
-  co_return api::Answer{.body = json::object{{"items", std::move(items)},
-                                             {"next", nullptr},
-                                             {"prev", nullptr},
-                                             {"tree_size", 0},
-                                             {"total", total},
-                                             {"exact", true}}};
+  co_return api::Response{.body = json::object{{"items", std::move(items)},
+                                               {"next", nullptr},
+                                               {"prev", nullptr},
+                                               {"tree_size", 0},
+                                               {"total", total},
+                                               {"exact", true}}};
 }
 
-Task<api::Answer> SessionApi::leave(Request request) {
+Task<api::Response> SessionApi::leave(Request request) {
   sessions_->end(request.person.session);
-  co_return api::Answer{.status = 204,
-                        .headers = {{"set-cookie", api::session_cookie(request.origin, "")}}};
+  co_return api::Response{.status = 204,
+                          .headers = {{"set-cookie", api::session_cookie(request.origin, "")}}};
 }
 
-Task<api::Answer> SessionApi::revoke(Request request) {
+Task<api::Response> SessionApi::revoke(Request request) {
   const std::string& id = request.at("id");
   const api::Session* const session = sessions_->find(id);
   if (session == nullptr || session->name != request.person.name) {
     co_return fail(ErrorCode::NotFound, "you have no such session");
   }
   sessions_->end(id);
-  co_return api::Answer{.status = 204};
+  co_return api::Response{.status = 204};
 }
 
 }  // namespace sallyport::app

@@ -30,14 +30,14 @@ class SessionApi {
  private:
   using Request = api::Request;
   void add_logins(api::HttpApi& api);
-  Task<api::Answer> by_link(Request request);
-  Task<api::Answer> by_token(Request request);
-  Task<api::Answer> by_passkey(Request request);
-  Task<api::Answer> show(Request request);
-  Task<api::Answer> list(Request request);
-  Task<api::Answer> leave(Request request);
-  Task<api::Answer> revoke(Request request);
-  Result<api::Answer> begin(const Request& request, LoginLinks::Guest guest);
+  Task<api::Response> by_link(Request request);
+  Task<api::Response> by_token(Request request);
+  Task<api::Response> by_passkey(Request request);
+  Task<api::Response> show(Request request);
+  Task<api::Response> list(Request request);
+  Task<api::Response> leave(Request request);
+  Task<api::Response> revoke(Request request);
+  Result<api::Response> begin(const Request& request, LoginLinks::Guest guest);
   Result<json::object> described(const api::Session& session) const;
 
   Parts parts_;

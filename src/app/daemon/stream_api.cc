@@ -206,9 +206,9 @@ void StreamApi::add_to(api::HttpApi& api) {
   api.add({.method = "GET",
            .pattern = "health",
            .roles = api::Roles::all(),
-           .handler = api::Read([this](const api::Request&) -> Result<api::Answer> {
+           .handler = api::Read([this](const api::Request&) -> Result<api::Response> {
              SALLYPORT_TRY(json::object body, health_json(parts_.ledger));
-             api::Answer answer{.state = json::serialize(body)};
+             api::Response answer{.state = json::serialize(body)};
              body["server_time"] = rfc3339(parts_.clock.wall());
              answer.body = std::move(body);
              return answer;

@@ -31,8 +31,8 @@ std::string output_preview(const SecondDoor& second_door, const std::string& out
 // Owned by `Stages`.
 class Closer {
  public:
-  struct Means {
-    const GovernorParts& parts;
+  struct Parts {
+    const GovernorParts& governor;
     Approvals& approvals;
     Journal& journal;
     Emitter& emitter;
@@ -40,14 +40,14 @@ class Closer {
     SinkFeed& sinks;
     const SecondDoor& second_door;
   };
-  explicit Closer(Means means)
-      : parts_(means.parts),
-        approvals_(means.approvals),
-        journal_(means.journal),
-        emitter_(means.emitter),
-        events_(means.events),
-        sinks_(means.sinks),
-        second_door_(means.second_door) {}
+  explicit Closer(Parts parts)
+      : parts_(parts.governor),
+        approvals_(parts.approvals),
+        journal_(parts.journal),
+        emitter_(parts.emitter),
+        events_(parts.events),
+        sinks_(parts.sinks),
+        second_door_(parts.second_door) {}
 
   // The record is durable when this returns an answer. An error: nothing may be shown.
   Task<Answer> finish(Trail& trail, Ending ending);

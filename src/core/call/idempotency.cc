@@ -73,15 +73,16 @@ Result<bool> Idempotency::running(const Row& row) {
   return placed && instances_.alive(placed->value);
 }
 
-Result<Idempotency::Hold> Idempotency::hold(const std::string& key) {
+Result<Idempotency::Claim> Idempotency::claim(const std::string& key) {
   const bool free = held_->with([&](auto& held) { return held.insert(key).second; });
   if (!free) return nullptr;
-  const Hold here(held_.get(),
-                  [held = held_, key](void*) { held->with([&](auto& keys) { keys.erase(key); }); });
+  const Claim here(held_.get(), [held = held_, key](void*) {
+    held->with([&](auto& keys) { keys.erase(key); });
+  });
   SALLYPORT_TRY(Instances::Claim claim, instances_.claim(key));
   if (!claim) return nullptr;
   // The claim is released first, so that the next caller in this process finds it free.
-  return std::make_shared<std::pair<Hold, Instances::Claim>>(here, std::move(claim));
+  return std::make_shared<std::pair<Claim, Instances::Claim>>(here, std::move(claim));
 }
 
 Result<std::optional<IdempotencyRow>> Idempotency::read(const std::string& session_id,

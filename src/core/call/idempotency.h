@@ -49,8 +49,8 @@ class Idempotency {
 
   // The one call that runs under a key holds this, in this process or in another. Null: another
   // call holds it.
-  using Hold = std::shared_ptr<void>;
-  Result<Hold> hold(const std::string& key);
+  using Claim = std::shared_ptr<void>;
+  Result<Claim> claim(const std::string& key);
 
   // The row as readers see it (AU-44).
   Result<std::optional<IdempotencyRow>> read(const std::string& session_id,

@@ -44,7 +44,7 @@ Task<Turns::Ended> Turns::go_on(Continuation::Payload frame, std::vector<Call> c
                                 std::size_t next, Caller caller) {
   caller.holds = false;
   for (std::size_t done = next; done < calls.size();) {
-    std::vector<Governor::Asked> rest;
+    std::vector<Governor::RunnableCall> rest;
     for (std::size_t i = done; i < calls.size(); ++i) {
       std::shared_ptr<Upstream> upstream = find_tool_(calls[i]);
       if (!upstream) upstream = std::make_shared<UnknownTool>();

@@ -53,7 +53,7 @@ struct Group {
 
 class Committer {
  public:
-  struct Means {
+  struct Parts {
     LedgerStore& store;
     const KeyFolder& keys;
     const core::Redactor& redactor;
@@ -67,7 +67,7 @@ class Committer {
     // this instance holds: once it is lost it writes nothing more. Indexes are built elsewhere.
     bool by_lease = false;
   };
-  Committer(Means means, std::shared_ptr<const Signer> signer);
+  Committer(Parts parts, std::shared_ptr<const Signer> signer);
 
   // One transaction, one checkpoint, at most one sync. On success every group has its result; on
   // failure nothing was written and the error is for all of them.
@@ -127,7 +127,7 @@ class Committer {
   Result<void> seal_state(Batch& batch, bool accepts);
   Result<void> write_rows(Batch& batch);
 
-  Means means_;
+  Parts parts_;
   std::shared_ptr<const Signer> signer_;
   Stored stored_;
   // Of the block that is being filled, as far as this process filled it; asked again of the store

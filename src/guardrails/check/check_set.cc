@@ -1,4 +1,4 @@
-#include "guardrails/check/plan.h"
+#include "guardrails/check/check_set.h"
 
 #include <fmt/format.h>
 
@@ -64,7 +64,7 @@ class PlanMaker {
             parsed_[index].exceptions};
   }
 
-  std::expected<ViewGroup, DocumentError> group_of(const Plan& plan,
+  std::expected<ViewGroup, DocumentError> group_of(const CheckSet& plan,
                                                    std::vector<std::uint32_t> rules) const {
     ViewGroup group = ViewGroup::of(document_, plan.checks, std::move(rules));
     Rules plain;
@@ -173,11 +173,11 @@ match::Match ViewGroup::in_plan(std::size_t view, match::Match match) const {
   return match;
 }
 
-std::expected<std::shared_ptr<const Plan>, DocumentError> Plan::make(
+std::expected<std::shared_ptr<const CheckSet>, DocumentError> CheckSet::make(
     const Document& document, const std::vector<ParsedCheck>& parsed,
     std::vector<std::uint32_t> chosen) {
   const PlanMaker maker(document, parsed);
-  auto plan = std::make_shared<Plan>();
+  auto plan = std::make_shared<CheckSet>();
   plan->checks = std::move(chosen);
   Rules rules;
   for (const std::uint32_t check : plan->checks) rules.push_back(maker.rule_of(check));
@@ -193,14 +193,14 @@ std::expected<std::shared_ptr<const Plan>, DocumentError> Plan::make(
   return plan;
 }
 
-void Plan::link_groups() {
+void CheckSet::link_groups() {
   group_of_rule.resize(checks.size());
   for (const ViewGroup& group : groups) {
     for (const std::uint32_t rule : group.rules) group_of_rule[rule] = &group;
   }
 }
 
-const std::string& Plan::view_name(std::uint32_t rule, std::uint32_t view) const {
+const std::string& CheckSet::view_name(std::uint32_t rule, std::uint32_t view) const {
   static const std::string raw = "raw";
   const ViewGroup* const group = group_of_rule[rule];
   return group == nullptr ? raw : group->views[view].name;

@@ -37,7 +37,7 @@ std::vector<std::vector<std::uint32_t>> grouped_by_views(const Document& documen
 struct ViewGroup {
   std::vector<View> normalisers{};
   std::vector<ViewSpec> views{};       // the first is the raw text
-  std::vector<std::uint32_t> rules{};  // of the plan, for each rule of the sets below
+  std::vector<std::uint32_t> rules{};  // of the set, for each rule of the sets below
   std::shared_ptr<const match::PatternSet> plain{};
   std::shared_ptr<const match::PatternSet> normalised{};
   // For each rule of `normalised` and each of its entries: which of the check's entries it is.
@@ -51,26 +51,26 @@ struct ViewGroup {
   const match::PatternSet& set_of(std::size_t view) const {
     return views[view].normalised ? *normalised : *plain;
   }
-  // A match of one of the sets, told in rules of the plan and entries of the check.
+  // A match of one of the sets, told in rules of the set and entries of the check.
   match::Match in_plan(std::size_t view, match::Match match) const;
 };
 
-struct Plan {
+struct CheckSet {
   std::vector<std::uint32_t> checks{};  // in the document, for each rule
   std::shared_ptr<const match::PatternSet> raw{};
   std::vector<ViewGroup> groups{};
   std::vector<const ViewGroup*> group_of_rule{};  // nothing: no views
 
   // `chosen` are indices of regex and blocklist checks, in order.
-  static std::expected<std::shared_ptr<const Plan>, DocumentError> make(
+  static std::expected<std::shared_ptr<const CheckSet>, DocumentError> make(
       const Document& document, const std::vector<ParsedCheck>& parsed,
       std::vector<std::uint32_t> chosen);
 
-  // What takes time to make, as bytes. Nothing: no image of a plan for these checks.
+  // What takes time to make, as bytes. Nothing: no image of a set for these checks.
   void write(match::ImageWriter& out) const;
-  static std::shared_ptr<const Plan> read(const Document& document,
-                                          std::vector<std::uint32_t> chosen,
-                                          match::ImageReader& in);
+  static std::shared_ptr<const CheckSet> read(const Document& document,
+                                              std::vector<std::uint32_t> chosen,
+                                              match::ImageReader& in);
 
   const std::string& view_name(std::uint32_t rule, std::uint32_t view) const;
 

@@ -2,7 +2,7 @@
 // was kept must fit it.
 #include <utility>
 
-#include "guardrails/check/plan.h"
+#include "guardrails/check/check_set.h"
 
 namespace sallyport::guardrails {
 
@@ -54,14 +54,14 @@ bool read_group(const Document& document, const std::vector<std::uint32_t>& chec
 
 }  // namespace
 
-void Plan::write(match::ImageWriter& out) const {
+void CheckSet::write(match::ImageWriter& out) const {
   raw->write(out);
   for (const ViewGroup& group : groups) write_group(group, out);
 }
 
-std::shared_ptr<const Plan> Plan::read(const Document& document, std::vector<std::uint32_t> chosen,
-                                       ImageReader& in) {
-  auto plan = std::make_shared<Plan>();
+std::shared_ptr<const CheckSet> CheckSet::read(const Document& document,
+                                               std::vector<std::uint32_t> chosen, ImageReader& in) {
+  auto plan = std::make_shared<CheckSet>();
   plan->checks = std::move(chosen);
   plan->raw = read_set(document, plan->checks, in);
   if (!plan->raw) return nullptr;

@@ -1,4 +1,4 @@
-#include "agent/run/session_hold.h"
+#include "agent/run/session_lease.h"
 
 #include <fmt/format.h>
 
@@ -18,8 +18,8 @@ constexpr std::chrono::milliseconds kEnding{5'000};
 
 }  // namespace
 
-Task<std::unique_ptr<SessionHold>> SessionHold::take(RuntimeParts& parts, std::string session_id,
-                                                     std::string agent_id) {
+Task<std::unique_ptr<SessionLease>> SessionLease::take(RuntimeParts& parts, std::string session_id,
+                                                       std::string agent_id) {
   core::Recorder& recorder = parts.recorder;
   const auto dead = [&recorder](const std::string& instance) { return !recorder.alive(instance); };
   SALLYPORT_CO_TRY(
@@ -28,35 +28,35 @@ Task<std::unique_ptr<SessionHold>> SessionHold::take(RuntimeParts& parts, std::s
                                 instance = recorder.instance_id()](sessions::SessionStore& store) {
         return store.take_lease(session_id, agent_id, instance, kLength, dead);
       }));
-  std::unique_ptr<SessionHold> hold(new SessionHold(parts, std::move(lease)));
+  std::unique_ptr<SessionLease> hold(new SessionLease(parts, std::move(lease)));
   hold->group_.start(hold->renew_while_held());
   hold->group_.start(hold->hear_requests());
   co_return std::move(hold);
 }
 
-SessionHold::SessionHold(RuntimeParts& parts, sessions::Lease lease)
+SessionLease::SessionLease(RuntimeParts& parts, sessions::Lease lease)
     : parts_(parts), lease_(std::move(lease)), group_(parts.executor, parts.log) {}
 
-SessionHold::~SessionHold() {
+SessionLease::~SessionLease() {
   ending_.request_stop();
 }
 
-bool SessionHold::valid() const {
+bool SessionLease::valid() const {
   return lost_.empty() && !released_ && parts_.clock.wall() < lease_.expires_at;
 }
 
-void SessionHold::listen(Listener listener) {
+void SessionLease::listen(Listener listener) {
   listener_ = std::move(listener);
   if (!lost_.empty() && listener_.lost) listener_.lost(lost_);
 }
 
-void SessionHold::lose(std::string why) {
+void SessionLease::lose(std::string why) {
   if (!lost_.empty()) return;
   lost_ = std::move(why);
   if (listener_.lost) listener_.lost(lost_);
 }
 
-Async<void> SessionHold::renew_while_held() {
+Async<void> SessionLease::renew_while_held() {
   std::chrono::milliseconds pause = kRenewal;
   while (co_await wait_by_timer(pause, ending_.get_token())) {
     Result<sessions::Lease> renewed = co_await on_store(
@@ -74,7 +74,7 @@ Async<void> SessionHold::renew_while_held() {
   }
 }
 
-Async<void> SessionHold::hear_requests() {
+Async<void> SessionLease::hear_requests() {
   while (co_await wait_by_timer(kListening, ending_.get_token())) {
     const Result<sessions::Request> asked = co_await on_store(
         parts_,
@@ -86,7 +86,7 @@ Async<void> SessionHold::hear_requests() {
   }
 }
 
-Async<void> SessionHold::release() {
+Async<void> SessionLease::release() {
   if (std::exchange(released_, true)) co_return;
   listener_ = {};
   ending_.request_stop();

@@ -13,14 +13,14 @@
 namespace sallyport::agent {
 
 // On the executor of `parts`, which outlives it.
-class SessionHold {
+class SessionLease {
  public:
   // Makes the session where there is none. `Conflict`, cause `lease_unavailable`: another runtime
   // works on it (RT-79).
-  static Task<std::unique_ptr<SessionHold>> take(RuntimeParts& parts, std::string session_id,
-                                                 std::string agent_id);
-  SessionHold(const SessionHold&) = delete;
-  ~SessionHold();
+  static Task<std::unique_ptr<SessionLease>> take(RuntimeParts& parts, std::string session_id,
+                                                  std::string agent_id);
+  SessionLease(const SessionLease&) = delete;
+  ~SessionLease();
 
   const std::string& session_id() const { return lease_.session_id; }
   // As it is now; renewed or not.
@@ -39,7 +39,7 @@ class SessionHold {
   Async<void> release();
 
  private:
-  SessionHold(RuntimeParts& parts, sessions::Lease lease);
+  SessionLease(RuntimeParts& parts, sessions::Lease lease);
   Async<void> renew_while_held();
   Async<void> hear_requests();
   void lose(std::string why);
