@@ -11,6 +11,7 @@
 #include "ledger/proof/cosigned.h"
 #include "ledger/proof/receipt.h"
 #include "ledger/proof/tree.h"
+#include "ledger/read/query.h"
 
 namespace sallyport::app {
 
@@ -28,22 +29,9 @@ struct CheckpointOptions {
   bool cosigned = false;
 };
 
-// The sizes next to `size` that were signed: a commit may hold many entries and has one checkpoint.
 Result<std::string> signed_nearby(ledger::ReadView& view, std::uint64_t size) {
-  constexpr std::uint64_t kLargestCommit = 4096;
-  std::optional<std::uint64_t> before;
-  std::optional<std::uint64_t> after;
-  const std::uint64_t begin = size > kLargestCommit ? size - kLargestCommit : 0;
-  SALLYPORT_CHECK_OK(view.scan(begin, size + kLargestCommit,
-                               [&](const ledger::StoredEntry& stored) -> Result<bool> {
-                                 if (stored.checkpoint.empty()) return true;
-                                 if (stored.sequence + 1 < size) {
-                                   before = stored.sequence + 1;
-                                   return true;
-                                 }
-                                 after = stored.sequence + 1;
-                                 return false;
-                               }));
+  SALLYPORT_TRY(const ledger::SignedNear near, ledger::signed_near(view, size));
+  const auto& [before, after] = near;
   if (before && after) return fmt::format("{} and {} are", *before, *after);
   if (before || after) return fmt::format("{} is", before ? *before : *after);
   return std::string("none near it is");

@@ -62,6 +62,16 @@ Result<api::Response> listed(const api::Request& request, std::string_view list,
   return api::Response{.body = std::move(body)};
 }
 
+api::Response whole_list(json::array items) {
+  const std::size_t total = items.size();
+  return {.body = json::object{{"items", std::move(items)},
+                               {"next", nullptr},
+                               {"prev", nullptr},
+                               {"tree_size", 0},
+                               {"total", total},
+                               {"exact", true}}};
+}
+
 std::vector<api::Parameter> list_parameters() {
   return {{"limit", "1 to 500 [50]", api::schema::number()},
           {"cursor", "of another page", api::schema::text()}};

@@ -16,6 +16,9 @@ namespace sallyport::app {
 Result<api::Response> listed(const api::Request& request, std::string_view list,
                              std::uint64_t tree_size, json::array rows);
 
+// A list that is always told whole.
+api::Response whole_list(json::array items);
+
 // What a list is asked with, for documents.
 std::vector<api::Parameter> list_parameters();
 

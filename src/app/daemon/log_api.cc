@@ -131,26 +131,6 @@ Result<json::object> lately(ledger::ReadView& view, const api::Request& request,
   return json::object{{"bucket", name}, {"by", by}, {"pieces", std::move(all)}};
 }
 
-// The sizes next to `size` that were signed: a commit may hold many entries and has one checkpoint.
-Result<json::array> neighbours(ledger::ReadView& view, std::uint64_t size) {
-  constexpr std::uint64_t kLargestCommit = 4096;
-  std::optional<std::uint64_t> before;
-  std::optional<std::uint64_t> after;
-  const std::uint64_t begin = size > kLargestCommit ? size - kLargestCommit : 0;
-  SALLYPORT_CHECK_OK(view.scan(begin, size + kLargestCommit,
-                               [&](const ledger::StoredEntry& stored) -> Result<bool> {
-                                 if (stored.checkpoint.empty()) return true;
-                                 if (stored.sequence + 1 < size) before = stored.sequence + 1;
-                                 if (stored.sequence + 1 <= size) return true;
-                                 after = stored.sequence + 1;
-                                 return false;
-                               }));
-  json::array all;
-  if (before) all.emplace_back(*before);
-  if (after) all.emplace_back(*after);
-  return all;
-}
-
 constexpr const char* kNote = "text/plain; charset=utf-8";  // and lines of an export
 
 Result<api::Response> checkpoint(ledger::ReadView& view, const api::Request&) {
@@ -170,7 +150,10 @@ Result<api::Response> checkpoint_at(ledger::ReadView& view, const api::Request& 
     SALLYPORT_TRY(std::string note, ledger::with_cosignatures(view, size, last->checkpoint));
     return api::Response{.text = std::move(note), .type = kNote};
   }
-  SALLYPORT_TRY(json::array near, neighbours(view, size));
+  SALLYPORT_TRY(const ledger::SignedNear found, ledger::signed_near(view, size));
+  json::array near;
+  if (found.before) near.emplace_back(*found.before);
+  if (found.after) near.emplace_back(*found.after);
   const api::Problem problem{404,
                              "not_found",
                              fmt::format("no checkpoint was signed at size {}", size),

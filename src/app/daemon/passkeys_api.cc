@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "api/schema.h"
+#include "app/daemon/listed.h"
 #include "base/base64url.h"
 #include "base/json_members.h"
 #include "base/try.h"
@@ -159,13 +160,7 @@ Task<api::Response> PasskeysApi::list(Request request) {
   for (const trust::Enrolment& one : own) {
     if (one.counts()) items.push_back(enrolment_json(one));
   }
-  const std::size_t total = items.size();
-  co_return api::Response{.body = json::object{{"items", std::move(items)},
-                                               {"next", nullptr},
-                                               {"prev", nullptr},
-                                               {"tree_size", 0},
-                                               {"total", total},
-                                               {"exact", true}}};
+  co_return whole_list(std::move(items));
 }
 
 Task<api::Response> PasskeysApi::remove(Request request) {

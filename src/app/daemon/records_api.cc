@@ -51,18 +51,6 @@ Result<ledger::StoredEntry> entry_at(ledger::ReadView& view, const std::string& 
   return std::move(*stored);
 }
 
-std::string_view state_name(ledger::OpeningState state) {
-  switch (state) {
-    case ledger::OpeningState::Open:
-      return "open";
-    case ledger::OpeningState::Withheld:
-      return "withheld";
-    case ledger::OpeningState::Erased:
-      return "erased";
-  }
-  return "";
-}
-
 // What the ETag covers: the leaf and the state of the openings, which erasure changes.
 std::string state_of(const ledger::StoredEntry& stored, const api::Person& person) {
   const bool auditor = person.roles.has(Role::Auditor);
@@ -312,7 +300,7 @@ Result<api::Response> RecordsApi::openings(ledger::ReadView& view, const Request
     }
     all.push_back(json::object{{"path", opening.path},
                                {"form", raw ? "raw" : "json"},
-                               {"state", state_name(opening.state)},
+                               {"state", to_string(opening.state)},
                                {"value", std::move(value)}});
   }
   return api::Response{

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "api/schema.h"
+#include "app/daemon/listed.h"
 #include "app/version.h"
 #include "base/base64url.h"
 #include "base/json_members.h"
@@ -201,13 +202,7 @@ Task<api::Response> SessionApi::list(Request request) {
                                  {"expires_at", rfc3339(sessions_->expires_at(session))},
                                  {"address", session.address}});
   }
-  const std::size_t total = items.size();
-  co_return api::Response{.body = json::object{{"items", std::move(items)},
-                                               {"next", nullptr},
-                                               {"prev", nullptr},
-                                               {"tree_size", 0},
-                                               {"total", total},
-                                               {"exact", true}}};
+  co_return whole_list(std::move(items));
 }
 
 Task<api::Response> SessionApi::leave(Request request) {
