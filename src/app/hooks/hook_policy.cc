@@ -1,6 +1,6 @@
 #include "app/hooks/hook_policy.h"
 
-#include "app/environment.h"
+#include "app/machine/environment.h"
 #include "autonomy/classifier.h"
 #include "base/json_members.h"
 #include "base/on_pool.h"

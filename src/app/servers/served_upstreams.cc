@@ -5,7 +5,7 @@
 
 #include <boost/json.hpp>
 
-#include "app/accounts.h"
+#include "app/machine/accounts.h"
 #include "app/servers/mcp_upstream.h"
 #include "app/servers/missing_program.h"
 #include "base/try.h"
