@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "app/pattern_files.h"
+#include "app/machine/pattern_files.h"
 #include "base/entropy.h"
 #include "base/try.h"
 #include "bench/bench.h"

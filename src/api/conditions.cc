@@ -30,7 +30,7 @@ bool names(const net::ServerRequest& request, std::string_view header, std::stri
 
 }  // namespace
 
-std::string etag_of(const Answer& answer) {
+std::string etag_of(const Response& answer) {
   const std::string text = answer.state  ? *answer.state
                            : answer.text ? *answer.text
                                          : json::serialize(answer.body);

@@ -9,7 +9,7 @@
 namespace sallyport::api {
 
 // With its quotes.
-std::string etag_of(const Answer& answer);
+std::string etag_of(const Response& answer);
 // Does the client have what has this tag?
 bool has_already(const net::ServerRequest& request, std::string_view tag);
 // False: `If-Match` names other tags. `tag` is empty where there is nothing.

@@ -109,7 +109,7 @@ ServerResponse nothing_here(const RouteTable::Match& match) {
   return response;
 }
 
-ServerResponse response_of(Answer answer) {
+ServerResponse response_of(Response answer) {
   ServerResponse response{.status = answer.status, .headers = std::move(answer.headers)};
   const bool empty = answer.status == 204;
   if (!empty) {
@@ -123,12 +123,12 @@ ServerResponse response_of(Answer answer) {
   return response;
 }
 
-ServerResponse response_of(Result<Answer> answer) {
+ServerResponse response_of(Result<Response> answer) {
   return answer ? response_of(std::move(*answer)) : refusal_of(answer.error());
 }
 
 // With its ETag, and without its body where the client has it already.
-ServerResponse conditional(const ServerRequest& http, Result<Answer> answer) {
+ServerResponse conditional(const ServerRequest& http, Result<Response> answer) {
   if (!answer || answer->status != 200) return response_of(std::move(answer));
   const std::string tag = etag_of(*answer);
   if (!may_match(http, tag)) {
@@ -174,8 +174,8 @@ HttpApi::HttpApi(Parts parts)
   add({.method = "GET",
        .pattern = "openapi.json",
        .access = Access::Open,
-       .handler = Read([this](const Request&) -> Result<Answer> {
-         return Answer{.body = openapi(table_, kVersion)};
+       .handler = Read([this](const Request&) -> Result<Response> {
+         return Response{.body = openapi(table_, kVersion)};
        }),
        .words = {.name = "describeApi",
                  .summary = "This document",
@@ -332,20 +332,20 @@ Async<void> HttpApi::handle(net::ServerExchange& exchange) {
   co_await exchange.respond(co_await answer(http, *match.route, std::move(*request)));
 }
 
-Task<Answer> HttpApi::run_read(Read read, Request request) {
-  std::function<Result<Answer>(const Readers::Wanted&)> work =
+Task<Response> HttpApi::run_read(Read read, Request request) {
+  std::function<Result<Response>(const Readers::Wanted&)> work =
       [read = std::move(read), request = std::move(request)](const Readers::Wanted& wanted) {
         Request asked = request;
         asked.wanted = wanted;
         return read(asked);
       };
-  co_return co_await readers_.run<Answer>(std::move(work));
+  co_return co_await readers_.run<Response>(std::move(work));
 }
 
 Async<ServerResponse> HttpApi::answer(const ServerRequest& http, const Route& route,
                                       Request request) {
   if (const Read* const look = std::get_if<Read>(&route.handler)) {
-    Result<Answer> answer = co_await run_read(*look, std::move(request));
+    Result<Response> answer = co_await run_read(*look, std::move(request));
     co_return is_read(http) ? conditional(http, std::move(answer)) : response_of(std::move(answer));
   }
   if (http.method == "POST" && http.count("idempotency-key") != 0) {
@@ -380,7 +380,7 @@ Async<ServerResponse> HttpApi::act(const ServerRequest& http, const Route& route
   if (http.count("if-match") != 0) {
     std::string tag;
     if (route.condition) {
-      const Result<Answer> now = co_await run_read(route.condition, request);
+      const Result<Response> now = co_await run_read(route.condition, request);
       if (!now) co_return refusal_of(now.error());
       tag = etag_of(*now);
     }
@@ -389,13 +389,13 @@ Async<ServerResponse> HttpApi::act(const ServerRequest& http, const Route& route
     }
   }
   const Act& run = std::get<Act>(route.handler);
-  Result<Answer> answer = co_await run(std::move(request));
+  Result<Response> answer = co_await run(std::move(request));
   co_return is_read(http) ? conditional(http, std::move(answer)) : response_of(std::move(answer));
 }
 
 Async<void> HttpApi::stream(net::ServerExchange& exchange, const Route& route, Request request) {
   if (exchange.request().method == "HEAD") {
-    Answer head{.text = "", .type = "text/event-stream"};
+    Response head{.text = "", .type = "text/event-stream"};
     co_await exchange.respond(response_of(std::move(head)));
     co_return;
   }

@@ -65,7 +65,7 @@ class HttpApi final : public net::HttpHandler {
                                       Request request);
   Async<net::ServerResponse> act(const net::ServerRequest& http, const Route& route,
                                  Request request);
-  Task<Answer> run_read(Read read, Request request);
+  Task<Response> run_read(Read read, Request request);
   Async<void> stream(net::ServerExchange& exchange, const Route& route, Request request);
 
   Parts parts_;

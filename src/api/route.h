@@ -38,7 +38,7 @@ struct Request {
   const std::string& at(std::string_view name) const { return path.find(name)->second; }
 };
 
-struct Answer {
+struct Response {
   unsigned status = 200;
   json::value body{};
   std::optional<std::string> text{};  // instead of JSON, as `type`
@@ -48,9 +48,9 @@ struct Answer {
 };
 
 // On a thread of the readers: it may wait for a disk, and changes nothing.
-using Read = std::function<Result<Answer>(const Request&)>;
+using Read = std::function<Result<Response>(const Request&)>;
 // On the loop: it never blocks.
-using Act = std::function<Task<Answer>(Request)>;
+using Act = std::function<Task<Response>(Request)>;
 // On the loop, until the client is gone. `still` says whether this person may still read.
 using Stream =
     std::function<Async<void>(Request, net::ServerExchange&, std::function<bool()> still)>;

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "app/refused_to_user.h"
+#include "app/people/refused_to_user.h"
 #include "base/try.h"
 #include "base/visible_text.h"
 

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "app/config/config.h"
-#include "app/environment.h"
-#include "app/system_setup.h"
-#include "app/terminal.h"
+#include "app/machine/environment.h"
+#include "app/machine/system_setup.h"
+#include "app/terminal/terminal.h"
 #include "app/workspace.h"
 
 namespace sallyport::app {

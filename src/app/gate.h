@@ -9,11 +9,11 @@
 #include <string>
 
 #include "app/context.h"
-#include "app/error_lines.h"
-#include "app/ledger_watch.h"
 #include "app/outside/witness_watch.h"
-#include "app/policy_watch.h"
-#include "app/waiting_notice.h"
+#include "app/terminal/error_lines.h"
+#include "app/watch/ledger_watch.h"
+#include "app/watch/policy_watch.h"
+#include "app/watch/waiting_notice.h"
 #include "app/workspace.h"
 #include "base/metrics.h"
 #include "core/call/governor.h"

@@ -7,7 +7,7 @@
 #include "app/version.h"
 #include "base/json_members.h"
 #include "base/try.h"
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "ledger/entry/entry.h"
 #include "ledger/read/query.h"
 

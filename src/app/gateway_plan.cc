@@ -2,7 +2,7 @@
 
 #include <boost/json.hpp>
 
-#include "app/environment.h"
+#include "app/machine/environment.h"
 #include "base/json_members.h"
 #include "guards/form_guard.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "app/network_fs.h"
+#include "app/machine/network_fs.h"
 #include "base/try.h"
 #include "guards/detect/detectors.h"
 #include "guards/redact/storage_redactor.h"

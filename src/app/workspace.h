@@ -11,7 +11,7 @@
 #include <string>
 
 #include "app/config/config.h"
-#include "app/pattern_files.h"
+#include "app/machine/pattern_files.h"
 #include "base/clock.h"
 #include "base/entropy.h"
 #include "core/record/redactor.h"

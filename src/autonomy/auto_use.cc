@@ -78,8 +78,8 @@ std::size_t AutoUse::count(Window window, WallTime now) const {
       dispatches_, [&](WallTime time) { return now - time < length_of(window); }));
 }
 
-AutoUse::Verdict AutoUse::weigh(const Budget& budget, WallTime now) const {
-  Verdict verdict;
+AutoUse::Excess AutoUse::weigh(const Budget& budget, WallTime now) const {
+  Excess verdict;
   for (const Window window : {Window::Hour, Window::Day}) {
     const auto& most = window == Window::Hour ? budget.max_per_hour : budget.max_per_day;
     if (!most || count(window, now) < *most) continue;

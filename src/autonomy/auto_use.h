@@ -2,7 +2,7 @@
 // keeps the times, as one fact of the ledger for each agent (AT-18, AT-19).
 //
 //   SALLYPORT_TRY(AutoUse use, AutoUse::parse(stored_fact));
-//   const AutoUse::Verdict verdict = use.weigh(budget, now);
+//   const AutoUse::Excess verdict = use.weigh(budget, now);
 //   if (!verdict.exhausted) use.add_dispatch(now);
 //   for (const Window window : verdict.to_announce) use.set_announced(window, now);
 //   store(use.text());
@@ -30,11 +30,11 @@ class AutoUse {
   static Result<AutoUse> parse(std::string_view stored);
   std::string text() const;
 
-  struct Verdict {
+  struct Excess {
     bool exhausted = false;             // this dispatch would be over the budget
     std::vector<Window> to_announce{};  // over, and not yet told within one window's length
   };
-  Verdict weigh(const Budget& budget, WallTime now) const;
+  Excess weigh(const Budget& budget, WallTime now) const;
 
   // Dispatches that no window can see any more are forgotten.
   void add_dispatch(WallTime now);

@@ -179,8 +179,8 @@ core::AutonomyAnswer PolicyRules::weigh(const core::AutonomyQuestion& question,
     if (!stored && is_outage(stored.error())) return tier_unknown(stored.error());
     const Result<AutoUse> use = stored ? AutoUse::parse(stored->value_or(""))
                                        : Result<AutoUse>(std::unexpected(stored.error()));
-    const AutoUse::Verdict verdict =
-        use ? use->weigh(budget, now) : AutoUse::Verdict{.exhausted = true};
+    const AutoUse::Excess verdict =
+        use ? use->weigh(budget, now) : AutoUse::Excess{.exhausted = true};
     weighing.budget_exhausted = verdict.exhausted;
     if (question.steps && use) weighing.budget_about = about_use(*use, budget, now);
     if (!verdict.exhausted) {

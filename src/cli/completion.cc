@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "app/output.h"
+#include "app/terminal/output.h"
 #include "base/try.h"
 #include "cli/command.h"
 #include "cli/command_line.h"

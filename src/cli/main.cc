@@ -11,7 +11,7 @@
 #include <new>
 #include <system_error>
 
-#include "app/exit_code.h"
+#include "app/terminal/exit_code.h"
 #include "cli/run.h"
 
 // Not there in builds with an allocator of their own.

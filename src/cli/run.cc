@@ -5,10 +5,10 @@
 
 #include <cstdio>
 
-#include "app/exit_code.h"
-#include "app/output.h"
-#include "app/refused_to_user.h"
-#include "app/terminal.h"
+#include "app/people/refused_to_user.h"
+#include "app/terminal/exit_code.h"
+#include "app/terminal/output.h"
+#include "app/terminal/terminal.h"
 #include "cli/command_line.h"
 
 namespace sallyport::app {

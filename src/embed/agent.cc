@@ -156,8 +156,8 @@ Task<AgentRun> Agent::Body::go(std::string session_id, std::optional<std::string
   const boost::asio::any_io_executor executor = co_await boost::asio::this_coro::executor;
   agent::RuntimeParts runtime = parts(executor);
   SALLYPORT_CO_TRY(const std::unique_ptr<agent::Model> talker, model(executor));
-  SALLYPORT_CO_TRY(const std::unique_ptr<agent::SessionHold> hold,
-                   co_await agent::SessionHold::take(runtime, session_id, settings.id));
+  SALLYPORT_CO_TRY(const std::unique_ptr<agent::SessionLease> hold,
+                   co_await agent::SessionLease::take(runtime, session_id, settings.id));
   agent::ToolParts tool_parts{
       .executor = executor,
       .pool = pool,

@@ -431,7 +431,7 @@ Result<void> Engine::Body::start() {
   hand_offs = std::make_unique<core::HandOffs>(*governor, *continuations);
   questions = std::make_unique<core::Questions>(
       core::Questions::Parts{*plans, *ledger, clock, entropy, governor->approvals()});
-  host_events = std::make_unique<core::HostEvents>(governor->emitter(), *ledger);
+  host_events = std::make_unique<core::HostEvents>(governor->emitter(), *ledger, *ledger);
   SALLYPORT_CHECK_OK(embed::run_task(loop, governor->start()));
   return embed::run_task(loop, hand_offs->expire());
 }

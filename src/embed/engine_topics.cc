@@ -15,10 +15,10 @@ std::int64_t id_of(std::uint64_t after) {
   return static_cast<std::int64_t>(std::min(after, kLast));
 }
 
-Task<std::uint64_t> append(core::Recorder& recorder, core::Draft draft) {
+Task<std::uint64_t> append(core::RecordLog& records, core::Draft draft) {
   std::vector<core::Draft> rows;
   rows.push_back(std::move(draft));
-  const auto written = co_await recorder.append(std::move(rows), core::Urgency::Reports);
+  const auto written = co_await records.append(std::move(rows), core::Urgency::Reports);
   if (!written) co_return std::unexpected(written.error());
   co_return written->front().sequence;
 }

@@ -17,8 +17,8 @@ std::unexpected<Error> shut() {
               "a finding of the guardrails could not be recorded, the stream is shut", {}, "store");
 }
 
-Task<void> append(core::Recorder& recorder, std::vector<core::Draft> rows, core::Urgency urgency) {
-  const auto written = co_await recorder.append(std::move(rows), urgency);
+Task<void> append(core::RecordLog& records, std::vector<core::Draft> rows, core::Urgency urgency) {
+  const auto written = co_await records.append(std::move(rows), urgency);
   if (!written) co_return std::unexpected(written.error());
   co_return Result<void>{};
 }

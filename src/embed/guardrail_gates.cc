@@ -30,7 +30,7 @@ Channel channel_of(MessageChannel channel) {
 }  // namespace
 
 struct GuardrailGate::Body {
-  std::unique_ptr<guardrails::Gate> gate;
+  std::unique_ptr<guardrails::TextGate> gate;
   embed::GateRecords records;
 };
 
@@ -122,7 +122,7 @@ Result<std::unique_ptr<GuardrailGate>> Engine::arm(GuardrailStage stage, const s
   if (!body_->guardrails) return nullptr;
   std::optional<std::string_view> name;
   if (!tool.empty()) name = tool;
-  std::unique_ptr<guardrails::Gate> gate = body_->guardrails->arm(stage_of(stage), name);
+  std::unique_ptr<guardrails::TextGate> gate = body_->guardrails->arm(stage_of(stage), name);
   if (!gate) return nullptr;
   subject.policy_hash = body_->policy_hash;
   auto body = std::make_unique<GuardrailGate::Body>(

@@ -84,7 +84,7 @@ class Run {
   std::string errors_;
 };
 
-Result<json::object> run_once(const Launch& launch, const Asked& asked) {
+Result<json::object> run_once(const Launch& launch, const PeerRequest& asked) {
   if (std::chrono::steady_clock::now() >= asked.deadline) {
     return fail(ErrorCode::Deadline, "too many questions wait");
   }
@@ -104,7 +104,7 @@ Result<json::object> run_once(const Launch& launch, const Asked& asked) {
 
 }  // namespace
 
-Task<json::object> CommandPeer::ask(Asked asked) const {
+Task<json::object> CommandPeer::ask(PeerRequest asked) const {
   co_return co_await on_pool<Result<json::object>>(
       launch_->host->pool(),
       [launch = launch_, asked = std::move(asked)] { return run_once(*launch, asked); });

@@ -17,7 +17,7 @@
 
 namespace sallyport::external {
 
-struct Asked {
+struct PeerRequest {
   json::object request{};
   std::chrono::steady_clock::time_point deadline{};
   std::vector<std::string> workspaces{};  // of the call: no program is started from there
@@ -29,7 +29,7 @@ class Peer {
   virtual ~Peer() = default;
   // The one object that it answered. `Deadline`: there was none in time. Every other error is a
   // failure too (RU-66). Messages name no secret and quote nothing that the other end said.
-  virtual Task<json::object> ask(Asked asked) const = 0;
+  virtual Task<json::object> ask(PeerRequest asked) const = 0;
 };
 
 // `InvalidInput`: the program may not be used (RU-68), or the address may not (RU-69).

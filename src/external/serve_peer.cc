@@ -175,7 +175,7 @@ class ServePeer::State {
 
   Host& host() const { return *launch_->host; }
 
-  Result<json::object> ask(Asked asked) {
+  Result<json::object> ask(PeerRequest asked) {
     const std::uint64_t id = next_id_++;
     asked.request["id"] = id;
     SALLYPORT_TRY(const std::shared_ptr<Session> session, running(asked.workspaces));
@@ -214,7 +214,7 @@ ServePeer::ServePeer(std::shared_ptr<const Launch> launch)
 
 ServePeer::~ServePeer() = default;
 
-Task<json::object> ServePeer::ask(Asked asked) const {
+Task<json::object> ServePeer::ask(PeerRequest asked) const {
   Host& host = state_->host();
   co_return co_await on_pool<Result<json::object>>(
       host.pool(), [state = state_, asked = std::move(asked)]() mutable {

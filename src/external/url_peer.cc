@@ -14,7 +14,7 @@ namespace sallyport::external {
 
 namespace {
 
-Result<net::HttpRequest> request_to(const Launch& launch, const Asked& asked) {
+Result<net::HttpRequest> request_to(const Launch& launch, const PeerRequest& asked) {
   net::HttpRequest request{
       .headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}},
       .body = json::serialize(asked.request)};
@@ -33,7 +33,7 @@ std::chrono::milliseconds left_until(SteadyPoint deadline) {
   return std::chrono::milliseconds(std::max(poll_time(deadline), 1));
 }
 
-Task<json::object> post(std::shared_ptr<const Launch> launch, net::Url url, Asked asked) {
+Task<json::object> post(std::shared_ptr<const Launch> launch, net::Url url, PeerRequest asked) {
   const auto executor = co_await boost::asio::this_coro::executor;
   SALLYPORT_CO_TRY(net::HttpRequest request, request_to(*launch, asked));
   // Reads certificates from the disk.
@@ -67,7 +67,7 @@ Result<net::Url> peer_url(const std::string& text) {
                           url.text()));
 }
 
-Task<json::object> UrlPeer::ask(Asked asked) const {
+Task<json::object> UrlPeer::ask(PeerRequest asked) const {
   const std::shared_ptr<const Launch> launch = launch_;
   Result<json::object> answer = co_await post(launch, url_, std::move(asked));
   if (!answer) {

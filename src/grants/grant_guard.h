@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "core/plan/guard.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 #include "grants/checks.h"
 #include "grants/digest_cache.h"
 #include "grants/failure_limit.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 #include "grants/token.h"
 
 namespace sallyport::grants {

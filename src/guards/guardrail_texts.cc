@@ -63,7 +63,7 @@ std::optional<guardrails::Document> with_json_view(guardrails::Document document
 class GatedText final : public core::GuardedText {
  public:
   GatedText(std::shared_ptr<const Guardrails> guardrails, Stage stage,
-            std::unique_ptr<guardrails::Gate> gate, Excerpts excerpts)
+            std::unique_ptr<guardrails::TextGate> gate, Excerpts excerpts)
       : guardrails_(std::move(guardrails)),
         stage_(stage),
         gate_(std::move(gate)),
@@ -120,7 +120,7 @@ class GatedText final : public core::GuardedText {
 
   std::shared_ptr<const Guardrails> guardrails_;
   Stage stage_;
-  std::unique_ptr<guardrails::Gate> gate_;
+  std::unique_ptr<guardrails::TextGate> gate_;
   Excerpts excerpts_;
   std::uint64_t released_ = 0;
 };
@@ -137,7 +137,7 @@ bool GuardrailTexts::enforces(core::TextStage stage) const {
 
 std::unique_ptr<core::GuardedText> GuardrailTexts::arm(core::TextStage stage,
                                                        std::optional<std::string_view> tool) const {
-  std::unique_ptr<guardrails::Gate> gate = guardrails_->arm(stage_of(stage), tool);
+  std::unique_ptr<guardrails::TextGate> gate = guardrails_->arm(stage_of(stage), tool);
   if (!gate) return nullptr;
   return std::make_unique<GatedText>(guardrails_, stage_of(stage), std::move(gate), excerpts_);
 }

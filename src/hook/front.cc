@@ -196,7 +196,7 @@ Task<core::HandOffs::Given> Front::hand_out(const Event& event) {
 // the same call is allowed (AP-33, AP-36).
 Task<Decision> Front::wait_for_person(const Event& event, const Answer& answer) {
   SALLYPORT_CO_TRY(const json::object request,
-                   core::stored_request(parts_.recorder, answer.approval_id));
+                   core::stored_request(parts_.records, answer.approval_id));
   const std::string& id = answer.approval_id;
   if (bool_in(request, "proposal").value_or(false)) {
     co_return Decision::deny(
@@ -214,7 +214,7 @@ Task<Decision> Front::wait_for_person(const Event& event, const Answer& answer) 
         "asked_locally", event, {{"approval_id", id}, {"call_id", answer.call_id}}, {asked}));
     co_return Decision{.kind = Decision::Kind::Ask,
                        .reason = fmt::format("{} ({}){}", answer.outcome.text, id,
-                                             shown_rules(parts_.recorder, id))};
+                                             shown_rules(parts_.records, id))};
   }
   co_return Decision{
       .kind = Decision::Kind::Wait,
@@ -235,12 +235,12 @@ Task<Decision> Front::after(Event event) {
     SALLYPORT_CO_TRY(handed_out, parts_.hand_offs.hand_off_of(event.session_id, id));
   }
   if (handed_out) co_return co_await take_back(event, id, std::move(*handed_out));
-  SALLYPORT_CO_TRY(std::optional<Asked> asked, asked_about(event));
+  SALLYPORT_CO_TRY(std::optional<OpenQuestion> asked, asked_about(event));
   if (asked) co_return co_await observe_approved(event, std::move(*asked));
   SALLYPORT_CO_TRY(const auto known, ids_.row(event, id));
   const bool again = known && known->status == core::Idempotency::Status::Completed;
   // A gateway went on with the call of the proxy, ran it, and looked at its result (MP-61).
-  if (again && ran_at_gateway(parts_.recorder, *known)) co_return Decision::allow();
+  if (again && ran_at_gateway(parts_.records, *known)) co_return Decision::allow();
   co_return again ? co_await say_again(event, id) : co_await observe(event);
 }
 
@@ -338,14 +338,14 @@ Task<Decision> Front::end_session(Event event) {
 
 // The host asked its user and does not say what he chose. That the tool ran says it, if it is what
 // he was asked about.
-Task<Decision> Front::observe_approved(const Event& event, Asked asked) {
+Task<Decision> Front::observe_approved(const Event& event, OpenQuestion asked) {
   core::Assertion said = assertion_beside(asked.holder);
   // Nor is it his yes, if another process says that it ran.
   if (asked.what != what_of(event) || !said.counts()) co_return co_await observe(event);
   SALLYPORT_CO_TRY(const auto state, parts_.governor.approvals().state(asked.approval_id));
   if (state && state->open()) {
     SALLYPORT_CO_TRY(const json::object request,
-                     core::stored_request(parts_.recorder, asked.approval_id));
+                     core::stored_request(parts_.records, asked.approval_id));
     if (state->reason_required || !settings_.local_yes_counts(request)) {
       co_return co_await observe(event);
     }
@@ -425,8 +425,8 @@ Task<void> Front::note(std::string_view kind, const Event& event, json::object b
   std::vector<core::Draft> drafts;
   drafts.push_back(std::move(draft));
   SALLYPORT_CO_TRY([[maybe_unused]] const auto written,
-                   co_await parts_.recorder.append(std::move(drafts), core::Urgency::Reports,
-                                                   std::move(expected)));
+                   co_await parts_.records.append(std::move(drafts), core::Urgency::Reports,
+                                                  std::move(expected)));
   co_return Result<void>{};
 }
 
@@ -441,10 +441,10 @@ std::string Front::what_of(const Event& event) const {
   return parts_.digest(canonical_json(json::array{event.server, event.tool, input}));
 }
 
-Result<std::optional<Front::Asked>> Front::asked_about(const Event& event) {
-  SALLYPORT_TRY(const auto stored, parts_.recorder.fact(kAskedSpace, asked_key(event)));
+Result<std::optional<Front::OpenQuestion>> Front::asked_about(const Event& event) {
+  SALLYPORT_TRY(const auto stored, parts_.records.fact(kAskedSpace, asked_key(event)));
   std::istringstream words(stored.value_or(""));
-  Asked asked;
+  OpenQuestion asked;
   if (!(words >> asked.approval_id >> asked.call_id)) return std::nullopt;
   words >> asked.what;
   std::string holder;

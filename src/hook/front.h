@@ -30,7 +30,7 @@ class Front {
   struct Parts {
     core::Governor& governor;
     core::HandOffs& hand_offs;
-    core::Recorder& recorder;
+    core::RecordLog& records;
     KeyedDigest digest;
     Origins& origins;
   };
@@ -67,7 +67,7 @@ class Front {
   Task<Decision> end_session(Event event);
 
  private:
-  struct Asked {
+  struct OpenQuestion {
     std::string approval_id;
     std::string call_id;
     std::string what;  // as `what_of` names it
@@ -85,7 +85,7 @@ class Front {
   json::object holder() const;
   core::Assertion assertion_beside(const json::value& holder) const;
   core::Assertion unasked() const { return {.by = settings_.speaker.facts}; }
-  Task<Decision> observe_approved(const Event& event, Asked asked);
+  Task<Decision> observe_approved(const Event& event, OpenQuestion asked);
   Task<Decision> observe(const Event& event);
   Task<Decision> say_again(const Event& event, const std::string& id);
   Task<void> note(std::string_view kind, const Event& event, json::object body,
@@ -96,7 +96,7 @@ class Front {
 
   std::string asked_key(const Event& event) const;
   std::string what_of(const Event& event) const;  // digest of tool and input, as the host said them
-  Result<std::optional<Asked>> asked_about(const Event& event);
+  Result<std::optional<OpenQuestion>> asked_about(const Event& event);
 
   Parts parts_;
   Settings settings_;

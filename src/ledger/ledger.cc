@@ -50,7 +50,8 @@ struct Ledger::Door {
 };
 
 Ledger::Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets,
-               std::unique_ptr<Membership> membership, SigningKey key, std::string instance_id)
+               std::unique_ptr<Membership> membership, std::shared_ptr<const Signer> signer,
+               std::string instance_id)
     : parts_(std::move(parts)),
       settings_(std::move(settings)),
       keys_(std::move(keys)),
@@ -59,17 +60,17 @@ Ledger::Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets,
       membership_(std::move(membership)),
       reserve_(settings_.data_folder / "reserve", settings_.reserve_bytes),
       instance_(std::move(instance_id)),
-      means_{parts_.store,
-             keys_,
-             parts_.redactor,
-             *digest_,
-             parts_.clock,
-             parts_.entropy,
-             instance_,
-             settings_.passing ? kMostFactsInPassing : UINT64_MAX,
-             membership_->by_lease()},
-      origin_(key.verifier().name),
-      committer_(means_, key),
+      committer_parts_{parts_.store,
+                       keys_,
+                       parts_.redactor,
+                       *digest_,
+                       parts_.clock,
+                       parts_.entropy,
+                       instance_,
+                       settings_.passing ? kMostFactsInPassing : UINT64_MAX,
+                       membership_->by_lease()},
+      origin_(signer->verifier().name),
+      committer_(committer_parts_, std::move(signer)),
       queue_(std::make_unique<Queue>()),
       door_(std::make_shared<Door>()) {
   door_->ledger = this;
@@ -197,8 +198,9 @@ void Ledger::work() {
       const MutexLock lock(queue_->mutex);
       // Wakes once a second for what is late: the witness, retention, debts that could not be paid.
       // Gateways of a shared log look more often for those that are lost (SC-31).
-      const auto late = std::chrono::steady_clock::now() +
-                        (means_.by_lease ? kLooksForLost : std::chrono::milliseconds(1000));
+      const auto late =
+          std::chrono::steady_clock::now() +
+          (committer_parts_.by_lease ? kLooksForLost : std::chrono::milliseconds(1000));
       while (!queue_->has_work() && queue_->wake.wait_until(queue_->mutex, late)) {
       }
     }
@@ -415,8 +417,7 @@ void Ledger::keep_witness(bool now) {
 }
 
 Result<VerifierKey> Ledger::rotate_key(bool compromised, std::string who) {
-  SALLYPORT_TRY(SigningKey made, next_key());
-  const auto next = std::make_shared<const SigningKey>(std::move(made));
+  SALLYPORT_TRY(const std::shared_ptr<const SigningKey> next, next_key());
   Group group{.rotate_to = next};
   group.compose = [=, this](WriteView& view) -> Result<std::vector<core::Draft>> {
     // Another process may have rotated and not come to this yet; its key must not be staged over.
@@ -424,7 +425,7 @@ Result<VerifierKey> Ledger::rotate_key(bool compromised, std::string who) {
     SALLYPORT_CHECK_OK(check_announced(view, *next));
     SALLYPORT_CHECK_OK(keys_.stage(*next));
     SALLYPORT_CHECK_OK(view.put_fact({"ledger", "key", next->verifier().text()}));
-    core::Draft rotated = control("key_rotated", {{"old", committer_.key().verifier().text()},
+    core::Draft rotated = control("key_rotated", {{"old", committer_.verifier().text()},
                                                   {"new", next->verifier().text()},
                                                   {"compromised", compromised}});
     if (!who.empty()) rotated.body["who"] = who;
@@ -438,7 +439,7 @@ Result<VerifierKey> Ledger::rotate_key(bool compromised, std::string who) {
 // The key that the log names takes the old one's place, which is gone then (LE-26).
 Result<void> Ledger::finish_rotation(WriteView& view) {
   SALLYPORT_TRY(const std::optional<std::string> current, view.fact("ledger", "key"));
-  SALLYPORT_TRY(const std::optional<SigningKey> staged, keys_.staged());
+  SALLYPORT_TRY(const std::shared_ptr<const SigningKey> staged, keys_.staged());
   if (!staged || staged->verifier().text() != current) return {};
   return keys_.promote_staged();
 }

@@ -132,7 +132,8 @@ class Ledger final : public core::Recorder {
     SecretBox box;
   };
   Ledger(Parts parts, Settings settings, KeyFolder keys, Secrets secrets,
-         std::unique_ptr<Membership> membership, SigningKey key, std::string instance_id);
+         std::unique_ptr<Membership> membership, std::shared_ptr<const Signer> signer,
+         std::string instance_id);
 
   Result<void> start();
   Result<std::vector<core::Draft>> opening_drafts(WriteView& view);
@@ -165,8 +166,8 @@ class Ledger final : public core::Recorder {
   void tell_clock_skew();
   void rejoin();
   void announce_next_key();
-  Result<SigningKey> next_key();
-  Result<void> check_announced(ReadView& view, const SigningKey& next) const;
+  KeyFolder::FoundKey next_key();
+  Result<void> check_announced(ReadView& view, const Signer& next) const;
   Result<void> check_identity(WriteView& view) const;
   Result<void> write_nothing(std::string why);
   Result<void> commit(std::vector<Group>& groups);
@@ -183,7 +184,7 @@ class Ledger final : public core::Recorder {
   std::unique_ptr<Membership> membership_;
   Reserve reserve_;
   InstanceName instance_;  // the holder of the pen renews it
-  Committer::Means means_;
+  Committer::Parts committer_parts_;
   std::string origin_;
   // INVARIANT: after start() only the holder of the pen uses the committer, the reserve and the
   // state of witness and retention. The pen is taken before the queue's mutex.

@@ -15,7 +15,7 @@
 #include "base/digest.h"
 #include "base/keyed_digest.h"
 #include "base/uuid.h"
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "ledger/member/membership.h"
 
 namespace sallyport::ledger {

@@ -81,37 +81,6 @@ void each_child(std::string_view text, F child) {
 
 }  // namespace
 
-namespace {
-
-void append_step(std::string& pointer, std::string_view member) {
-  pointer += '/';
-  if (member.find('~') == member.npos && member.find('/') == member.npos) {
-    pointer += member;
-    return;
-  }
-  for (const char c : member) {
-    if (c == '~') {
-      pointer += "~0";
-    } else if (c == '/') {
-      pointer += "~1";
-    } else {
-      pointer += c;
-    }
-  }
-}
-
-}  // namespace
-
-std::string pointer_to(std::string_view parent, std::string_view member) {
-  std::string pointer(parent);
-  append_step(pointer, member);
-  return pointer;
-}
-
-std::string pointer_to(std::string_view parent, std::size_t index) {
-  return fmt::format("{}/{}", parent, index);
-}
-
 std::string json_string(std::string_view text) {
   std::string out;
   append_canonical_string(out, text);

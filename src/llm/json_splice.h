@@ -14,11 +14,9 @@
 #include <string_view>
 #include <vector>
 
-namespace sallyport::llm {
+#include "base/json_pointer.h"
 
-// `child` behind `parent` as a JSON Pointer (RFC 6901).
-std::string pointer_to(std::string_view parent, std::string_view member);
-std::string pointer_to(std::string_view parent, std::size_t index);
+namespace sallyport::llm {
 
 // A text as a JSON string, quotes included.
 std::string json_string(std::string_view text);

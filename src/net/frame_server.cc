@@ -47,7 +47,7 @@ class FrameServer::Connection {
     std::optional<std::string> question = co_await read();
     timer_.cancel();
     if (!question) co_return;
-    const std::optional<Reply> said = co_await answer(peer_, std::move(*question));
+    const std::optional<Response> said = co_await answer(peer_, std::move(*question));
     if (!said) co_return;
     end_after(settings_.write);
     const bool written = co_await write(said->frame);

@@ -17,7 +17,7 @@ Task<std::optional<std::string>> first_document(std::vector<std::string> places,
                                                 bool allow_plain) {
   for (const std::string& place : places) {
     SALLYPORT_CO_TRY(const Destination to, reachable(place, from, allow_plain));
-    SALLYPORT_CO_TRY(Answer answer, co_await get_json(to));
+    SALLYPORT_CO_TRY(Response answer, co_await get_json(to));
     if (answer.status == 200) co_return std::move(answer.body);
     if (answer.status >= 500) {
       co_return fail(ErrorCode::Unavailable,

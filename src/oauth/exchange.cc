@@ -21,7 +21,7 @@ std::unexpected<Error> about(const net::Url& url, const Error& error) {
 
 }  // namespace
 
-Task<Answer> exchange(Destination to, net::HttpRequest request) {
+Task<Response> exchange(Destination to, net::HttpRequest request) {
   const auto executor = co_await boost::asio::this_coro::executor;
   SALLYPORT_CO_TRY(const std::unique_ptr<net::HttpClient> client,
                    net::HttpClient::open(executor, {.url = to.url, .allow_plain = to.allow_plain}));
@@ -31,22 +31,22 @@ Task<Answer> exchange(Destination to, net::HttpRequest request) {
   if (!head) co_return about(to.url, head.error());
   Result<std::string> body = co_await http->read_all(kMostBytes, kPatience);
   if (!body) co_return about(to.url, body.error());
-  co_return Answer{head->status, std::move(head->headers), std::move(*body)};
+  co_return Response{head->status, std::move(head->headers), std::move(*body)};
 }
 
-Task<Answer> get_json(Destination to) {
+Task<Response> get_json(Destination to) {
   net::HttpRequest request{.method = "GET", .headers = {{"Accept", "application/json"}}};
   return exchange(std::move(to), std::move(request));
 }
 
-Task<Answer> post_json(Destination to, std::string body) {
+Task<Response> post_json(Destination to, std::string body) {
   net::HttpRequest request{
       .headers = {{"Accept", "application/json"}, {"Content-Type", "application/json"}},
       .body = std::move(body)};
   return exchange(std::move(to), std::move(request));
 }
 
-Task<Answer> post_form(Destination to, Fields fields, net::HttpHeaders headers) {
+Task<Response> post_form(Destination to, Fields fields, net::HttpHeaders headers) {
   headers.emplace_back("Accept", "application/json");
   headers.emplace_back("Content-Type", "application/x-www-form-urlencoded");
   net::HttpRequest request{.headers = std::move(headers), .body = form_text(fields)};

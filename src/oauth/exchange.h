@@ -10,17 +10,17 @@
 
 namespace sallyport::oauth {
 
-struct Answer {
+struct Response {
   unsigned status = 0;
   net::HttpHeaders headers{};
   std::string body{};
 };
 
 // Redirects are followed on the same server only. An error: as of `net::HttpExchange`.
-Task<Answer> exchange(Destination to, net::HttpRequest request);
+Task<Response> exchange(Destination to, net::HttpRequest request);
 
-Task<Answer> get_json(Destination to);
-Task<Answer> post_json(Destination to, std::string body);
-Task<Answer> post_form(Destination to, Fields fields, net::HttpHeaders headers);
+Task<Response> get_json(Destination to);
+Task<Response> post_json(Destination to, std::string body);
+Task<Response> post_form(Destination to, Fields fields, net::HttpHeaders headers);
 
 }  // namespace sallyport::oauth

@@ -15,7 +15,7 @@ namespace {
 constexpr std::chrono::seconds kKeysPatience{10};
 
 Task<std::string> keys_from(Destination place) {
-  SALLYPORT_CO_TRY(Answer answer, co_await get_json(place));
+  SALLYPORT_CO_TRY(Response answer, co_await get_json(place));
   if (answer.status == 200) co_return std::move(answer.body);
   co_return fail(ErrorCode::Unavailable,
                  fmt::format("`{}` answers with HTTP {}", place.url.text(), answer.status));

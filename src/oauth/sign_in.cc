@@ -86,7 +86,7 @@ Task<std::string> SignIn::redeem(std::string code, std::string verifier) {
     const std::string pair = percent_encoded(client.id) + ':' + percent_encoded(client.secret);
     headers.emplace_back("Authorization", "Basic " + base64(as_bytes(pair)));
   }
-  SALLYPORT_CO_TRY(const Answer answer,
+  SALLYPORT_CO_TRY(const Response answer,
                    co_await post_form(to, std::move(fields), std::move(headers)));
   const Result<ParsedJson> parsed = parse_json(answer.body, {.bytes = kMostBytes, .depth = 16});
   const json::object* const said = parsed ? parsed->value.if_object() : nullptr;

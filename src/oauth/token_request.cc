@@ -91,7 +91,7 @@ Task<Client> register_client(const Application& application, const ServerMetadat
   if (!scope.empty()) wanted["scope"] = scope;
   SALLYPORT_CO_TRY(const Destination to, reachable(server.registration_endpoint, application.server,
                                                    application.allow_plain));
-  SALLYPORT_CO_TRY(const Answer answer, co_await post_json(to, json::serialize(wanted)));
+  SALLYPORT_CO_TRY(const Response answer, co_await post_json(to, json::serialize(wanted)));
   SALLYPORT_CO_TRY(Client client, read_registration(answer.status, answer.body, method));
   client.redirect_uri = std::move(redirect_uri);
   co_return client;
@@ -104,7 +104,7 @@ Task<Tokens> request_tokens(const Application& application, const Account& accou
                    authenticate(application, account, fields, clock.wall(), entropy));
   SALLYPORT_CO_TRY(const Destination to,
                    reachable(account.token_endpoint, application.server, application.allow_plain));
-  SALLYPORT_CO_TRY(const Answer answer,
+  SALLYPORT_CO_TRY(const Response answer,
                    co_await post_form(to, std::move(fields), std::move(headers)));
   co_return read_tokens(answer.status, answer.body, clock.wall());
 }
@@ -119,7 +119,7 @@ Task<bool> revoke_tokens(const Application& application, const Account& account,
                    authenticate(application, account, fields, clock.wall(), entropy));
   SALLYPORT_CO_TRY(const Destination to, reachable(account.revocation_endpoint, application.server,
                                                    application.allow_plain));
-  SALLYPORT_CO_TRY(const Answer answer,
+  SALLYPORT_CO_TRY(const Response answer,
                    co_await post_form(to, std::move(fields), std::move(headers)));
   co_return answer.status == 200;
 }

@@ -1,11 +1,12 @@
-// The desk at which people answer questions. Command line and HTTP API find out who a person is and
+// The desk at which people answer questions. Commands and the HTTP API find out who a person is and
 // translate; what an answer is made of, where it is checked and what is told of it is here.
 //
 //   ApprovalDesk desk({approvals, records, clock});
 //   co_await desk.answer("apr_1", {.kind = Reply::Kind::Approved, .by = "user:ada", .door = "cli:key"});
 //
-// `core::Approvals` below it counts the answers of all doors: forms of MCP clients and reports of
-// hosts, which show what they ask about themselves, go there.
+// `core::Approvals` below it takes the answers of all doors and checks them alike. Forms of MCP
+// clients, reports of hosts and programs that embed the library answer there: docs/architecture.md,
+// "Where answers come in", says why.
 #pragma once
 
 #include <functional>
@@ -18,7 +19,7 @@
 #include "base/clock.h"
 #include "core/approval/approval_state.h"
 #include "core/approval/approvals.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 #include "sallyport/approval.h"
 
 namespace sallyport::people {

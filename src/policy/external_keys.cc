@@ -7,6 +7,8 @@
 
 #include "base/try.h"
 #include "external/peer.h"
+#include "policy/condition_keys.h"
+#include "policy/rule_checks.h"
 #include "policy/rule_keys.h"
 #include "policy/yaml_json.h"
 

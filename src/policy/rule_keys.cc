@@ -4,14 +4,10 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <set>
 
-#include "base/nearest.h"
 #include "base/try.h"
-#include "effects/command_line.h"
-#include "effects/profiles.h"
+#include "policy/condition_keys.h"
 #include "policy/yaml_json.h"
-#include "rules/case_view.h"
 #include "rules/message.h"
 #include "rules/rule_set.h"
 
@@ -19,230 +15,19 @@ namespace sallyport::policy {
 
 namespace {
 
-using rules::Conditions;
 using rules::Rule;
 using rules::Then;
 
 constexpr std::size_t kMostRules = 1'000;
-constexpr std::size_t kMostItems = 1'000;
-constexpr std::size_t kMostAlternatives = 100;
 constexpr std::size_t kMostExamples = 100;
-constexpr std::size_t kLongestRuleName = 512;
-constexpr std::size_t kLongestPattern = 4'096;
 constexpr std::size_t kLongestLine = 65'536;
 constexpr std::uint64_t kLongestRuleTime = 604'800;
 
-const std::vector<std::string> kRuleFronts = {"mcp", "http", "hook", "library", "agent"};
 const std::vector<std::string> kThens = {"allow",    "ask",    "deny",    "log",
                                          "withhold", "redact", "escalate"};
 const std::vector<std::string> kOtherwise = {"ask", "deny", "log"};
 constexpr Then kThenOf[] = {Then::Allow,    Then::Ask,    Then::Deny,    Then::Log,
                             Then::Withhold, Then::Redact, Then::Escalate};
-
-json::object one_or_list(json::object item, std::size_t most) {
-  return {{"anyOf", json::array{item, json::object{{"type", "array"},
-                                                   {"items", item},
-                                                   {"minItems", 1},
-                                                   {"maxItems", most}}}}};
-}
-
-// One value, or a list of them that is not empty: a list without items would match nothing.
-ReadValue one_or_more(std::size_t most, ReadValue read) {
-  return [most, read = std::move(read)](const Place& place) -> Result<void> {
-    if (place.node.kind != YamlNode::Kind::Sequence) return read(place);
-    if (place.node.items.empty())
-      return place.refuse("the list is empty; name something or leave it out");
-    return read_list(most, read)(place);
-  };
-}
-
-ReadValue names_into(std::vector<std::string>& out, std::size_t longest = kLongestRuleName) {
-  return one_or_more(kMostItems, [&out, longest](const Place& place) -> Result<void> {
-    std::string name;
-    SALLYPORT_CHECK_OK(read_text(name, longest)(place));
-    out.push_back(std::move(name));
-    return {};
-  });
-}
-
-template <class Item>
-ReadValue parsed_into(std::vector<Item>& out, Result<Item> (*parse)(std::string_view)) {
-  return one_or_more(kMostItems, [&out, parse](const Place& place) -> Result<void> {
-    std::string text;
-    SALLYPORT_CHECK_OK(read_text(text, kLongestPattern)(place));
-    Result<Item> item = parse(text);
-    if (!item) return place.refuse(item.error().message);
-    out.push_back(std::move(*item));
-    return {};
-  });
-}
-
-ReadValue truth_into(std::optional<bool>& out) {
-  return [&out](const Place& place) -> Result<void> {
-    bool said = false;
-    SALLYPORT_CHECK_OK(read_truth(said)(place));
-    out = said;
-    return {};
-  };
-}
-
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(text.size(), word.size() + 1));
-    if (!word.empty()) words.emplace_back(word);
-  }
-  return words;
-}
-
-Result<void> read_run(const Place& place, std::vector<std::string>& out) {
-  std::string text;
-  SALLYPORT_CHECK_OK(read_text(text, kLongestPattern)(place));
-  out = words_of(text);
-  if (out.empty()) return place.refuse("name a program and its first words");
-  return {};
-}
-
-Mapping command_keys(effects::CommandPattern& out) {
-  Mapping keys("a command");
-  keys.required("run", "the program and its first words", text_schema(kLongestPattern),
-                [&out](const Place& place) { return read_run(place, out.run); })
-      .optional("flags", "one of these is present",
-                one_or_list(text_schema(kLongestRuleName), kMostItems), names_into(out.flags))
-      .optional("without", "none of these is present",
-                one_or_list(text_schema(kLongestRuleName), kMostItems), names_into(out.without));
-  return keys;
-}
-
-ReadValue command_into(std::vector<effects::CommandPattern>& out) {
-  return one_or_more(kMostItems, [&out](const Place& place) -> Result<void> {
-    effects::CommandPattern pattern;
-    if (place.node.kind == YamlNode::Kind::Mapping) {
-      SALLYPORT_CHECK_OK(command_keys(pattern).read(place));
-    } else {
-      SALLYPORT_CHECK_OK(read_run(place, pattern.run));
-    }
-    out.push_back(std::move(pattern));
-    return {};
-  });
-}
-
-json::object constraint_schema() {
-  return {{"type", "object"},
-          {"additionalProperties", false},
-          {"required", json::array{"type", "value"}},
-          {"properties",
-           json::object{{"type", text_schema(kLongestRuleName)}, {"value", json::object{}}}}};
-}
-
-ReadValue constraint_into(std::vector<rules::Argument>& out) {
-  return [&out](const Place& place) -> Result<void> {
-    Constraint constraint;
-    Mapping keys("a constraint on the input");
-    keys.required("type", "which one", text_schema(kLongestRuleName),
-                  read_text(constraint.type, kLongestRuleName))
-        .required("value", "what it takes", json::object{},
-                  [&](const Place& value) -> Result<void> {
-                    SALLYPORT_TRY(constraint.value, to_json(value.node, value.file));
-                    return {};
-                  });
-    SALLYPORT_CHECK_OK(keys.read(place));
-    Result<rules::Argument> argument = rules::Argument::of(std::move(constraint));
-    if (!argument) return place.refuse(argument.error().message);
-    out.push_back(std::move(*argument));
-    return {};
-  };
-}
-
-Result<void> read_class(const Place& place, std::vector<std::string>& out) {
-  std::string name;
-  SALLYPORT_CHECK_OK(read_text(name, kLongestRuleName)(place));
-  out.push_back(std::move(name));
-  return {};
-}
-
-Mapping condition_keys(Conditions& out) {
-  const json::object names = one_or_list(text_schema(kLongestRuleName), kMostItems);
-  const json::object patterns = one_or_list(text_schema(kLongestPattern), kMostItems);
-  effects::CommandPattern any_command;
-  Mapping keys("conditions that must all hold");
-  keys.optional("agent", "the authenticated agent, or a sub-agent of it", names,
-                names_into(out.agent))
-      .optional("session", "the session", names, names_into(out.session))
-      .optional("front", "how the call came", one_or_list(choice_schema(kRuleFronts), kMostItems),
-                one_or_more(kMostItems, read_choice(kRuleFronts,
-                                                    [&out](std::size_t at) {
-                                                      out.front.push_back(kRuleFronts[at]);
-                                                    })))
-      .optional("interactive", "the host can ask its user", truth_schema(),
-                truth_into(out.interactive))
-      .optional("server", "name of the server", names, names_into(out.server))
-      .optional("tool", "name of the tool; `*` stands for any letters", names, names_into(out.tool))
-      .optional(
-          "class", "class of the effect, such as `fs.write`", names,
-          one_or_more(kMostItems,
-                      [&out](const Place& place) { return read_class(place, out.effect_class); }))
-      .optional("path", "globs, one of which its path matches", patterns,
-                parsed_into<rules::Glob>(out.path, rules::Glob::parse))
-      .optional("inside", "folders, in one of which its path lies", patterns,
-                parsed_into<rules::FolderName>(out.inside, rules::FolderName::parse))
-      .optional("outside", "folders, in none of which its path lies", patterns,
-                parsed_into<rules::FolderName>(out.outside, rules::FolderName::parse))
-      .optional("recursive", "it reaches everything below its path", truth_schema(),
-                truth_into(out.recursive))
-      .optional("opaque", "the program that runs is not known", truth_schema(),
-                truth_into(out.opaque))
-      .optional("host", "hosts, `*.suffix` or `private`", patterns,
-                parsed_into<rules::HostName>(out.host, rules::HostName::parse))
-      .optional("command", "words, or `{run, flags, without}`",
-                one_or_list({{"anyOf", json::array{text_schema(kLongestPattern),
-                                                   command_keys(any_command).schema()}}},
-                            kMostItems),
-                command_into(out.command))
-      .optional("args", "constraints on the input, all of which must hold",
-                one_or_list(constraint_schema(), kMostItems),
-                one_or_more(kMostItems, constraint_into(out.args)));
-  return keys;
-}
-
-// An empty mapping would match everything, which its author did not mean.
-Result<void> read_conditions(const Place& place, Conditions& out) {
-  if (place.node.kind != YamlNode::Kind::Mapping || place.node.members.empty()) {
-    return place.refuse("conditions belong here; leave the key out where the rule always applies");
-  }
-  return condition_keys(out).read(place);
-}
-
-ReadValue conditions_into(std::vector<Conditions>& out) {
-  return one_or_more(kMostAlternatives, [&out](const Place& place) -> Result<void> {
-    Conditions conditions;
-    SALLYPORT_CHECK_OK(read_conditions(place, conditions));
-    out.push_back(std::move(conditions));
-    return {};
-  });
-}
-
-ReadValue alternatives_into(std::vector<rules::Alternative>& out) {
-  return [&out](const Place& place) -> Result<void> {
-    if (place.node.kind != YamlNode::Kind::Sequence || place.node.items.empty()) {
-      return place.refuse("a list of alternatives belongs here");
-    }
-    return read_list(kMostAlternatives, [&out](const Place& item) -> Result<void> {
-      rules::Alternative one;
-      one.is_list = item.node.kind == YamlNode::Kind::Sequence;
-      if (one.is_list) {
-        if (item.node.items.empty())
-          return item.refuse("an alternative without constraints allows everything");
-        SALLYPORT_CHECK_OK(read_list(kMostItems, constraint_into(one.constraints))(item));
-      } else {
-        SALLYPORT_CHECK_OK(read_conditions(item, one.conditions));
-      }
-      out.push_back(std::move(one));
-      return {};
-    })(place);
-  };
-}
 
 ReadValue seconds_into(std::optional<std::chrono::seconds>& out) {
   return read_number(1, kLongestRuleTime,
@@ -364,12 +149,10 @@ struct Draft {
   std::optional<std::string> replacement{};
 };
 
-constexpr std::string_view kRole = "role:";
-
 Result<void> check_role(const Place& place, const std::string& name) {
   constexpr std::string_view kRoles[] = {"approver", "auditor", "controller", "viewer"};
-  if (!name.starts_with(kRole)) return {};
-  const std::string_view role = std::string_view(name).substr(kRole.size());
+  if (!name.starts_with(kRolePrefix)) return {};
+  const std::string_view role = std::string_view(name).substr(kRolePrefix.size());
   if (std::ranges::find(kRoles, role) != std::end(kRoles)) return {};
   return place.refuse(fmt::format(
       "`{:.80}` is no role; one of `approver`, `auditor`, `controller`, `viewer`", role));
@@ -398,14 +181,10 @@ Result<void> read_escalate(const Place& place, Rule& rule) {
 }
 
 Mapping rule_keys(Draft& out) {
-  Conditions any_conditions;
   std::vector<rules::Example> any_examples;
   rules::ResultTest any_result;
   rules::PassOn any;
-  const json::object conditions =
-      one_or_list(condition_keys(any_conditions).schema(), kMostAlternatives);
-  const json::object alternative{{"anyOf", json::array{list_schema(constraint_schema(), kMostItems),
-                                                       condition_keys(any_conditions).schema()}}};
+  const json::object conditions = when_schema();
   const json::object time = number_schema(1, kLongestRuleTime);
   Rule& rule = out.rule;
   Mapping keys("a rule");
@@ -413,11 +192,10 @@ Mapping rule_keys(Draft& out) {
                 [&rule](const Place& place) { return read_id(place, rule.id); })
       .optional("then", "what it does", choice_schema(kThens),
                 read_choice(kThens, [&out](std::size_t at) { out.then = at; }))
-      .optional("when", "conditions under which it applies", conditions, conditions_into(rule.when))
-      .optional("unless", "conditions under which it does not", conditions,
-                conditions_into(rule.unless))
-      .optional("only", "alternatives, one of which must fit",
-                list_schema(alternative, kMostAlternatives), alternatives_into(rule.only))
+      .optional("when", "conditions under which it applies", conditions, read_when(rule.when))
+      .optional("unless", "conditions under which it does not", conditions, read_when(rule.unless))
+      .optional("only", "alternatives, one of which must fit", alternatives_schema(),
+                read_alternatives(rule.only))
       .optional("otherwise", "what it does where none fits", choice_schema(kOtherwise),
                 read_choice(kOtherwise, [&out](std::size_t at) { out.otherwise = at; }))
       .optional("result", "the rule judges results, and looks for this",
@@ -463,12 +241,6 @@ Mapping rule_keys(Draft& out) {
   return keys;
 }
 
-const YamlNode* value_of_member(const YamlNode& node, std::string_view name) {
-  const auto found = std::ranges::find_if(
-      node.members, [&](const YamlMember& each) { return each.key.text == name; });
-  return found == node.members.end() ? nullptr : &found->value;
-}
-
 // The key itself, for errors about its being there at all.
 Place key_place(const Place& rule, std::string_view name) {
   const auto found = std::ranges::find_if(
@@ -476,15 +248,19 @@ Place key_place(const Place& rule, std::string_view name) {
   return found == rule.node.members.end() ? rule : Place{found->key, rule.file};
 }
 
+}  // namespace
+
 Result<void> refuse_keys(const Place& place, std::span<const std::string_view> names,
                          std::string_view why) {
   for (const std::string_view name : names) {
-    if (value_of_member(place.node, name)) {
+    if (place.node.find(name)) {
       return key_place(place, name).refuse(fmt::format("`{}` {}", name, why));
     }
   }
   return {};
 }
+
+namespace {
 
 Result<void> take_then(const Place& place, Draft& draft) {
   Rule& rule = draft.rule;
@@ -565,7 +341,7 @@ Result<void> read_rule(const Place& place, Policy& out) {
   rule.place = place_of(place.node, place.file);
   SALLYPORT_TRY(rule.source, to_json(place.node, place.file));
   if (const Rule* const other = out.rules->find(rule.id)) {
-    const Place id{*value_of_member(place.node, "id"), place.file};
+    const Place id{*place.node.find("id"), place.file};
     return id.refuse(fmt::format("rule `{}` is there twice, first at {}", rule.id, other->place));
   }
   out.rules->rules.push_back(std::move(rule));
@@ -626,108 +402,6 @@ void add_role_keys(Mapping& keys, ToolEntry& out) {
   }
 }
 
-namespace {
-
-// Every `class` below `when`, `unless` and `only` of the rules.
-Result<void> check_classes(const YamlNode& node, const std::string& file,
-                           const std::vector<std::string>& known) {
-  for (const YamlNode& item : node.items) SALLYPORT_CHECK_OK(check_classes(item, file, known));
-  const YamlNode* const said = value_of_member(node, "class");
-  if (said == nullptr) return {};
-  const auto check = [&](const YamlNode& name) -> Result<void> {
-    if (std::ranges::find(known, name.text) != known.end()) return {};
-    return Place{name, file}.refuse(
-        fmt::format("unknown class `{:.80}`{}", name.text, did_you_mean(name.text, known)));
-  };
-  if (said->kind == YamlNode::Kind::Scalar) return check(*said);
-  for (const YamlNode& name : said->items) SALLYPORT_CHECK_OK(check(name));
-  return {};
-}
-
-// Two rules with `only` of one rank that one call could meet (RU-17).
-Result<void> check_ranks(const std::vector<Rule>& all) {
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (!all[i].has_only() || !all[j].has_only()) continue;
-      if (rules::rank_of(all[i]) != rules::rank_of(all[j])) continue;
-      if (!rules::can_meet(all[i], all[j])) continue;
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("rule `{}` and rule `{}` have `only`, are equally specific and can "
-                              "match the same call; name another agent, server or tool in one",
-                              all[j].id, all[i].id),
-                  all[i].place);
-    }
-  }
-  return {};
-}
-
-// A call that the rule itself names, for its examples.
-Call example_call(const Rule& rule, const rules::Example& example) {
-  const auto first = [](const std::vector<std::string>& names, std::string other) {
-    if (names.empty()) return other;
-    std::string name = names.front();
-    std::erase(name, '*');
-    return name;
-  };
-  const Conditions none;
-  const Conditions& named = rule.when.empty() ? none : rule.when.front();
-  Call call{.agent_id = first(named.agent, "agent"),
-            .session_id = first(named.session, "session"),
-            .server = first(named.server, "server"),
-            .tool = first(named.tool, "tool")};
-  call.input = example.input.is_string() ? json::value{{"command", example.input}} : example.input;
-  return call;
-}
-
-Result<void> check_examples(const rules::RuleSet& set) {
-  const rules::CaseView nothing({}, {});
-  for (const Rule& rule : set.rules) {
-    const Conditions none;
-    const Conditions& named = rule.when.empty() ? none : rule.when.front();
-    for (const rules::Example& example : rule.examples) {
-      const Call call = example_call(rule, example);
-      const effects::CallFacts facts{
-          .call = call,
-          .front = named.front.empty() ? std::string_view("hook") : named.front.front(),
-          .interactive = named.interactive.value_or(false),
-          .cwd = "/workspace",
-          .workspace = {"/workspace"},
-          .machine = {.home = "/home/user"},
-          .files = &nothing};
-      const effects::Effects found =
-          example.input.is_string()
-              ? effects::effects_of_line(
-                    std::string_view(example.input.get_string()),
-                    {.folder = "/workspace", .home = "/home/user", .files = &nothing})
-              : effects::effects_of_call(facts, set.book);
-      const std::vector<rules::Match> match = rules::matches_of(rule, facts, found);
-      const bool yes = std::ranges::find(match, rules::Match::Yes) != match.end();
-      const bool no =
-          std::ranges::all_of(match, [](rules::Match each) { return each == rules::Match::No; });
-      if (example.hits ? yes : no) continue;
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("rule `{}` {} this example, which is one of its {}", rule.id,
-                              yes  ? "matches"
-                              : no ? "does not match"
-                                   : "may match",
-                              example.hits ? "`hits`" : "`misses`"),
-                  example.place);
-    }
-  }
-  return {};
-}
-
-}  // namespace
-
-json::object when_schema() {
-  Conditions any;
-  return one_or_list(condition_keys(any).schema(), kMostAlternatives);
-}
-
-ReadValue read_when(std::vector<Conditions>& out) {
-  return conditions_into(out);
-}
-
 ReadValue read_rule_id(std::string& out) {
   return [&out](const Place& place) { return read_id(place, out); };
 }
@@ -740,107 +414,6 @@ effects::ToolBook tool_book(const Policy& policy) {
   }
   for (const auto& [name, said] : policy.servers) book.servers.emplace(name, said);
   return book;
-}
-
-namespace {
-
-std::vector<std::string> classes_of(const Policy& policy) {
-  std::vector<std::string> classes = effects::known_classes();
-  for (const ToolEntry& entry : policy.tools) {
-    const std::string& name = entry.classification.effect_class;
-    if (std::ranges::find(classes, name) == classes.end()) classes.push_back(name);
-  }
-  return classes;
-}
-
-}  // namespace
-
-Result<void> check_when(const Policy& policy, const Place& conditions) {
-  return check_classes(conditions.node, conditions.file, classes_of(policy));
-}
-
-// Of a policy that registers its people, where a rule would pass a request on to none of them.
-Result<void> check_passed_on(const Policy& policy, const Rule& rule) {
-  if (!policy.approvals || !policy.approvals->people) return {};
-  for (const rules::PassOn& one : rule.asking.pass_on) {
-    for (const std::string& name : one.to) {
-      const bool role = name.starts_with(kRole);
-      if (!role || !policy.approvals->people->with_role(name.substr(kRole.size())).empty())
-        continue;
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("no approver has the role that `escalate` names, `{}`", name),
-                  rule.place);
-    }
-  }
-  return {};
-}
-
-Result<void> finish_rules(Policy& policy, const YamlNode& root, const std::string& file) {
-  if (!policy.rules) {
-    constexpr std::string_view kNeeds[] = {"unlisted", "without"};
-    return refuse_keys({root, file}, kNeeds, "needs `rules`");
-  }
-  rules::RuleSet& set = *policy.rules;
-  set.unlisted = policy.unlisted;
-  set.workspace = policy.workspace;
-  const std::vector<std::string> classes = classes_of(policy);
-  set.book = tool_book(policy);
-  for (const YamlNode& rule : node_at(root, "/rules").items) {
-    for (const char* const part : {"when", "unless", "only"}) {
-      const YamlNode* const conditions = value_of_member(rule, part);
-      if (conditions) SALLYPORT_CHECK_OK(check_classes(*conditions, file, classes));
-    }
-  }
-  for (const Rule& rule : set.rules) SALLYPORT_CHECK_OK(check_passed_on(policy, rule));
-  SALLYPORT_CHECK_OK(check_ranks(set.rules));
-  return check_examples(set);
-}
-
-Result<YamlNode> joined(const YamlNode& root, const std::string& file, const YamlNode& base) {
-  if (const YamlNode* const again = value_of_member(base, "extends")) {
-    (void)again;
-    return Place{*value_of_member(root, "extends"), file}.refuse(
-        "the policy that it names extends another one; only one level is read");
-  }
-  std::set<std::string> dropped;
-  const YamlNode* const without = value_of_member(root, "without");
-  const YamlNode* const base_rules = value_of_member(base, "rules");
-  for (const YamlNode& id : without ? without->items : std::vector<YamlNode>()) {
-    const bool there =
-        base_rules && std::ranges::any_of(base_rules->items, [&](const YamlNode& rule) {
-          const YamlNode* const name = value_of_member(rule, "id");
-          return name && name->text == id.text;
-        });
-    if (!there) {
-      return Place{id, file}.refuse(
-          fmt::format("`{:.80}` is no rule of the policy that this one extends", id.text));
-    }
-    if (!dropped.insert(id.text).second) {
-      return Place{id, file}.refuse(fmt::format("`{:.80}` is there twice", id.text));
-    }
-  }
-  YamlNode merged = root;
-  for (const YamlMember& section : base.members) {
-    const auto own = std::ranges::find_if(
-        merged.members, [&](const YamlMember& each) { return each.key.text == section.key.text; });
-    if (section.key.text != "rules") {
-      if (own == merged.members.end()) merged.members.push_back(section);
-      continue;
-    }
-    YamlMember rules = section;
-    std::erase_if(rules.value.items, [&](const YamlNode& rule) {
-      const YamlNode* const name = value_of_member(rule, "id");
-      return name && dropped.contains(name->text);
-    });
-    if (own == merged.members.end()) {
-      merged.members.push_back(std::move(rules));
-      continue;
-    }
-    std::vector<YamlNode>& items = own->value.items;
-    items.insert(items.begin(), rules.value.items.begin(), rules.value.items.end());
-    own->value.kind = YamlNode::Kind::Sequence;
-  }
-  return merged;
 }
 
 }  // namespace sallyport::policy

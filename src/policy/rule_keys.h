@@ -6,6 +6,9 @@
 //     - {id: push, then: ask, when: {class: git.push}}
 #pragma once
 
+#include <span>
+#include <string_view>
+
 #include "policy/mapping.h"
 #include "policy/policy.h"
 
@@ -20,23 +23,16 @@ ReadValue read_workspace(Policy& out);
 // The keys `reads` ... `sql` of an entry of `tools` (RU-25).
 void add_role_keys(Mapping& keys, ToolEntry& out);
 
-// Conditions of any section other than `rules:`: a mapping, or a list of which one must hold.
-json::object when_schema();
-ReadValue read_when(std::vector<rules::Conditions>& out);
 ReadValue read_rule_id(std::string& out);
-// Refuses an unknown class in these conditions.
-Result<void> check_when(const Policy& policy, const Place& conditions);
+
+// `escalate: {to: [role:ROLE]}` names all approvers with that role.
+inline constexpr std::string_view kRolePrefix = "role:";
+
+// Refuses the first of these keys that a mapping has; the message is its name and `why`.
+Result<void> refuse_keys(const Place& place, std::span<const std::string_view> names,
+                         std::string_view why);
 
 // What the policy says of tools and servers, for effects.
 effects::ToolBook tool_book(const Policy& policy);
-
-// Puts together what the sections say. What no section can check alone is checked here: unknown
-// classes, rules of one rank that meet, examples that fail, keys that need `rules`. Once all is
-// read; `root` is the whole document.
-Result<void> finish_rules(Policy& policy, const YamlNode& root, const std::string& file);
-
-// The rules of a policy that another one extends, in front of its own and without those that it
-// drops (RU-21). `root` is the extending document.
-Result<YamlNode> joined(const YamlNode& root, const std::string& file, const YamlNode& base);
 
 }  // namespace sallyport::policy

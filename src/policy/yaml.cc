@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <libfyaml.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 
@@ -105,6 +106,12 @@ Result<YamlNode> read(fy_node* from, const YamlNode& above, const std::string& f
 }
 
 }  // namespace
+
+const YamlNode* YamlNode::find(std::string_view name) const {
+  const auto found = std::ranges::find_if(
+      members, [&](const YamlMember& member) { return member.key.text == name; });
+  return found == members.end() ? nullptr : &found->value;
+}
 
 bool YamlNode::is_null() const {
   return kind == Kind::Scalar && !quoted &&

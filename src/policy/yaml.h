@@ -23,6 +23,8 @@ struct YamlNode {
   std::vector<YamlMember> members;  // in order, keys are scalars and differ
 
   bool is_null() const;
+  // The value of a member. Null: there is none.
+  const YamlNode* find(std::string_view name) const;
 };
 
 struct YamlMember {

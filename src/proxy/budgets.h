@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "core/plan/model_rules.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 #include "llm/api.h"
 #include "proxy/settings.h"
 #include "sallyport/usage.h"

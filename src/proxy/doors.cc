@@ -266,7 +266,7 @@ class Door final : public llm::MessageDoor {
                                                .asked = core::model_calls::asked_digest(call),
                                                .at = now}));
     parts_.changes.push_back(
-        core::model_calls::add(call, {.deferred = key}, parts_.governor.emitter().recorder(), now));
+        core::model_calls::add(call, {.deferred = key}, parts_.governor.recorder(), now));
   }
 
   CallRuling refusal(const ProposedCall& call, std::string text, const std::string& record_id) {

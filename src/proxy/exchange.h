@@ -87,7 +87,7 @@ class ModelExchange {
   using Ended = std::optional<Refusal>;  // nothing: it goes on
   // An answer of the provider that passes as it is: errors, and routes without an output stage.
   struct Opened {
-    std::shared_ptr<Upstream> upstream;  // shared: a reload leaves it to requests that run
+    std::shared_ptr<ModelUpstream> upstream;  // shared: a reload leaves it to requests that run
     std::unique_ptr<net::HttpExchange> exchange;
     net::HttpHead head;
   };
@@ -107,8 +107,8 @@ class ModelExchange {
   Refusal deny(unsigned status, std::string code, std::string message) const;
   // exchange_attempts.cc
   Async<Ended> forward();
-  Async<Ended> attempt(const std::shared_ptr<Upstream>& upstream, bool last, Opened& opened);
-  Result<net::HttpRequest> upstream_request(const Upstream& upstream);
+  Async<Ended> attempt(const std::shared_ptr<ModelUpstream>& upstream, bool last, Opened& opened);
+  Result<net::HttpRequest> upstream_request(const ModelUpstream& upstream);
   // The query without the event that the client names.
   std::string take_starting_after(std::string_view query);
   Refusal over_budget(std::string message);
@@ -171,8 +171,8 @@ class ModelExchange {
   std::string response_model_;           // as the provider calls it
   std::uint64_t text_bytes_ = 0;
   std::optional<llm::Request> request_;
-  std::vector<std::shared_ptr<Upstream>> candidates_;  // shared, as above
-  std::vector<std::string> secrets_;                   // keys that no text may show (MP-26)
+  std::vector<std::shared_ptr<ModelUpstream>> candidates_;  // shared, as above
+  std::vector<std::string> secrets_;                        // keys that no text may show (MP-26)
   bool own_retries_ = false;                     // the proxy has tried again, the client need not
   bool asked_usage_ = false;                     // by us, not by the client
   std::optional<std::uint64_t> starting_after_;  // of a stream that is resumed

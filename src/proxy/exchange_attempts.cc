@@ -84,7 +84,7 @@ std::string ModelExchange::take_starting_after(std::string_view query) {
   return rest;
 }
 
-Result<net::HttpRequest> ModelExchange::upstream_request(const Upstream& upstream) {
+Result<net::HttpRequest> ModelExchange::upstream_request(const ModelUpstream& upstream) {
   const net::ServerRequest& request = client_.request();
   const UpstreamSettings& settings = upstream.settings();
   net::HttpRequest out{.method = request.method};
@@ -266,7 +266,7 @@ Async<ModelExchange::Ended> ModelExchange::forward() {
   if (!rules.fails_over || bound) candidates_.resize(1);
   Ended ended;
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
-    const std::shared_ptr<Upstream>& upstream = candidates_[i];
+    const std::shared_ptr<ModelUpstream>& upstream = candidates_[i];
     const UpstreamSettings& settings = upstream->settings();
     record_.upstream = settings.name;
     record_.upstream_model = request_ ? upstream->renamed(request_->model) : record_.model;
@@ -293,7 +293,7 @@ Async<ModelExchange::Ended> ModelExchange::forward() {
   co_return ended;
 }
 
-Async<ModelExchange::Ended> ModelExchange::attempt(const std::shared_ptr<Upstream>& upstream,
+Async<ModelExchange::Ended> ModelExchange::attempt(const std::shared_ptr<ModelUpstream>& upstream,
                                                    bool last, Opened& opened) {
   const core::ModelRules& rules = plan_->model_rules();
   const RetrySchedule schedule({.attempts = rules.retries + 1});

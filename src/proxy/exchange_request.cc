@@ -65,7 +65,7 @@ ModelExchange::Ended ModelExchange::refuse_elsewhere() {
   const bool plain = request.path.find("/.") == std::string::npos &&
                      request.path.find("//") == std::string::npos &&
                      request.path.find_first_of("%\\;") == std::string::npos;
-  for (const std::shared_ptr<Upstream>& upstream : live_->upstreams) {
+  for (const std::shared_ptr<ModelUpstream>& upstream : live_->upstreams) {
     for (const std::string& prefix : upstream->settings().pass_through) {
       const bool below = request.path.starts_with(prefix) &&
                          (request.path.size() == prefix.size() || prefix.ends_with('/') ||
@@ -142,7 +142,7 @@ ModelExchange::Ended ModelExchange::read_body() {
 ModelExchange::Ended ModelExchange::choose() {
   if (!candidates_.empty()) return std::nullopt;
   const bool named = request_.has_value();
-  for (const std::shared_ptr<Upstream>& upstream : live_->upstreams) {
+  for (const std::shared_ptr<ModelUpstream>& upstream : live_->upstreams) {
     if (upstream->settings().api != route_.api) continue;
     if (named && !upstream->serves(request_->model)) continue;
     candidates_.push_back(upstream);
@@ -218,7 +218,7 @@ void ModelExchange::answer_unanswered(std::vector<llm::UnansweredCall> calls) {
 
 // State is where it was made.
 void ModelExchange::take_upstream(const std::string& name) {
-  std::erase_if(candidates_, [&](const std::shared_ptr<Upstream>& upstream) {
+  std::erase_if(candidates_, [&](const std::shared_ptr<ModelUpstream>& upstream) {
     return candidates_.size() > 1 && upstream->settings().name != name;
   });
 }

@@ -24,7 +24,7 @@ std::vector<std::string> names_of(const UpstreamList& upstreams) {
     const bool plain = name.find_first_of("*?") == std::string::npos;
     if (plain && seen.insert(name).second) names.push_back(name);
   };
-  for (const std::shared_ptr<Upstream>& upstream : upstreams) {
+  for (const std::shared_ptr<ModelUpstream>& upstream : upstreams) {
     for (const std::string& model : upstream->settings().models) add(model);
     for (const auto& [name, other] : upstream->settings().rename) add(name);
   }
@@ -45,9 +45,9 @@ json::object model_json(const std::string& name, bool anthropic) {
 
 ModelFront::ModelFront(Parts parts, Settings settings, UpstreamList upstreams)
     : parts_(std::move(parts)),
-      continuations_(parts_.recorder, parts_.digest, parts_.clock, parts_.entropy),
+      continuations_(parts_.recorder, parts_.recorder, parts_.digest, parts_.clock, parts_.entropy),
       hand_offs_(parts_.governor, continuations_),
-      events_(parts_.governor.emitter(), parts_.recorder),
+      events_(parts_.governor.emitter(), parts_.recorder, parts_.recorder),
       asides_(parts_.executor, parts_.log),
       fail_open_(parts_.recorder, parts_.log),
       meter_(parts_.metrics, parts_.latest_names),
@@ -101,7 +101,7 @@ Async<void> ModelFront::retire_old_facts() {
 
 std::vector<std::string> ModelFront::open_circuits() const {
   std::vector<std::string> names;
-  for (const std::shared_ptr<Upstream>& upstream : live_->upstreams) {
+  for (const std::shared_ptr<ModelUpstream>& upstream : live_->upstreams) {
     if (upstream->circuit().is_open()) names.push_back(upstream->settings().name);
   }
   return names;
@@ -135,7 +135,7 @@ net::ServerResponse ModelFront::models(const net::ServerRequest& request,
     }
     list.push_back(model_json(name, anthropic));
   }
-  const auto serves = [&](const std::shared_ptr<Upstream>& upstream) {
+  const auto serves = [&](const std::shared_ptr<ModelUpstream>& upstream) {
     return upstream->serves(route.id);
   };
   // One that only a wildcard names.

@@ -41,7 +41,7 @@ std::string text_of(const json::value& content) {
 std::string content_path(llm::RequestKind kind, const llm::ToolReturn& result) {
   const bool responses = kind == llm::RequestKind::Responses ||
                          kind == llm::RequestKind::InputTokens || kind == llm::RequestKind::Compact;
-  return llm::pointer_to(result.path, responses ? "output" : "content");
+  return pointer_to(result.path, responses ? "output" : "content");
 }
 
 ToolResult result_of(const llm::ToolReturn& result) {
@@ -70,7 +70,7 @@ void add_edits(llm::Splice& edits, const std::string& pointer, const json::value
         return to.get_object().contains(member.key());
       })) {
     for (const json::key_value_pair& member : from.get_object()) {
-      add_edits(edits, llm::pointer_to(pointer, member.key()), member.value(),
+      add_edits(edits, pointer_to(pointer, member.key()), member.value(),
                 to.get_object().at(member.key()));
     }
     return;
@@ -79,7 +79,7 @@ void add_edits(llm::Splice& edits, const std::string& pointer, const json::value
       from.is_array() && to.is_array() && from.get_array().size() == to.get_array().size();
   if (arrays) {
     for (std::size_t i = 0; i < from.get_array().size(); ++i) {
-      add_edits(edits, llm::pointer_to(pointer, i), from.get_array()[i], to.get_array()[i]);
+      add_edits(edits, pointer_to(pointer, i), from.get_array()[i], to.get_array()[i]);
     }
     return;
   }
@@ -150,7 +150,7 @@ std::string InputStage::tool_of(const llm::ToolReturn& result) {
     const auto row =
         rows.row(rows.key({.tool_call_id = result.tool_call_id, .session_id = parts_.session_id}));
     if (!row || !*row) return {};
-    const auto entry = parts_.governor.emitter().recorder().entry((*row)->sequence);
+    const auto entry = parts_.governor.recorder().entry((*row)->sequence);
     return entry ? text_or_empty(*entry, "tool_name") : std::string();
   }();
   return name.empty() ? name : tool_name(name, parts_.record.agent_id).tool;
@@ -228,7 +228,7 @@ Task<void> InputStage::pass_result(const llm::Request& request, const llm::ToolR
 // A call that was left to a later door, and that no door has seen (MP-62).
 Task<void> InputStage::note_bypass(const llm::ToolReturn& result, bool& withheld) {
   using core::model_calls::Deferred;
-  core::Recorder& recorder = parts_.governor.emitter().recorder();
+  core::RecordReader& recorder = parts_.governor.recorder();
   const std::string key = core::model_calls::deferred_key(parts_.record.agent_id, parts_.session_id,
                                                           result.tool_call_id);
   SALLYPORT_CO_TRY(std::optional<Deferred> deferred,

@@ -68,7 +68,7 @@ std::vector<PlacedMessage> messages_of(llm::Api api, std::string_view body) {
     }
     const std::vector<std::string_view> elements = llm::elements_of(value);
     for (std::size_t i = 0; i < elements.size(); ++i) {
-      found.push_back({llm::pointer_to(place, i), elements[i]});
+      found.push_back({pointer_to(place, i), elements[i]});
     }
   }
   return found;

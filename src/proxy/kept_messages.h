@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/keyed_digest.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 #include "llm/api.h"
 #include "proxy/record.h"
 

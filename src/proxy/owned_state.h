@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 #include "llm/responses_request.h"
 
 namespace sallyport::proxy {

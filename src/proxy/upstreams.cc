@@ -85,9 +85,9 @@ void Circuit::worked() {
   testing_ = false;
 }
 
-Result<std::shared_ptr<Upstream>> Upstream::open(boost::asio::any_io_executor executor,
-                                                 UpstreamSettings settings, const Clock& clock,
-                                                 Variable variable) {
+Result<std::shared_ptr<ModelUpstream>> ModelUpstream::open(boost::asio::any_io_executor executor,
+                                                           UpstreamSettings settings,
+                                                           const Clock& clock, Variable variable) {
   SALLYPORT_TRY(net::Url url, net::Url::parse(settings.url));
   net::HttpClient::Settings client{.url = url,
                                    .allow_plain = settings.allow_http,
@@ -97,23 +97,23 @@ Result<std::shared_ptr<Upstream>> Upstream::open(boost::asio::any_io_executor ex
   client.limits.idle_connections = 64;
   SALLYPORT_TRY(std::unique_ptr<net::HttpClient> opened,
                 net::HttpClient::open(std::move(executor), std::move(client)));
-  return std::shared_ptr<Upstream>(new Upstream(std::move(settings), std::move(url),
-                                                std::move(opened), clock, std::move(variable)));
+  return std::shared_ptr<ModelUpstream>(new ModelUpstream(
+      std::move(settings), std::move(url), std::move(opened), clock, std::move(variable)));
 }
 
-bool Upstream::serves(const std::string& model) const {
+bool ModelUpstream::serves(const std::string& model) const {
   if (settings_.rename.contains(model)) return true;
   return std::ranges::any_of(settings_.models, [&](const std::string& wildcard) {
     return core::model_matches(wildcard, model);
   });
 }
 
-std::string Upstream::renamed(const std::string& model) const {
+std::string ModelUpstream::renamed(const std::string& model) const {
   const auto found = settings_.rename.find(model);
   return found == settings_.rename.end() ? model : found->second;
 }
 
-Result<std::string> Upstream::key() const {
+Result<std::string> ModelUpstream::key() const {
   switch (settings_.key) {
     case UpstreamSettings::Key::Env:
       return key_in_variable(variable_, settings_.key_env);
@@ -126,7 +126,7 @@ Result<std::string> Upstream::key() const {
   return std::string();
 }
 
-std::string Upstream::target(std::string_view path, std::string_view query) const {
+std::string ModelUpstream::target(std::string_view path, std::string_view query) const {
   std::string_view base = url_.target;
   base = base.substr(0, base.find('?'));
   while (base.ends_with('/')) base.remove_suffix(1);
@@ -139,8 +139,8 @@ Result<UpstreamList> open_upstreams(boost::asio::any_io_executor executor, const
                                     const Clock& clock, const Variable& variable) {
   UpstreamList list;
   for (const UpstreamSettings& one : settings.upstreams) {
-    SALLYPORT_TRY(std::shared_ptr<Upstream> upstream,
-                  Upstream::open(executor, one, clock, variable));
+    SALLYPORT_TRY(std::shared_ptr<ModelUpstream> upstream,
+                  ModelUpstream::open(executor, one, clock, variable));
     list.push_back(std::move(upstream));
   }
   return list;

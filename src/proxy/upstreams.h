@@ -37,12 +37,12 @@ class Circuit {
 using Variable = std::function<std::optional<std::string>(const std::string& name)>;
 
 // One provider. Requests hold it shared: a reload leaves those that run what they began with.
-class Upstream {
+class ModelUpstream {
  public:
   // `InvalidInput`: the address or the CA file is no good.
-  static Result<std::shared_ptr<Upstream>> open(boost::asio::any_io_executor executor,
-                                                UpstreamSettings settings, const Clock& clock,
-                                                Variable variable);
+  static Result<std::shared_ptr<ModelUpstream>> open(boost::asio::any_io_executor executor,
+                                                     UpstreamSettings settings, const Clock& clock,
+                                                     Variable variable);
 
   const UpstreamSettings& settings() const { return settings_; }
   bool serves(const std::string& model) const;
@@ -58,8 +58,8 @@ class Upstream {
   const Circuit& circuit() const { return circuit_; }
 
  private:
-  Upstream(UpstreamSettings settings, net::Url url, std::unique_ptr<net::HttpClient> client,
-           const Clock& clock, Variable variable)
+  ModelUpstream(UpstreamSettings settings, net::Url url, std::unique_ptr<net::HttpClient> client,
+                const Clock& clock, Variable variable)
       : settings_(std::move(settings)),
         url_(std::move(url)),
         client_(std::move(client)),
@@ -73,7 +73,7 @@ class Upstream {
   Circuit circuit_;
 };
 
-using UpstreamList = std::vector<std::shared_ptr<Upstream>>;
+using UpstreamList = std::vector<std::shared_ptr<ModelUpstream>>;
 
 Result<UpstreamList> open_upstreams(boost::asio::any_io_executor executor, const Settings& settings,
                                     const Clock& clock, const Variable& variable);

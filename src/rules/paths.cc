@@ -185,7 +185,7 @@ bool fixed_part_below(Segments base, Segments pattern, Segments path) {
   return true;
 }
 
-Match match_segments(Segments base, Segments pattern, Segments path, const Glob::Asked& asked) {
+Match match_segments(Segments base, Segments pattern, Segments path, const Glob::Query& asked) {
   const bool reaches = asked.changes_below && fixed_part_below(base, pattern, path);
   if (reaches) return Match::Yes;
   if (asked.below && path.size() < base.size()) {
@@ -334,7 +334,7 @@ Result<Glob> Glob::parse(std::string_view text) {
   return glob;
 }
 
-Match Glob::under(const PathForm* base, const Asked& asked) const {
+Match Glob::under(const PathForm* base, const Query& asked) const {
   static const PathForm kNone;
   const PathForm& from = base ? *base : kNone;
   const Match exact = match_segments(from.segments, segments_, asked.path.segments, asked);
@@ -343,7 +343,7 @@ Match Glob::under(const PathForm* base, const Asked& asked) const {
   return either(exact, match_segments(from.folded, folded_, asked.path.folded, asked));
 }
 
-Match Glob::matches(const Asked& asked, const FindRoot& roots) const {
+Match Glob::matches(const Query& asked, const FindRoot& roots) const {
   if (root_ == Root::Absolute || root_ == Root::Anywhere) return under(nullptr, asked);
   const RootFolders& folders = roots(root_);
   if (!folders) return Match::Unknown;

@@ -97,13 +97,13 @@ class Glob {
 
   // `changes_below`: a recursive write or delete, which reaches what lies below the path (RU-39).
   // `below`: some path below it is meant, and not it (RU-40).
-  struct Asked {
+  struct Query {
     const PathForm& path;
     bool changes_below = false;
     bool below = false;
     Side side = Side::Wide;
   };
-  Match matches(const Asked& asked, const FindRoot& roots) const;
+  Match matches(const Query& asked, const FindRoot& roots) const;
 
   // Does every path that the other matches match this one? False where that cannot be told.
   bool covers(const Glob& other) const;
@@ -117,7 +117,7 @@ class Glob {
   bool operator==(const Glob& other) const { return text_ == other.text_; }
 
  private:
-  Match under(const PathForm* base, const Asked& asked) const;
+  Match under(const PathForm* base, const Query& asked) const;
 
   std::string text_;
   Root root_ = Root::Absolute;

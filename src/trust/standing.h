@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/plan/approval_rules.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 #include "trust/control.h"
 
 namespace sallyport::trust {

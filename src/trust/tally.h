@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "trust/score.h"
 
 namespace sallyport::trust {

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "base/clock.h"
-#include "core/record/recorder.h"
+#include "core/record/record_log.h"
 #include "sallyport/classification.h"
 #include "sallyport/json.h"
 #include "sallyport/result.h"

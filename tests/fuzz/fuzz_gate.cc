@@ -15,9 +15,9 @@
 namespace {
 
 using namespace sallyport;
-using guardrails::Gate;
 using guardrails::Guardrails;
 using guardrails::Passed;
+using guardrails::TextGate;
 
 constexpr std::string_view kDocuments[] = {
     R"({"max_hold_bytes":64,"checks":[{"type":"regex","stage":"output","patterns":["AKIA[A-Z0-9]{16}","a+b"]}]})",
@@ -46,7 +46,7 @@ void require(bool condition) {
 }
 
 Seen run(const Guardrails& guardrails, std::string_view text, unsigned seed) {
-  const std::unique_ptr<Gate> gate = guardrails.arm(guardrails::Stage::Output, std::nullopt);
+  const std::unique_ptr<TextGate> gate = guardrails.arm(guardrails::Stage::Output, std::nullopt);
   Seen seen;
   while (!text.empty() && !seen.block) {
     seed = seed * 1103515245 + 12345;

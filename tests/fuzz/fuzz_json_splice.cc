@@ -26,12 +26,12 @@ void collect(const json::value& value, const std::string& pointer, std::vector<P
   if (value.is_array()) {
     std::size_t index = 0;
     for (const json::value& one : value.get_array()) {
-      collect(one, llm::pointer_to(pointer, index++), out);
+      collect(one, pointer_to(pointer, index++), out);
     }
   }
   if (value.is_object()) {
     for (const auto& [name, one] : value.get_object()) {
-      collect(one, llm::pointer_to(pointer, std::string_view(name)), out);
+      collect(one, pointer_to(pointer, std::string_view(name)), out);
     }
   }
 }

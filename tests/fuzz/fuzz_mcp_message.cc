@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // Whatever belongs to no message is gone, and a message without it stays as it came.
   SALLYPORT_INVARIANT(renamed->dropped == 0);
   if (message->dropped == 0 && !message->is_error()) SALLYPORT_INVARIANT(message->text == text);
-  (void)read_asked(*message);
+  (void)read_call_params(*message);
   check_translations(message->params_text());
   check_translations(message->result_text());
   check_translations(message->error_text());

@@ -74,7 +74,7 @@ struct Process {
         governor({history.plans, ledger, redactor, history.clock, history.entropy, KeyedDigest("k"),
                   make_hooks(history.around()), make_sinks(history.around()),
                   make_approver(history.around())}),
-        continuations(ledger, KeyedDigest("k"), history.clock, history.entropy),
+        continuations(ledger, ledger, KeyedDigest("k"), history.clock, history.entropy),
         hand_offs(governor, continuations),
         turns(governor, continuations, [this](const Call& call) { return tools.at(call.tool); }) {
     for (const ToolKind& kind : tool_kinds()) {

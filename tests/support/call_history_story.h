@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "support/call_history_ledger.h"
 
 namespace sallyport::test {

@@ -7,7 +7,7 @@
 
 #include "agent/model/exchange.h"
 #include "agent/run/asker.h"
-#include "agent/run/session_hold.h"
+#include "agent/run/session_lease.h"
 #include "agent/run/settings.h"
 
 namespace sallyport::agent {
@@ -20,7 +20,7 @@ class Compaction {
     const Settings& settings;
     Model& model;
     RunControl& control;
-    SessionHold& hold;
+    SessionLease& hold;
     Asker asker;
   };
   explicit Compaction(Parts parts) : parts_(std::move(parts)) {}

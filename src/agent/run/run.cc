@@ -55,7 +55,8 @@ Run::Run(RunParts parts, std::stop_token cancel)
       control_(parts_.settings.limits, runtime_.clock, runtime_.executor, std::move(cancel)),
       memory_(runtime_, parts_.settings.memory, asker_),
       compaction_({runtime_, parts_.settings, parts_.model, control_, parts_.hold, asker_}),
-      continuations_(runtime_.recorder, runtime_.digest, runtime_.clock, runtime_.entropy),
+      continuations_(runtime_.recorder, runtime_.recorder, runtime_.digest, runtime_.clock,
+                     runtime_.entropy),
       turns_(runtime_.governor, continuations_,
              [this](const Call& call) { return upstream_for(call); }),
       offered_(parts_.tools.offered()) {

@@ -18,7 +18,7 @@
 #include "agent/run/history.h"
 #include "agent/run/memory.h"
 #include "agent/run/run_control.h"
-#include "agent/run/session_hold.h"
+#include "agent/run/session_lease.h"
 #include "agent/tool/tools.h"
 #include "core/call/continuations.h"
 #include "core/call/turns.h"
@@ -59,7 +59,7 @@ struct RunParts {
   const Settings& settings;
   Model& model;
   Toolbox& tools;
-  SessionHold& hold;
+  SessionLease& hold;
   RunView& view;
   std::shared_ptr<core::Attendant> attendant{};  // asks a person while the run waits
   bool interactive = false;                      // the front can ask its user

@@ -101,7 +101,7 @@ Async<Run::Ended> Run::run_in_slices(std::vector<Call> calls) {
       ended = aborted(control_.over_calls());
       refusals_[calls[done].tool_call_id] = ended->reason;
     }
-    std::vector<core::Governor::Asked> slice;
+    std::vector<core::Governor::RunnableCall> slice;
     const std::size_t count = ended ? 1 : adjacent(calls, done);
     for (std::size_t i = done; i < done + count; ++i) {
       slice.push_back({calls[i], upstream_for(calls[i])});

@@ -41,7 +41,8 @@ Result<void> AgentDesk::prepare(Gate& gate) {
   const std::filesystem::path& folder = workspace.place().data_dir;
   SALLYPORT_TRY(store_,
                 sessions::SessionStore::open({.file = agents_file(folder)}, workspace.clock()));
-  events_ = std::make_unique<core::HostEvents>(gate.governor().emitter(), gate.recorder());
+  events_ = std::make_unique<core::HostEvents>(gate.governor().emitter(), gate.recorder(),
+                                               gate.recorder());
   fail_open_ = std::make_unique<core::FailOpenLog>(
       gate.recorder(), [&gate](std::string_view line) { gate.log(line); });
   parts_ = std::unique_ptr<agent::RuntimeParts>(
@@ -76,10 +77,10 @@ Result<void> AgentDesk::prepare(Gate& gate) {
 Task<std::unique_ptr<AgentSession>> AgentSession::open(AgentDesk& desk, std::string session_id) {
   agent::RuntimeParts& parts = desk.parts();
   SALLYPORT_CO_TRY(
-      std::unique_ptr<agent::SessionHold> hold,
-      co_await agent::SessionHold::take(parts, std::move(session_id), desk.settings().id));
+      std::unique_ptr<agent::SessionLease> hold,
+      co_await agent::SessionLease::take(parts, std::move(session_id), desk.settings().id));
   std::unique_ptr<AgentSession> session(new AgentSession(desk, std::move(hold)));
-  agent::SessionHold& held = *session->hold_;
+  agent::SessionLease& held = *session->hold_;
   Result<std::unique_ptr<agent::Toolbox>> tools = agent::Toolbox::open(
       desk.settings(),
       {.executor = parts.executor,

@@ -68,11 +68,11 @@ class AgentSession {
   Async<void> close();
 
  private:
-  AgentSession(AgentDesk& desk, std::unique_ptr<agent::SessionHold> hold)
+  AgentSession(AgentDesk& desk, std::unique_ptr<agent::SessionLease> hold)
       : desk_(desk), hold_(std::move(hold)) {}
 
   AgentDesk& desk_;
-  std::unique_ptr<agent::SessionHold> hold_;
+  std::unique_ptr<agent::SessionLease> hold_;
   std::unique_ptr<agent::Toolbox> tools_;
 };
 

@@ -9,7 +9,7 @@
 #include "agent/tool/roots.h"
 #include "agent/tool/tools.h"
 #include "app/config/config_values.h"
-#include "app/input.h"
+#include "app/terminal/input.h"
 #include "base/try.h"
 #include "net/url.h"
 #include "policy/mapping.h"

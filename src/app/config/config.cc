@@ -7,9 +7,9 @@
 
 #include "app/config/config_values.h"
 #include "app/config/store_config.h"
-#include "app/input.h"
+#include "app/terminal/input.h"
 #include "base/try.h"
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "ledger/proof/note.h"
 #include "policy/mapping.h"
 

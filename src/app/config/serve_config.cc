@@ -113,7 +113,7 @@ Mapping login_keys(OAuthOptions& out, const std::filesystem::path& folder) {
   return keys;
 }
 
-Mapping upstream_keys(ServeConfig::Upstream& out, const std::filesystem::path& folder) {
+Mapping upstream_keys(ServeConfig::ToolServer& out, const std::filesystem::path& folder) {
   Mapping keys("a tool server");
   keys.required("name", "its name in records", name_schema(), read_name(out.name))
       .optional("command", "that starts it, as a list of words",
@@ -161,7 +161,7 @@ std::string clash(const EventsConfig& one, const EventsConfig& other) {
   return one.name == other.name ? fmt::format("`{}` is there twice", one.name) : std::string();
 }
 
-std::string clash(const ServeConfig::Upstream& one, const ServeConfig::Upstream& other) {
+std::string clash(const ServeConfig::ToolServer& one, const ServeConfig::ToolServer& other) {
   if (one.name == other.name) return fmt::format("`{}` is there twice", one.name);
   const auto& [shorter, longer] = std::minmax(one.name, other.name);
   if (!longer.starts_with(shorter + '.')) return {};
@@ -259,7 +259,7 @@ bool ServeConfig::only_here() const {
 
 Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
   ServeConfig::Agent agent;
-  ServeConfig::Upstream upstream;
+  ServeConfig::ToolServer upstream;
   AuthorizationConfig issuers;
   TelemetryConfig telemetry;
   EventsConfig consumer;
@@ -331,7 +331,7 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
 
 Result<void> read_serve(ServeConfig& out, const std::filesystem::path& folder, const Place& place) {
   SALLYPORT_CHECK_OK(serve_keys(out, folder).read(place));
-  for (const ServeConfig::Upstream& upstream : out.upstreams) {
+  for (const ServeConfig::ToolServer& upstream : out.upstreams) {
     if (upstream.command.empty() == upstream.url.empty()) {
       return place.refuse(
           fmt::format("`{}` needs a `command` or a `url`, one of them alone", upstream.name));

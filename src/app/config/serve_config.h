@@ -54,7 +54,7 @@ struct ServeConfig {
     std::string name{};
     std::string token_sha256{};  // hexadecimal
   };
-  struct Upstream {
+  struct ToolServer {
     std::string name{};
     std::vector<std::string> command{};  // that starts it, or
     std::string url{};                   // where it is reached
@@ -82,7 +82,7 @@ struct ServeConfig {
   std::string metrics_sha256{};  // of the token that opens /metrics; empty: none is asked for
   std::optional<TelemetryConfig> telemetry{};  // nothing: as the environment says
   std::vector<EventsConfig> events{};          // who gets every entry as it is written
-  std::vector<Upstream> upstreams{};
+  std::vector<ToolServer> upstreams{};
   std::optional<proxy::Settings> models{};  // providers of models; none: no model proxy
   std::optional<ConsoleConfig> console{};   // nothing: served as it is without a section
   std::vector<std::string> hosts{};

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "app/daemon/agent_tokens.h"
+#include "app/daemon/login/agent_tokens.h"
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "ledger/ledger.h"

@@ -16,24 +16,24 @@
 #include <cstdio>
 #include <set>
 
-#include "app/daemon/admission_log.h"
-#include "app/daemon/approvals_api.h"
-#include "app/daemon/authenticator.h"
+#include "app/daemon/api/approvals_api.h"
 #include "app/daemon/config_watch.h"
-#include "app/daemon/console_door.h"
-#include "app/daemon/hook_door.h"
-#include "app/daemon/model_door.h"
-#include "app/daemon/relay_door.h"
+#include "app/daemon/door/console_door.h"
+#include "app/daemon/door/hook_door.h"
+#include "app/daemon/door/model_door.h"
+#include "app/daemon/door/relay_door.h"
+#include "app/daemon/login/admission_log.h"
+#include "app/daemon/login/authenticator.h"
 #include "app/daemon/serve_pages.h"
 #include "app/daemon/telemetry_setup.h"
 #include "app/daemon/tls_watch.h"
-#include "app/exit_code.h"
 #include "app/gate.h"
 #include "app/gateway_plan.h"
-#include "app/input.h"
-#include "app/output.h"
 #include "app/outside/event_feed.h"
 #include "app/servers/served_upstreams.h"
+#include "app/terminal/exit_code.h"
+#include "app/terminal/input.h"
+#include "app/terminal/output.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "mcp/client/http_front.h"
@@ -55,7 +55,7 @@ LogForm form_of(const ServeOptions& options) {
 
 std::string names_of(const ServeConfig& config) {
   std::string names;
-  for (const ServeConfig::Upstream& upstream : config.upstreams) {
+  for (const ServeConfig::ToolServer& upstream : config.upstreams) {
     names += fmt::format("{}`{}`", names.empty() ? "" : ", ", upstream.name);
   }
   return names;

@@ -4,8 +4,8 @@
 
 #include <charconv>
 
-#include "app/environment.h"
-#include "app/input.h"
+#include "app/machine/environment.h"
+#include "app/terminal/input.h"
 #include "app/version.h"
 #include "base/encoding.h"
 #include "base/lower_case.h"

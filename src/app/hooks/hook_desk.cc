@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "app/environment.h"
-#include "app/exit_code.h"
 #include "app/gateway_plan.h"
 #include "app/hooks/hook_text.h"
+#include "app/machine/environment.h"
 #include "app/people/agent_ancestry.h"
+#include "app/terminal/exit_code.h"
 #include "autonomy/dispatch_context.h"
 #include "base/on_pool.h"
 #include "base/try.h"

@@ -1,6 +1,6 @@
 #include "app/hooks/hook_policy.h"
 
-#include "app/environment.h"
+#include "app/machine/environment.h"
 #include "autonomy/classifier.h"
 #include "base/json_members.h"
 #include "base/on_pool.h"
@@ -47,7 +47,7 @@ bool HookPolicy::stale() const {
   return origin_.changes && !(file_ && file_->still_holds(*origin_.changes));
 }
 
-HookPolicy::HookPolicy(const Means& means, Read read)
+HookPolicy::HookPolicy(const Parts& parts, Read read)
     : origin_(std::move(read.origin)),
       file_(read.file),
       extended_(read.extended),
@@ -55,14 +55,14 @@ HookPolicy::HookPolicy(const Means& means, Read read)
       guardrails_(std::move(read.guardrails)),
       plan_(read.plan),
       plans_(read.plan),
-      governor_({plans_, means.recorder, means.workspace.redactor(), means.workspace.clock(),
-                 means.workspace.entropy(), means.workspace.ledger().digest()}),
-      continuations_(means.recorder, means.workspace.ledger().digest(), means.workspace.clock(),
-                     means.workspace.entropy()),
+      governor_({plans_, parts.recorder, parts.workspace.redactor(), parts.workspace.clock(),
+                 parts.workspace.entropy(), parts.workspace.ledger().digest()}),
+      continuations_(parts.recorder, parts.recorder, parts.workspace.ledger().digest(),
+                     parts.workspace.clock(), parts.workspace.entropy()),
       hand_offs_(governor_, continuations_) {}
 
-Result<HookPolicy::Read> HookPolicy::read(const Means& means, policy::PolicyOrigin origin) {
-  Workspace& workspace = means.workspace;
+Result<HookPolicy::Read> HookPolicy::read(const Parts& parts, policy::PolicyOrigin origin) {
+  Workspace& workspace = parts.workspace;
   Read read{.origin = std::move(origin)};
   // Before its text: what changes in between is noticed the next time.
   if (read.origin.changes) read.file = FileState::of(*read.origin.changes);
@@ -70,7 +70,7 @@ Result<HookPolicy::Read> HookPolicy::read(const Means& means, policy::PolicyOrig
   if (read.policy.extended_file) read.extended = FileState::of(*read.policy.extended_file);
   SALLYPORT_TRY(read.guardrails, policy::compile_guardrails(read.policy, 1, &workspace.patterns()));
   core::PlanBuilder builder;
-  what_the_hook_brings(builder, means.origins);
+  what_the_hook_brings(builder, parts.origins);
   builder.reviewers(
       std::make_shared<const policy::PeopleOfFolder>(workspace.place().reviewers_file()));
   ledger::Ledger& ledger = workspace.ledger();
@@ -87,17 +87,17 @@ Result<HookPolicy::Read> HookPolicy::read(const Means& means, policy::PolicyOrig
   return read;
 }
 
-Task<std::shared_ptr<HookPolicy>> HookPolicy::load(Means means, std::string name) {
+Task<std::shared_ptr<HookPolicy>> HookPolicy::load(Parts parts, std::string name) {
   policy::PolicyOrigin origin = policy::PolicyOrigin::named(name);
   core::PlanShelf::Origin told{.source = origin.name, .who = who_runs_this(), .generation = 1};
-  const auto reading = [means, origin = std::move(origin)]() -> Result<Read> {
+  const auto reading = [parts, origin = std::move(origin)]() -> Result<Read> {
     SALLYPORT_TRY(Result<Read> read,
-                  shielded("the policy", [&] { return HookPolicy::read(means, origin); }));
+                  shielded("the policy", [&] { return HookPolicy::read(parts, origin); }));
     return read;
   };
   Result<Read> read =
-      means.aside ? co_await on_pool<Result<Read>>(*means.aside, reading) : reading();
-  ledger::Ledger& ledger = means.workspace.ledger();
+      parts.aside ? co_await on_pool<Result<Read>>(*parts.aside, reading) : reading();
+  ledger::Ledger& ledger = parts.workspace.ledger();
   SALLYPORT_CO_TRY(const auto before, ledger.fact("policy", "hash"));
   core::PlanShelf shelf(ledger, before.value_or(""));
   if (!read) {
@@ -110,7 +110,7 @@ Task<std::shared_ptr<HookPolicy>> HookPolicy::load(Means means, std::string name
     told.text = read->policy.text;
     SALLYPORT_CO_CHECK_OK(co_await shelf.load(read->plan, told));
   }
-  co_return std::shared_ptr<HookPolicy>(new HookPolicy(means, std::move(*read)));
+  co_return std::shared_ptr<HookPolicy>(new HookPolicy(parts, std::move(*read)));
 }
 
 bool HookPolicy::local_yes_counts(const json::object& request) const {

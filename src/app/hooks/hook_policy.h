@@ -29,7 +29,7 @@ class HookPolicy {
  public:
   // In force, and on record, when this returns. An error: it is no policy, and nothing may be
   // judged by it.
-  struct Means {
+  struct Parts {
     Workspace& workspace;
     core::Recorder&
         recorder;  // for what is judged: the ledger of the workspace, or one that counts
@@ -37,7 +37,7 @@ class HookPolicy {
     // Where it is read and compiled, which may take seconds; null: right here.
     boost::asio::thread_pool* aside = nullptr;
   };
-  static Task<std::shared_ptr<HookPolicy>> load(Means means, std::string name);
+  static Task<std::shared_ptr<HookPolicy>> load(Parts parts, std::string name);
   HookPolicy(const HookPolicy&) = delete;
 
   const std::string& name() const { return origin_.name; }
@@ -62,8 +62,8 @@ class HookPolicy {
     std::shared_ptr<const guardrails::Guardrails> guardrails{};
     std::shared_ptr<const core::Plan> plan{};
   };
-  HookPolicy(const Means& means, Read read);
-  static Result<Read> read(const Means& means, policy::PolicyOrigin origin);
+  HookPolicy(const Parts& parts, Read read);
+  static Result<Read> read(const Parts& parts, policy::PolicyOrigin origin);
 
   policy::PolicyOrigin origin_;
   std::optional<FileState> file_;

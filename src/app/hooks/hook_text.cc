@@ -9,7 +9,7 @@ namespace sallyport::app {
 
 using hook::Decision;
 
-Task<Decision> judge_text(core::Recorder& recorder, TextRules rules, std::string agent,
+Task<Decision> judge_text(core::RecordLog& records, TextRules rules, std::string agent,
                           hook::Event event) {
   const std::shared_ptr<const guardrails::Guardrails>& guardrails = rules.guardrails;
   const guardrails::Stage stage = event.kind == hook::Event::Kind::Prompt
@@ -24,7 +24,7 @@ Task<Decision> judge_text(core::Recorder& recorder, TextRules rules, std::string
     drafts.push_back(core::finding_row(std::move(finding), subject));
   }
   if (!drafts.empty()) {
-    SALLYPORT_CO_CHECK_OK(co_await recorder.append(std::move(drafts), core::Urgency::Announces));
+    SALLYPORT_CO_CHECK_OK(co_await records.append(std::move(drafts), core::Urgency::Announces));
   }
   switch (seen.verdict) {
     case guardrails::Verdict::Allow:

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "core/record/recorder.h"
+#include "core/record/record_log.h"
 #include "guardrails/check/guardrails.h"
 #include "guards/guardrail_records.h"
 #include "hook/decision.h"
@@ -20,7 +20,7 @@ struct TextRules {
 };
 
 // Every hit is on record when this returns.
-Task<hook::Decision> judge_text(core::Recorder& recorder, TextRules rules, std::string agent,
+Task<hook::Decision> judge_text(core::RecordLog& records, TextRules rules, std::string agent,
                                 hook::Event event);
 
 }  // namespace sallyport::app

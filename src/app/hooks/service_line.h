@@ -6,7 +6,7 @@
 #include <string>
 
 #include "app/hooks/hook_line.h"
-#include "app/system_setup.h"
+#include "app/machine/system_setup.h"
 
 namespace sallyport::app {
 

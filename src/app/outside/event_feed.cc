@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "app/ledger_bell.h"
 #include "app/version.h"
+#include "app/watch/ledger_bell.h"
 #include "base/try.h"
 #include "ledger/entry/entry.h"
 #include "ledger/read/export.h"

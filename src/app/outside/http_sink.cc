@@ -4,7 +4,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
-#include "app/environment.h"
+#include "app/machine/environment.h"
 #include "app/outside/event_sink.h"
 #include "app/run_on.h"
 #include "base/try.h"

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "app/environment.h"
+#include "app/machine/environment.h"
 #include "app/outside/event_sink.h"
 #include "base/try.h"
 

@@ -1,6 +1,6 @@
 #include "app/outside/witness_file.h"
 
-#include "app/input.h"
+#include "app/terminal/input.h"
 #include "base/try.h"
 
 namespace sallyport::app {

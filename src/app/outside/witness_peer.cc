@@ -46,7 +46,7 @@ void WitnessPeer::cancel() {
   if (running_ != nullptr) running_->cancel();
 }
 
-Task<WitnessPeer::Reply> WitnessPeer::post(std::string body) {
+Task<WitnessPeer::Response> WitnessPeer::post(std::string body) {
   const auto exchange = client_->exchange();
   running_ = exchange.get();
   struct Ended {
@@ -56,7 +56,7 @@ Task<WitnessPeer::Reply> WitnessPeer::post(std::string body) {
   net::HttpRequest request{.target = target_,
                            .headers = {{"Content-Type", "text/plain; charset=utf-8"}},
                            .body = std::move(body)};
-  Reply reply;
+  Response reply;
   SALLYPORT_CO_TRY(reply.head, co_await exchange->send(std::move(request), kLongestHead));
   SALLYPORT_CO_TRY(reply.body, co_await exchange->read_all(kLargestCosignature, kLongestBody));
   co_return reply;
@@ -65,7 +65,7 @@ Task<WitnessPeer::Reply> WitnessPeer::post(std::string body) {
 Async<WitnessAnswer> WitnessPeer::add_checkpoint(std::uint64_t old_size, ledger::Proof proof,
                                                  std::string checkpoint) {
   using enum WitnessAnswer::Kind;
-  const Result<Reply> reply = co_await post(request_text(old_size, proof, checkpoint));
+  const Result<Response> reply = co_await post(request_text(old_size, proof, checkpoint));
   if (!reply) co_return answered(Failed, 0, reply.error().message);
   const unsigned status = reply->head.status;
   switch (status) {
@@ -85,7 +85,7 @@ Async<WitnessAnswer> WitnessPeer::add_checkpoint(std::uint64_t old_size, ledger:
 }
 
 // As the specification advises: its lines are read as part of the note.
-WitnessAnswer WitnessPeer::cosigned(const Reply& reply, const std::string& checkpoint) const {
+WitnessAnswer WitnessPeer::cosigned(const Response& reply, const std::string& checkpoint) const {
   const auto failed = [](std::string detail) {
     return answered(WitnessAnswer::Kind::Failed, 200, std::move(detail));
   };
@@ -107,7 +107,7 @@ WitnessAnswer WitnessPeer::cosigned(const Reply& reply, const std::string& check
           .detail = "cosigned"};
 }
 
-WitnessAnswer WitnessPeer::differs(const Reply& reply) {
+WitnessAnswer WitnessPeer::differs(const Response& reply) {
   std::string_view text = reply.body;
   if (text.ends_with('\n')) text.remove_suffix(1);
   WitnessAnswer answer = answered(WitnessAnswer::Kind::Differs, 409, "it knows another size");

@@ -46,13 +46,13 @@ class WitnessPeer {
   WitnessPeer(ledger::WitnessPolicy::Witness witness, std::string target,
               std::unique_ptr<net::HttpClient> client)
       : witness_(std::move(witness)), target_(std::move(target)), client_(std::move(client)) {}
-  struct Reply {
+  struct Response {
     net::HttpHead head;
     std::string body;
   };
-  Task<Reply> post(std::string body);
-  WitnessAnswer cosigned(const Reply& reply, const std::string& checkpoint) const;
-  static WitnessAnswer differs(const Reply& reply);
+  Task<Response> post(std::string body);
+  WitnessAnswer cosigned(const Response& reply, const std::string& checkpoint) const;
+  static WitnessAnswer differs(const Response& reply);
 
   ledger::WitnessPolicy::Witness witness_;
   std::string target_;

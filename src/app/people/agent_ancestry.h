@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/context.h"
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 
 namespace sallyport::app {
 

@@ -9,6 +9,7 @@
 #include "app/records/entry_text.h"
 #include "base/cut_text.h"
 #include "base/json_members.h"
+#include "base/json_pointer.h"
 #include "base/try.h"
 #include "ledger/read/query.h"
 
@@ -18,12 +19,6 @@ namespace {
 
 constexpr std::size_t kMostMembers = 64;
 constexpr std::size_t kLongestShownText = 64u << 10;
-
-std::string escaped(std::string_view name) {
-  std::string out;
-  for (const char c : name) out += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
-  return out;
-}
 
 json::value bounded(const json::value& value) {
   if (value.is_string() && value.get_string().size() > kLongestShownText) {
@@ -43,7 +38,7 @@ void compare(const json::value* before, const json::value* now, const std::strin
     for (const json::key_value_pair& pair : *was) names.emplace(pair.key());
     for (const json::key_value_pair& pair : *is) names.emplace(pair.key());
     for (const std::string& name : names) {
-      compare(was->if_contains(name), is->if_contains(name), path + '/' + escaped(name), members);
+      compare(was->if_contains(name), is->if_contains(name), pointer_to(path, name), members);
     }
     return;
   }

@@ -8,7 +8,7 @@
 #include "core/approval/approval_state.h"
 #include "core/approval/bound_input.h"
 #include "core/approval/hidden_parts.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 
 namespace sallyport::app {
 

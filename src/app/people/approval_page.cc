@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 
 #include "app/records/entry_text.h"
-#include "app/terminal.h"
+#include "app/terminal/terminal.h"
 #include "base/json_for_people.h"
 #include "base/json_members.h"
 #include "base/visible_text.h"

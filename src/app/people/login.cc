@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "app/people/agent_ancestry.h"
-#include "app/registered_reviewers.h"
+#include "app/people/registered_reviewers.h"
 #include "base/try.h"
 #include "core/approval/reply_check.h"
 #include "ledger/secret/private_file.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "trust/control.h"
 
 namespace sallyport::app {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/plan/approval_rules.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 #include "ledger/store.h"
 #include "trust/score.h"
 #include "trust/standing.h"

@@ -13,18 +13,6 @@ namespace sallyport::app {
 
 namespace {
 
-std::string_view state_name(ledger::OpeningState state) {
-  switch (state) {
-    case ledger::OpeningState::Open:
-      return "open";
-    case ledger::OpeningState::Withheld:
-      return "withheld";
-    case ledger::OpeningState::Erased:
-      return "erased";
-  }
-  return "?";
-}
-
 std::string member(const OpenedEntry& entry, std::string_view name) {
   return visible(text_in(entry.entry.get_object(), name).value_or(""));
 }
@@ -123,7 +111,7 @@ std::string entry_page(const OpenedEntry& entry, const Terminal& terminal) {
   }
   row("body", json_in_lines(entry.body, 2));
   for (const ledger::Opening& opening : entry.openings) {
-    row("field", fmt::format("{:<9} {}", state_name(opening.state), visible(opening.path)));
+    row("field", fmt::format("{:<9} {}", to_string(opening.state), visible(opening.path)));
   }
   if (const json::value* const redactions = object.if_contains("redactions")) {
     row("redactions", json_in_lines(*redactions, 2));
@@ -138,7 +126,7 @@ std::string entry_json(const OpenedEntry& entry) {
   for (const ledger::Opening& opening : entry.openings) {
     openings.push_back(json::object{{"path", opening.path},
                                     {"form", opening.form == ledger::Form::Raw ? "raw" : "json"},
-                                    {"state", state_name(opening.state)}});
+                                    {"state", to_string(opening.state)}});
   }
   json::object shown{
       {"entry", entry.entry}, {"openings", std::move(openings)}, {"body", entry.body}};

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/terminal.h"
+#include "app/terminal/terminal.h"
 #include "base/json_for_people.h"
 #include "ledger/entry/entry.h"
 #include "ledger/store.h"

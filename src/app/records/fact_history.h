@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "autonomy/auto_use.h"
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "ledger/read/query.h"
 #include "trust/standing.h"
 #include "trust/tally.h"

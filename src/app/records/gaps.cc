@@ -5,7 +5,7 @@
 #include <boost/json.hpp>
 #include <istream>
 
-#include "app/terminal.h"
+#include "app/terminal/terminal.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "ledger/read/query.h"

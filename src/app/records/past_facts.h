@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "app/records/fact_history.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 #include "ledger/store.h"
 
 namespace sallyport::app {

@@ -124,8 +124,8 @@ Result<Rows> rows_behind(ledger::ReadView& view, const PageAsked& asked, std::ui
   }
 }
 
-Result<api::Answer> page_of(ledger::ReadView& view, const PageAsked& asked,
-                            const api::Request& request, const MakeRow& make) {
+Result<api::Response> page_of(ledger::ReadView& view, const PageAsked& asked,
+                              const api::Request& request, const MakeRow& make) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   std::uint64_t tree_size = asked.tree_size.value_or(size);
   if (asked.cursor) tree_size = asked.cursor->tree_size;
@@ -171,7 +171,7 @@ Result<api::Answer> page_of(ledger::ReadView& view, const PageAsked& asked,
   if (found.reached) {
     body["reached"] = json::object{{"sequence", *found.reached}, {"side", back ? "prev" : "next"}};
   }
-  return api::Answer{.body = std::move(body)};
+  return api::Response{.body = std::move(body)};
 }
 
 }  // namespace sallyport::app

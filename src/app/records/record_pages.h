@@ -38,8 +38,8 @@ using MakeRow = std::function<Result<std::optional<Row>>(ledger::ReadView& cut,
 // `{items,next,prev,tree_size,total,exact,reached}`. A page looks at a bounded number of entries.
 // Where it did not come to an end, `reached` is the last one that it looked at and the side on which
 // the next page goes on there.
-Result<api::Answer> page_of(ledger::ReadView& view, const PageAsked& asked,
-                            const api::Request& request, const MakeRow& make);
+Result<api::Response> page_of(ledger::ReadView& view, const PageAsked& asked,
+                              const api::Request& request, const MakeRow& make);
 
 // Rows of a list, and where the search for them stopped before its end.
 struct Rows {

@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "app/config/config.h"
-#include "app/input.h"
+#include "app/terminal/input.h"
 #include "base/clock.h"
 #include "base/encoding.h"
 #include "base/nearest.h"

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "app/environment.h"
+#include "app/machine/environment.h"
 #include "app/servers/account_file.h"
 #include "app/servers/browser.h"
 #include "app/servers/oauth_client.h"

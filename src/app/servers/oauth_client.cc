@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "app/input.h"
+#include "app/terminal/input.h"
 #include "base/try.h"
 #include "ledger/secret/private_file.h"
 

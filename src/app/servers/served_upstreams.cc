@@ -5,7 +5,7 @@
 
 #include <boost/json.hpp>
 
-#include "app/accounts.h"
+#include "app/machine/accounts.h"
 #include "app/servers/mcp_upstream.h"
 #include "app/servers/missing_program.h"
 #include "base/try.h"
@@ -17,7 +17,7 @@ namespace {
 
 // Never that of the service, whose files a tool server could read and change then, and never root.
 Result<std::optional<net::RunAs>> account_of(const ServeConfig& config,
-                                             const ServeConfig::Upstream& upstream) {
+                                             const ServeConfig::ToolServer& upstream) {
   const std::string& name = upstream.run_as.empty() ? config.run_as : upstream.run_as;
   if (upstream.command.empty() || name.empty()) return std::nullopt;
   SALLYPORT_TRY(net::RunAs account, account_named(name));
@@ -34,7 +34,7 @@ Result<std::optional<net::RunAs>> account_of(const ServeConfig& config,
 Result<std::vector<ServedUpstream>> served_upstreams(const ServeConfig& config,
                                                      Workspace& workspace) {
   std::vector<ServedUpstream> out;
-  for (const ServeConfig::Upstream& named : config.upstreams) {
+  for (const ServeConfig::ToolServer& named : config.upstreams) {
     McpOptions options{.name = named.name, .command = named.command};
     options.allow_http = named.allow_http;
     options.era = named.era;
@@ -59,7 +59,7 @@ Result<std::vector<ServedUpstream>> served_upstreams(const ServeConfig& config,
                    !named.url.empty(), named.command});
   }
   // What is for one server is not for the others, which would inherit it.
-  for (const ServeConfig::Upstream& named : config.upstreams) {
+  for (const ServeConfig::ToolServer& named : config.upstreams) {
     if (!named.bearer_env.empty()) unsetenv(named.bearer_env.c_str());
     if (named.oauth.client_secret_env) unsetenv(named.oauth.client_secret_env->c_str());
   }
@@ -94,7 +94,7 @@ mcp::HttpFront::Open gateways(Gate& gate, const std::vector<ServedUpstream>& ups
           std::move(link));
     };
     if (upstreams.size() == 1) return gateway(upstreams.front(), std::move(client));
-    std::vector<mcp::Switchboard::Upstream> lines;
+    std::vector<mcp::Switchboard::NamedServer> lines;
     for (const ServedUpstream& upstream : upstreams) {
       lines.push_back({upstream.name, [&upstream, gateway](std::unique_ptr<mcp::ClientLink> link) {
                          return gateway(upstream, std::move(link));
@@ -114,7 +114,7 @@ mcp::HttpFront::Open gateways(Gate& gate, const std::vector<ServedUpstream>& ups
 json::object missing_programs(const ServeConfig& config) {
   const char* const path = std::getenv("PATH");
   json::object missing;
-  for (const ServeConfig::Upstream& upstream : config.upstreams) {
+  for (const ServeConfig::ToolServer& upstream : config.upstreams) {
     if (upstream.command.empty()) continue;
     const std::string why = missing_program(upstream.command, path ? path : "/usr/bin:/bin");
     if (!why.empty()) missing[upstream.name] = why;

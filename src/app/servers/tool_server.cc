@@ -202,7 +202,7 @@ std::shared_ptr<core::Upstream> ToolServer::call_of(const std::string& tool) {
       mcp::request_text("0", "tools/call", json::serialize(params)), settings_.limits.json());
   if (!request) return nullptr;
   // The arguments are those of the call that the Governor lets through.
-  mcp::Asked asked{.tool = tool, .input = json::object()};
+  mcp::CallParams asked{.tool = tool, .input = json::object()};
   return std::make_shared<mcp::ForwardedCall>(
       mcp::ForwardedCall::Parts{
           .server = *this, .words = mcp::Words::Own, .keep = shared_from_this()},

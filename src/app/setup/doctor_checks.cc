@@ -7,16 +7,16 @@
 #include <cerrno>
 #include <cstring>
 
-#include "app/environment.h"
-#include "app/input.h"
-#include "app/network_fs.h"
-#include "app/registered_reviewers.h"
+#include "app/machine/environment.h"
+#include "app/machine/network_fs.h"
+#include "app/people/registered_reviewers.h"
 #include "app/setup/doctor.h"
 #include "app/setup/settings_file.h"
 #include "app/setup/wiring.h"
+#include "app/terminal/input.h"
 #include "base/encoding.h"
 #include "base/try.h"
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "external/peer.h"
 #include "guards/detect/detectors.h"
 #include "hook/dialect.h"

@@ -5,10 +5,10 @@
 
 #include <boost/json.hpp>
 
-#include "app/output.h"
 #include "app/people/agent_ancestry.h"
 #include "app/setup/settings_file.h"
 #include "app/setup/wiring.h"
+#include "app/terminal/output.h"
 #include "base/try.h"
 #include "hook/dialect.h"
 #include "policy/policy_loader.h"

@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "app/input.h"
-#include "app/replaced_file.h"
+#include "app/machine/replaced_file.h"
+#include "app/terminal/input.h"
 #include "base/try.h"
 
 namespace sallyport::app {

@@ -15,9 +15,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "app/output.h"
 #include "app/run_on.h"
 #include "app/setup/setup_files.h"
+#include "app/terminal/output.h"
 #include "base/try.h"
 #include "net/process.h"
 

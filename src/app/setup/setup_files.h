@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "app/system_setup.h"
+#include "app/machine/system_setup.h"
 
 namespace sallyport::app {
 

@@ -4,7 +4,7 @@
 
 #include <boost/json.hpp>
 
-#include "app/output.h"
+#include "app/terminal/output.h"
 #include "app/workbench/backtest.h"
 #include "base/visible_text.h"
 

@@ -24,12 +24,6 @@ using policy::YamlNode;
 constexpr std::size_t kLongestCaseText = 1u << 20;
 constexpr std::size_t kMostCaseItems = 10'000;
 
-const YamlNode* member_of(const YamlNode& node, std::string_view name) {
-  const auto found = std::ranges::find_if(
-      node.members, [&](const YamlMember& member) { return member.key.text == name; });
-  return found == node.members.end() ? nullptr : &found->value;
-}
-
 // Where `null` says the same as nothing.
 ReadValue maybe(ReadValue read) {
   return [read = std::move(read)](const Place& place) -> Result<void> {
@@ -460,7 +454,7 @@ Result<CallCase> read_row(YamlNode node, const EachRow& row, const std::string& 
                       key.text, key.text));
     }
   }
-  const bool named = member_of(node, "name") != nullptr || member_of(node, "id") != nullptr;
+  const bool named = node.find("name") != nullptr || node.find("id") != nullptr;
   if (!named) {
     YamlNode key, name = *row.node;
     key.text = "name";
@@ -482,14 +476,14 @@ std::string CallCase::place() const {
 }
 
 bool is_call_case(const YamlNode& node) {
-  if (member_of(node, "call") != nullptr || member_of(node, "each") != nullptr) return true;
+  if (node.find("call") != nullptr || node.find("each") != nullptr) return true;
   constexpr std::string_view kOfGuardrails[] = {"stage", "text", "texts", "arguments"};
-  return std::ranges::none_of(
-      kOfGuardrails, [&](std::string_view name) { return member_of(node, name) != nullptr; });
+  return std::ranges::none_of(kOfGuardrails,
+                              [&](std::string_view name) { return node.find(name) != nullptr; });
 }
 
 Result<std::vector<CallCase>> read_call_case(const YamlNode& node, const std::string& file) {
-  const YamlNode* const each = member_of(node, "each");
+  const YamlNode* const each = node.find("each");
   std::vector<CallCase> all;
   if (each == nullptr) {
     SALLYPORT_TRY(CallCase one, read_one(node, file));

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "core/call/rehearsal.h"
 #include "core/plan/call_rules.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 #include "effects/call_facts.h"
 #include "effects/file_view.h"
 #include "policy/policy.h"

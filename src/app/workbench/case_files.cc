@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "app/input.h"
+#include "app/terminal/input.h"
 #include "app/workbench/guard_config.h"
 #include "base/try.h"
 #include "guardrails/document/gallery.h"

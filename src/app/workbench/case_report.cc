@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "app/output.h"
+#include "app/terminal/output.h"
 #include "base/visible_text.h"
 
 namespace sallyport::app {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "app/workbench/case_expectations.h"
 #include "base/try.h"
 
 namespace sallyport::app {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <functional>
-#include <set>
 
 #include "base/json_members.h"
+#include "base/json_pointer.h"
 #include "base/try.h"
 #include "mcp/server/pins.h"
 
@@ -19,215 +19,6 @@ namespace {
 constexpr std::size_t kMostOfAKind = 3;
 constexpr std::size_t kMostEdits = 8;
 constexpr std::size_t kMostTrials = 200;
-
-std::string tier_verdict(Autonomy tier) {
-  if (tier == Autonomy::Shadow) return "shadow";
-  return tier == Autonomy::Suggest ? "proposed" : "asks";
-}
-
-std::optional<std::size_t> check_index(const policy::Policy& policy, std::string_view label) {
-  if (!policy.guardrails) return std::nullopt;
-  const auto& checks = policy.guardrails->checks;
-  const auto found = std::ranges::find(checks, label, &guardrails::Check::label);
-  if (found == checks.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - checks.begin());
-}
-
-// Where a tier comes from, as a place of the policy. Empty: the policy does not say it.
-std::string tier_pointer(std::string_view source, const core::Rehearsal& seen,
-                         const PolicyTree& tree) {
-  const std::string& agent = seen.call.agent_id;
-  const std::string& tool = seen.call.tool;
-  const std::string& effect = seen.classification.effect_class;
-  const auto first_there = [&](std::initializer_list<std::string> pointers) {
-    for (const std::string& pointer : pointers) {
-      if (tree.at(pointer) != nullptr) return pointer;
-    }
-    return std::string();
-  };
-  const auto listed = [&](const std::string& list, std::initializer_list<std::string> names) {
-    const json::value* const all = tree.at(list);
-    if (all == nullptr || !all->is_array()) return std::string();
-    for (std::size_t i = 0; i < all->get_array().size(); ++i) {
-      for (const std::string& name : names) {
-        if (all->get_array()[i] == json::value(name)) return fmt::format("{}/{}", list, i);
-      }
-    }
-    return std::string();
-  };
-  if (source == "agent_action_tiers") {
-    const std::string table = "/autonomy/agent_action_tiers" + pointer_step(agent);
-    return first_there({table + pointer_step(tool), table + pointer_step(effect)});
-  }
-  if (source == "agent_tiers") return first_there({"/autonomy/agent_tiers" + pointer_step(agent)});
-  if (source == "action_tiers") {
-    return first_there({"/autonomy/action_tiers" + pointer_step(tool),
-                        "/autonomy/action_tiers" + pointer_step(effect)});
-  }
-  if (source == "autonomy_tier" || source == "tier" || source == "ceiling" || source == "budget") {
-    return first_there({"/autonomy/" + std::string(source)});
-  }
-  if (source == "trust") return first_there({"/trust/enforce"});
-  if (source == "requires_human") {
-    const json::value* const all = tree.at("/autonomy/requires_human");
-    if (all != nullptr && *all == json::value(true)) return "/autonomy/requires_human";
-    std::string found = listed("/autonomy/requires_human_actions", {tool, effect});
-    return found.empty() ? listed("/autonomy/requires_human_agents", {agent}) : found;
-  }
-  return {};
-}
-
-// The row of `tools` that says what the tool is. Empty: none does.
-std::string tool_pointer(const core::Rehearsal& seen, const PolicyTree& tree) {
-  const json::value* const tools = tree.at("/tools");
-  if (tools == nullptr || !tools->is_array()) return {};
-  std::string any;
-  for (std::size_t i = 0; i < tools->get_array().size(); ++i) {
-    const json::object* const row = tools->get_array()[i].if_object();
-    if (row == nullptr || text_in(*row, "tool") != seen.call.tool) continue;
-    const auto server = text_in(*row, "server");
-    if (server == seen.call.server) return fmt::format("/tools/{}", i);
-    if (!server) any = fmt::format("/tools/{}", i);
-  }
-  return any;
-}
-
-std::string grant_pointer(const PolicyTree& tree) {
-  return tree.at("/grants/required") ? "/grants/required" : "/grants";
-}
-
-// Which of the tiers that were weighed keep the call from running by itself.
-std::vector<core::TierStep> holding_steps(const core::Rehearsal& seen) {
-  static const std::set<std::string, std::less<>> kLowering = {
-      "ceiling", "demotion", "scope", "grant", "requires_human", "budget", "trust"};
-  std::optional<core::TierStep> base;
-  std::vector<core::TierStep> holding;
-  for (const core::TierStep& step : seen.tier_steps) {
-    // A rule that lifts is a base; one that asks is a cause of its own.
-    if (step.source == "rule" && step.tier != Autonomy::ActAuto) continue;
-    if (!kLowering.contains(step.source)) {
-      base = step;
-    } else if (step.tier < Autonomy::ActAuto) {
-      holding.push_back(step);
-    }
-  }
-  if (base && base->tier < Autonomy::ActAuto) holding.insert(holding.begin(), *base);
-  return holding;
-}
-
-// What a match of a rule does to the call (RU-3). Empty: it restricts nothing.
-std::string match_verdict(const json::object& match) {
-  const auto then = text_in(match, "then");
-  if (then == "deny") return text_in(match, "match") == "yes" ? "refused" : "asks";
-  return then == "ask" ? "asks" : "";
-}
-
-class CauseList {
- public:
-  CauseList(const core::Rehearsal& seen, const policy::Policy& policy, const PolicyTree& tree)
-      : seen_(seen), policy_(policy), tree_(tree) {}
-
-  std::vector<Cause> all() {
-    for (const GuardRun& run : seen_.guard_runs) add_guard(run);
-    add_rules();
-    add_tiers();
-    if (causes_.empty() && seen_.refusal) {
-      causes_.push_back({.kind = "call", .verdict = "refused", .text = *seen_.refusal});
-    }
-    return std::move(causes_);
-  }
-
- private:
-  void add(Cause cause) {
-    if (std::ranges::find(causes_, cause) == causes_.end()) causes_.push_back(std::move(cause));
-  }
-
-  void add_guard(const GuardRun& run) {
-    const bool denies = run.verdict == GuardVerdict::Deny ||
-                        (run.verdict == GuardVerdict::Error && run.why != "fail_open");
-    if (!denies && run.verdict != GuardVerdict::Ask) return;
-    const std::string verdict = denies ? "refused" : "asks";
-    if (run.guard == "guardrails" && run.verdict == GuardVerdict::Deny) return add_checks(run);
-    if (run.stage == "grant") {
-      return add({"grant", run.rule.value_or("grant"), tree_.place(grant_pointer(tree_)), verdict,
-                  why_of(run)});
-    }
-    if (run.guard == "tool-pins") {
-      return add({"pin", run.rule.value_or("pin"), "", verdict,
-                  "the definition of the tool has changed since it was accepted"});
-    }
-    add({"guard", run.guard, "", verdict, run.why.value_or(run.rule.value_or(""))});
-  }
-
-  static std::string why_of(const GuardRun& run) {
-    const json::object* const evidence = run.evidence.if_object();
-    return evidence ? text_or_empty(*evidence, "why") : std::string();
-  }
-
-  void add_checks(const GuardRun& run) {
-    bool any = false;
-    for (const json::object& finding : seen_.findings) {
-      if (text_in(finding, "action") != "block") continue;
-      const std::string check = text_or_empty(finding, "check");
-      add({"check", check, place_of_check(check), "refused",
-           fmt::format("it finds something at {}",
-                       text_in(finding, "path").value_or("the input"))});
-      any = true;
-    }
-    const std::string check = run.rule.value_or("guardrails");
-    if (!any) add({"check", check, place_of_check(check), "refused", run.why.value_or("")});
-  }
-
-  std::string place_of_check(const std::string& check) const {
-    const std::optional<std::size_t> index = check_index(policy_, check);
-    return tree_.place(index ? fmt::format("/guardrails/checks/{}", *index) : "/guardrails");
-  }
-
-  void add_rules() {
-    if (!seen_.rules) return;
-    const auto verdict = seen_.rules->verdict;
-    const bool restricts =
-        verdict == core::RuleAnswer::Verdict::Refused || verdict == core::RuleAnswer::Verdict::Asks;
-    if (!restricts) return;
-    const std::size_t before = causes_.size();
-    const json::value* const matches = seen_.rules->record.if_contains("matches");
-    if (matches != nullptr && matches->is_array()) {
-      for (const json::value& each : matches->get_array()) {
-        const json::object& match = each.as_object();
-        const std::string rule = text_or_empty(match, "rule");
-        const std::string says = match_verdict(match);
-        if (says.empty()) continue;
-        add({"rule", rule, tree_.place_of_rule(rule), says,
-             fmt::format("it matches: {}", text_in(match, "match").value_or("?"))});
-      }
-    }
-    if (causes_.size() != before) return;
-    const std::string says = verdict == core::RuleAnswer::Verdict::Refused ? "refused" : "asks";
-    if (!seen_.rules->rule.empty()) {
-      add({"rule", seen_.rules->rule, tree_.place_of_rule(seen_.rules->rule), says,
-           seen_.rules->text});
-    } else {
-      add({"unlisted", "unlisted", tree_.place("/unlisted"), says,
-           "no rule decides an effect of the call"});
-    }
-  }
-
-  void add_tiers() {
-    if (!seen_.tiered) return;
-    for (const core::TierStep& step : holding_steps(seen_)) {
-      const std::string pointer = tier_pointer(step.source, seen_, tree_);
-      add({"tier", step.source, pointer.empty() ? std::string() : tree_.place(pointer),
-           tier_verdict(step.tier),
-           step.about.empty() ? std::string(to_string(step.tier))
-                              : fmt::format("{}, {}", to_string(step.tier), step.about)});
-    }
-  }
-
-  const core::Rehearsal& seen_;
-  const policy::Policy& policy_;
-  const PolicyTree& tree_;
-  std::vector<Cause> causes_;
-};
 
 struct Edit {
   EditText told{};
@@ -543,7 +334,7 @@ class Search {
       const std::function<void(const std::string& path, const std::string& text)>& visit) {
     if (const json::object* const object = value.if_object()) {
       for (const auto& member : *object) {
-        for_each_text(path + pointer_step(member.key()), member.value(), visit);
+        for_each_text(pointer_to(path, member.key()), member.value(), visit);
       }
     } else if (const json::array* const array = value.if_array()) {
       for (std::size_t i = 0; i < array->size(); ++i) {
@@ -621,50 +412,6 @@ class Search {
 };
 
 }  // namespace
-
-std::vector<Cause> causes_of(const core::Rehearsal& seen, const policy::Policy& policy,
-                             const PolicyTree& tree) {
-  if (verdict_of(seen) == "runs") return {};
-  return CauseList(seen, policy, tree).all();
-}
-
-// The first cause of the verdict; of a call that runs, what lets it.
-Cause decider_of(const core::Rehearsal& seen, const policy::Policy& policy,
-                 const PolicyTree& tree) {
-  const std::string verdict(verdict_of(seen));
-  const std::vector<Cause> causes = causes_of(seen, policy, tree);
-  if (seen.rules && !seen.rules->rule.empty()) {
-    const bool by_rule =
-        (verdict == "refused" && seen.rules->verdict == core::RuleAnswer::Verdict::Refused) ||
-        (verdict == "asks" && seen.rules->verdict == core::RuleAnswer::Verdict::Asks) ||
-        (verdict == "runs" && seen.rules->verdict == core::RuleAnswer::Verdict::Allowed);
-    const bool guard_first = std::ranges::any_of(causes, [&](const Cause& cause) {
-      return cause.verdict == "refused" && cause.kind != "rule" && cause.kind != "unlisted" &&
-             cause.kind != "tier";
-    });
-    if (by_rule && !guard_first) {
-      return {"rule", seen.rules->rule, tree.place_of_rule(seen.rules->rule), verdict,
-              seen.rules->text};
-    }
-  }
-  // The tier that holds is the decider among tiers, not the first that was weighed.
-  for (const Cause& cause : causes) {
-    if (cause.verdict == verdict && cause.kind != "tier") return cause;
-  }
-  const std::string pointer = tier_pointer(seen.tier_source, seen, tree);
-  if (seen.tier_source == "observe" || !seen.tiered) {
-    const std::string row = tool_pointer(seen, tree);
-    const bool said = seen.classification.source == "policy" && !row.empty();
-    return {said ? "tool" : "class", said ? seen.call.tool : seen.classification.source,
-            said ? tree.place(row) : std::string(), verdict, "the tool only observes"};
-  }
-  if (!seen.refusal || verdict == "shadow") {
-    return {"tier", seen.tier_source, pointer.empty() ? std::string() : tree.place(pointer),
-            verdict, std::string(to_string(seen.tier))};
-  }
-  return causes.empty() ? Cause{.kind = "call", .verdict = verdict, .text = *seen.refusal}
-                        : causes.front();
-}
 
 Result<std::vector<Change>> changes_for(const CallTrial& trial, const std::vector<Cause>& causes) {
   if (causes.empty()) return std::vector<Change>{};

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "app/environment.h"
+#include "app/machine/environment.h"
 #include "app/records/fact_history.h"
 #include "app/workbench/explanation.h"
 #include "core/plan/policy_text.h"

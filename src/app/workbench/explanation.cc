@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "app/output.h"
 #include "app/records/entry_text.h"
-#include "app/terminal.h"
+#include "app/terminal/output.h"
+#include "app/terminal/terminal.h"
 #include "base/json_members.h"
 #include "base/visible_text.h"
 #include "core/plan/capability.h"

@@ -5,9 +5,9 @@
 #include <boost/json.hpp>
 #include <cstdio>
 
-#include "app/input.h"
-#include "app/output.h"
-#include "app/pattern_files.h"
+#include "app/machine/pattern_files.h"
+#include "app/terminal/input.h"
+#include "app/terminal/output.h"
 #include "base/entropy.h"
 #include "base/try.h"
 #include "guardrails/document/gallery.h"

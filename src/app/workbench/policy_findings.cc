@@ -7,6 +7,7 @@
 #include <set>
 
 #include "autonomy/effect_table.h"
+#include "base/json_pointer.h"
 #include "effects/profiles.h"
 #include "effects/tool_effects.h"
 #include "guardrails/check/entry_reach.h"
@@ -21,14 +22,6 @@ namespace {
 using guardrails::Action;
 using guardrails::Check;
 using guardrails::CheckType;
-
-std::string pointer_step(std::string_view name) {
-  std::string step;
-  for (const char c : name) {
-    step += c == '~' ? std::string("~0") : c == '/' ? std::string("~1") : std::string(1, c);
-  }
-  return step;
-}
 
 json::object dead_by(std::string unit) {
   return {{"dead", std::move(unit)}};
@@ -183,15 +176,15 @@ class PolicyLint {
     const auto& tiers = linted_.policy->autonomy;
     if (!tiers) return;
     for (const auto& [name, tier] : tiers->action_tiers) {
-      action_row("/autonomy/action_tiers/" + pointer_step(name), name);
+      action_row(pointer_to("/autonomy/action_tiers", name), name);
     }
     for (const auto& [agent, table] : tiers->agent_action_tiers) {
-      const std::string at = "/autonomy/agent_action_tiers/" + pointer_step(agent);
+      const std::string at = pointer_to("/autonomy/agent_action_tiers", agent);
       if (excluded(*tiers, agent, at)) continue;
-      for (const auto& [name, tier] : table) action_row(at + '/' + pointer_step(name), name);
+      for (const auto& [name, tier] : table) action_row(pointer_to(at, name), name);
     }
     for (const auto& [agent, tier] : tiers->agent_tiers) {
-      const std::string at = "/autonomy/agent_tiers/" + pointer_step(agent);
+      const std::string at = pointer_to("/autonomy/agent_tiers", agent);
       if (!excluded(*tiers, agent, at)) idle_row(*tiers, agent, tier, at);
     }
   }

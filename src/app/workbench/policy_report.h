@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/environment.h"
+#include "app/machine/environment.h"
 #include "guardrails/check/guardrails.h"
 #include "policy/policy.h"
 #include "rules/warnings.h"

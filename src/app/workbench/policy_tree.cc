@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/try.h"
-#include "policy/rule_keys.h"
+#include "policy/extended_policy.h"
 #include "policy/shipped.h"
 #include "policy/yaml_json.h"
 
@@ -13,17 +13,11 @@ namespace sallyport::app {
 
 namespace {
 
-const policy::YamlNode* member_of(const policy::YamlNode& node, std::string_view name) {
-  const auto found = std::ranges::find_if(
-      node.members, [&](const policy::YamlMember& member) { return member.key.text == name; });
-  return found == node.members.end() ? nullptr : &found->value;
-}
-
 const policy::YamlNode* rule_in(const policy::YamlNode& root, std::string_view id) {
-  const policy::YamlNode* const rules = member_of(root, "rules");
+  const policy::YamlNode* const rules = root.find("rules");
   if (rules == nullptr) return nullptr;
   for (const policy::YamlNode& rule : rules->items) {
-    const policy::YamlNode* const name = member_of(rule, "id");
+    const policy::YamlNode* const name = rule.find("id");
     if (name != nullptr && name->text == id) return &rule;
   }
   return nullptr;
@@ -35,20 +29,6 @@ std::string first_step(std::string_view pointer) {
 }
 
 }  // namespace
-
-std::string pointer_step(std::string_view name) {
-  std::string step = "/";
-  for (const char c : name) {
-    if (c == '~') {
-      step += "~0";
-    } else if (c == '/') {
-      step += "~1";
-    } else {
-      step += c;
-    }
-  }
-  return step;
-}
 
 Result<PolicyTree> PolicyTree::read(const core::PolicyText& text, const std::string& file) {
   PolicyTree tree;
@@ -74,8 +54,8 @@ Result<PolicyTree> PolicyTree::read(const core::PolicyText& text, const std::str
 
 std::string PolicyTree::place(std::string_view pointer) const {
   const File* file = &own_;
-  if (pointer.size() > 1 && base_ && member_of(own_.root, first_step(pointer)) == nullptr &&
-      member_of(base_->root, first_step(pointer)) != nullptr) {
+  if (pointer.size() > 1 && base_ && own_.root.find(first_step(pointer)) == nullptr &&
+      base_->root.find(first_step(pointer)) != nullptr) {
     file = &*base_;
   }
   return policy::place_of(policy::node_at(file->root, pointer), file->name);

@@ -39,7 +39,4 @@ class PolicyTree {
   json::value value_;
 };
 
-// A name as one step of a JSON Pointer.
-std::string pointer_step(std::string_view name);
-
 }  // namespace sallyport::app

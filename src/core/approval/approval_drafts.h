@@ -11,7 +11,7 @@
 
 #include "core/approval/approval_state.h"
 #include "core/approval/hidden_parts.h"
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "sallyport/approval.h"
 
 namespace sallyport::core {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/entropy.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 #include "sallyport/approval.h"
 
 namespace sallyport::core {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 
 namespace sallyport::core {
 

@@ -31,7 +31,7 @@ Result<Reply> Approvals::reply_of(const State& state) {
     const std::string word(to_string(state.status));
     return fail(ErrorCode::Conflict, "the approval is already " + word, {}, word);
   }
-  SALLYPORT_TRY(const json::object entry, recorder_.entry(state.sequence));
+  SALLYPORT_TRY(const json::object entry, records_.entry(state.sequence));
   const json::object* const body = object_in(entry, "body");
   // An earlier release named one reviewer, in the decision alone.
   Reply reply{
@@ -42,7 +42,7 @@ Result<Reply> Approvals::reply_of(const State& state) {
   if (!votes.empty()) reply.door = votes.back().door;
   const bool answered = reply.kind == Reply::Kind::Approved && state.call_id.empty();
   if (answered && !votes.empty() && votes.back().sequence != 0) {
-    SALLYPORT_TRY(const json::object response, recorder_.entry(votes.back().sequence));
+    SALLYPORT_TRY(const json::object response, records_.entry(votes.back().sequence));
     const json::object* const said = object_in(response, "body");
     if (said != nullptr) reply.answer = text_or_empty(*said, "answer");
   }

@@ -13,7 +13,6 @@
 #include "core/approval/reply_check.h"
 #include "core/approval/vote_check.h"
 #include "core/call/waiting_facts.h"
-#include "core/record/drafts.h"
 #include "core/record/plain_text.h"
 
 namespace sallyport::core {
@@ -123,15 +122,15 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
     if (now.folded()) continue;
     if (clock_.wall() >= now.expires_at)
       co_return not_pending(approval_id, ApprovalStatus::Expired);
-    SALLYPORT_CO_TRY(const json::object request, stored_request(recorder_, approval_id));
+    SALLYPORT_CO_TRY(const json::object request, stored_request(records_, approval_id));
     SALLYPORT_CO_CHECK_OK(check_reply(reply, request, now));
     const Vote vote = vote_of(reply);
     const std::shared_ptr<const ApprovalRules> rules = this->rules();
-    const Result<void> his = check_whose(rules.get(), recorder_, approval_id, vote, request);
+    const Result<void> his = check_whose(rules.get(), records_, approval_id, vote, request);
     if (!his) {
       std::vector<Draft> refused;
       refused.push_back(refused_draft(approval_id, vote, his.error().message, request));
-      SALLYPORT_CO_CHECK_OK(co_await recorder_.append(std::move(refused), Urgency::Reports));
+      SALLYPORT_CO_CHECK_OK(co_await records_.append(std::move(refused), Urgency::Reports));
       co_return std::unexpected(his.error());
     }
     State next = now;
@@ -151,7 +150,7 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
       drafts.back().facts.push_back(next.fact(approval_id));
     }
     const auto written =
-        co_await recorder_.append(std::move(drafts), Urgency::Reports, {now.expected(approval_id)});
+        co_await records_.append(std::move(drafts), Urgency::Reports, {now.expected(approval_id)});
     // Another process answered at the same moment.
     if (!written && written.error().code == ErrorCode::Conflict) continue;
     if (!written) co_return std::unexpected(written.error());
@@ -171,11 +170,11 @@ Task<void> Approvals::disown_forged(std::string approval_id) {
     SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
     const bool decided = now && now->decided();
     if (!decided && !(now && now->open() && !now->votes.empty())) co_return Result<void>{};
-    SALLYPORT_CO_TRY(const json::object request, stored_request(recorder_, approval_id));
+    SALLYPORT_CO_TRY(const json::object request, stored_request(records_, approval_id));
     State next = *now;
     std::vector<Draft> drafts;
     std::erase_if(next.votes, [&](const Vote& vote) {
-      Result<void> his = check_whose(rules.get(), recorder_, approval_id, vote, request);
+      Result<void> his = check_whose(rules.get(), records_, approval_id, vote, request);
       // The host of another call cannot have been asked about this one.
       if (his && vote.door == kHostDoor) {
         his = fail(ErrorCode::Unauthenticated, "it was observed at a host, for another call");
@@ -194,8 +193,8 @@ Task<void> Approvals::disown_forged(std::string approval_id) {
     next.expires_at = from_rfc3339(text_or_empty(request, "deadline")).value_or(WallTime{});
     drafts.back().facts.push_back(next.fact(approval_id));
     live_questions::add_reopened(drafts.back().facts, approval_id, *now);
-    const auto written = co_await recorder_.append(std::move(drafts), Urgency::Reports,
-                                                   {now->expected(approval_id)});
+    const auto written =
+        co_await records_.append(std::move(drafts), Urgency::Reports, {now->expected(approval_id)});
     if (!written && written.error().code == ErrorCode::Conflict) continue;
     if (!written) co_return std::unexpected(written.error());
     co_return Result<void>{};
@@ -209,7 +208,7 @@ Task<void> Approvals::escalate(std::string approval_id, std::vector<std::string>
     SALLYPORT_CO_TRY(const State now, open_state(approval_id));
     if (clock_.wall() >= now.expires_at)
       co_return not_pending(approval_id, ApprovalStatus::Expired);
-    SALLYPORT_CO_TRY(const json::object request, stored_request(recorder_, approval_id));
+    SALLYPORT_CO_TRY(const json::object request, stored_request(records_, approval_id));
     SALLYPORT_CO_CHECK_OK(check_reviewer(by, request, now));
     State next = now;
     SALLYPORT_CO_CHECK_OK(add_reviewers(next, to, request));
@@ -218,7 +217,7 @@ Task<void> Approvals::escalate(std::string approval_id, std::vector<std::string>
     std::vector<Draft> drafts = passed_on_drafts(approval_id, to, named, request);
     drafts.back().facts.push_back(next.fact(approval_id));
     const auto written =
-        co_await recorder_.append(std::move(drafts), Urgency::Reports, {now.expected(approval_id)});
+        co_await records_.append(std::move(drafts), Urgency::Reports, {now.expected(approval_id)});
     // Another process answered at the same moment.
     if (!written && written.error().code == ErrorCode::Conflict) continue;
     if (!written) co_return std::unexpected(written.error());
@@ -232,7 +231,7 @@ Task<void> Approvals::pass_on(std::string approval_id) {
     SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
     const WallTime time = clock_.wall();
     if (!now || !now->passes_on(time) || time >= now->expires_at) co_return Result<void>{};
-    SALLYPORT_CO_TRY(const json::object request, stored_request(recorder_, approval_id));
+    SALLYPORT_CO_TRY(const json::object request, stored_request(records_, approval_id));
     State next = *now;
     next.later.clear();
     std::vector<Draft> drafts;
@@ -248,8 +247,8 @@ Task<void> Approvals::pass_on(std::string approval_id) {
       append(drafts, passed_on_drafts(approval_id, to, by, request));
     }
     drafts.back().facts.push_back(next.fact(approval_id));
-    const auto written = co_await recorder_.append(std::move(drafts), Urgency::Reports,
-                                                   {now->expected(approval_id)});
+    const auto written =
+        co_await records_.append(std::move(drafts), Urgency::Reports, {now->expected(approval_id)});
     if (!written && written.error().code == ErrorCode::Conflict) continue;
     if (!written) co_return std::unexpected(written.error());
     log_.ring(approval_id);
@@ -266,7 +265,7 @@ Task<void> Approvals::settle(std::string approval_id) {
   const Vote last = now->counted().back();
   Closing closing{.status = *folded, .door = last.door};
   if (last.sequence != 0) {
-    SALLYPORT_CO_TRY(const json::object response, recorder_.entry(last.sequence));
+    SALLYPORT_CO_TRY(const json::object response, records_.entry(last.sequence));
     if (const json::object* const body = object_in(response, "body")) {
       closing.reason = text_or_empty(*body, "reason");
     }
@@ -279,11 +278,11 @@ Task<void> Approvals::settle(std::string approval_id) {
 Task<bool> Approvals::close(std::string approval_id, ApprovalStatus from, Closing closing) {
   SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
   if (!now || now->status != from) co_return false;
-  SALLYPORT_CO_TRY(const json::object request, stored_request(recorder_, approval_id));
+  SALLYPORT_CO_TRY(const json::object request, stored_request(records_, approval_id));
   State next = *now;
   const auto written =
-      co_await recorder_.append(decision_drafts(approval_id, next, closing, request, clock_.wall()),
-                                Urgency::Reports, {now->expected(approval_id)});
+      co_await records_.append(decision_drafts(approval_id, next, closing, request, clock_.wall()),
+                               Urgency::Reports, {now->expected(approval_id)});
   if (!written && written.error().code == ErrorCode::Conflict) co_return false;
   if (!written) co_return std::unexpected(written.error());
   log_.ring(approval_id);
@@ -302,7 +301,7 @@ Task<void> Approvals::expire(std::string approval_id) {
 }
 
 Task<void> Approvals::expire_all() {
-  SALLYPORT_CO_TRY(const std::vector<live_questions::Live> live, live_questions::all(recorder_));
+  SALLYPORT_CO_TRY(const std::vector<live_questions::Live> live, live_questions::all(records_));
   for (const auto& [id, found] : live) {
     if (!found) continue;
     const WallTime time = clock_.wall();
@@ -322,10 +321,10 @@ Task<void> Approvals::invalidate(std::string approval_id, std::string reason) {
 
 Task<std::size_t> Approvals::cancel_session(std::string session_id, std::string reason) {
   std::size_t cancelled = 0;
-  SALLYPORT_CO_TRY(const std::vector<live_questions::Live> live, live_questions::all(recorder_));
+  SALLYPORT_CO_TRY(const std::vector<live_questions::Live> live, live_questions::all(records_));
   for (const auto& [id, found] : live) {
     if (!found || !found->open()) continue;
-    SALLYPORT_CO_TRY(const json::object request, stored_request(recorder_, id));
+    SALLYPORT_CO_TRY(const json::object request, stored_request(records_, id));
     const bool proposal = bool_in(request, "proposal").value_or(false);
     if (proposal || text_or_empty(request, "session_id") != session_id) continue;
     Closing closing{.status = ApprovalStatus::Cancelled, .reason = reason, .door = "session"};

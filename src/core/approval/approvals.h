@@ -13,7 +13,7 @@
 #include "core/approval/approval_state.h"
 #include "core/plan/approval_rules.h"
 #include "core/record/log_watch.h"
-#include "core/record/recorder.h"
+#include "core/record/record_log.h"
 #include "core/record/redactor.h"
 #include "sallyport/approval.h"
 
@@ -29,16 +29,16 @@ class Approvals {
   // answer.
   using Rules = std::function<std::shared_ptr<const ApprovalRules>()>;
   // Names that people give themselves are also kept outside entries, so they are redacted here.
-  Approvals(Recorder& recorder, const Clock& clock, const Redactor& redactor, Rules rules = {})
-      : recorder_(recorder),
+  Approvals(RecordLog& records, const Clock& clock, const Redactor& redactor, Rules rules = {})
+      : records_(records),
         clock_(clock),
         redactor_(redactor),
         rules_(std::move(rules)),
-        log_(recorder) {}
+        log_(records) {}
 
   // No value: there is no such question.
   Result<std::optional<State>> state(const std::string& approval_id) {
-    return approval_state(recorder_, approval_id);
+    return approval_state(records_, approval_id);
   }
 
   // Takes the reply of one person, whom the front has authenticated. `Conflict` with the state as
@@ -112,7 +112,7 @@ class Approvals {
   Task<bool> close(std::string approval_id, ApprovalStatus from, Closing closing);
   Task<void> settle(std::string approval_id);
 
-  Recorder& recorder_;
+  RecordLog& records_;
   const Clock& clock_;
   const Redactor& redactor_;
   Rules rules_;

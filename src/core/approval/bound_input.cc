@@ -12,8 +12,8 @@
 
 namespace sallyport::core {
 
-Fact kept_input(Recorder& recorder, const std::string& approval_id, std::string_view bound) {
-  return {std::string(kApprovalInput), approval_id, recorder.encrypt(bound)};
+Fact kept_input(Vault& vault, const std::string& approval_id, std::string_view bound) {
+  return {std::string(kApprovalInput), approval_id, vault.encrypt(bound)};
 }
 
 Fact no_kept_input(const std::string& approval_id) {

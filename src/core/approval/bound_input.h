@@ -9,13 +9,14 @@
 #include <string>
 #include <string_view>
 
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
+#include "core/record/vault.h"
 #include "sallyport/approval.h"
 
 namespace sallyport::core {
 
 // `bound` is the text that the binding is the digest of (`bound_text`).
-Fact kept_input(Recorder& recorder, const std::string& approval_id, std::string_view bound);
+Fact kept_input(Vault& vault, const std::string& approval_id, std::string_view bound);
 Fact no_kept_input(const std::string& approval_id);
 
 using Decrypt = std::function<Result<std::string>(std::string_view)>;

@@ -70,7 +70,7 @@ Escalations::Opened Escalations::open(const std::vector<Escalation>& messages,
 }
 
 Result<bool> Escalations::waits(const std::string& id) {
-  SALLYPORT_TRY(const std::optional<std::string> item, recorder_.fact(kItems, id));
+  SALLYPORT_TRY(const std::optional<std::string> item, records_.fact(kItems, id));
   return item.has_value();
 }
 
@@ -105,7 +105,7 @@ Result<std::vector<EscalationItem>> waiting_escalations(RecordReader& records) {
 }
 
 Task<void> Escalations::settle(std::string id, bool accepted, std::string who, std::string note) {
-  SALLYPORT_CO_TRY(const std::optional<std::string> stored, recorder_.fact(kItems, id));
+  SALLYPORT_CO_TRY(const std::optional<std::string> stored, records_.fact(kItems, id));
   if (!stored) {
     co_return fail(ErrorCode::NotFound, fmt::format("no escalation `{}` is waiting", id));
   }
@@ -119,8 +119,8 @@ Task<void> Escalations::settle(std::string id, bool accepted, std::string who, s
   draft.facts.push_back({std::string(kCounts), id, std::nullopt});
   std::vector<Draft> drafts;
   drafts.push_back(std::move(draft));
-  SALLYPORT_CO_CHECK_OK(co_await recorder_.append(std::move(drafts), Urgency::Reports,
-                                                  {{std::string(kItems), id, stored}}));
+  SALLYPORT_CO_CHECK_OK(co_await records_.append(std::move(drafts), Urgency::Reports,
+                                                 {{std::string(kItems), id, stored}}));
   recent_.with([&](auto& recent) {
     std::erase_if(recent, [&](const auto& known) { return known.second.id == id; });
   });

@@ -9,7 +9,7 @@
 #include "base/entropy.h"
 #include "base/guarded.h"
 #include "core/plan/pipeline.h"
-#include "core/record/recorder.h"
+#include "core/record/record_log.h"
 #include "sallyport/escalation.h"
 
 namespace sallyport::core {
@@ -23,8 +23,8 @@ Result<std::optional<EscalationItem>> waiting_escalation(RecordReader& records,
 
 class Escalations {
  public:
-  Escalations(Recorder& recorder, const Clock& clock, Entropy& entropy)
-      : recorder_(recorder), clock_(clock), entropy_(entropy) {}
+  Escalations(RecordLog& records, const Clock& clock, Entropy& entropy)
+      : records_(records), clock_(clock), entropy_(entropy) {}
 
   // Items for the messages, new or shared with an earlier one; written with the record that names
   // them.
@@ -35,7 +35,7 @@ class Escalations {
   };
   Opened open(const std::vector<Escalation>& messages, const Subject& subject);
 
-  Result<std::vector<EscalationItem>> waiting() { return waiting_escalations(recorder_); }
+  Result<std::vector<EscalationItem>> waiting() { return waiting_escalations(records_); }
   // Removes an item from the queue. `Conflict`: it was already settled.
   Task<void> settle(std::string id, bool accepted, std::string who, std::string note);
 
@@ -46,7 +46,7 @@ class Escalations {
     std::string call_id;  // whose commit opens the item
   };
   Result<bool> waits(const std::string& id);
-  Recorder& recorder_;
+  RecordLog& records_;
   const Clock& clock_;
   Entropy& entropy_;
   Guarded<std::map<std::string, Recent>> recent_;  // by guard, session and message

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "core/approval/approval_state.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 
 namespace sallyport::core::live_questions {
 

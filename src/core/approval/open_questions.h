@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/clock.h"
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 
 namespace sallyport::core::open_questions {
 

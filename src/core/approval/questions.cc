@@ -83,7 +83,7 @@ Task<std::string> Questions::ask(HumanQuestion asked) {
   for (unsigned tried = 0; tried < kQuestionTries; ++tried) {
     std::string id = "apr_" + uuid7_text(parts_.clock, parts_.entropy);
     if (named) {
-      SALLYPORT_CO_TRY(id, fresh_question_id(parts_.recorder, to_string(QuestionKind::Question),
+      SALLYPORT_CO_TRY(id, fresh_question_id(parts_.records, to_string(QuestionKind::Question),
                                              asked.trigger_id));
     }
     const Question question = question_of(asked, id, *plan);
@@ -92,12 +92,12 @@ Task<std::string> Questions::ask(HumanQuestion asked) {
                           .agent_id = question.agent_id,
                           .trace_id = question.trace_id};
     std::vector<Draft> drafts = question_drafts(question, {plan->approvals().use_within}, subject);
-    live_questions::begin(parts_.recorder, drafts.back().facts);
+    live_questions::begin(parts_.records, drafts.back().facts);
     drafts.back().changes.push_back(open_questions::add(
         {.agent_id = question.agent_id, .approval_id = id, .most = plan->approvals().most_open},
         parts_.clock.wall()));
-    const auto written = co_await parts_.recorder.append(std::move(drafts), Urgency::Announces,
-                                                         {{std::string(kRequestSpace), id}});
+    const auto written = co_await parts_.records.append(std::move(drafts), Urgency::Announces,
+                                                        {{std::string(kRequestSpace), id}});
     if (written) co_return id;
     // Another process asked in the same dispatch at the same moment.
     if (written.error().code != ErrorCode::Conflict) co_return std::unexpected(written.error());
@@ -142,10 +142,10 @@ Result<void> Questions::check_people(const std::string& request_id, const Approv
   const std::shared_ptr<const Plan> plan = parts_.plans.current();
   const ApprovalRules& rules = plan->approvals();
   if (!rules.people) return {};
-  SALLYPORT_TRY(const json::object request, stored_request(parts_.recorder, request_id));
+  SALLYPORT_TRY(const json::object request, stored_request(parts_.records, request_id));
   for (const Vote& vote : state.counted()) {
     SALLYPORT_CHECK_OK(
-        check_vote(rules, parts_.recorder, request_id, vote, text_or_empty(request, "binding")));
+        check_vote(rules, parts_.records, request_id, vote, text_or_empty(request, "binding")));
   }
   return {};
 }
@@ -161,7 +161,7 @@ Result<HumanAnswer> Questions::recall(const HumanQuestion& asked, ReplayCount& c
   SALLYPORT_TRY(const auto state, parts_.approvals.state(id));
   if (!state) return missing("that was not asked then");
   if (state->open()) return missing("no person has answered yet");
-  SALLYPORT_TRY(const json::object request, stored_request(parts_.recorder, id));
+  SALLYPORT_TRY(const json::object request, stored_request(parts_.records, id));
   const auto member = [&](std::string_view name) { return text_or_empty(request, name); };
   // What is stored may be redacted; the binding is over what was asked.
   const Question same{.agent_id = asked.agent_id.empty() ? "runtime" : asked.agent_id,

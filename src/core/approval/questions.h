@@ -19,7 +19,7 @@ class Questions {
  public:
   struct Parts {
     const PlanSource& plans;
-    Recorder& recorder;
+    RecordLog& records;
     const Clock& clock;
     Entropy& entropy;
     Approvals& approvals;

@@ -7,7 +7,7 @@
 
 #include "core/approval/approval_state.h"
 #include "core/plan/approval_rules.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 
 namespace sallyport::core {
 

@@ -28,17 +28,17 @@ std::string asked_key(const Trail& trail);
 // identical call share a question; held_reply.cc waits.
 class Asking {
  public:
-  struct Means {
-    const GovernorParts& parts;
+  struct Parts {
+    const GovernorParts& governor;
     Approvals& approvals;
     Journal& journal;
     SinkFeed& sinks;
   };
-  explicit Asking(Means means)
-      : parts_(means.parts),
-        approvals_(means.approvals),
-        journal_(means.journal),
-        sinks_(means.sinks) {}
+  explicit Asking(Parts parts)
+      : parts_(parts.governor),
+        approvals_(parts.approvals),
+        journal_(parts.journal),
+        sinks_(parts.sinks) {}
 
   // Writes the question and waits for the answer. True: the trail has a consent or a refusal.
   // False: the caller does not wait, and `waiting` is its answer.

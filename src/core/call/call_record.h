@@ -19,7 +19,7 @@
 #include "core/call/ending.h"
 #include "core/call/idempotency.h"
 #include "core/record/batch.h"
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "sallyport/audit_record.h"
 #include "sallyport/call.h"
 #include "sallyport/classification.h"

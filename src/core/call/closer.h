@@ -31,21 +31,21 @@ std::string output_preview(const Redactor& redactor, const std::string& output);
 // Owned by `Stages`.
 class Closer {
  public:
-  struct Means {
-    const GovernorParts& parts;
+  struct Parts {
+    const GovernorParts& governor;
     Approvals& approvals;
     Journal& journal;
     Emitter& emitter;
     CallEvents& events;
     SinkFeed& sinks;
   };
-  explicit Closer(Means means)
-      : parts_(means.parts),
-        approvals_(means.approvals),
-        journal_(means.journal),
-        emitter_(means.emitter),
-        events_(means.events),
-        sinks_(means.sinks) {}
+  explicit Closer(Parts parts)
+      : parts_(parts.governor),
+        approvals_(parts.approvals),
+        journal_(parts.journal),
+        emitter_(parts.emitter),
+        events_(parts.events),
+        sinks_(parts.sinks) {}
 
   // The record is durable when this returns an answer. An error: nothing may be shown.
   Task<Answer> finish(Trail& trail, Ending ending);

@@ -102,18 +102,18 @@ Draft Continuations::keep(const Kept& kept, const Subject& subject) {
                        {"deadline", kept.deadline}}};
   const std::string& id = kept.continuation.id;
   draft.facts.push_back(fact_of(id, State::Open));
-  draft.facts.push_back({std::string(kSecrets), id, recorder_.encrypt(secret_of(kept))});
+  draft.facts.push_back({std::string(kSecrets), id, vault_.encrypt(secret_of(kept))});
   return draft;
 }
 
 Result<std::optional<Continuations::Found>> Continuations::load(const std::string& id) {
-  SALLYPORT_TRY(const std::optional<std::string> state, recorder_.fact(kStates, id));
+  SALLYPORT_TRY(const std::optional<std::string> state, records_.fact(kStates, id));
   if (!state) return std::nullopt;
   Found found{.stored = *state};
   SALLYPORT_CHECK_OK(read_state(*state, found));
-  SALLYPORT_TRY(const std::optional<std::string> sealed, recorder_.fact(kSecrets, id));
+  SALLYPORT_TRY(const std::optional<std::string> sealed, records_.fact(kSecrets, id));
   if (sealed) {
-    SALLYPORT_TRY(const std::string text, recorder_.decrypt(*sealed));
+    SALLYPORT_TRY(const std::string text, vault_.decrypt(*sealed));
     SALLYPORT_TRY(const json::value value, parse_own_json(text, {.bytes = 64u << 20}));
     SALLYPORT_TRY(found.kept, kept_from(value));
   }
@@ -155,7 +155,7 @@ std::vector<Fact> Continuations::answered(Kept kept) {
   payload.state = nullptr;
   const std::string& id = kept.continuation.id;
   return {fact_of(id, State::Answered),
-          {std::string(kSecrets), id, recorder_.encrypt(secret_of(kept))}};
+          {std::string(kSecrets), id, vault_.encrypt(secret_of(kept))}};
 }
 
 Fact Continuations::expected(const std::string& id, const std::string& stored) {

@@ -12,7 +12,8 @@
 #include "base/entropy.h"
 #include "base/keyed_digest.h"
 #include "core/plan/grant_use.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
+#include "core/record/vault.h"
 #include "sallyport/call.h"
 #include "sallyport/continuation.h"
 
@@ -30,8 +31,13 @@ struct Kept {
 
 class Continuations {
  public:
-  Continuations(Recorder& recorder, KeyedDigest digest, const Clock& clock, Entropy& entropy)
-      : recorder_(recorder), digest_(std::move(digest)), clock_(clock), entropy_(entropy) {}
+  Continuations(RecordReader& records, Vault& vault, KeyedDigest digest, const Clock& clock,
+                Entropy& entropy)
+      : records_(records),
+        vault_(vault),
+        digest_(std::move(digest)),
+        clock_(clock),
+        entropy_(entropy) {}
 
   // Gives the payload an id and a digest.
   Continuation make(Continuation::Payload payload, std::string id) const;
@@ -71,7 +77,8 @@ class Continuations {
  private:
   std::string digest_of(const Continuation::Payload& payload) const;
 
-  Recorder& recorder_;
+  RecordReader& records_;
+  Vault& vault_;
   KeyedDigest digest_;
   const Clock& clock_;
   Entropy& entropy_;

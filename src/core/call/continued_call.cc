@@ -50,7 +50,8 @@ Result<std::optional<Out>> handed_out(Governor& governor, const Proposed& propos
   if (body == nullptr) return std::nullopt;
   out.intent = *body;
   out.policy_hash = text_or_empty(entry, "policy_hash");
-  Continuations continuations(parts.recorder, parts.digest, parts.clock, parts.entropy);
+  Continuations continuations(parts.recorder, parts.recorder, parts.digest, parts.clock,
+                              parts.entropy);
   SALLYPORT_TRY(std::optional<Continuations::Found> found,
                 continuations.load(text_or_empty(out.intent, "continuation_id")));
   if (!found || found->state != Continuations::State::Open || found->kept.calls.size() != 1)
@@ -212,7 +213,7 @@ Task<Answer> run_deferred(Governor& governor, Call call, Fact seen,
 
 Task<Answer> run_model_call(Governor& governor, Call call, std::string model_id,
                             std::shared_ptr<Upstream> upstream, Caller caller) {
-  Recorder& recorder = governor.stages().parts.recorder;
+  Recorder& recorder = governor.recorder();
   std::vector<Proposed> all;
   if (!model_id.empty()) {
     SALLYPORT_CO_TRY(all, model_calls::find(recorder, recorder, call.agent_id, model_id));

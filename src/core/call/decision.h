@@ -14,7 +14,7 @@
 #include "core/plan/grant_use.h"
 #include "core/plan/pipeline.h"
 #include "core/plan/plan.h"
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "sallyport/audit_record.h"
 #include "sallyport/event.h"
 #include "sallyport/result.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 
 namespace sallyport::core {
 

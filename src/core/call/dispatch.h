@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/guarded.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 
 namespace sallyport::core {
 

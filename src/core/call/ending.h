@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/plan/pipeline.h"
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "sallyport/event.h"
 #include "sallyport/outcome.h"
 

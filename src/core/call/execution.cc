@@ -154,11 +154,11 @@ Result<std::optional<Performed>> Execution::look_for_earlier(Trail& trail) {
   trail.row_key = idempotency_.key(trail.call());
   if (trail.row_key.empty()) return std::nullopt;
   const std::string& id = trail.call().tool_call_id;
-  if (!trail.hold) {
-    SALLYPORT_TRY(trail.hold, idempotency_.hold(trail.row_key));
+  if (!trail.claim) {
+    SALLYPORT_TRY(trail.claim, idempotency_.claim(trail.row_key));
   }
-  if (!trail.hold && !trail.closing_expected.empty()) return already_resumed();
-  if (!trail.hold) {
+  if (!trail.claim && !trail.closing_expected.empty()) return already_resumed();
+  if (!trail.claim) {
     trail.refuse({fmt::format("in flight: call `{}` is running", id), Refusal::By::Idempotency});
     return std::nullopt;
   }

@@ -24,8 +24,8 @@ namespace sallyport::core {
 // Owned by `Stages`.
 class Execution {
  public:
-  struct Means {
-    const GovernorParts& parts;
+  struct Parts {
+    const GovernorParts& governor;
     Approvals& approvals;
     Idempotency& idempotency;
     Journal& journal;
@@ -33,14 +33,14 @@ class Execution {
     const SecondDoor& second_door;
     FailOpenLog& fail_open;
   };
-  explicit Execution(Means means)
-      : parts_(means.parts),
-        approvals_(means.approvals),
-        idempotency_(means.idempotency),
-        journal_(means.journal),
-        events_(means.events),
-        second_door_(means.second_door),
-        fail_open_(means.fail_open) {}
+  explicit Execution(Parts parts)
+      : parts_(parts.governor),
+        approvals_(parts.approvals),
+        idempotency_(parts.idempotency),
+        journal_(parts.journal),
+        events_(parts.events),
+        second_door_(parts.second_door),
+        fail_open_(parts.fail_open) {}
 
   // Writes the intent: no record, no effect. Gives the answer of an earlier run of the same call,
   // where there is one. Otherwise the trail is announced, refused, or weighed again.

@@ -207,7 +207,7 @@ bool FirstDoor::recall_preparation(Trail& trail) {
   const Result<std::optional<Idempotency::Row>> row = idempotency_.row(key);
   if (!row || !*row || (*row)->status != Idempotency::Status::Unknown) return false;
   if ((*row)->request_digest != trail.request_digest()) return false;
-  std::optional<Prepared> prepared = kept_preparation(parts_.recorder, key);
+  std::optional<Prepared> prepared = kept_preparation(parts_.recorder, parts_.recorder, key);
   if (!prepared) return false;
   trail.prepared(std::move(*prepared), true);
   trail.recalled = true;

@@ -37,7 +37,7 @@ class Governor {
   Task<Answer> run(Call call, std::shared_ptr<Upstream> upstream, Caller caller = {});
 
   // A call and the upstream that runs it.
-  struct Asked {
+  struct RunnableCall {
     Call call;
     std::shared_ptr<Upstream> upstream;  // shared: an abandoned call keeps it
   };
@@ -45,7 +45,7 @@ class Governor {
   // time. A call that may act runs alone. Calls are decided one after the other, so they start in
   // this order. The answers have the same order; if there are fewer answers than calls, call again
   // with the rest. After a call that waits for a person no further call is decided (AU-43).
-  Task<std::vector<Answer>> run_together(std::vector<Asked> calls, Caller caller = {});
+  Task<std::vector<Answer>> run_together(std::vector<RunnableCall> calls, Caller caller = {});
 
   // Returns what `run` would decide now, and why. It asks guards and tells hooks. It writes
   // nothing, asks no person and does not run the tool.
@@ -104,6 +104,7 @@ class Governor {
   Escalations& escalations() { return stages_.escalations; }
   Idempotency& idempotency() { return stages_.idempotency; }
   Emitter& emitter() { return stages_.emitter; }
+  Recorder& recorder() { return stages_.parts.recorder; }
 
  private:
   Result<Call> identify(Call call) const;

@@ -37,7 +37,7 @@ std::string Idempotency::key(const Call& call) const {
 }
 
 Result<std::optional<Idempotency::Row>> Idempotency::row(const std::string& key) {
-  SALLYPORT_TRY(const std::optional<std::string> stored, recorder_.fact(kRowSpace, key));
+  SALLYPORT_TRY(const std::optional<std::string> stored, records_.fact(kRowSpace, key));
   if (!stored) return std::nullopt;
   const std::optional<Placed> placed = split_place(*stored);
   if (!placed) return fail(ErrorCode::Corrupt, "an idempotency row cannot be read");
@@ -66,22 +66,23 @@ Fact Idempotency::expected(const std::string& key, const std::optional<Row>& row
 }
 
 Result<bool> Idempotency::running(const Row& row) {
-  SALLYPORT_TRY(const auto handed_out, recorder_.fact(kHandedOut, row.call_id));
+  SALLYPORT_TRY(const auto handed_out, records_.fact(kHandedOut, row.call_id));
   if (handed_out) return true;
-  SALLYPORT_TRY(const auto open, recorder_.fact(kOpenCall, row.call_id));
+  SALLYPORT_TRY(const auto open, records_.fact(kOpenCall, row.call_id));
   const std::optional<Placed> placed = open ? split_place(*open) : std::nullopt;
-  return placed && recorder_.alive(placed->value);
+  return placed && instances_.alive(placed->value);
 }
 
-Result<Idempotency::Hold> Idempotency::hold(const std::string& key) {
+Result<Idempotency::Claim> Idempotency::claim(const std::string& key) {
   const bool free = held_->with([&](auto& held) { return held.insert(key).second; });
   if (!free) return nullptr;
-  const Hold here(held_.get(),
-                  [held = held_, key](void*) { held->with([&](auto& keys) { keys.erase(key); }); });
-  SALLYPORT_TRY(Recorder::Claim claim, recorder_.claim(key));
+  const Claim here(held_.get(), [held = held_, key](void*) {
+    held->with([&](auto& keys) { keys.erase(key); });
+  });
+  SALLYPORT_TRY(Instances::Claim claim, instances_.claim(key));
   if (!claim) return nullptr;
   // The claim is released first, so that the next caller in this process finds it free.
-  return std::make_shared<std::pair<Hold, Recorder::Claim>>(here, std::move(claim));
+  return std::make_shared<std::pair<Claim, Instances::Claim>>(here, std::move(claim));
 }
 
 Result<std::optional<IdempotencyRow>> Idempotency::read(const std::string& session_id,
@@ -89,7 +90,7 @@ Result<std::optional<IdempotencyRow>> Idempotency::read(const std::string& sessi
   const Call named{.tool_call_id = tool_call_id, .session_id = session_id};
   SALLYPORT_TRY(const std::optional<Row> found, row(key(named)));
   if (!found) return std::nullopt;
-  SALLYPORT_TRY(const json::object entry, recorder_.entry(found->sequence));
+  SALLYPORT_TRY(const json::object entry, records_.entry(found->sequence));
   const json::object& body = entry.at("body").as_object();
   const json::object* const prepared = object_in(body, "effective_input");
   IdempotencyRow shown{.session_id = session_id,

@@ -10,7 +10,8 @@
 
 #include "base/guarded.h"
 #include "base/keyed_digest.h"
-#include "core/record/recorder.h"
+#include "core/record/instances.h"
+#include "core/record/record_reader.h"
 #include "sallyport/call.h"
 #include "sallyport/idempotency_row.h"
 
@@ -18,8 +19,8 @@ namespace sallyport::core {
 
 class Idempotency {
  public:
-  Idempotency(Recorder& recorder, KeyedDigest digest)
-      : recorder_(recorder), digest_(std::move(digest)) {}
+  Idempotency(RecordReader& records, Instances& instances, KeyedDigest digest)
+      : records_(records), instances_(instances), digest_(std::move(digest)) {}
 
   enum class Status {
     InFlight,
@@ -48,15 +49,16 @@ class Idempotency {
 
   // The one call that runs under a key holds this, in this process or in another. Null: another
   // call holds it.
-  using Hold = std::shared_ptr<void>;
-  Result<Hold> hold(const std::string& key);
+  using Claim = std::shared_ptr<void>;
+  Result<Claim> claim(const std::string& key);
 
   // The row as readers see it (AU-44).
   Result<std::optional<IdempotencyRow>> read(const std::string& session_id,
                                              const std::string& tool_call_id);
 
  private:
-  Recorder& recorder_;
+  RecordReader& records_;
+  Instances& instances_;
   KeyedDigest digest_;
   // Shared with the holds, which may outlive an abandoned call.
   std::shared_ptr<Guarded<std::set<std::string>>> held_ =

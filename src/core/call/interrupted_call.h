@@ -6,7 +6,7 @@
 #include <boost/json/object.hpp>
 #include <vector>
 
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 
 namespace sallyport::core {
 

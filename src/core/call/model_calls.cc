@@ -87,24 +87,24 @@ bool is_same_tool(const Proposed& proposed, const Call& call) {
          proposed.tool == tool_mark(call.server + "." + call.tool);
 }
 
-std::shared_ptr<const FactChange> add(const Call& call, const Proposed& proposed,
-                                      Recorder& recorder, WallTime now) {
+std::shared_ptr<const FactChange> add(const Call& call, const Proposed& proposed, Vault& vault,
+                                      WallTime now) {
   json::object entry{{"at", rfc3339(now)}, {"tool", tool_mark(call.tool)}};
   if (proposed.call_id.empty()) {
     entry["deferred"] = proposed.deferred;
   } else {
     entry["call_id"] = proposed.call_id;
     // Clients name sessions, so the name may be anything.
-    entry["session"] = recorder.encrypt(proposed.session_id);
+    entry["session"] = vault.encrypt(proposed.session_id);
   }
   return std::make_shared<AddingModelCall>(key_of(call.agent_id, call.tool_call_id),
                                            std::move(entry), now);
 }
 
-Result<std::vector<Proposed>> find(const Recorder& recorder, RecordReader& reader,
+Result<std::vector<Proposed>> find(RecordReader& records, const Vault& vault,
                                    const std::string& agent_id, const std::string& tool_call_id) {
   SALLYPORT_TRY(const std::optional<std::string> stored,
-                reader.fact(kSpace, key_of(agent_id, tool_call_id)));
+                records.fact(kSpace, key_of(agent_id, tool_call_id)));
   SALLYPORT_TRY(const json::array all, listed(stored));
   std::vector<Proposed> found;
   for (const json::value& one : all) {
@@ -114,7 +114,7 @@ Result<std::vector<Proposed>> find(const Recorder& recorder, RecordReader& reade
                       .deferred = text_or_empty(*object, "deferred"),
                       .tool = text_or_empty(*object, "tool")};
     if (!proposed.call_id.empty()) {
-      SALLYPORT_TRY(proposed.session_id, recorder.decrypt(text_or_empty(*object, "session")));
+      SALLYPORT_TRY(proposed.session_id, vault.decrypt(text_or_empty(*object, "session")));
     }
     found.insert(found.begin(), std::move(proposed));
   }

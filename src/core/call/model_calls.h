@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
+#include "core/record/vault.h"
 #include "sallyport/call.h"
 
 namespace sallyport::core::model_calls {
@@ -37,10 +38,10 @@ std::string tool_mark(std::string_view tool);
 bool is_same_tool(const Proposed& proposed, const Call& call);
 
 // Adds a call to those under its id. Calls that are too old go, and the oldest beyond a bound.
-std::shared_ptr<const FactChange> add(const Call& call, const Proposed& proposed,
-                                      Recorder& recorder, WallTime now);
+std::shared_ptr<const FactChange> add(const Call& call, const Proposed& proposed, Vault& vault,
+                                      WallTime now);
 // The calls under an id, newest first.
-Result<std::vector<Proposed>> find(const Recorder& recorder, RecordReader& reader,
+Result<std::vector<Proposed>> find(RecordReader& records, const Vault& vault,
                                    const std::string& agent_id, const std::string& tool_call_id);
 
 // A call that was left to a later door.

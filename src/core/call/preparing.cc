@@ -115,17 +115,18 @@ Async<std::optional<Event>> prepare(Trail& trail, std::shared_ptr<Upstream> upst
 }
 
 // The record may have lost something to redaction, and then is not what was confirmed.
-std::optional<Fact> kept_preparation(Recorder& recorder, const Trail& trail) {
+std::optional<Fact> kept_preparation(Vault& vault, const Trail& trail) {
   if (!trail.prepared() || trail.row_key.empty()) return std::nullopt;
   if (trail.recovery_class() != RecoveryClass::Resumable) return std::nullopt;
   return Fact{std::string(kPreparedCall), trail.row_key,
-              recorder.encrypt(canonical_json(to_json(*trail.prepared())))};
+              vault.encrypt(canonical_json(to_json(*trail.prepared())))};
 }
 
-std::optional<Prepared> kept_preparation(Recorder& recorder, const std::string& row_key) {
-  const auto sealed = recorder.fact(kPreparedCall, row_key);
+std::optional<Prepared> kept_preparation(RecordReader& records, const Vault& vault,
+                                         const std::string& row_key) {
+  const auto sealed = records.fact(kPreparedCall, row_key);
   if (!sealed || !*sealed) return std::nullopt;
-  const Result<std::string> text = recorder.decrypt(**sealed);
+  const Result<std::string> text = vault.decrypt(**sealed);
   const Result<json::value> value =
       text ? parse_own_json(*text) : Result<json::value>(std::unexpected(text.error()));
   if (!value) return std::nullopt;

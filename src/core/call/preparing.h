@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "core/call/trail.h"
 #include "core/call/upstream.h"
+#include "core/record/record_reader.h"
+#include "core/record/vault.h"
 
 namespace sallyport::core {
 
@@ -25,9 +27,10 @@ std::optional<std::string> expired(const Prepared& prepared, WallTime now);
 
 // A prepared operation that may outlive this process, encrypted, as a fact under the call's row of
 // idempotency (AU-78). Nothing: there is none to keep.
-std::optional<Fact> kept_preparation(Recorder& recorder, const Trail& trail);
+std::optional<Fact> kept_preparation(Vault& vault, const Trail& trail);
 // The one that an earlier process kept.
-std::optional<Prepared> kept_preparation(Recorder& recorder, const std::string& row_key);
+std::optional<Prepared> kept_preparation(RecordReader& records, const Vault& vault,
+                                         const std::string& row_key);
 
 // Calls off at the tool what was prepared and will not run, once (AU-66).
 void drop_preparation(Trail& trail, Upstream& upstream);

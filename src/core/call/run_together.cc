@@ -31,10 +31,10 @@ bool has_id(const std::vector<Begun>& all, const std::string& tool_call_id) {
 
 }  // namespace
 
-Task<std::vector<Answer>> Governor::run_together(std::vector<Asked> calls, Caller caller) {
+Task<std::vector<Answer>> Governor::run_together(std::vector<RunnableCall> calls, Caller caller) {
   std::vector<Begun> all;
   std::optional<Error> error;
-  for (Asked& asked : calls) {
+  for (RunnableCall& asked : calls) {
     // Those beside the first one are few, and come again where they do not run here.
     Result<Call> call =
         all.empty() ? accept(std::move(asked.call)) : identify(std::move(asked.call));

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 #include "sallyport/call.h"
 
 namespace sallyport::core {

@@ -11,7 +11,7 @@ Stages::Stages(GovernorParts given)
                   const std::shared_ptr<const Plan> plan = plans.current();
                   return std::shared_ptr<const ApprovalRules>(plan, &plan->approvals());
                 }),
-      idempotency(parts.recorder, parts.digest),
+      idempotency(parts.recorder, parts.recorder, parts.digest),
       journal(
           {parts.recorder, parts.clock, parts.entropy, escalations, parts.redactor, parts.digest}),
       fail_open(parts.recorder, parts.log),

@@ -40,7 +40,7 @@ class Trail : public Decision {
   // The idempotency row of the call, as found and held.
   std::string row_key;
   std::optional<Idempotency::Row> row;
-  Idempotency::Hold hold;
+  Idempotency::Claim claim;
 };
 
 }  // namespace sallyport::core

@@ -44,7 +44,7 @@ Task<Turns::Ended> Turns::go_on(Continuation::Payload frame, std::vector<Call> c
                                 std::size_t next, Caller caller) {
   caller.holds = false;
   for (std::size_t done = next; done < calls.size();) {
-    std::vector<Governor::Asked> rest;
+    std::vector<Governor::RunnableCall> rest;
     for (std::size_t i = done; i < calls.size(); ++i) {
       std::shared_ptr<Upstream> upstream = find_tool_(calls[i]);
       if (!upstream) upstream = std::make_shared<UnknownTool>();
@@ -84,7 +84,7 @@ Task<Turns::Ended> Turns::pause(Continuation::Payload frame, std::vector<Call> c
                                         .deadline = {}},
                                        subject));
   SALLYPORT_CO_CHECK_OK(
-      co_await governor_.emitter().recorder().append(std::move(drafts), Urgency::Announces));
+      co_await governor_.recorder().append(std::move(drafts), Urgency::Announces));
   co_return ended;
 }
 
@@ -108,7 +108,7 @@ Result<ResumeDecision> Turns::decision(const std::string& approval_id) {
 Task<Continuations::Found> Turns::take(const Continuation& continuation,
                                        const std::string& session_id,
                                        const std::string& approval_id) {
-  Recorder& recorder = governor_.emitter().recorder();
+  Recorder& recorder = governor_.recorder();
   SALLYPORT_CO_TRY(Continuations::Found found, continuations_.find(continuation, session_id));
   const std::uint64_t index = continuation.payload.awaiting_index;
   if (index >= continuation.payload.pending_tool_calls.size()) {

@@ -7,8 +7,8 @@ Fact held_call(const std::string& call_id, const std::string& approval_id,
   return {std::string(kHeldCall), call_id, approval_id + " " + holder, true};
 }
 
-bool held(const Recorder& recorder, const std::string& holder) {
-  return holder != kNobody && recorder.alive(holder);
+bool held(const Instances& instances, const std::string& holder) {
+  return holder != kNobody && instances.alive(holder);
 }
 
 }  // namespace sallyport::core

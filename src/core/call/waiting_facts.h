@@ -4,7 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
+#include "core/record/instances.h"
 
 namespace sallyport::core {
 
@@ -41,6 +42,6 @@ inline constexpr std::string_view kNobody = "-";
 Fact held_call(const std::string& call_id, const std::string& approval_id,
                const std::string& holder);
 // True if a caller waits for a call with this holder.
-bool held(const Recorder& recorder, const std::string& holder);
+bool held(const Instances& instances, const std::string& holder);
 
 }  // namespace sallyport::core

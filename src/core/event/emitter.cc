@@ -133,7 +133,7 @@ Task<void> Emitter::emit(Event event, Subject subject, std::vector<Fact> facts,
   rows.push_back(row);
   const Urgency urgency = announces(event) ? Urgency::Announces : Urgency::Reports;
   const Result<std::vector<Position>> written =
-      co_await parts_.recorder.append(std::move(rows), urgency, std::move(expected));
+      co_await parts_.records.append(std::move(rows), urgency, std::move(expected));
   if (!written) {
     const ErrorCode code = written.error().code;
     const bool unfit = code == ErrorCode::Conflict || code == ErrorCode::InvalidInput ||
@@ -142,7 +142,7 @@ Task<void> Emitter::emit(Event event, Subject subject, std::vector<Fact> facts,
     if (!announces(event)) {
       std::vector<Draft> owed;
       owed.push_back(std::move(row));
-      parts_.recorder.owe(std::move(owed));
+      parts_.records.owe(std::move(owed));
     }
     co_return fail(written.error().code, "event sink failed: audit: " + written.error().message, {},
                    "store");
@@ -150,8 +150,8 @@ Task<void> Emitter::emit(Event event, Subject subject, std::vector<Fact> facts,
   std::vector<Draft> beside;
   const Result<void> told = co_await tell(event, subject, beside, written->back().sequence);
   if (!beside.empty()) {
-    const auto noted = co_await parts_.recorder.append(beside, Urgency::Reports);
-    if (!noted) parts_.recorder.owe(std::move(beside));
+    const auto noted = co_await parts_.records.append(beside, Urgency::Reports);
+    if (!noted) parts_.records.owe(std::move(beside));
   }
   co_return told;
 }

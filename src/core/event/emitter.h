@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/event/hook_registry.h"
-#include "core/record/recorder.h"
+#include "core/record/record_log.h"
 #include "core/record/redactor.h"
 
 namespace sallyport::core {
@@ -16,7 +16,7 @@ class PlanSource;
 class Emitter {
  public:
   struct Parts {
-    Recorder& recorder;
+    RecordLog& records;
     const Redactor& redactor;
     const Clock& clock;
     HookRegistry hooks{};
@@ -35,13 +35,11 @@ class Emitter {
 
   // Records an event by itself, then tells the hooks. The error `store` means that the row cannot
   // be written: an announcing event was not announced, a reporting one is owed. `facts` change with
-  // the row. `expected` is as in `Recorder::append`; `Conflict`: they differ. `changes` run in its
+  // the row. `expected` is as in `RecordLog::append`; `Conflict`: they differ. `changes` run in its
   // transaction; `Exhausted`: one of them refuses.
   Task<void> emit(Event event, Subject subject, std::vector<Fact> facts = {},
                   std::vector<Fact> expected = {},
                   std::vector<std::shared_ptr<const FactChange>> changes = {});
-
-  Recorder& recorder() { return parts_.recorder; }
 
  private:
   Result<Event> redacted(const Event& event) const;

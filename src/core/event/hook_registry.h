@@ -9,7 +9,7 @@
 
 #include "base/async.h"
 #include "base/clock.h"
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "sallyport/event.h"
 #include "sallyport/subject.h"
 #include "sallyport/topic.h"

@@ -185,7 +185,7 @@ Task<void> HostEvents::emit(Event event, Subject subject, BesideEvent beside) {
   std::vector<Fact> facts = std::move(beside.facts);
   std::vector<Fact> expected;
   if (!steps.closes.empty()) {
-    SALLYPORT_CO_TRY(auto open, recorder_.fact(kOpenCall, steps.closes));
+    SALLYPORT_CO_TRY(auto open, records_.fact(kOpenCall, steps.closes));
     if (!open) {
       co_return fail(ErrorCode::Conflict,
                      fmt::format("`{}` finishes nothing: its start was not emitted, or has its "
@@ -197,7 +197,7 @@ Task<void> HostEvents::emit(Event event, Subject subject, BesideEvent beside) {
     expected.push_back({std::string(kOpenCall), steps.closes, std::move(*open)});
   }
   if (!steps.opens.empty()) {
-    facts.push_back({std::string(kOpenCall), steps.opens, recorder_.instance_id(), true});
+    facts.push_back({std::string(kOpenCall), steps.opens, instances_.instance_id(), true});
     expected.push_back({std::string(kOpenCall), steps.opens, std::nullopt});
   }
   const Result<void> told = co_await emitter_.emit(event, subject, std::move(facts),

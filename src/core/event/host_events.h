@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/event/emitter.h"
+#include "core/record/instances.h"
 
 namespace sallyport::core {
 
@@ -17,15 +18,17 @@ struct BesideEvent {
 
 class HostEvents {
  public:
-  // Both must outlive it.
-  HostEvents(Emitter& emitter, Recorder& recorder) : emitter_(emitter), recorder_(recorder) {}
+  // All must outlive it.
+  HostEvents(Emitter& emitter, RecordReader& records, const Instances& instances)
+      : emitter_(emitter), records_(records), instances_(instances) {}
 
   // As `Engine::emit`. `Exhausted` where a change refuses.
   Task<void> emit(Event event, Subject subject, BesideEvent beside = {});
 
  private:
   Emitter& emitter_;
-  Recorder& recorder_;
+  RecordReader& records_;
+  const Instances& instances_;
 };
 
 // The finish of what this entry of kind `event` left open, where its process died (EV-51); nothing:

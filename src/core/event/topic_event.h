@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "sallyport/classification.h"
 #include "sallyport/json.h"
 #include "sallyport/topic.h"

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "core/record/read_field.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 #include "sallyport/call.h"
 #include "sallyport/classification.h"
 

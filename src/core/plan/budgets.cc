@@ -73,13 +73,13 @@ std::unexpected<Error> exhausted(std::string_view word, const Limit& limit) {
               std::string(word));
 }
 
-struct Hold {
+struct Reservation {
   std::vector<std::string> keys;
   std::string instance_id;
 };
 
-Result<Hold> read_hold(const std::optional<std::string>& stored) {
-  Hold hold;
+Result<Reservation> read_hold(const std::optional<std::string>& stored) {
+  Reservation hold;
   if (!stored) return hold;
   SALLYPORT_TRY(const json::value value, parse_own_json(*stored));
   const json::object* const object = value.if_object();
@@ -104,7 +104,7 @@ Fact no_hold(const std::string& call_id) {
   return {std::string(kHolds), call_id, std::nullopt};
 }
 
-Result<void> give_back(const Hold& hold, const FactChange::Stored& stored,
+Result<void> give_back(const Reservation& hold, const FactChange::Stored& stored,
                        std::vector<Fact>& facts) {
   for (const std::string& key : hold.keys) {
     SALLYPORT_TRY(const std::optional<std::string> text, stored(kCounters, key));
@@ -123,7 +123,7 @@ class Reversal final : public FactChange {
     std::vector<Fact> facts;
     SALLYPORT_TRY(const std::optional<std::string> text, stored(kHolds, call_id_));
     if (!text) return facts;
-    SALLYPORT_TRY(const Hold hold, read_hold(text));
+    SALLYPORT_TRY(const Reservation hold, read_hold(text));
     SALLYPORT_CHECK_OK(give_back(hold, stored, facts));
     facts.push_back(no_hold(call_id_));
     return facts;
@@ -142,7 +142,7 @@ class Taking final : public FactChange {
   Result<std::vector<Fact>> facts(const Stored& stored) const override {
     std::vector<Fact> facts;
     SALLYPORT_TRY(const std::optional<std::string> text, stored(kHolds, holder_.call_id));
-    SALLYPORT_TRY(const Hold hold, read_hold(text));
+    SALLYPORT_TRY(const Reservation hold, read_hold(text));
     const bool held = text && hold.keys == keys_of(spending_);
     if (held && step_ == Step::Hold) return facts;
     if (text && !held) SALLYPORT_CHECK_OK(give_back(hold, stored, facts));
@@ -254,7 +254,7 @@ Result<Count> count(RecordReader& reader, std::string_view key) {
 
 Result<std::vector<std::string>> held_by(RecordReader& reader, std::string_view call_id) {
   SALLYPORT_TRY(const std::optional<std::string> text, reader.fact(kHolds, call_id));
-  SALLYPORT_TRY(Hold hold, read_hold(text));
+  SALLYPORT_TRY(Reservation hold, read_hold(text));
   return std::move(hold.keys);
 }
 
@@ -262,7 +262,7 @@ Result<std::vector<Held>> all_held(RecordReader& reader) {
   SALLYPORT_TRY(std::vector<Fact> facts, reader.facts(kHolds));
   std::vector<Held> all;
   for (Fact& fact : facts) {
-    SALLYPORT_TRY(Hold hold, read_hold(fact.value));
+    SALLYPORT_TRY(Reservation hold, read_hold(fact.value));
     all.push_back({std::move(fact), std::move(hold.instance_id)});
   }
   return all;

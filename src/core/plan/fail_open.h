@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "base/guarded.h"
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
+#include "core/record/instances.h"
 
 namespace sallyport::core {
 
@@ -18,11 +19,11 @@ class FailOpenLog {
  public:
   // Receives a line for each case, for operators. Empty: the lines are dropped.
   using Log = std::function<void(std::string_view line)>;
-  // `recorder` says under which name this process is on record. On a log that several machines
+  // `instances` says under which name this process is on record. On a log that several machines
   // share the name changes when they have declared this process lost; they have ended what was open
   // under the name of before.
-  explicit FailOpenLog(const Recorder& recorder, Log log = {})
-      : recorder_(&recorder), log_(std::move(log)) {}
+  explicit FailOpenLog(const Instances& instances, Log log = {})
+      : instances_(&instances), log_(std::move(log)) {}
   // Where nothing is recorded.
   explicit FailOpenLog(std::string instance_id, Log log = {})
       : instance_id_(std::move(instance_id)), log_(std::move(log)) {}
@@ -42,10 +43,10 @@ class FailOpenLog {
     std::uint64_t calls = 0;
   };
   const std::string& instance() const {
-    return recorder_ ? recorder_->instance_id() : instance_id_;
+    return instances_ ? instances_->instance_id() : instance_id_;
   }
 
-  const Recorder* recorder_ = nullptr;
+  const Instances* instances_ = nullptr;
   std::string instance_id_;
   Log log_;
   Guarded<std::map<std::string, Stretch>> open_;

@@ -9,7 +9,7 @@
 
 #include "base/async.h"
 #include "core/plan/call_rules.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 #include "sallyport/call.h"
 #include "sallyport/classification.h"
 #include "sallyport/envelope.h"

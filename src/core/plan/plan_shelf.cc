@@ -64,13 +64,13 @@ std::shared_ptr<const Plan> closed_plan() {
   return *PlanBuilder().guard(std::make_shared<DenyAll>()).build();
 }
 
-PlanShelf::PlanShelf(Recorder& recorder, std::string hash_before)
-    : recorder_(recorder), hash_before_(std::move(hash_before)), plan_(closed_plan()) {}
+PlanShelf::PlanShelf(RecordLog& records, std::string hash_before)
+    : records_(records), hash_before_(std::move(hash_before)), plan_(closed_plan()) {}
 
 Task<void> PlanShelf::load(std::shared_ptr<const Plan> plan, Origin origin) {
   bool with_text = false;
   if (origin.text) {
-    SALLYPORT_CO_TRY(const auto kept, recorder_.fact(kPolicyText, plan->hash()));
+    SALLYPORT_CO_TRY(const auto kept, records_.fact(kPolicyText, plan->hash()));
     with_text = !kept && fits_an_entry(*origin.text);
   }
   Result<void> written = co_await write(*plan, origin, with_text);
@@ -108,7 +108,7 @@ Task<void> PlanShelf::write(const Plan& plan, const Origin& origin, bool with_te
   drafts.push_back(std::move(draft));
   SALLYPORT_CO_TRY(
       [[maybe_unused]] const auto written,
-      co_await recorder_.append(std::move(drafts), Urgency::Announces, std::move(expected)));
+      co_await records_.append(std::move(drafts), Urgency::Announces, std::move(expected)));
   co_return Result<void>{};
 }
 
@@ -124,7 +124,7 @@ Task<void> PlanShelf::reject(Origin origin, Error error) {
                 {"who", origin.who}},
        .facts = {{"policy", "refused", error.where.empty() ? origin.source : error.where, true}}});
   SALLYPORT_CO_TRY([[maybe_unused]] const auto written,
-                   co_await recorder_.append(std::move(drafts), Urgency::Reports));
+                   co_await records_.append(std::move(drafts), Urgency::Reports));
   co_return Result<void>{};
 }
 

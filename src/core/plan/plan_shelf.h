@@ -9,7 +9,7 @@
 #include "base/async.h"
 #include "core/plan/plan.h"
 #include "core/plan/policy_text.h"
-#include "core/record/recorder.h"
+#include "core/record/record_log.h"
 
 namespace sallyport::core {
 
@@ -17,7 +17,7 @@ class PlanShelf final : public PlanSource {
  public:
   // `hash_before` is the hash of the plan that was in force when the last process stopped; empty:
   // unknown.
-  explicit PlanShelf(Recorder& recorder, std::string hash_before = {});
+  explicit PlanShelf(RecordLog& records, std::string hash_before = {});
 
   struct Origin {
     std::string source;                        // a file, a preset, `program`
@@ -36,7 +36,7 @@ class PlanShelf final : public PlanSource {
  private:
   Task<void> write(const Plan& plan, const Origin& origin, bool with_text);
 
-  Recorder& recorder_;
+  RecordLog& records_;
   std::string hash_before_;
   std::atomic<std::shared_ptr<const Plan>> plan_;
 };

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 
 namespace sallyport::core {
 

@@ -5,7 +5,7 @@
 
 #include "base/entropy.h"
 #include "base/keyed_digest.h"
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "core/record/redactor.h"
 #include "sallyport/outcome.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 
 namespace sallyport::core {
 

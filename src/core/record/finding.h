@@ -1,7 +1,7 @@
 // What a guard found, as an entry of its own beside the record of the call.
 #pragma once
 
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "sallyport/verdict.h"
 
 namespace sallyport::core {

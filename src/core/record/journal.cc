@@ -11,7 +11,6 @@
 #include "core/event/emitter.h"
 #include "core/event/topic_event.h"
 #include "core/record/artifacts.h"
-#include "core/record/drafts.h"
 #include "core/record/finding.h"
 #include "sallyport/event.h"
 
@@ -293,7 +292,7 @@ Task<Written> Journal::commit(Trail& trail, Batch batch, Urgency urgency,
     for (Draft& draft : all) draft.waits_for_disk = false;
   }
   Result<std::vector<Position>> written =
-      co_await parts_.recorder.append(std::move(all), urgency, expected);
+      co_await parts_.records.append(std::move(all), urgency, expected);
   if (written) {
     trail.rows.clear();
     co_return Written(std::move(*written), before);
@@ -376,13 +375,13 @@ void Journal::owe(Trail& trail, Ending ending) {
   for (const Fact& fact : share.facts) batch[places.record].facts.push_back(fact);
   append(drafts, std::move(batch).take());
   trail.rows.clear();
-  parts_.recorder.owe(std::move(drafts));
+  parts_.records.owe(std::move(drafts));
 }
 
 void Journal::owe_rows(Trail& trail) {
   std::erase_if(trail.rows, is_told_once);
   FailOpenLog::Share share = trail.fail_open.take();
-  parts_.recorder.owe(gathered(trail, share));
+  parts_.records.owe(gathered(trail, share));
   trail.rows.clear();
 }
 

@@ -11,7 +11,7 @@
 #include "core/call/ending.h"
 #include "core/call/trail.h"
 #include "core/record/batch.h"
-#include "core/record/recorder.h"
+#include "core/record/record_log.h"
 #include "core/record/redactor.h"
 
 namespace sallyport::core {
@@ -19,7 +19,7 @@ namespace sallyport::core {
 class Journal {
  public:
   struct Parts {
-    Recorder& recorder;
+    RecordLog& records;
     const Clock& clock;
     Entropy& entropy;
     Escalations& escalations;

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/async.h"
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 
 namespace sallyport::core {
 

@@ -27,7 +27,7 @@ std::optional<Fact> after_a_look(const Fact& fact, WallTime oldest, WallTime now
   return Fact{fact.space, fact.key, canonical_json(stamped)};
 }
 
-Task<void> change(Recorder& recorder, std::vector<Fact> facts, std::vector<Fact> expected) {
+Task<void> change(RecordLog& records, std::vector<Fact> facts, std::vector<Fact> expected) {
   const std::string space = facts.front().space;
   std::vector<Draft> drafts;
   drafts.push_back({.kind = Kind::Topic,
@@ -37,7 +37,7 @@ Task<void> change(Recorder& recorder, std::vector<Fact> facts, std::vector<Fact>
                              {"count", static_cast<std::uint64_t>(facts.size())}},
                     .facts = std::move(facts)});
   const auto written =
-      co_await recorder.append(std::move(drafts), Urgency::Reports, std::move(expected));
+      co_await records.append(std::move(drafts), Urgency::Reports, std::move(expected));
   // Another process has changed one of them: the next round looks again.
   if (!written && written.error().code != ErrorCode::Conflict) {
     co_return std::unexpected(written.error());
@@ -47,9 +47,9 @@ Task<void> change(Recorder& recorder, std::vector<Fact> facts, std::vector<Fact>
 
 }  // namespace
 
-Task<void> retire_facts(Recorder& recorder, std::vector<Retiring> spaces, WallTime now) {
+Task<void> retire_facts(RecordLog& records, std::vector<Retiring> spaces, WallTime now) {
   for (const Retiring& one : spaces) {
-    SALLYPORT_CO_TRY(const std::vector<Fact> all, recorder.facts(one.space));
+    SALLYPORT_CO_TRY(const std::vector<Fact> all, records.facts(one.space));
     std::vector<Fact> facts;
     std::vector<Fact> expected;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -60,7 +60,7 @@ Task<void> retire_facts(Recorder& recorder, std::vector<Retiring> spaces, WallTi
       const bool full = facts.size() == kMostAtOnce || (i + 1 == all.size() && !facts.empty());
       if (!full) continue;
       SALLYPORT_CO_CHECK_OK(
-          co_await change(recorder, std::exchange(facts, {}), std::exchange(expected, {})));
+          co_await change(records, std::exchange(facts, {}), std::exchange(expected, {})));
     }
   }
   co_return Result<void>{};

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "core/record/recorder.h"
+#include "core/record/record_log.h"
 
 namespace sallyport::core {
 
@@ -20,6 +20,6 @@ struct Retiring {
 // Removes the facts that are too old, at most a few hundred with each commit. An entry on the topic
 // `facts` says how many. A fact without a time is of an earlier release: it gets the time of now,
 // or goes where its form has no place for one. A fact that changes meanwhile stays.
-Task<void> retire_facts(Recorder& recorder, std::vector<Retiring> spaces, WallTime now);
+Task<void> retire_facts(RecordLog& records, std::vector<Retiring> spaces, WallTime now);
 
 }  // namespace sallyport::core

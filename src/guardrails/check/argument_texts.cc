@@ -7,6 +7,8 @@
 #include <ranges>
 #include <utility>
 
+#include "base/json_pointer.h"
+
 namespace sallyport::guardrails {
 
 namespace {
@@ -128,7 +130,7 @@ std::optional<std::string> ArgumentTexts::path(const ArgumentText& text) const {
   std::string pointer;
   for (const std::size_t at : up | std::views::reverse) {
     const Place& place = places_[at];
-    append_segment(pointer, place.member ? place.name : std::to_string(place.index));
+    append_step(pointer, place.member ? place.name : std::to_string(place.index));
   }
   return pointer;
 }

@@ -68,15 +68,15 @@ std::vector<std::uint32_t> checks_of_texts(const Document& document, Stage stage
   return chosen;
 }
 
-std::shared_ptr<const Plan> Compiled::plan_for(Stage stage,
-                                               const std::vector<std::uint32_t>& checks) const {
-  const std::shared_ptr<const Plan>& whole = this->stage(stage);
+std::shared_ptr<const CheckSet> Compiled::plan_for(Stage stage,
+                                                   const std::vector<std::uint32_t>& checks) const {
+  const std::shared_ptr<const CheckSet>& whole = this->stage(stage);
   if (whole && whole->checks == checks) return whole;
   return narrowed_.with([&](Narrowed& narrowed) {
     const auto known = narrowed.plans.find(checks);
     if (known != narrowed.plans.end()) return known->second;
     read_missing(document, checks, narrowed.parsed);
-    auto made = Plan::make(document, narrowed.parsed, checks);
+    auto made = CheckSet::make(document, narrowed.parsed, checks);
     if (!made) throw std::runtime_error(made.error().message);
     if (narrowed.plans.size() >= kMostNarrowed) narrowed.plans.clear();
     narrowed.plans.emplace(checks, *made);

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/guarded.h"
+#include "guardrails/check/check_set.h"
 #include "guardrails/check/guardrails.h"
-#include "guardrails/check/plan.h"
 #include "guardrails/document/document.h"
 
 namespace sallyport::guardrails {
@@ -23,13 +23,14 @@ struct Compiled {
   Report report{};
   std::uint64_t generation = 1;
   // The checks of a stage that look at texts.
-  std::array<std::shared_ptr<const Plan>, 4> stages{};
+  std::array<std::shared_ptr<const CheckSet>, 4> stages{};
 
-  const std::shared_ptr<const Plan>& stage(Stage stage) const {
+  const std::shared_ptr<const CheckSet>& stage(Stage stage) const {
     return stages[static_cast<std::size_t>(stage)];
   }
   // The plan for some checks of a stage only, so that the others hold no text.
-  std::shared_ptr<const Plan> plan_for(Stage stage, const std::vector<std::uint32_t>& checks) const;
+  std::shared_ptr<const CheckSet> plan_for(Stage stage,
+                                           const std::vector<std::uint32_t>& checks) const;
   // For such plans, so that nothing is read twice.
   void keep(std::vector<ParsedCheck> parsed);
 
@@ -37,7 +38,7 @@ struct Compiled {
   static constexpr std::size_t kMostNarrowed = 32;
   struct Narrowed {
     std::vector<ParsedCheck> parsed{};  // those that were needed; one for each check, or none yet
-    std::map<std::vector<std::uint32_t>, std::shared_ptr<const Plan>> plans{};
+    std::map<std::vector<std::uint32_t>, std::shared_ptr<const CheckSet>> plans{};
   };
   mutable Guarded<Narrowed> narrowed_;
 };

@@ -42,7 +42,7 @@ std::string image_of(const Compiled& compiled) {
   out.number(compiled.report.patterns);
   write_names(compiled.report.unbounded, out);
   write_names(compiled.report.ascii_classes, out);
-  for (const std::shared_ptr<const Plan>& plan : compiled.stages) {
+  for (const std::shared_ptr<const CheckSet>& plan : compiled.stages) {
     if (plan) plan->write(out);
   }
   return std::move(out).take();
@@ -59,7 +59,7 @@ std::shared_ptr<const Compiled> read_image(const Document& document, std::uint64
   for (std::size_t stage = 0; stage < compiled->stages.size(); ++stage) {
     std::vector<std::uint32_t> chosen = checks_of_texts(document, static_cast<Stage>(stage));
     if (chosen.empty()) continue;
-    compiled->stages[stage] = Plan::read(document, std::move(chosen), in);
+    compiled->stages[stage] = CheckSet::read(document, std::move(chosen), in);
     if (!compiled->stages[stage]) return nullptr;
   }
   if (!in.at_end()) return nullptr;

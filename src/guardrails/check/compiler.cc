@@ -92,7 +92,7 @@ class Compiler {
   std::expected<void, DocumentError> make_plan(Stage stage) {
     std::vector<std::uint32_t> chosen = checks_of_texts(out_.document, stage);
     if (chosen.empty()) return {};
-    auto plan = Plan::make(out_.document, parsed_, std::move(chosen));
+    auto plan = CheckSet::make(out_.document, parsed_, std::move(chosen));
     if (!plan) return std::unexpected(std::move(plan).error());
     out_.stages[static_cast<std::size_t>(stage)] = std::move(*plan);
     return {};

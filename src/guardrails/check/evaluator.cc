@@ -70,9 +70,10 @@ class Looking {
 
  private:
   void look_at_name();
-  void look_at_texts(const Plan& plan);
-  Hit hit_at(const Plan& plan, std::uint32_t rule, const Sighting& seen, const RequestText& text);
-  void redact(const Plan& plan, const RequestTexts& texts,
+  void look_at_texts(const CheckSet& plan);
+  Hit hit_at(const CheckSet& plan, std::uint32_t rule, const Sighting& seen,
+             const RequestText& text);
+  void redact(const CheckSet& plan, const RequestTexts& texts,
               const std::map<std::size_t, std::set<Reading>>& readings);
 
   const Compiled& compiled_;
@@ -98,7 +99,7 @@ void Looking::look_at_name() {
   }
 }
 
-void Looking::look_at_texts(const Plan& plan) {
+void Looking::look_at_texts(const CheckSet& plan) {
   const RequestTexts texts(compiled_, plan, request_, round_.coverage);
   TextSearch search(plan);
   std::map<std::size_t, std::set<Reading>> redactable;
@@ -117,7 +118,7 @@ void Looking::look_at_texts(const Plan& plan) {
   if (verdict_of(round_.hits) == Verdict::Redact) redact(plan, texts, redactable);
 }
 
-Hit Looking::hit_at(const Plan& plan, std::uint32_t rule, const Sighting& seen,
+Hit Looking::hit_at(const CheckSet& plan, std::uint32_t rule, const Sighting& seen,
                     const RequestText& text) {
   Hit hit = hit_of(document_, plan.checks[rule]);
   Located located = locate(plan, text.text, rule, seen);
@@ -133,7 +134,7 @@ Hit Looking::hit_at(const Plan& plan, std::uint32_t rule, const Sighting& seen,
 }
 
 // A string of a JSON value may be in several lists, for checks that are limited to arguments.
-void Looking::redact(const Plan& plan, const RequestTexts& texts,
+void Looking::redact(const CheckSet& plan, const RequestTexts& texts,
                      const std::map<std::size_t, std::set<Reading>>& readings) {
   std::map<std::size_t, std::pair<std::string_view, match::Regions>> leaves;
   std::set<std::uint32_t> spanned;  // rules with something to redact

@@ -87,7 +87,7 @@ Evaluation Guardrails::evaluate(const Request& request) const {
   }
 }
 
-std::unique_ptr<Gate> Guardrails::arm(Stage stage, std::optional<std::string_view> tool) const {
+std::unique_ptr<TextGate> Guardrails::arm(Stage stage, std::optional<std::string_view> tool) const {
   if (stage == Stage::ToolUse) return nullptr;
   std::vector<Coverage> coverage = coverage_of_stream(stage, tool);
   const bool applies =

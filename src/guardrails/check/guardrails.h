@@ -15,7 +15,7 @@
 
 namespace sallyport::guardrails {
 
-class Gate;
+class TextGate;
 class PatternStore;
 struct Compiled;
 
@@ -89,7 +89,7 @@ class Guardrails {
   // Nothing: no check of this stage applies, and the text goes its way untouched (GR-43). Arguments
   // of a call are no stream of text: for `tool_use` there is never one (GR-54).
   // The gate keeps what it needs of this alive.
-  std::unique_ptr<Gate> arm(Stage stage, std::optional<std::string_view> tool) const;
+  std::unique_ptr<TextGate> arm(Stage stage, std::optional<std::string_view> tool) const;
   // What a stream of this stage covers, armed or not.
   std::vector<Coverage> coverage_of_stream(Stage stage, std::optional<std::string_view> tool) const;
 

@@ -30,7 +30,7 @@ std::optional<std::string> RequestText::path() const {
   return list == nullptr ? std::nullopt : list->path(list->texts()[place]);
 }
 
-RequestTexts::RequestTexts(const Compiled& compiled, const Plan& plan, const Request& request,
+RequestTexts::RequestTexts(const Compiled& compiled, const CheckSet& plan, const Request& request,
                            std::vector<Coverage>& coverage) {
   std::vector<bool>& everything = wanted_.emplace_back(plan.checks.size());
   std::map<std::vector<std::string>, std::vector<bool>> limited;

@@ -23,7 +23,7 @@ struct RequestText {
 
   Kind kind = Kind::Plain;
   std::string_view text{};
-  const std::vector<bool>* wanted = nullptr;  // rules of the plan that look at it
+  const std::vector<bool>* wanted = nullptr;  // rules of the set that look at it
   const ArgumentTexts* list = nullptr;        // of a JSON value
   std::size_t place = 0;                      // in the list
 
@@ -35,7 +35,7 @@ struct RequestText {
 class RequestTexts {
  public:
   // Checks that are limited to arguments which this request does not have are marked as skipped.
-  RequestTexts(const Compiled& compiled, const Plan& plan, const Request& request,
+  RequestTexts(const Compiled& compiled, const CheckSet& plan, const Request& request,
                std::vector<Coverage>& coverage);
   RequestTexts(const RequestTexts&) = delete;
   RequestTexts& operator=(const RequestTexts&) = delete;

@@ -12,7 +12,8 @@ namespace {
 
 class RegionSink final : public MatchSink {
  public:
-  RegionSink(const Plan& plan, const std::vector<bool>& wanted) : plan_(plan), wanted_(wanted) {}
+  RegionSink(const CheckSet& plan, const std::vector<bool>& wanted)
+      : plan_(plan), wanted_(wanted) {}
 
   void tell(match::OtherMatch&& found) override { add(found.match); }
   void truncated(std::size_t) override {}
@@ -24,7 +25,7 @@ class RegionSink final : public MatchSink {
   match::Regions regions;
 
  private:
-  const Plan& plan_;
+  const CheckSet& plan_;
   const std::vector<bool>& wanted_;
 };
 
@@ -41,7 +42,7 @@ void require_followed(bool overflowed) {
   if (overflowed) throw std::runtime_error("more matches are open than can be followed");
 }
 
-void search_raw(const Plan& plan, std::string_view text, RegionSink& sink) {
+void search_raw(const CheckSet& plan, std::string_view text, RegionSink& sink) {
   match::Scanner scanner(*plan.raw);
   std::vector<match::Match> certain;
   const auto settle = [&] {
@@ -57,7 +58,7 @@ void search_raw(const Plan& plan, std::string_view text, RegionSink& sink) {
   settle();
 }
 
-void search_view(const Plan& plan, std::string_view text, const Reading& reading,
+void search_view(const CheckSet& plan, std::string_view text, const Reading& reading,
                  RegionSink& sink) {
   const ViewGroup& group = plan.groups[reading.group];
   const std::vector<bool> nothing_muted(plan.checks.size());
@@ -80,7 +81,7 @@ void search_view(const Plan& plan, std::string_view text, const Reading& reading
 }  // namespace
 
 // One reading after the other: what is open in one of them is all that has to be kept at a time.
-match::Regions redacted_regions(const Plan& plan, std::string_view text,
+match::Regions redacted_regions(const CheckSet& plan, std::string_view text,
                                 const std::vector<bool>& wanted,
                                 const std::set<Reading>& readings) {
   match::Regions all;
@@ -96,7 +97,7 @@ match::Regions redacted_regions(const Plan& plan, std::string_view text,
   return all;
 }
 
-std::string redacted_text(const Document& document, const Plan& plan, std::string_view text,
+std::string redacted_text(const Document& document, const CheckSet& plan, std::string_view text,
                           const match::Regions& regions) {
   std::string out;
   std::size_t from = 0;

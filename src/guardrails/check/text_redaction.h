@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "guardrails/check/plan.h"
+#include "guardrails/check/check_set.h"
 #include "guardrails/check/text_search.h"
 #include "guardrails/document/document.h"
 #include "match/regions.h"
@@ -15,11 +15,11 @@ namespace sallyport::guardrails {
 
 // Spans of the wanted redact rules in these readings, from every start. Throws where more is open
 // than can be followed.
-match::Regions redacted_regions(const Plan& plan, std::string_view text,
+match::Regions redacted_regions(const CheckSet& plan, std::string_view text,
                                 const std::vector<bool>& wanted, const std::set<Reading>& readings);
 
 // The text with each region replaced; what is outside stays, as UTF-8.
-std::string redacted_text(const Document& document, const Plan& plan, std::string_view text,
+std::string redacted_text(const Document& document, const CheckSet& plan, std::string_view text,
                           const match::Regions& regions);
 
 // What a redacted region of a check becomes.

@@ -19,7 +19,7 @@ struct NoSink final : MatchSink {
   void truncated(std::size_t) override {}
 };
 
-Located locate_raw(const Plan& plan, std::string_view text, std::uint32_t rule,
+Located locate_raw(const CheckSet& plan, std::string_view text, std::uint32_t rule,
                    const Sighting& sighting) {
   const match::Match match{rule, sighting.entry, sighting.place, sighting.place};
   const std::uint64_t end = match::preferred_end(*plan.raw, text, match);
@@ -68,7 +68,7 @@ struct TextSearch::Group final : MatchSink {
   ViewTree tree;
 };
 
-TextSearch::TextSearch(const Plan& plan)
+TextSearch::TextSearch(const CheckSet& plan)
     : plan_(plan), raw_(*plan.raw, match::Scanner::Reading::Whole), best_(plan.checks.size()) {
   for (std::size_t i = 0; i < plan.groups.size(); ++i)
     groups_.push_back(std::make_unique<Group>(*this, i));
@@ -120,7 +120,7 @@ bool TextSearch::truncated(std::uint32_t rule) const {
   });
 }
 
-Located locate(const Plan& plan, std::string_view text, std::uint32_t rule,
+Located locate(const CheckSet& plan, std::string_view text, std::uint32_t rule,
                const Sighting& sighting) {
   if (sighting.view == 0) return locate_raw(plan, text, rule, sighting);
   const ViewGroup& group = *plan.group_of_rule[rule];

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "guardrails/check/plan.h"
+#include "guardrails/check/check_set.h"
 #include "guardrails/view/view_node.h"
 #include "guardrails/view/view_readers.h"
 #include "match/scanner.h"
@@ -38,7 +38,7 @@ struct Reading {
 class TextSearch {
  public:
   // The plan must outlive it.
-  explicit TextSearch(const Plan& plan);
+  explicit TextSearch(const CheckSet& plan);
   ~TextSearch();
 
   // Texts are numbered upwards. Returns the readings in which a wanted redact rule matched.
@@ -56,7 +56,7 @@ class TextSearch {
 
   void found(const match::Match& match, const Reading& reading);
 
-  const Plan& plan_;
+  const CheckSet& plan_;
   match::Scanner raw_;
   std::vector<std::unique_ptr<Group>> groups_;
   std::vector<std::optional<Sighting>> best_;
@@ -68,7 +68,7 @@ class TextSearch {
 };
 
 // Start, end and text of a match that was seen in this text.
-Located locate(const Plan& plan, std::string_view text, std::uint32_t rule,
+Located locate(const CheckSet& plan, std::string_view text, std::uint32_t rule,
                const Sighting& sighting);
 
 }  // namespace sallyport::guardrails

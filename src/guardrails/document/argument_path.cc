@@ -40,17 +40,4 @@ std::optional<ArgumentPath> ArgumentPath::read(std::string_view text) {
   return path;
 }
 
-void append_segment(std::string& pointer, std::string_view segment) {
-  pointer += '/';
-  for (const char c : segment) {
-    if (c == '~') {
-      pointer += "~0";
-    } else if (c == '/') {
-      pointer += "~1";
-    } else {
-      pointer += c;
-    }
-  }
-}
-
 }  // namespace sallyport::guardrails

@@ -19,7 +19,4 @@ struct ArgumentPath {
   bool operator==(const ArgumentPath&) const = default;
 };
 
-// `/` and the segment, escaped as RFC 6901 has it.
-void append_segment(std::string& pointer, std::string_view segment);
-
 }  // namespace sallyport::guardrails

@@ -4,6 +4,7 @@
 #include <boost/json/object.hpp>
 #include <boost/json/string.hpp>
 
+#include "base/json_pointer.h"
 #include "base/try.h"
 #include "guardrails/document/argument_path.h"
 #include "guardrails/document/case_runner.h"
@@ -18,7 +19,7 @@ std::unexpected<Error> refuse(const std::string& where, std::string what) {
 }
 
 std::string below(std::string where, std::string_view key) {
-  append_segment(where, key);
+  append_step(where, key);
   return where;
 }
 

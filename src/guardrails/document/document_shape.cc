@@ -12,6 +12,7 @@
 #include <ranges>
 #include <type_traits>
 
+#include "base/json_pointer.h"
 #include "base/nearest.h"
 #include "base/try.h"
 #include "guardrails/document/argument_path.h"
@@ -30,7 +31,7 @@ struct Place {
 
   Place at(std::string_view segment) const {
     Place below = *this;
-    append_segment(below.path, segment);
+    append_step(below.path, segment);
     return below;
   }
   Place at(std::size_t index) const { return at(std::to_string(index)); }

@@ -32,9 +32,9 @@ struct Passed {
   std::string text() const;
 };
 
-class Gate {
+class TextGate {
  public:
-  virtual ~Gate() = default;
+  virtual ~TextGate() = default;
 
   // After a block: nothing. After `finish`: `Conflict`.
   virtual Result<Passed> push(std::string_view delta) = 0;

@@ -37,14 +37,14 @@ MessageGate::MessageGate(std::shared_ptr<const Guardrails> guardrails)
 
 MessageGate::~MessageGate() = default;
 
-Gate& MessageGate::gate(Channel channel) {
-  std::unique_ptr<Gate>& gate = gates_[static_cast<std::size_t>(channel)];
+TextGate& MessageGate::gate(Channel channel) {
+  std::unique_ptr<TextGate>& gate = gates_[static_cast<std::size_t>(channel)];
   if (!gate) gate = guardrails_->arm(Stage::Output, std::nullopt);
   if (!gate) gate = open_gate();
   return *gate;
 }
 
-const Gate* MessageGate::find(Channel channel) const {
+const TextGate* MessageGate::find(Channel channel) const {
   return gates_[static_cast<std::size_t>(channel)].get();
 }
 
@@ -155,23 +155,23 @@ bool MessageGate::armed() const {
 }
 
 std::vector<Coverage> MessageGate::coverage(Channel channel) const {
-  const Gate* const gate = find(channel);
+  const TextGate* const gate = find(channel);
   if (gate != nullptr && armed()) return gate->coverage();
   return guardrails_->coverage_of_stream(Stage::Output, std::nullopt);
 }
 
 std::uint64_t MessageGate::bytes_in(Channel channel) const {
-  const Gate* const gate = find(channel);
+  const TextGate* const gate = find(channel);
   return gate == nullptr ? 0 : gate->bytes_in();
 }
 
 std::uint64_t MessageGate::held(Channel channel) const {
-  const Gate* const gate = find(channel);
+  const TextGate* const gate = find(channel);
   return gate == nullptr || blocked_on_ ? 0 : gate->held();
 }
 
 std::uint64_t MessageGate::invalid_utf8(Channel channel) const {
-  const Gate* const gate = find(channel);
+  const TextGate* const gate = find(channel);
   return gate == nullptr ? 0 : gate->invalid_utf8();
 }
 

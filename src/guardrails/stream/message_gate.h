@@ -57,7 +57,7 @@ class MessageGate {
   explicit MessageGate(std::shared_ptr<const Guardrails> guardrails);
   ~MessageGate();
 
-  // As of a `Gate`; nothing once the message is blocked.
+  // As of a `TextGate`; nothing once the message is blocked.
   Result<Passed> push(Channel channel, std::string_view delta);
   Result<Passed> finish(Channel channel);
 
@@ -93,14 +93,14 @@ class MessageGate {
     std::string text{};
   };
 
-  Gate& gate(Channel channel);
-  const Gate* find(Channel channel) const;
+  TextGate& gate(Channel channel);
+  const TextGate* find(Channel channel) const;
   Result<Passed> told(Channel channel, Result<Passed> passed);
   Result<std::size_t> known(const std::string& id) const;
   Result<CallDecision> decide(std::size_t call);
 
   std::shared_ptr<const Guardrails> guardrails_;
-  std::array<std::unique_ptr<Gate>, 2> gates_{};  // made with their first delta
+  std::array<std::unique_ptr<TextGate>, 2> gates_{};  // made with their first delta
   std::vector<MessageCall> calls_;
   std::vector<Arguments> arguments_;  // of each call
   std::map<std::string, std::size_t, std::less<>> places_;

@@ -6,7 +6,7 @@ namespace sallyport::guardrails {
 
 namespace {
 
-class OpenGate final : public Gate {
+class OpenGate final : public TextGate {
  public:
   Result<Passed> push(std::string_view delta) override {
     if (finished_) return fail(ErrorCode::Conflict, "the stream is finished, no text can follow");
@@ -55,7 +55,7 @@ class OpenGate final : public Gate {
 
 }  // namespace
 
-std::unique_ptr<Gate> open_gate() {
+std::unique_ptr<TextGate> open_gate() {
   return std::make_unique<OpenGate>();
 }
 

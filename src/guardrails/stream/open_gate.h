@@ -8,6 +8,6 @@
 namespace sallyport::guardrails {
 
 // Holds nothing but an unfinished character; ill-formed parts become U+FFFD, as everywhere.
-std::unique_ptr<Gate> open_gate();
+std::unique_ptr<TextGate> open_gate();
 
 }  // namespace sallyport::guardrails

@@ -12,7 +12,7 @@
 
 namespace sallyport::guardrails {
 
-class StreamGate final : public Gate {
+class StreamGate final : public TextGate {
  public:
   // `coverage` says which checks look; at least one does.
   StreamGate(std::shared_ptr<const Compiled> compiled, Stage stage, std::vector<Coverage> coverage);
@@ -35,7 +35,7 @@ class StreamGate final : public Gate {
   Passed fail_closed();
 
   std::shared_ptr<const Compiled> compiled_;
-  std::shared_ptr<const Plan> plan_;
+  std::shared_ptr<const CheckSet> plan_;
   std::vector<Coverage> coverage_;
   const Views* views_ = nullptr;         // of the stream, where checks have any
   std::optional<match::Stream> stream_;  // nothing: the engine has failed

@@ -15,7 +15,7 @@ std::optional<std::uint64_t> earlier(std::optional<std::uint64_t> a,
 
 }  // namespace
 
-ViewNode::ViewNode(const Plan& plan, const ViewGroup& group, std::size_t view,
+ViewNode::ViewNode(const CheckSet& plan, const ViewGroup& group, std::size_t view,
                    std::unique_ptr<ViewReader> reader, MatchSink& above)
     : plan_(plan), group_(group), view_(view), above_(above), reader_(std::move(reader)) {
   const ViewSpec& spec = group.views[view];
@@ -153,7 +153,7 @@ std::size_t ViewNode::state_bytes() const {
   return bytes;
 }
 
-ViewTree::ViewTree(const Plan& plan, const ViewGroup& group, const MakeReader& make_reader,
+ViewTree::ViewTree(const CheckSet& plan, const ViewGroup& group, const MakeReader& make_reader,
                    MatchSink& sink, std::optional<std::size_t> only) {
   std::vector<bool> wanted(group.views.size(), !only);
   for (std::size_t view = only.value_or(0); view != 0; view = group.views[view].parent) {

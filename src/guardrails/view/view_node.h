@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "guardrails/check/plan.h"
+#include "guardrails/check/check_set.h"
 #include "guardrails/view/view_decoder.h"
 #include "guardrails/view/view_normaliser.h"
 #include "match/other_readings.h"
@@ -43,7 +43,7 @@ class ViewReader {
 class ViewNode final : private TextSink, private MatchSink {
  public:
   // All of these must outlive it. Without a reader the view only serves those made from it.
-  ViewNode(const Plan& plan, const ViewGroup& group, std::size_t view,
+  ViewNode(const CheckSet& plan, const ViewGroup& group, std::size_t view,
            std::unique_ptr<ViewReader> reader, MatchSink& above);
 
   ViewNode& add_child(std::size_t view, std::unique_ptr<ViewReader> reader);
@@ -77,7 +77,7 @@ class ViewNode final : private TextSink, private MatchSink {
   std::optional<std::uint64_t> pending_from() const;
   bool holds(std::uint32_t rule) const;
 
-  const Plan& plan_;
+  const CheckSet& plan_;
   const ViewGroup& group_;
   std::size_t view_;
   MatchSink& above_;
@@ -97,8 +97,8 @@ class ViewTree {
   using MakeReader = std::function<std::unique_ptr<ViewReader>(std::size_t view)>;
 
   // `only`: this view and those it is made from; else all.
-  ViewTree(const Plan& plan, const ViewGroup& group, const MakeReader& make_reader, MatchSink& sink,
-           std::optional<std::size_t> only = std::nullopt);
+  ViewTree(const CheckSet& plan, const ViewGroup& group, const MakeReader& make_reader,
+           MatchSink& sink, std::optional<std::size_t> only = std::nullopt);
 
   void take(const match::Unit& unit) {
     for (const auto& node : roots_) node->take(unit);

@@ -40,7 +40,7 @@ class SpanReader final : public ViewReader {
   const ViewGroup& group_;
   std::size_t view_;
   const match::PatternSet& set_;
-  const std::vector<bool>& muted_;  // rules of the plan
+  const std::vector<bool>& muted_;  // rules of the set
   std::uint64_t quoted_;
   match::Scanner scanner_;
   std::uint64_t place_ = 0;

@@ -15,7 +15,7 @@ constexpr std::uint64_t kLookAhead = 8;
 
 }  // namespace
 
-Views::Group::Group(const Plan& plan, const ViewGroup& rules, const std::vector<bool>& muted,
+Views::Group::Group(const CheckSet& plan, const ViewGroup& rules, const std::vector<bool>& muted,
                     std::uint64_t quoted)
     : rules(rules),
       tree(
@@ -29,7 +29,8 @@ void Views::Group::truncated(std::size_t view) {
   truncated_view = std::min(view, truncated_view.value_or(view));
 }
 
-Views::Views(const Plan& plan, std::uint64_t most_held) : plan_(plan), muted_(plan.checks.size()) {
+Views::Views(const CheckSet& plan, std::uint64_t most_held)
+    : plan_(plan), muted_(plan.checks.size()) {
   for (const ViewGroup& group : plan.groups) {
     groups_.emplace_back(plan, group, muted_, most_held + kLookAhead);
   }

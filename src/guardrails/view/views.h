@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "guardrails/check/plan.h"
+#include "guardrails/check/check_set.h"
 #include "guardrails/view/view_node.h"
 #include "match/other_readings.h"
 
@@ -15,7 +15,7 @@ namespace sallyport::guardrails {
 class Views final : public match::OtherReadings {
  public:
   // The plan must outlive it.
-  Views(const Plan& plan, std::uint64_t most_held);
+  Views(const CheckSet& plan, std::uint64_t most_held);
 
   void step(const match::Unit& unit, std::vector<match::OtherMatch>& certain) override;
   void finish(std::vector<match::OtherMatch>& certain) override;
@@ -32,7 +32,7 @@ class Views final : public match::OtherReadings {
  private:
   // The views of one group of rules.
   struct Group final : MatchSink {
-    Group(const Plan& plan, const ViewGroup& rules, const std::vector<bool>& muted,
+    Group(const CheckSet& plan, const ViewGroup& rules, const std::vector<bool>& muted,
           std::uint64_t quoted);
     void tell(match::OtherMatch&& match) override { certain->push_back(std::move(match)); }
     void truncated(std::size_t view) override;
@@ -43,7 +43,7 @@ class Views final : public match::OtherReadings {
     ViewTree tree;
   };
 
-  const Plan& plan_;
+  const CheckSet& plan_;
   std::vector<bool> muted_;
   std::deque<Group> groups_;
 };

@@ -12,6 +12,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/json_pointer.h"
 #include "core/plan/command_names.h"
 #include "guards/detect/long_integer.h"
 #include "guards/detect/service_account.h"
@@ -61,19 +62,6 @@ Reach reach_of_member(Reach object, std::string_view name, const json::value& va
     return object == Reach::Schemas && is_schema(value) ? Reach::Schema : Reach::Sensitive;
   }
   return name == "properties" ? Reach::Schemas : Reach::Plain;
-}
-
-// RFC 6901.
-void append_escaped(std::string& path, std::string_view name) {
-  for (const char c : name) {
-    if (c == '~') {
-      path += "~0";
-    } else if (c == '/') {
-      path += "~1";
-    } else {
-      path += c;
-    }
-  }
 }
 
 // One walk over one value.
@@ -231,11 +219,10 @@ class Walk {
   std::string path() const {
     std::string path;
     for (const Step& step : steps_) {
-      path += '/';
       if (const std::size_t* index = std::get_if<std::size_t>(&step)) {
-        path += std::to_string(*index);
+        append_step(path, std::to_string(*index));
       } else {
-        append_escaped(path, std::get<std::string_view>(step));
+        append_step(path, std::get<std::string_view>(step));
       }
     }
     return path;

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
+#include "base/json_pointer.h"
 
 namespace sallyport::ledger {
 
@@ -13,23 +14,12 @@ constexpr std::string_view kOriginal = "/body/post_invocation/original";
 constexpr std::string_view kReleased = "/body/post_invocation/released";
 constexpr std::string_view kExcerpt = "/body/excerpt";
 
-void step_into(std::string& path, std::string_view name) {
-  path += '/';
-  for (const char c : name) {
-    if (c == '~' || c == '/') {
-      path += c == '~' ? "~0" : "~1";
-    } else {
-      path += c;
-    }
-  }
-}
-
 void collect(const json::value& value, std::string& path, std::vector<std::string>& found) {
   const std::size_t length = path.size();
   if (const json::object* const object = value.if_object()) {
     if (object->size() == 1 && object->contains("$sealed")) return found.push_back(path);
     for (const json::key_value_pair& member : *object) {
-      step_into(path, member.key());
+      append_step(path, member.key());
       collect(member.value(), path, found);
       path.resize(length);
     }

@@ -8,6 +8,7 @@
 
 #include "base/encoding.h"
 #include "base/exact_numbers.h"
+#include "base/json_pointer.h"
 #include "base/try.h"
 #include "core/event/topic_name.h"
 #include "ledger/entry/sealed_names.h"
@@ -19,22 +20,6 @@ namespace {
 
 std::unexpected<Error> refused(std::string message, std::string where = {}) {
   return fail(ErrorCode::InvalidInput, std::move(message), std::move(where));
-}
-
-void append_pointer(std::string& path, std::string_view name) {
-  path += '/';
-  if (name.find_first_of("~/") == std::string_view::npos) {
-    path += name;
-    return;
-  }
-  for (const char c : name) {
-    if (c == '~')
-      path += "~0";
-    else if (c == '/')
-      path += "~1";
-    else
-      path += c;
-  }
 }
 
 // Leaves room for the receipt around a body within the 128 of LE-8.
@@ -61,8 +46,8 @@ bool without_secrets(const core::Redactor& redactor, std::string& text) {
 // Redacts and seals one body, in place.
 class Sealer {
  public:
-  Sealer(const SealedDraft::Means& means, std::vector<core::ExactContent> exact)
-      : means_(means), exact_(std::move(exact)) {}
+  Sealer(const SealedDraft::Parts& parts, std::vector<core::ExactContent> exact)
+      : parts_(parts), exact_(std::move(exact)) {}
 
   void walk(json::object& body) {
     std::string path;
@@ -87,7 +72,7 @@ class Sealer {
   void members(json::object& object, std::string& path) {
     const std::size_t length = path.size();
     for (json::key_value_pair& member : object) {
-      append_pointer(path, member.key());
+      append_step(path, member.key());
       if (!is_sealed_name(member.key())) {
         walk(member.value(), member.key(), path);
       } else if (!member.value().is_null()) {
@@ -120,7 +105,7 @@ class Sealer {
               const std::string* original) {
     std::vector<core::Removal> removals;
     try {
-      removals = means_.redactor.redact(name, value);
+      removals = parts_.redactor.redact(name, value);
     } catch (const std::exception&) {
       removals = {{"", "unreadable", original ? *original : canonical_json(value), "redactor", 0}};
       removals.back().of = removals.back().removed.size();
@@ -128,14 +113,14 @@ class Sealer {
     }
     if (removals.empty()) return false;
     for (const core::Removal& removal : removals) {
-      redactions.push_back(core::listed(removal, path, means_.digest));
+      redactions.push_back(core::listed(removal, path, parts_.digest));
     }
     return true;
   }
 
   std::string detector_of(json::value identifier) const {
     try {
-      for (const core::Removal& removal : means_.redactor.redact({}, identifier)) {
+      for (const core::Removal& removal : parts_.redactor.redact({}, identifier)) {
         if (removal.category == "secret" && !removal.detector.empty()) return removal.detector;
       }
     } catch (const std::exception&) {
@@ -147,7 +132,7 @@ class Sealer {
   // Like the entry's own member of that name: where the two differ a receipt fails at `meaning`.
   void redact_identifier(json::value& value, const std::string& path) {
     std::string text(value.get_string());
-    if (!without_secrets(means_.redactor, text)) return;
+    if (!without_secrets(parts_.redactor, text)) return;
     core::Removal removal{.category = "secret",
                           .removed = std::string(value.get_string()),
                           .detector = detector_of(value)};
@@ -156,13 +141,13 @@ class Sealer {
       removal.at = 0;
       removal.of = removal.removed.size();
     }
-    redactions.push_back(core::listed(removal, path, means_.digest));
+    redactions.push_back(core::listed(removal, path, parts_.digest));
     value = text;
   }
 
   void seal(json::value& value, std::string_view name, const std::string& path) {
     Opening opening{.path = "/body" + path};
-    means_.entropy.fill(opening.salt);
+    parts_.entropy.fill(opening.salt);
     const core::ExactContent* const exact = exact_content(path);
     const bool withheld = exact != nullptr && exact->withheld;
     // Not canonical where RFC 8785 would round a whole number beyond 2^53, and say another (LE-10).
@@ -192,7 +177,7 @@ class Sealer {
     return nullptr;
   }
 
-  const SealedDraft::Means& means_;
+  const SealedDraft::Parts& parts_;
   std::vector<core::ExactContent> exact_;
 };
 
@@ -254,7 +239,7 @@ std::string canonical_text(json::object& object) {
 }
 
 // An entry has room for a list of removals, not for thousands: what is behind the list is counted.
-void shorten(json::array& redactions, const SealedDraft::Means& means) {
+void shorten(json::array& redactions, const SealedDraft::Parts& parts) {
   constexpr std::size_t kListed = 200;
   constexpr std::size_t kBytes = 24 * 1024;
   std::size_t bytes = 0;
@@ -269,21 +254,21 @@ void shorten(json::array& redactions, const SealedDraft::Means& means) {
   redactions.erase(redactions.begin() + static_cast<long>(listed), redactions.end());
   redactions.push_back(json::object{{"path", ""},
                                     {"category", fmt::format("{} more", rest.size())},
-                                    {"digest", means.digest(canonical_json(rest))},
+                                    {"digest", parts.digest(canonical_json(rest))},
                                     {"detector", "several"}});
 }
 
 // Takes what it needs of the draft.
-EntryView view_of(core::Draft& draft, const Uuid& id, const SealedDraft::Means& means) {
+EntryView view_of(core::Draft& draft, const Uuid& id, const SealedDraft::Parts& parts) {
   Subject& subject = draft.subject;
   for (std::string* const text :
        {&subject.call_id, &subject.session_id, &subject.agent_id, &subject.server,
         &subject.tool_name, &subject.trace_id, &subject.run_id}) {
-    without_secrets(means.redactor, *text);
+    without_secrets(parts.redactor, *text);
   }
   return {.id = to_string(id),
           .kind = std::string(core::to_string(draft.kind)),
-          .instance_id = std::string(means.instance_id),
+          .instance_id = std::string(parts.instance_id),
           .policy_hash = std::move(subject.policy_hash),
           .call_id = std::move(subject.call_id),
           .session_id = std::move(subject.session_id),
@@ -307,10 +292,10 @@ void take_longest_place(json::object& record) {
 
 }  // namespace
 
-Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const Means& means) {
+Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const Parts& parts) {
   json::value body = std::move(draft.body);
   SALLYPORT_CHECK_OK(check_draft(draft, body));
-  Sealer sealer(means, std::move(draft.exact));
+  Sealer sealer(parts, std::move(draft.exact));
   sealer.redactions = std::move(draft.redactions);
   sealer.walk(body.get_object());
   if (const core::ExactContent* const exact = sealer.misplaced()) {
@@ -320,11 +305,11 @@ Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const M
 
   SealedDraft sealed;
   sealed.id_ = id;
-  sealed.view_ = view_of(draft, id, means);
+  sealed.view_ = view_of(draft, id, parts);
   sealed.facts_ = std::move(draft.facts);
   sealed.changes_ = std::move(draft.changes);
   sealed.packed_openings_ = pack_openings(sealer.openings);
-  shorten(sealer.redactions, means);
+  shorten(sealer.redactions, parts);
   if (draft.kind == core::Kind::Trust) {
     sealed.link_ = Link{std::move(body.get_object()), std::move(sealer.redactions)};
     take_longest_place(sealed.link_->body);

@@ -10,7 +10,7 @@
 #include "base/entropy.h"
 #include "base/keyed_digest.h"
 #include "base/uuid.h"
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "core/record/redactor.h"
 #include "ledger/entry/opening.h"
 
@@ -43,7 +43,7 @@ struct EntryView {
 // the write transaction knows.
 class SealedDraft {
  public:
-  struct Means {
+  struct Parts {
     const core::Redactor& redactor;
     const KeyedDigest& digest;
     Entropy& entropy;
@@ -51,7 +51,7 @@ class SealedDraft {
   };
 
   // `InvalidInput` names what breaks LE-1, LE-4 or LE-80.
-  static Result<SealedDraft> seal(core::Draft draft, const Uuid& id, const Means& means);
+  static Result<SealedDraft> seal(core::Draft draft, const Uuid& id, const Parts& parts);
 
   // Canonical bytes, LE-1.
   std::string bytes(std::uint64_t sequence, WallTime recorded_at, std::uint64_t topic_id) const;

@@ -35,6 +35,18 @@ Result<void> read_value(const json::object& object, Opening& opening) {
 
 }  // namespace
 
+std::string_view to_string(OpeningState state) {
+  switch (state) {
+    case OpeningState::Open:
+      return "open";
+    case OpeningState::Withheld:
+      return "withheld";
+    case OpeningState::Erased:
+      return "erased";
+  }
+  return "";
+}
+
 std::string seal_digest(Form form, const Salt& salt, std::string_view value) {
   const Hash hash =
       sha256({"sallyport/field/v1\n", form == Form::Json ? "j" : "r", as_text(salt), value});

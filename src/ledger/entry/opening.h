@@ -20,6 +20,7 @@ enum class OpeningState {
   Withheld,  // salt kept, value never stored
   Erased,    // neither
 };
+std::string_view to_string(OpeningState state);
 
 struct Opening {
   std::string path;  // JSON Pointer into the entry

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 #include "ledger/store.h"
 #include "sallyport/json.h"
 

@@ -226,13 +226,13 @@ std::string Checkpoint::text() const {
   return fmt::format("{}\n{}\n{}\n", origin, size, base64(root));
 }
 
-std::string Checkpoint::sign(const std::vector<const SigningKey*>& keys) const {
+std::string Checkpoint::sign(const std::vector<const Signer*>& signers) const {
   const std::string signed_text = text();
   std::string note = signed_text + "\n";
-  for (const SigningKey* key : keys) {
-    const VerifierKey& verifier = key->verifier();
-    note +=
-        signature_line({verifier.name, verifier.id, std::string(as_text(key->sign(signed_text)))});
+  for (const Signer* signer : signers) {
+    const VerifierKey& verifier = signer->verifier();
+    note += signature_line(
+        {verifier.name, verifier.id, std::string(as_text(signer->sign(signed_text)))});
   }
   return note;
 }

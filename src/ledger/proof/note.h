@@ -29,20 +29,28 @@ struct VerifierKey {
   bool operator==(const VerifierKey&) const = default;
 };
 
+// Signs notes with one key. What signs need not know where the key is kept.
+class Signer {
+ public:
+  virtual ~Signer() = default;
+  virtual const VerifierKey& verifier() const = 0;
+  virtual std::array<std::uint8_t, 64> sign(std::string_view message) const = 0;
+};
+
 // Holds the seed and signs. It wipes the seed when it is destroyed, and has no text() except that
-// of the key file.
-class SigningKey {
+// of the key file. It is moved and never copied: one object has the key.
+class SigningKey final : public Signer {
  public:
   static SigningKey generate(std::string name, Entropy& entropy);
   static SigningKey from_seed(std::string name, const std::array<std::uint8_t, 32>& seed);
   static Result<SigningKey> parse(std::string_view file_text);
-  SigningKey(const SigningKey&) = default;
-  SigningKey& operator=(const SigningKey&) = default;
-  ~SigningKey();
+  SigningKey(SigningKey&&) = default;
+  SigningKey& operator=(SigningKey&&) = delete;
+  ~SigningKey() override;
 
-  const VerifierKey& verifier() const { return verifier_; }
+  const VerifierKey& verifier() const override { return verifier_; }
+  std::array<std::uint8_t, 64> sign(std::string_view message) const override;
   std::string file_text() const;
-  std::array<std::uint8_t, 64> sign(std::string_view message) const;
 
  private:
   SigningKey() = default;
@@ -79,7 +87,7 @@ struct Checkpoint {
   // Extension lines of others' notes are skipped (LE-79).
   static Result<Checkpoint> parse(std::string_view note_text);
   std::string text() const;
-  std::string sign(const std::vector<const SigningKey*>& keys) const;
+  std::string sign(const std::vector<const Signer*>& signers) const;
   bool operator==(const Checkpoint&) const = default;
 };
 

@@ -223,4 +223,19 @@ Result<std::map<std::string, std::uint64_t>> count_by(ReadView& view, Facet face
   return counts;
 }
 
+Result<SignedNear> signed_near(ReadView& view, std::uint64_t size) {
+  constexpr std::uint64_t kLargestCommit = 4096;
+  SignedNear near;
+  const std::uint64_t begin = size > kLargestCommit ? size - kLargestCommit : 0;
+  SALLYPORT_CHECK_OK(
+      view.scan(begin, size + kLargestCommit, [&](const StoredEntry& stored) -> Result<bool> {
+        if (stored.checkpoint.empty()) return true;
+        if (stored.sequence + 1 < size) near.before = stored.sequence + 1;
+        if (stored.sequence + 1 <= size) return true;
+        near.after = stored.sequence + 1;
+        return false;
+      }));
+  return near;
+}
+
 }  // namespace sallyport::ledger

@@ -38,4 +38,12 @@ Result<std::vector<StoredEntry>> newest_entries(ReadView& view, const Filter& fi
 // Counts by value over the whole log, the blocks from their index and the tail from its entries.
 Result<std::map<std::string, std::uint64_t>> count_by(ReadView& view, Facet facet);
 
+// The signed sizes next to `size`, which may be signed itself: a commit may hold many entries and
+// has one checkpoint. Nothing: none is near.
+struct SignedNear {
+  std::optional<std::uint64_t> before;
+  std::optional<std::uint64_t> after;
+};
+Result<SignedNear> signed_near(ReadView& view, std::uint64_t size);
+
 }  // namespace sallyport::ledger

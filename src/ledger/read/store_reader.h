@@ -1,7 +1,7 @@
 // Reads a store the way a recorder is read, without being able to write.
 #pragma once
 
-#include "core/record/recorder.h"
+#include "core/record/record_reader.h"
 #include "ledger/store.h"
 
 namespace sallyport::ledger {

@@ -31,12 +31,12 @@ Result<std::string> key_in(std::string_view text, const std::filesystem::path& f
   return *key;
 }
 
-Result<std::optional<SigningKey>> read_key(const std::filesystem::path& file) {
+KeyFolder::FoundKey read_key(const std::filesystem::path& file) {
   SALLYPORT_TRY(const std::optional<std::string> text, read_private_file(file));
-  if (!text) return std::nullopt;
+  if (!text) return nullptr;
   Result<SigningKey> key = SigningKey::parse(*text);
   if (!key) return spoiled(file, key.error().message);
-  return std::optional<SigningKey>(std::move(*key));
+  return std::make_shared<const SigningKey>(std::move(*key));
 }
 
 }  // namespace
@@ -53,25 +53,25 @@ void KeyFolder::remove_leftovers() const {
   }
 }
 
-Result<std::optional<SigningKey>> KeyFolder::signing_key() const {
+KeyFolder::FoundKey KeyFolder::signing_key() const {
   return read_key(folder_ / kSigning);
 }
 
-Result<SigningKey> KeyFolder::create_signing_key(const std::string& origin,
-                                                 Entropy& entropy) const {
-  SigningKey fresh = SigningKey::generate(origin, entropy);
-  SALLYPORT_TRY(const bool made, create_private_file(folder_ / kSigning, fresh.file_text()));
+KeyFolder::FoundKey KeyFolder::create_signing_key(const std::string& origin,
+                                                  Entropy& entropy) const {
+  auto fresh = std::make_shared<const SigningKey>(SigningKey::generate(origin, entropy));
+  SALLYPORT_TRY(const bool made, create_private_file(folder_ / kSigning, fresh->file_text()));
   if (made) return fresh;
-  SALLYPORT_TRY(std::optional<SigningKey> other, signing_key());
+  SALLYPORT_TRY(std::shared_ptr<const SigningKey> other, signing_key());
   if (!other) return fail(ErrorCode::Unavailable, "the signing key disappeared while it was made");
-  return std::move(*other);
+  return other;
 }
 
 Result<void> KeyFolder::stage(const SigningKey& next) const {
   return replace_private_file(folder_ / kStaged, next.file_text());
 }
 
-Result<std::optional<SigningKey>> KeyFolder::staged() const {
+KeyFolder::FoundKey KeyFolder::staged() const {
   return read_key(folder_ / kStaged);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -19,13 +20,15 @@ class KeyFolder {
   // What processes left that were killed while they made a key.
   void remove_leftovers() const;
 
-  Result<std::optional<SigningKey>> signing_key() const;
-  // The one that is there afterwards, if another process was quicker.
-  Result<SigningKey> create_signing_key(const std::string& origin, Entropy& entropy) const;
+  // Null: there is no such file.
+  using FoundKey = Result<std::shared_ptr<const SigningKey>>;
+  FoundKey signing_key() const;
+  // The one that is there afterwards, if another process was quicker. Never null.
+  FoundKey create_signing_key(const std::string& origin, Entropy& entropy) const;
 
   // Rotation: the next key is on disk before the log says so, and takes the old one's place after.
   Result<void> stage(const SigningKey& next) const;
-  Result<std::optional<SigningKey>> staged() const;
+  FoundKey staged() const;
   // Inside a write transaction of the ledger, so that one process at a time does this.
   Result<void> promote_staged() const;
 

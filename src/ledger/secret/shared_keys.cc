@@ -44,7 +44,7 @@ void Ledger::rejoin() {
   group.compose = [&](WriteView&) -> Result<std::vector<core::Draft>> {
     json::object details{{"role", settings_.role},
                          {"process", static_cast<std::int64_t>(getpid())},
-                         {"key", committer_.key().verifier().text()},
+                         {"key", committer_.verifier().text()},
                          {"rejoined", before}};
     core::Draft started = control("started", std::move(details));
     started.facts.push_back({"instance", name, "{}"});
@@ -60,10 +60,10 @@ void Ledger::rejoin() {
 // that the log is signed with already takes its place in the folder.
 void Ledger::announce_next_key() {
   if (!membership_->by_lease() || !settings_.announced || !health().ok) return;
-  const Result<std::optional<SigningKey>> staged = keys_.staged();
+  const KeyFolder::FoundKey staged = keys_.staged();
   if (!staged) return;
   const std::string next = *staged ? (*staged)->verifier().text() : "";
-  if (!next.empty() && next == committer_.key().verifier().text()) {
+  if (!next.empty() && next == committer_.verifier().text()) {
     (void)parts_.store.write([this](WriteView& view) { return finish_rotation(view); });
     return;
   }
@@ -79,19 +79,17 @@ void Ledger::announce_next_key() {
 }
 
 // On a shared log the next key is a file before it signs, so that it can be given to every gateway.
-Result<SigningKey> Ledger::next_key() {
+KeyFolder::FoundKey Ledger::next_key() {
   if (membership_->by_lease()) {
-    SALLYPORT_TRY(std::optional<SigningKey> staged, keys_.staged());
-    if (staged && staged->verifier().text() != committer_.key().verifier().text()) {
-      return std::move(*staged);
-    }
+    SALLYPORT_TRY(std::shared_ptr<const SigningKey> staged, keys_.staged());
+    if (staged && staged->verifier() != committer_.verifier()) return staged;
   }
-  SigningKey made = SigningKey::generate(origin_, parts_.entropy);
-  if (membership_->by_lease()) SALLYPORT_CHECK_OK(keys_.stage(made));
+  auto made = std::make_shared<const SigningKey>(SigningKey::generate(origin_, parts_.entropy));
+  if (membership_->by_lease()) SALLYPORT_CHECK_OK(keys_.stage(*made));
   return made;
 }
 
-Result<void> Ledger::check_announced(ReadView& view, const SigningKey& next) const {
+Result<void> Ledger::check_announced(ReadView& view, const Signer& next) const {
   if (!membership_->by_lease()) return {};
   SALLYPORT_TRY(const std::vector<core::Fact> instances, view.facts("instance"));
   std::vector<std::string> missing;

@@ -123,18 +123,18 @@ bool vouches(const std::string& checkpoint, const Edge& edge, const VerifierKey&
 
 }  // namespace
 
-Committer::Committer(Means means, SigningKey key)
-    : means_(std::move(means)),
-      key_(key),
-      stored_{.wall = means_.clock.wall(), .steady = means_.clock.steady()} {}
+Committer::Committer(Parts parts, std::shared_ptr<const Signer> signer)
+    : parts_(std::move(parts)),
+      signer_(std::move(signer)),
+      stored_{.wall = parts_.clock.wall(), .steady = parts_.clock.steady()} {}
 
 Result<SealedDraft> Committer::seal(core::Draft draft) {
-  std::optional<Uuid> id = draft.id ? parse_uuid(*draft.id) : uuid7(means_.clock, means_.entropy);
+  std::optional<Uuid> id = draft.id ? parse_uuid(*draft.id) : uuid7(parts_.clock, parts_.entropy);
   if (!id || !is_version7(*id)) {
     return fail(ErrorCode::InvalidInput, fmt::format("`{:.40}` is not a UUIDv7", *draft.id));
   }
   return SealedDraft::seal(std::move(draft), *id,
-                           {means_.redactor, means_.digest, means_.entropy, means_.instance.get()});
+                           {parts_.redactor, parts_.digest, parts_.entropy, parts_.instance.get()});
 }
 
 Result<void> Committer::commit(const std::vector<Group*>& groups) {
@@ -149,14 +149,14 @@ Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::M
   manner.waits_for_disk = std::ranges::any_of(groups, &Group::waits_for_disk);
   manner.wants = [&] { return wants(groups); };
   Stored next;
-  std::shared_ptr<const SigningKey> rotate_to;
+  std::shared_ptr<const Signer> rotate_to;
   const auto work = [&](WriteView& view) -> Result<void> {
     const bool accepts = std::ranges::any_of(groups, &Group::accepts_unsealed);
     SALLYPORT_CHECK_OK(follow_others(view, accepts));
     SALLYPORT_CHECK_OK(check_not_lost(view));
     Batch batch(view, stored_);
-    batch.next.wall = means_.clock.wall();
-    batch.next.steady = means_.clock.steady();
+    batch.next.wall = parts_.clock.wall();
+    batch.next.steady = parts_.clock.steady();
     SALLYPORT_CHECK_OK(note_clock_step(batch));
     for (Group* const group : groups) {
       SALLYPORT_CHECK_OK(write_group(batch, *group));
@@ -168,7 +168,7 @@ Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::M
     next = std::move(batch.next);
     return {};
   };
-  Result<void> done = means_.store.write(work, manner);
+  Result<void> done = parts_.store.write(work, manner);
   if (!done) {
     indexer_ = {};
     return done;
@@ -176,7 +176,7 @@ Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::M
   stored_ = std::move(next);
   forget_doubts(groups);
   is_on_disk_ = manner.waits_for_disk;
-  if (rotate_to) key_ = *rotate_to;
+  if (rotate_to) signer_ = rotate_to;
   return {};
 }
 
@@ -189,7 +189,7 @@ void Committer::forget_doubts(const std::vector<Group*>& groups) {
 // What the groups will ask for, as far as it can be told beforehand.
 LedgerStore::Wants Committer::wants(const std::vector<Group*>& groups) const {
   LedgerStore::Wants wants{.known = stored_.edge.size()};
-  std::set<core::FactKey> facts{{"ledger", "key"}, {"instance", means_.instance.get()}};
+  std::set<core::FactKey> facts{{"ledger", "key"}, {"instance", parts_.instance.get()}};
   for (const Group* const group : groups) {
     for (const core::Fact& fact : group->expected) facts.insert({fact.space, fact.key});
     for (const SealedDraft& draft : group->drafts) {
@@ -204,9 +204,9 @@ LedgerStore::Wants Committer::wants(const std::vector<Group*>& groups) const {
 
 // From the commit that says that this instance is lost, others answer for its calls (SC-29).
 Result<void> Committer::check_not_lost(WriteView& view) const {
-  if (!means_.by_lease || !joined_) return {};
+  if (!parts_.by_lease || !joined_) return {};
   SALLYPORT_TRY(const std::optional<std::string> named,
-                view.fact("instance", means_.instance.get()));
+                view.fact("instance", parts_.instance.get()));
   if (named) return {};
   return ledger_unavailable("fenced",
                             "other gateways have declared this one lost and closed its calls; it "
@@ -235,25 +235,25 @@ Result<void> Committer::follow_others(WriteView& view, bool accepts) {
   // A process that appends is one of ours. A change without an append is examined, and so is
   // everything that was stored before this process started.
   if (known > 0 && (size > known || !changed)) return {};
-  if (known == 0 && means_.most_facts != UINT64_MAX) {
-    SALLYPORT_TRY(const bool too_many, view.has_more_facts_than(means_.most_facts));
+  if (known == 0 && parts_.most_facts != UINT64_MAX) {
+    SALLYPORT_TRY(const bool too_many, view.has_more_facts_than(parts_.most_facts));
     if (too_many) return {};
   }
-  return ledger::check_facts(view, means_.digest, stored_.state.sums);
+  return ledger::check_facts(view, parts_.digest, stored_.state.sums);
 }
 
 Result<void> Committer::check_facts() {
-  return means_.store.read([&](ReadView& view) -> Result<void> {
-    SALLYPORT_TRY(const std::optional<SealedState> state, newest_state(view, means_.digest));
+  return parts_.store.read([&](ReadView& view) -> Result<void> {
+    SALLYPORT_TRY(const std::optional<SealedState> state, newest_state(view, parts_.digest));
     if (!state) return {};
-    return ledger::check_facts(view, means_.digest, state->sums);
+    return ledger::check_facts(view, parts_.digest, state->sums);
   });
 }
 
 // The state beside the newest checkpoint. At the same size only facts without an entry may have
 // changed, and those count up.
 Result<void> Committer::follow_state(WriteView& view, const ReadView::Head& head) {
-  SALLYPORT_TRY(const std::optional<SealedState> state, newest_state(view, means_.digest));
+  SALLYPORT_TRY(const std::optional<SealedState> state, newest_state(view, parts_.digest));
   const bool same_size = !stored_.seal.empty() && head.checkpoint == stored_.checkpoint;
   if (same_size && state->revision <= stored_.state.revision) {
     return ledger_unavailable(
@@ -280,7 +280,7 @@ Result<void> Committer::follow_tree(WriteView& view, const ReadView::Head& head)
   } else {
     SALLYPORT_TRY(edge, edge_at(view, size));
   }
-  if (!vouches(last->checkpoint, edge, key_.verifier())) {
+  if (!vouches(last->checkpoint, edge, verifier())) {
     return ledger_unavailable(
         "corrupt", fmt::format("entry {} does not carry the checkpoint of its tree", size - 1));
   }
@@ -288,7 +288,7 @@ Result<void> Committer::follow_tree(WriteView& view, const ReadView::Head& head)
   stored_.checkpoint = last->checkpoint;
   stored_.seal.clear();
   indexer_ = {};
-  if (!last->bytes || means_.by_lease) return {};
+  if (!last->bytes || parts_.by_lease) return {};
   const Result<EntryView> seen = view_entry(*last->bytes);
   if (!seen) {
     return ledger_unavailable("corrupt", fmt::format("entry {} cannot be read", size - 1));
@@ -300,12 +300,12 @@ Result<void> Committer::follow_tree(WriteView& view, const ReadView::Head& head)
 // Another process may have rotated the key since this one last wrote.
 Result<void> Committer::follow_key(WriteView& view) {
   SALLYPORT_TRY(const std::optional<std::string> current, view.fact("ledger", "key"));
-  if (!current || *current == key_.verifier().text()) return {};
+  if (!current || *current == verifier().text()) return {};
   // Staged first: when it is no longer there, it has already become the signing key.
   for (const auto& find : {&KeyFolder::staged, &KeyFolder::signing_key}) {
-    SALLYPORT_TRY(std::optional<SigningKey> found, (means_.keys.*find)());
+    SALLYPORT_TRY(std::shared_ptr<const Signer> found, (parts_.keys.*find)());
     if (found && found->verifier().text() == *current) {
-      key_ = *found;
+      signer_ = std::move(found);
       return {};
     }
   }
@@ -338,7 +338,7 @@ Result<void> Committer::note_clock_step(Batch& batch) {
 // Another gateway has closed the call: that record stays the only one, and what this gateway knows
 // stands beside it (SC-33).
 Result<bool> Committer::is_late(Batch& batch, Group& group) {
-  if (!means_.by_lease) return false;
+  if (!parts_.by_lease) return false;
   SALLYPORT_TRY(
       const std::vector<std::string> closed,
       calls_closed_elsewhere(batch.view, group, doubtful_, [&](const Uuid& id) -> Result<bool> {
@@ -362,7 +362,7 @@ Result<bool> Committer::is_late(Batch& batch, Group& group) {
 Result<bool> Committer::is_refused(Batch& batch, Group& group) {
   // What was to be announced under a name that is lost would be closed by no one.
   const auto is_of_before = [&](const SealedDraft& draft) {
-    return draft.view().instance_id != means_.instance.get();
+    return draft.view().instance_id != parts_.instance.get();
   };
   if (group.urgency == core::Urgency::Announces && !group.owed &&
       std::ranges::any_of(group.drafts, is_of_before)) {
@@ -423,7 +423,7 @@ Result<void> Committer::write_group(Batch& batch, Group& group) {
 
 Result<void> Committer::place(Batch& batch, const SealedDraft& draft, Positions& positions) {
   const std::uint64_t sequence = batch.next.edge.size();
-  const WallTime now = means_.clock.wall();
+  const WallTime now = parts_.clock.wall();
   SALLYPORT_TRY(const std::uint64_t topic_id,
                 next_topic_id(batch.view, batch.topic_ids, draft.topic()));
   SALLYPORT_CHECK_OK(put_facts(batch.view, draft, sequence));
@@ -445,7 +445,7 @@ Result<void> Committer::place(Batch& batch, const SealedDraft& draft, Positions&
 }
 
 void Committer::index(Batch& batch, const SealedDraft& draft, WallTime recorded) {
-  if (means_.by_lease) return;
+  if (parts_.by_lease) return;
   indexer_.add(draft.view(), recorded, draft.id());
   const std::uint64_t size = batch.next.edge.size();
   if (size % kBlock != 0) return;
@@ -455,12 +455,12 @@ void Committer::index(Batch& batch, const SealedDraft& draft, WallTime recorded)
 }
 
 Result<void> Committer::sign_checkpoint(Batch& batch,
-                                        const std::shared_ptr<const SigningKey>& rotate_to) {
+                                        const std::shared_ptr<const Signer>& rotate_to) {
   if (batch.entries.empty()) return {};
-  std::vector<const SigningKey*> keys = {&key_};
-  if (rotate_to) keys.push_back(rotate_to.get());
+  std::vector<const Signer*> signers = {signer_.get()};
+  if (rotate_to) signers.push_back(rotate_to.get());
   const Edge& edge = batch.next.edge;
-  batch.next.checkpoint = Checkpoint{key_.verifier().name, edge.size(), edge.root()}.sign(keys);
+  batch.next.checkpoint = Checkpoint{verifier().name, edge.size(), edge.root()}.sign(signers);
   batch.entries.back().checkpoint = batch.next.checkpoint;
   return {};
 }
@@ -468,7 +468,7 @@ Result<void> Committer::sign_checkpoint(Batch& batch,
 // What the commit leaves behind, under its checkpoint. Facts may change without an entry: then the
 // seal of the newest one is made anew.
 Result<void> Committer::seal_state(Batch& batch, bool accepts) {
-  const Seals seals(means_.digest);
+  const Seals seals(parts_.digest);
   SealedState& state = batch.next.state;
   const bool lone = batch.entries.empty();
   if (lone && batch.view.changed_facts().empty() && batch.view.altered().empty()) return {};
@@ -482,9 +482,9 @@ Result<void> Committer::seal_state(Batch& batch, bool accepts) {
     ++state.revision;
   }
   if (accepts) {
-    SALLYPORT_TRY(state, reseal_all(batch.view, means_.digest));
+    SALLYPORT_TRY(state, reseal_all(batch.view, parts_.digest));
   } else {
-    SALLYPORT_CHECK_OK(reseal_altered(batch.view, means_.digest, state));
+    SALLYPORT_CHECK_OK(reseal_altered(batch.view, parts_.digest, state));
     seals.take(batch.view.changed_facts(), state);
   }
   const std::string sealed = seals.state_seal(batch.next.checkpoint, state);
@@ -502,12 +502,12 @@ Result<void> Committer::seal_state(Batch& batch, bool accepts) {
 }
 
 Result<void> Committer::write_rows(Batch& batch) {
-  const Seals seals(means_.digest);
+  const Seals seals(parts_.digest);
   auto index = batch.indexes.begin();
   for (const StoredEntry& entry : batch.entries) {
     SALLYPORT_CHECK_OK(batch.view.insert(entry));
     const std::uint64_t size = entry.sequence + 1;
-    if (size % kBlock != 0 || means_.by_lease) continue;
+    if (size % kBlock != 0 || parts_.by_lease) continue;
     const std::uint64_t block = entry.sequence / kBlock;
     if (index != batch.indexes.end() && index->block == block) {
       SALLYPORT_CHECK_OK(batch.view.put_block_index(*index, seals.block_seal(*index)));

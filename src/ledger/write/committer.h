@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "core/record/record_log.h"
 #include "ledger/entry/entry.h"
 #include "ledger/member/instance_name.h"
 #include "ledger/proof/merkle.h"
@@ -43,7 +44,7 @@ struct Group {
   bool owed = false;       // an effect is waiting to be told: kept until it is written
   bool known_ids = false;  // ids came from the caller and may have been written before (LE-5)
   // shared: the code that promotes the file also keeps it
-  std::shared_ptr<const SigningKey> rotate_to;
+  std::shared_ptr<const Signer> rotate_to;
 
   Result<Positions> result = Positions{};
   std::move_only_function<void(Result<Positions>)> done;
@@ -52,7 +53,7 @@ struct Group {
 
 class Committer {
  public:
-  struct Means {
+  struct Parts {
     LedgerStore& store;
     const KeyFolder& keys;
     const core::Redactor& redactor;
@@ -66,7 +67,7 @@ class Committer {
     // this instance holds: once it is lost it writes nothing more. Indexes are built elsewhere.
     bool by_lease = false;
   };
-  Committer(Means means, SigningKey key);
+  Committer(Parts parts, std::shared_ptr<const Signer> signer);
 
   // One transaction, one checkpoint, at most one sync. On success every group has its result; on
   // failure nothing was written and the error is for all of them.
@@ -82,7 +83,7 @@ class Committer {
   Result<void> check_facts();
   // Other processes have written since this was last asked.
   bool take_followed() { return std::exchange(followed_, false); }
-  const SigningKey& key() const { return key_; }
+  const VerifierKey& verifier() const { return signer_->verifier(); }
   // The callers of this group are told that it failed, though it was or may have been written. What
   // they report then ends calls whose intents are in the log.
   void note_doubt(const Group& group) { note_intents(group, doubtful_); }
@@ -122,12 +123,12 @@ class Committer {
   void forget_doubts(const std::vector<Group*>& groups);
   Result<void> place(Batch& batch, const SealedDraft& draft, Positions& positions);
   void index(Batch& batch, const SealedDraft& draft, WallTime recorded);
-  Result<void> sign_checkpoint(Batch& batch, const std::shared_ptr<const SigningKey>& rotate_to);
+  Result<void> sign_checkpoint(Batch& batch, const std::shared_ptr<const Signer>& rotate_to);
   Result<void> seal_state(Batch& batch, bool accepts);
   Result<void> write_rows(Batch& batch);
 
-  Means means_;
-  SigningKey key_;
+  Parts parts_;
+  std::shared_ptr<const Signer> signer_;
   Stored stored_;
   // Of the block that is being filled, as far as this process filled it; asked again of the store
   // when others wrote too, or when a commit failed.

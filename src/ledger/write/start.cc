@@ -29,11 +29,11 @@ std::string random_origin(Entropy& entropy) {
 // The key that the ledger is signed with, also when a rotation was cut short between its commit and
 // the exchange of the files. `has_signed` was asked before the view began: what another process
 // commits in between must not look like a log that is gone.
-Result<SigningKey> find_key(ReadView& view, const KeyFolder& keys, bool has_signed,
-                            const std::string& wanted_origin, Entropy& entropy) {
+KeyFolder::FoundKey find_key(ReadView& view, const KeyFolder& keys, bool has_signed,
+                             const std::string& wanted_origin, Entropy& entropy) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
-  SALLYPORT_TRY(std::optional<SigningKey> staged, keys.staged());
-  SALLYPORT_TRY(std::optional<SigningKey> key, keys.signing_key());
+  SALLYPORT_TRY(std::shared_ptr<const SigningKey> staged, keys.staged());
+  SALLYPORT_TRY(std::shared_ptr<const SigningKey> key, keys.signing_key());
   if (size == 0) {
     if (has_signed) {
       return fail(
@@ -44,7 +44,7 @@ Result<SigningKey> find_key(ReadView& view, const KeyFolder& keys, bool has_sign
     }
     if (!wanted_origin.empty()) SALLYPORT_CHECK_OK(check_origin(wanted_origin));
     if (key && !wanted_origin.empty() && key->verifier().name != wanted_origin) key.reset();
-    if (key) return std::move(*key);
+    if (key) return key;
     return keys.create_signing_key(wanted_origin.empty() ? random_origin(entropy) : wanted_origin,
                                    entropy);
   }
@@ -69,7 +69,7 @@ Result<SigningKey> find_key(ReadView& view, const KeyFolder& keys, bool has_sign
                             "changes; remove the setting",
                             wanted_origin, key->verifier().name));
   }
-  return std::move(*key);
+  return key;
 }
 
 // Two folders whose keys differ must not write one log: what one wrote the other could not check or
@@ -277,7 +277,7 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
   }
   if (!settings.passing) remove_what_the_dead_left(settings, keys);
   SALLYPORT_TRY(const bool has_signed, keys.has_signed());
-  std::optional<SigningKey> key;
+  std::shared_ptr<const Signer> key;
   const auto digest = std::make_shared<const KeyedDigest>(std::move(digest_key));
   SALLYPORT_CHECK_OK(check_seals_of(parts.store, digest));
   // Before the view is taken: another process may write both meanwhile, and what is kept must not
@@ -285,20 +285,18 @@ Result<std::unique_ptr<Ledger>> Ledger::open(Parts parts, Settings settings) {
   SALLYPORT_TRY(const std::optional<std::string> kept, kept_checkpoint(settings));
   SALLYPORT_CHECK_OK(parts.store.read([&](ReadView& view) -> Result<void> {
     SALLYPORT_CHECK_OK(check_not_moved(view, *membership));
-    SALLYPORT_TRY(SigningKey found,
-                  find_key(view, keys, has_signed, settings.origin, parts.entropy));
+    SALLYPORT_TRY(key, find_key(view, keys, has_signed, settings.origin, parts.entropy));
     constexpr std::uint64_t kPassing = 64;
     constexpr std::uint64_t kStarting = 4096;
     SALLYPORT_CHECK_OK(
-        check_before_writing(view, found.verifier(), settings.passing ? kPassing : kStarting));
-    SALLYPORT_CHECK_OK(check_witness(view, settings, kept, found.verifier()));
-    key = std::move(found);
+        check_before_writing(view, key->verifier(), settings.passing ? kPassing : kStarting));
+    SALLYPORT_CHECK_OK(check_witness(view, settings, kept, key->verifier()));
     return {};
   }));
   Secrets secrets{digest, SecretBox(box_key)};
   std::unique_ptr<Ledger> ledger(new Ledger(std::move(parts), std::move(settings), std::move(keys),
-                                            std::move(secrets), std::move(membership), *key,
-                                            instance_id));
+                                            std::move(secrets), std::move(membership),
+                                            std::move(key), instance_id));
   SALLYPORT_CHECK_OK(ledger->start());
   return ledger;
 }
@@ -328,7 +326,7 @@ Result<void> Ledger::start() {
 }
 
 Result<std::vector<core::Draft>> Ledger::opening_drafts(WriteView& view) {
-  const std::string key = committer_.key().verifier().text();
+  const std::string key = committer_.verifier().text();
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   SALLYPORT_CHECK_OK(check_not_moved(view, *membership_));
   SALLYPORT_CHECK_OK(finish_rotation(view));

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/clock.h"
-#include "core/record/recorder.h"
+#include "core/record/draft.h"
 
 namespace sallyport::ledger {
 

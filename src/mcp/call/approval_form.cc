@@ -73,7 +73,7 @@ json::object approval_form(const json::object& request, const json::object& body
                         {"required", std::move(required)}}}};
 }
 
-std::optional<sallyport::Reply> reply_in_form(const json::value& answer) {
+std::optional<Reply> reply_in_form(const json::value& answer) {
   const json::object* const given = answer.if_object();
   const auto action = given ? text_in(*given, "action") : std::nullopt;
   if (action != "accept" && action != "decline") return std::nullopt;
@@ -81,7 +81,7 @@ std::optional<sallyport::Reply> reply_in_form(const json::value& answer) {
   const auto decision = content ? text_in(*content, "decision") : std::nullopt;
   // AP-12: what is no plain yes is a no.
   const bool yes = action == "accept" && decision == "approve";
-  using sallyport::Reply;
+  using Reply;
   Reply reply{.kind = yes ? Reply::Kind::Approved : Reply::Kind::Denied};
   reply.reason = std::string(content ? text_in(*content, "note").value_or("") : "");
   return reply;

@@ -20,7 +20,7 @@ json::object approval_form(const json::object& request, const json::object& body
 
 // Returns what the user said, without a name. No value: the user closed the form, and another
 // person may answer.
-std::optional<sallyport::Reply> reply_in_form(const json::value& answer);
+std::optional<Reply> reply_in_form(const json::value& answer);
 
 // Did the client declare that it can show forms?
 bool shows_forms(const json::object& capabilities);

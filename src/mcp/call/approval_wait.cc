@@ -156,7 +156,7 @@ CallDesk::Held ApprovalWait::awaited(const Message& request, const Grants& grant
   // The identity of a call is dear, and mostly no client is away.
   context_.desk.forget_old(State::Away, context_.parts.clock.steady());
   if (context_.desk.count(State::Away, State::Away) == 0) return nullptr;
-  const Result<Asked> asked = read_asked(request);
+  const Result<CallParams> asked = read_call_params(request);
   if (!asked) return nullptr;
   return context_.desk.find(State::Away, identity_of(request, *asked, grants));
 }
@@ -171,7 +171,7 @@ void ApprovalWait::end_away(const CallDesk::Held& call, bool refused) {
   if (!refused) context_.desk.move(call, State::Left);
 }
 
-Async<void> ApprovalWait::answer_for_user(Form form, sallyport::Reply reply) {
+Async<void> ApprovalWait::answer_for_user(Form form, Reply reply) {
   reply.by = form.reviewer;
   reply.door = std::string(core::kClientDoor);
   reply.binding = form.binding;

@@ -54,7 +54,7 @@ class ApprovalWait {
   void tell_waiting(HeldCall& call);
   void send_away(const CallDesk::Held& call, const std::string& result);
   void welcome(const CallDesk::Held& call, const Message& request);
-  Async<void> answer_for_user(Form form, sallyport::Reply reply);
+  Async<void> answer_for_user(Form form, Reply reply);
   Async<void> ask_in_session(CallDesk::Held call, Form form);
   void ask_stateless(const CallDesk::Held& call, const Form& form);
   void take_form_back(HeldCall& call);

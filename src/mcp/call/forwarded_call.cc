@@ -39,7 +39,7 @@ class Outstanding {
 };
 
 // The result of a stateless server that cannot go on without an answer; empty for any other.
-std::string questions_in(const Reply& reply) {
+std::string questions_in(const Response& reply) {
   if (!reply.message || reply.message->is_error()) return {};
   const json::object* const result = object_in(reply.message->object(), "result");
   if (result == nullptr || text_in(*result, "resultType") != "input_required") return {};
@@ -48,9 +48,9 @@ std::string questions_in(const Reply& reply) {
 
 }  // namespace
 
-Result<Asked> read_asked(const Message& request) {
+Result<CallParams> read_call_params(const Message& request) {
   const json::object* const params = request.params();
-  Asked asked{.tool = request.method};
+  CallParams asked{.tool = request.method};
   if (params == nullptr && !is_governed(request.method)) {
     asked.input = json::object();  // the needs of such a request are unknown
     return asked;
@@ -88,7 +88,7 @@ std::string params_with_input(const Message& request, std::string_view input) {
   return meta ? with_member(input, "_meta", *meta) : std::string(input);
 }
 
-std::string identity_of(const Message& request, const Asked& asked,
+std::string identity_of(const Message& request, const CallParams& asked,
                         const std::vector<std::string>& grants) {
   const std::string input = asked.raw_input.value_or(canonical_json(asked.input));
   return hex(sha256(canonical_json(
@@ -100,7 +100,7 @@ std::string task_named_by(const Message& request) {
   return std::string(params ? text_in(*params, "taskId").value_or("") : "");
 }
 
-ForwardedCall::ForwardedCall(Parts parts, Message request, Asked asked,
+ForwardedCall::ForwardedCall(Parts parts, Message request, CallParams asked,
                              std::shared_ptr<Inbox> inbox)
     : parts_(std::move(parts)),
       request_(std::move(request)),
@@ -160,7 +160,7 @@ Task<Envelope> ForwardedCall::converse(Call call, std::shared_ptr<core::Delivery
   const std::string first = text_for(call);
   std::string text = first;
   for (int round = 0; round <= kRounds; ++round) {
-    SALLYPORT_CO_TRY(Reply reply, co_await exchange(text, delivery, cancel));
+    SALLYPORT_CO_TRY(Response reply, co_await exchange(text, delivery, cancel));
     const std::string questions = questions_in(reply);
     if (!questions.empty() && cancel.stop_requested()) {
       co_return fail(ErrorCode::Cancelled, "the call was given up on");
@@ -181,8 +181,8 @@ Task<Envelope> ForwardedCall::converse(Call call, std::shared_ptr<core::Delivery
 }
 
 // One request and its reply; what comes on the way passes the second door by itself.
-Task<Reply> ForwardedCall::exchange(std::string text, std::shared_ptr<core::Delivery> delivery,
-                                    std::stop_token cancel) {
+Task<Response> ForwardedCall::exchange(std::string text, std::shared_ptr<core::Delivery> delivery,
+                                       std::stop_token cancel) {
   const auto compose = [&](std::string_view id) { return with_member(text, "id", id); };
   SALLYPORT_CO_TRY(const std::uint64_t id, parts_.server.link().request(compose, inbox_));
   Outstanding outstanding(parts_.server.link(), id, *inbox_, reason_);
@@ -192,7 +192,7 @@ Task<Reply> ForwardedCall::exchange(std::string text, std::shared_ptr<core::Deli
   const std::stop_callback on_stop(cancel, [&] { outstanding.give_up(); });
   while (true) {
     Inbox::Item item = co_await inbox_->take();
-    if (Reply* const reply = std::get_if<Reply>(&item)) {
+    if (Response* const reply = std::get_if<Response>(&item)) {
       co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
       if (!reply->message && !reply->malformed) co_return std::unexpected(reply->error);
       co_return std::move(*reply);
@@ -224,7 +224,7 @@ Task<std::string> ForwardedCall::answers_to(std::string questions) {
   co_return answers + '}';
 }
 
-Envelope ForwardedCall::envelope_of(Reply reply) {
+Envelope ForwardedCall::envelope_of(Response reply) {
   if (reply.malformed) return Envelope::malformed_output(std::move(*reply.malformed));
   if (!parts_.held.grow_to(request_.weight() + reply.message->weight())) {
     return Envelope::error(

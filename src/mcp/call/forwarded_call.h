@@ -18,15 +18,15 @@
 namespace sallyport::mcp {
 
 // A request that is governed: what it asks for, apart from how the protocol wraps it.
-struct Asked {
+struct CallParams {
   std::string tool;                        // of `tools/call`, else the method
   json::value input;                       // the arguments, else the params without `_meta`
   std::optional<std::string> raw_input{};  // where a double cannot hold one of its numbers
 };
 // `InvalidInput`: it is no such request.
-Result<Asked> read_asked(const Message& request);
+Result<CallParams> read_call_params(const Message& request);
 // The same for identical calls under the same grants, whatever the protocol wraps them in.
-std::string identity_of(const Message& request, const Asked& asked,
+std::string identity_of(const Message& request, const CallParams& asked,
                         const std::vector<std::string>& grants);
 // The task that a request is about; empty: it names none.
 std::string task_named_by(const Message& request);
@@ -45,7 +45,7 @@ class ForwardedCall final : public core::Upstream {
         keep{};                // owns the above; a call that was given up on outlives its client
     net::Quota::Share held{};  // memory of the request and its answer, as long as they are kept
   };
-  ForwardedCall(Parts parts, Message request, Asked asked, std::shared_ptr<Inbox> inbox);
+  ForwardedCall(Parts parts, Message request, CallParams asked, std::shared_ptr<Inbox> inbox);
 
   Task<Envelope> invoke(Call call, std::shared_ptr<core::Delivery> delivery,
                         std::stop_token cancel) override;
@@ -56,7 +56,7 @@ class ForwardedCall final : public core::Upstream {
   ToolResult result_of(const Envelope& released) const override;
 
   const Message& request() const { return request_; }
-  const Asked& asked() const { return asked_; }
+  const CallParams& asked() const { return asked_; }
   Inbox& inbox() { return *inbox_; }
   void give_reason(std::string reason) { reason_ = std::move(reason); }  // of a cancel, JSON text
 
@@ -76,14 +76,14 @@ class ForwardedCall final : public core::Upstream {
   std::string text_for(const Call& call) const;
   Task<Envelope> converse(Call call, std::shared_ptr<core::Delivery> delivery,
                           std::stop_token cancel);
-  Task<Reply> exchange(std::string text, std::shared_ptr<core::Delivery> delivery,
-                       std::stop_token cancel);
+  Task<Response> exchange(std::string text, std::shared_ptr<core::Delivery> delivery,
+                          std::stop_token cancel);
   Task<std::string> answers_to(std::string questions);
-  Envelope envelope_of(Reply reply);
+  Envelope envelope_of(Response reply);
 
   Parts parts_;
   Message request_;
-  Asked asked_;
+  CallParams asked_;
   std::shared_ptr<Inbox> inbox_;  // shared with the server, which fills it
   std::string reason_;
   std::optional<Span> span_;

@@ -95,7 +95,7 @@ Grants GovernedCalls::take_grants(Message& request) const {
 
 void GovernedCalls::begin(Message request, Grants grants, net::Quota::Share held) {
   const std::string client_id = request.id;
-  Result<Asked> asked = read_asked(request);
+  Result<CallParams> asked = read_call_params(request);
   if (!asked) return context_.client.refuse(request, kInvalidParams, asked.error().message);
   const json::value* const token = progress_token(request);
   const std::string server_token = token ? canonical_json(*token) : std::string();
@@ -112,7 +112,7 @@ void GovernedCalls::begin(Message request, Grants grants, net::Quota::Share held
   start_queued();
 }
 
-Result<CallDesk::Held> GovernedCalls::held_call(Message request, Asked asked, Grants grants,
+Result<CallDesk::Held> GovernedCalls::held_call(Message request, CallParams asked, Grants grants,
                                                 net::Quota::Share held) {
   const GatewaySettings& settings = context_.settings;
   const ClientProfile& client = context_.client.profile();
@@ -336,8 +336,8 @@ std::shared_ptr<ForwardedCall> GovernedCalls::proposed(const Call& call) {
                   call.raw_input.value_or(json::serialize(call.input)));
   Result<Message> request =
       Message::read(request_text("0", "tools/call", params), settings.limits.json());
-  Result<Asked> asked =
-      request ? read_asked(*request) : Result<Asked>(std::unexpected(request.error()));
+  Result<CallParams> asked =
+      request ? read_call_params(*request) : Result<CallParams>(std::unexpected(request.error()));
   if (!asked) return nullptr;
   // The agent has no part in it, so no client is asked.
   return context_.server.upstream({.server = context_.server,

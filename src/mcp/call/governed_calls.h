@@ -38,7 +38,7 @@ class GovernedCalls {
   class Attendant;
   class Place;
 
-  Result<CallDesk::Held> held_call(Message request, Asked asked, Grants grants,
+  Result<CallDesk::Held> held_call(Message request, CallParams asked, Grants grants,
                                    net::Quota::Share held);
   void start_queued();
   void leave_place(HeldCall& call);

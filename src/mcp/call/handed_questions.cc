@@ -100,7 +100,7 @@ Async<bool> HandedQuestions::govern(std::string_view key, std::string_view quest
   const Result<Message> request =
       Message::read(request_text("0", name, params), context_.settings.limits.json());
   if (!request || !context_.door.may_ask(Side::Server, *request)) co_return false;
-  const Result<Asked> asked = read_asked(*request);
+  const Result<CallParams> asked = read_call_params(*request);
   if (!asked) co_return false;
   const Result<Answer> answer = co_await context_.parts.governor.run(
       question_call(context_.settings, *asked), std::make_shared<HandedQuestion>());
@@ -149,7 +149,7 @@ bool HandedQuestions::brings_state(const Message& request) const {
 Result<SealedState> HandedQuestions::state_of(const Message& request, const Grants& grants) const {
   SALLYPORT_TRY(SealedState state,
                 unseal(context_.parts.recorder, *state_in(request), context_.parts.clock.wall()));
-  const Result<Asked> asked = read_asked(request);
+  const Result<CallParams> asked = read_call_params(request);
   // A stateless server is as old as its requests: what it gave is good in every session.
   const bool here = !state.carried.empty() || state.session == context_.settings.session_id;
   if (here && asked && state.principal == context_.settings.agent_id &&

@@ -103,7 +103,7 @@ void ParkedCalls::go_on(const Message& request, const Grants& grants) {
   json::object& cleaned = plain.value.as_object()["params"].as_object();
   cleaned.erase("requestState");
   cleaned.erase("inputResponses");
-  const Result<Asked> asked = read_asked(plain);
+  const Result<CallParams> asked = read_call_params(plain);
   if (!call || !asked || asked->tool != call->call.tool || asked->input != call->call.input ||
       grants != call->call.grants) {
     return context_.client.refuse(request, kInvalidParams,

@@ -37,7 +37,7 @@ Task<void> TaskOwners::note(std::string answer, Subject call) {
   const std::string task = server_.empty() ? std::string() : task_given_by(answer);
   if (task.empty()) co_return Result<void>{};
   const std::string key = key_of(task);
-  SALLYPORT_CO_TRY(const auto owner, recorder_.fact(kOwnerSpace, key));
+  SALLYPORT_CO_TRY(const auto owner, records_.fact(kOwnerSpace, key));
   if (owner) co_return Result<void>{};
   std::vector<core::Draft> drafts;
   drafts.push_back({.kind = core::Kind::Topic,
@@ -46,13 +46,13 @@ Task<void> TaskOwners::note(std::string answer, Subject call) {
                     .body = {{"kind", "task_given"}, {"task", key}},
                     .facts = {{std::string(kOwnerSpace), key, agent_}}});
   SALLYPORT_CO_TRY([[maybe_unused]] const auto written,
-                   co_await recorder_.append(std::move(drafts), core::Urgency::Announces));
+                   co_await records_.append(std::move(drafts), core::Urgency::Announces));
   co_return Result<void>{};
 }
 
 bool TaskOwners::is_foreign(const std::string& task) const {
   if (task.empty() || server_.empty()) return false;
-  const auto owner = recorder_.fact(kOwnerSpace, key_of(task));
+  const auto owner = records_.fact(kOwnerSpace, key_of(task));
   return !owner || *owner != agent_;
 }
 

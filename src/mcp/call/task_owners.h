@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/record/recorder.h"
+#include "core/record/record_log.h"
 
 namespace sallyport::mcp {
 
@@ -14,8 +14,8 @@ namespace sallyport::mcp {
 // looked up.
 class TaskOwners {
  public:
-  TaskOwners(core::Recorder& recorder, std::string server, std::string agent)
-      : recorder_(recorder), server_(std::move(server)), agent_(std::move(agent)) {}
+  TaskOwners(core::RecordLog& records, std::string server, std::string agent)
+      : records_(records), server_(std::move(server)), agent_(std::move(agent)) {}
 
   // Records the owner of the task that this answer to a call starts, if it starts one. Durable once
   // it returns. A task that has an owner keeps it.
@@ -28,7 +28,7 @@ class TaskOwners {
  private:
   std::string key_of(std::string_view task) const;
 
-  core::Recorder& recorder_;
+  core::RecordLog& records_;
   std::string server_;
   std::string agent_;
 };

@@ -20,7 +20,7 @@ class ClientQuestion final : public core::Upstream {
   using Ask = std::function<Task<Message>(std::string params, std::stop_token cancel)>;
 
   // `keep` is whatever `ask` needs to be there.
-  ClientQuestion(Message request, Asked asked, Ask ask, std::shared_ptr<void> keep)
+  ClientQuestion(Message request, CallParams asked, Ask ask, std::shared_ptr<void> keep)
       : request_(std::move(request)),
         asked_(std::move(asked)),
         ask_(std::move(ask)),
@@ -34,7 +34,7 @@ class ClientQuestion final : public core::Upstream {
 
  private:
   Message request_;
-  Asked asked_;
+  CallParams asked_;
   Ask ask_;
   std::shared_ptr<void> keep_;  // a call that was given up on outlives its gateway's run
   std::optional<GivenAnswer> answer_;

@@ -49,7 +49,7 @@ Result<std::shared_ptr<Outlet>> HttpLink::ask(Message request, const net::Server
     return fail(ErrorCode::Exhausted, "too many requests wait; try again later");
   }
   std::string id = request.id;
-  Asked asked{.id = request.id};
+  PendingRequest asked{.id = request.id};
   if (settings_.shared) {
     // Not its body, which may be large and that of many requests.
     asked.head.headers = head.headers;
@@ -142,7 +142,7 @@ bool HttpLink::send(std::string text, std::string_view about) {
   if (id && !find(text, {"method"})) return answer(std::move(text), *id);
   const auto found = asked_.find(about);
   if (found == asked_.end()) return settings_.shared || standing_->put(std::move(text), false);
-  const Asked& asked = found->second;
+  const PendingRequest& asked = found->second;
   return asked.outlet->put(renamed_back(std::move(text), asked, found->first), false);
 }
 
@@ -150,14 +150,14 @@ bool HttpLink::answer(std::string text, std::string_view id) {
   const auto found = asked_.find(id);
   // The request is unknown, or its client has left.
   if (found == asked_.end()) return true;
-  const Asked asked = std::move(found->second);
+  const PendingRequest asked = std::move(found->second);
   asked_.erase(found);
   const bool taken = asked.outlet->put(renamed_back(std::move(text), asked, std::string(id)), true);
   keep(asked.outlet);
   return taken;
 }
 
-std::string HttpLink::renamed_back(std::string text, const Asked& asked,
+std::string HttpLink::renamed_back(std::string text, const PendingRequest& asked,
                                    std::string_view ours) const {
   if (!settings_.shared) return text;
   if (find(text, {"result", "_meta", kMetaSubscription}) == ours) {

@@ -52,7 +52,7 @@ class HttpLink final : public ClientLink {
                             const json::value& input) const override;
 
  private:
-  struct Asked {
+  struct PendingRequest {
     std::shared_ptr<Outlet> outlet;  // shared with the one who writes it to the client
     std::string id;                  // as the client knows it
     std::string token{};             // of progress, likewise; empty: none
@@ -60,7 +60,8 @@ class HttpLink final : public ClientLink {
   };
   Result<void> take(std::string text);
   bool answer(std::string text, std::string_view id);
-  std::string renamed_back(std::string text, const Asked& asked, std::string_view ours) const;
+  std::string renamed_back(std::string text, const PendingRequest& asked,
+                           std::string_view ours) const;
   void keep(std::shared_ptr<Outlet> outlet);
   void end_cancelled(std::string_view notification);
 
@@ -72,9 +73,9 @@ class HttpLink final : public ClientLink {
   boost::asio::steady_timer end_;
   bool hung_up_ = false;
   bool closed_ = false;
-  std::map<std::string, Asked, std::less<>> asked_;  // by the id that the gateway knows
-  std::shared_ptr<Outlet> standing_;                 // shared like those above
-  std::list<std::shared_ptr<Outlet>> kept_;          // shared like those above
+  std::map<std::string, PendingRequest, std::less<>> asked_;  // by the id that the gateway knows
+  std::shared_ptr<Outlet> standing_;                          // shared like those above
+  std::list<std::shared_ptr<Outlet>> kept_;                   // shared like those above
   std::uint64_t last_request_ = 0;
   std::uint64_t last_stream_ = 0;
 };

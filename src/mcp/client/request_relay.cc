@@ -29,7 +29,7 @@ class RequestRelay::Waiting final : public Waiter {
  public:
   Waiting(RequestRelay& relay, std::string client_id, std::string method)
       : relay_(relay), client_id_(std::move(client_id)), method_(std::move(method)) {}
-  Async<void> answered(Reply reply) override {
+  Async<void> answered(Response reply) override {
     return relay_.answered(client_id_, method_, std::move(reply));
   }
 
@@ -106,7 +106,7 @@ void RequestRelay::cancel(const std::string& client_id, std::string_view reason)
   context_.client.end(client_id);
 }
 
-Async<void> RequestRelay::answered(std::string client_id, std::string method, Reply reply) {
+Async<void> RequestRelay::answered(std::string client_id, std::string method, Response reply) {
   const bool wanted = context_.client.end(client_id);
   context_.bell.ring("ended");
   if (!wanted) co_return;

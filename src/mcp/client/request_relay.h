@@ -36,7 +36,7 @@ class RequestRelay {
   class Waiting;
 
   Async<void> pass_later(Message request, net::Quota::Share held);
-  Async<void> answered(std::string client_id, std::string method, Reply reply);
+  Async<void> answered(std::string client_id, std::string method, Response reply);
   Task<Message> shown(const std::string& method, Message answer);
 
   const GatewayContext& context_;

@@ -49,7 +49,7 @@ Async<void> BridgeLog::write() {
     }
     std::vector<core::Draft> drafts;
     drafts.push_back(std::move(draft));
-    (void)co_await recorder_.append(std::move(drafts), core::Urgency::Reports);
+    (void)co_await records_.append(std::move(drafts), core::Urgency::Reports);
   }
   writing_ = false;
 }

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "core/record/recorder.h"
+#include "core/record/record_log.h"
 
 namespace sallyport::mcp {
 
@@ -14,8 +14,8 @@ inline constexpr std::string_view kDegradedSpace = "bridge_degraded";
 
 class BridgeLog {
  public:
-  BridgeLog(core::Recorder& recorder, std::string server)
-      : recorder_(recorder), server_(std::move(server)) {}
+  BridgeLog(core::RecordLog& records, std::string server)
+      : records_(records), server_(std::move(server)) {}
 
   // True: no write is under way, so the caller must call `write`.
   bool note(std::string_view feature);
@@ -23,7 +23,7 @@ class BridgeLog {
   Async<void> write();
 
  private:
-  core::Recorder& recorder_;
+  core::RecordLog& records_;
   std::string server_;
   std::map<std::string, std::uint64_t> counts_;
   bool writing_ = false;

@@ -9,7 +9,7 @@ MessageDoor::MessageDoor(Parts parts, Settings settings)
       log_(std::move(settings.log)),
       messages_(parts_.recorder, parts_.redactor, settings.subject),
       bridge_(parts_.recorder, settings.subject.server),
-      screen_(parts_.plans, parts_.recorder, parts_.clock, settings.limits.json(),
+      screen_(parts_.plans, parts_.recorder, parts_.recorder, parts_.clock, settings.limits.json(),
               [this](const Screen::Seen& seen) {
                 note(seen.withheld ? MessageLog::What::Withheld : MessageLog::What::Redacted,
                      Side::Server, seen.method, seen.evidence);

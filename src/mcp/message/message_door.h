@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/record/recorder.h"
 #include "mcp/message/bridge_log.h"
 #include "mcp/message/message_log.h"
 #include "mcp/message/methods.h"

@@ -69,8 +69,8 @@ Async<void> MessageLog::write() {
                       .subject = subject_,
                       .topic = "mcp",
                       .body = {{"record", "mcp_messages"}, {"messages", std::move(messages)}}});
-    const auto written = co_await recorder_.append(drafts, core::Urgency::Reports);
-    if (!written) recorder_.owe(std::move(drafts));
+    const auto written = co_await records_.append(drafts, core::Urgency::Reports);
+    if (!written) records_.owe(std::move(drafts));
     if (!hurries_) co_await bell_.wait("hurry", pause, {});
     pause = std::min(2 * pause, kLongestPause);
   }

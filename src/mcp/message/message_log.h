@@ -15,7 +15,7 @@
 
 #include "base/async.h"
 #include "base/bell.h"
-#include "core/record/recorder.h"
+#include "core/record/record_log.h"
 #include "core/record/redactor.h"
 #include "mcp/message/methods.h"
 
@@ -32,8 +32,8 @@ class MessageLog {
     Passed,    // a notification with such a method that the policy lets pass
     Trimmed,   // members beside those of a message were left out
   };
-  MessageLog(core::Recorder& recorder, const core::Redactor& redactor, Subject subject)
-      : recorder_(recorder), redactor_(redactor), subject_(std::move(subject)) {}
+  MessageLog(core::RecordLog& records, const core::Redactor& redactor, Subject subject)
+      : records_(records), redactor_(redactor), subject_(std::move(subject)) {}
 
   // True: nothing writes yet, so `write` is to be started. The number of methods that are told
   // apart is bounded; messages beyond are counted together.
@@ -55,7 +55,7 @@ class MessageLog {
     std::set<std::string> evidence{};
   };
 
-  core::Recorder& recorder_;
+  core::RecordLog& records_;
   const core::Redactor& redactor_;
   Subject subject_;
   std::map<Key, Count> counts_;

@@ -52,8 +52,8 @@ Task<Message> Screen::pass(std::string what, Message message) {
   core::FailOpenLog::Share share = fail_open.take();
   if (!share.drafts.empty()) {
     for (core::Fact& fact : share.facts) share.drafts.back().facts.push_back(std::move(fact));
-    auto written = co_await recorder_.append(share.drafts, core::Urgency::Reports);
-    if (!written) recorder_.owe(std::move(share.drafts));
+    auto written = co_await records_.append(share.drafts, core::Urgency::Reports);
+    if (!written) records_.owe(std::move(share.drafts));
   }
   if (release.verdict == Verdict::Kind::Deny) {
     tell_({.withheld = true, .method = std::move(what), .evidence = evidence_of(release)});

@@ -10,7 +10,8 @@
 #include "base/clock.h"
 #include "core/plan/fail_open.h"
 #include "core/plan/plan.h"
-#include "core/record/recorder.h"
+#include "core/record/instances.h"
+#include "core/record/record_log.h"
 #include "mcp/message/message.h"
 
 namespace sallyport::mcp {
@@ -26,14 +27,14 @@ class Screen {
   using Tell = std::function<void(const Seen& seen)>;
 
   // `limits` are those of a message that a guard has changed.
-  Screen(const core::PlanSource& plans, core::Recorder& recorder, const Clock& clock,
-         JsonLimits limits, Tell tell)
+  Screen(const core::PlanSource& plans, core::RecordLog& records, const core::Instances& instances,
+         const Clock& clock, JsonLimits limits, Tell tell)
       : plans_(plans),
-        recorder_(recorder),
+        records_(records),
         clock_(clock),
         limits_(limits),
         tell_(std::move(tell)),
-        fail_open_(recorder.instance_id()) {}
+        fail_open_(instances) {}
 
   // The message with its params, result or error as the guards released them; the message that came
   // where they changed nothing. `what` is how guards know it: the name of a method.
@@ -42,7 +43,7 @@ class Screen {
 
  private:
   const core::PlanSource& plans_;
-  core::Recorder& recorder_;
+  core::RecordLog& records_;
   const Clock& clock_;
   JsonLimits limits_;
   Tell tell_;

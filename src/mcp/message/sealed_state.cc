@@ -24,22 +24,22 @@ bool is_sealed(std::string_view text) {
   return text.starts_with(kStatePrefix);
 }
 
-std::string seal(core::Recorder& recorder, const SealedState& state) {
+std::string seal(core::Vault& vault, const SealedState& state) {
   return std::string(kStatePrefix) +
-         recorder.encrypt(canonical_json(json::object{{"schema", kSchema},
-                                                      {"id", state.id},
-                                                      {"principal", state.principal},
-                                                      {"session", state.session},
-                                                      {"approval_id", state.approval_id},
-                                                      {"binding", state.binding},
-                                                      {"request", state.request},
-                                                      {"expires", state.expires},
-                                                      {"carried", state.carried}}));
+         vault.encrypt(canonical_json(json::object{{"schema", kSchema},
+                                                   {"id", state.id},
+                                                   {"principal", state.principal},
+                                                   {"session", state.session},
+                                                   {"approval_id", state.approval_id},
+                                                   {"binding", state.binding},
+                                                   {"request", state.request},
+                                                   {"expires", state.expires},
+                                                   {"carried", state.carried}}));
 }
 
-Result<SealedState> unseal(const core::Recorder& recorder, std::string_view text, WallTime now) {
+Result<SealedState> unseal(const core::Vault& vault, std::string_view text, WallTime now) {
   if (!is_sealed(text) || text.size() > kLongestState) return refused();
-  const Result<std::string> opened = recorder.decrypt(text.substr(kStatePrefix.size()));
+  const Result<std::string> opened = vault.decrypt(text.substr(kStatePrefix.size()));
   if (!opened) return refused();
   const Result<json::value> value = parse_own_json(*opened);
   const json::object* const object = value ? value->if_object() : nullptr;
@@ -57,7 +57,7 @@ Result<SealedState> unseal(const core::Recorder& recorder, std::string_view text
   return state;
 }
 
-Task<void> use_once(core::Recorder& recorder, SealedState state) {
+Task<void> use_once(core::RecordLog& records, SealedState state) {
   const core::Fact unused{"request_state", state.id, std::nullopt};
   std::vector<core::Draft> drafts;
   drafts.push_back({.kind = core::Kind::Approval,
@@ -67,7 +67,7 @@ Task<void> use_once(core::Recorder& recorder, SealedState state) {
                              {"state_id", state.id}},
                     .facts = {{unused.space, unused.key, "used"}}});
   const auto written =
-      co_await recorder.append(std::move(drafts), core::Urgency::Announces, {unused});
+      co_await records.append(std::move(drafts), core::Urgency::Announces, {unused});
   if (written) co_return Result<void>{};
   if (written.error().code != ErrorCode::Conflict) co_return std::unexpected(written.error());
   co_return fail(ErrorCode::Conflict, "`requestState` was used before");

@@ -6,7 +6,8 @@
 #include <string_view>
 
 #include "base/clock.h"
-#include "core/record/recorder.h"
+#include "core/record/record_log.h"
+#include "core/record/vault.h"
 
 namespace sallyport::mcp {
 
@@ -26,11 +27,11 @@ struct SealedState {
 // Is it one of ours, or pretends to be?
 bool is_sealed(std::string_view text);
 
-std::string seal(core::Recorder& recorder, const SealedState& state);
+std::string seal(core::Vault& vault, const SealedState& state);
 // `InvalidInput`: not sealed by this ledger's key, changed since, or over.
-Result<SealedState> unseal(const core::Recorder& recorder, std::string_view text, WallTime now);
+Result<SealedState> unseal(const core::Vault& vault, std::string_view text, WallTime now);
 
 // `Conflict`: it was used before, in whichever process.
-Task<void> use_once(core::Recorder& recorder, SealedState state);
+Task<void> use_once(core::RecordLog& records, SealedState state);
 
 }  // namespace sallyport::mcp

@@ -18,7 +18,7 @@ Async<Inbox::Item> Inbox::take() {
   co_return item;
 }
 
-Async<void> Inbox::answered(Reply reply) {
+Async<void> Inbox::answered(Response reply) {
   replied_ = true;
   items_.push_back(std::move(reply));
   bell_.cancel();

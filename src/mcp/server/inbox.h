@@ -18,10 +18,10 @@ class Inbox final : public Waiter {
     bell_.expires_at(boost::asio::steady_timer::time_point::max());
   }
 
-  using Item = std::variant<Message, Reply>;
+  using Item = std::variant<Message, Response>;
   Async<Item> take();
 
-  Async<void> answered(Reply reply) override;
+  Async<void> answered(Response reply) override;
   bool hears_late() const override { return true; }
   void hears_nothing() override;
   void put(Message on_the_way);

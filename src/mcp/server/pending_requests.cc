@@ -31,7 +31,7 @@ Result<std::uint64_t> PendingRequests::next_id() {
   return ++last_id_;
 }
 
-Async<bool> PendingRequests::settle(std::uint64_t id, Reply reply) {
+Async<bool> PendingRequests::settle(std::uint64_t id, Response reply) {
   const auto found = pending_.find(id);
   if (found == pending_.end()) co_return false;
   const std::shared_ptr<Waiter> waiter = std::move(found->second);
@@ -46,12 +46,12 @@ Async<bool> PendingRequests::answer(Message answer) {
     const bool late = id && std::ranges::find(abandoned_, *id) != abandoned_.end();
     if (!late) complain("an answer to no open request", answer.id);
     if (const std::shared_ptr<Waiter> waiter = late ? take_late(*id) : nullptr) {
-      Reply reply{.message = std::move(answer)};
+      Response reply{.message = std::move(answer)};
       co_await waiter->answered(std::move(reply));
     }
     co_return false;
   }
-  Reply reply{.message = std::move(answer)};
+  Response reply{.message = std::move(answer)};
   co_return co_await settle(*id, std::move(reply));
 }
 
@@ -61,13 +61,13 @@ Async<bool> PendingRequests::answer_wreck(std::string bytes, std::string id, std
     complain(fmt::format("something that is no message ({})", why), bytes);
     co_return false;
   }
-  Reply reply{.malformed = std::move(bytes)};
+  Response reply{.malformed = std::move(bytes)};
   co_return co_await settle(*number, std::move(reply));
 }
 
 Async<void> PendingRequests::fail_all(std::string how) {
   while (!pending_.empty()) {
-    Reply reply = failed(how);
+    Response reply = failed(how);
     co_await settle(pending_.begin()->first, std::move(reply));
   }
   while (!late_.empty()) forget(late_.front().first);

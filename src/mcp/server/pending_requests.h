@@ -32,7 +32,7 @@ class PendingRequests {
   // True: a request waited for it.
   Async<bool> answer(Message answer);
   Async<bool> answer_wreck(std::string bytes, std::string id, std::string_view why);
-  Async<bool> settle(std::uint64_t id, Reply reply);
+  Async<bool> settle(std::uint64_t id, Response reply);
   Async<void> fail_all(std::string how);
 
   // False: no request waited. A caller that also takes late answers may still get this one.

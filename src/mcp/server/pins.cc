@@ -118,12 +118,12 @@ Result<json::value> pinned_definition(core::RecordReader& records, std::uint64_t
   return *definition;
 }
 
-Task<void> accept_pin(core::Recorder& recorder, Pin pin, std::string who) {
+Task<void> accept_pin(core::RecordLog& records, Pin pin, std::string who) {
   if (!pin.held()) {
     co_return fail(ErrorCode::NotFound,
                    fmt::format("nothing about `{}` of `{}` waits", pin.tool, pin.server));
   }
-  SALLYPORT_CO_TRY(json::value definition, pinned_definition(recorder, pin.changed_sequence));
+  SALLYPORT_CO_TRY(json::value definition, pinned_definition(records, pin.changed_sequence));
   const std::string key = key_of(pin.server, pin.tool);
   Draft draft = entry("tool_accepted", pin.server, pin.tool, pin.changed_hash, definition);
   draft.body["who"] = who;
@@ -135,14 +135,14 @@ Task<void> accept_pin(core::Recorder& recorder, Pin pin, std::string who) {
       {std::string(kChanged), key, fmt::format("{}@{}", pin.changed_hash, pin.changed_sequence)}};
   SALLYPORT_CO_TRY(
       [[maybe_unused]] const auto written,
-      co_await recorder.append(std::move(drafts), core::Urgency::Announces, std::move(expected)));
+      co_await records.append(std::move(drafts), core::Urgency::Announces, std::move(expected)));
   co_return Result<void>{};
 }
 
 // How many more tools of the server may be pinned.
 Result<std::size_t> PinBook::room(const std::string& server) {
   if (full_.with([&](const auto& names) { return names.contains(server); })) return 0u;
-  SALLYPORT_TRY(const std::vector<Fact> facts, recorder_.facts(kPinned));
+  SALLYPORT_TRY(const std::vector<Fact> facts, records_.facts(kPinned));
   std::string begin = canonical_json(json::array{server});
   begin.back() = ',';
   const std::string instructions = key_of(server, std::string(kInstructionsPin));  // no tool
@@ -157,7 +157,7 @@ Task<HeldBack> PinBook::look(std::string server, std::vector<ToolDefinition> too
   std::vector<Draft> drafts;
   std::optional<std::size_t> room;  // counted when something is new, which is seldom
   for (ToolDefinition& tool : tools) {
-    SALLYPORT_CO_TRY(const std::optional<Pin> pin, find_pin(recorder_, server, tool.name));
+    SALLYPORT_CO_TRY(const std::optional<Pin> pin, find_pin(records_, server, tool.name));
     const std::string key = key_of(server, tool.name);
     const std::string digest = digest_of(tool);
     const bool fits = pin && (pin->hash == digest || pin->hash == tool.first_hash);
@@ -203,13 +203,13 @@ Task<HeldBack> PinBook::look(std::string server, std::vector<ToolDefinition> too
   }
   if (!drafts.empty()) {
     SALLYPORT_CO_TRY([[maybe_unused]] const auto written,
-                     co_await recorder_.append(std::move(drafts), core::Urgency::Announces));
+                     co_await records_.append(std::move(drafts), core::Urgency::Announces));
   }
   co_return held;
 }
 
 Result<void> PinBook::recall() {
-  SALLYPORT_TRY(const std::vector<Pin> pins, all_pins(recorder_));
+  SALLYPORT_TRY(const std::vector<Pin> pins, all_pins(records_));
   held_.with([&](auto& names) {
     for (const Pin& pin : pins) {
       if (pin.held()) names.emplace(pin.server, pin.tool);
@@ -221,14 +221,14 @@ Result<void> PinBook::recall() {
 bool PinBook::held(const std::string& server, const std::string& tool) const {
   const bool was = held_.with([&](const auto& names) { return names.contains({server, tool}); });
   if (!was) return false;
-  const Result<std::optional<Pin>> pin = find_pin(recorder_, server, tool);
+  const Result<std::optional<Pin>> pin = find_pin(records_, server, tool);
   return !pin || !*pin || (*pin)->held();
 }
 
 bool PinBook::beyond(const std::string& server, const std::string& tool) const {
   const bool full = full_.with([&](const auto& names) { return names.contains(server); });
   if (!full || is_governed(tool)) return false;  // what is no tool is never pinned
-  const Result<std::optional<Pin>> pin = find_pin(recorder_, server, tool);
+  const Result<std::optional<Pin>> pin = find_pin(records_, server, tool);
   return !pin || !*pin;
 }
 

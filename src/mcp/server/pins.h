@@ -11,7 +11,7 @@
 #include "base/async.h"
 #include "base/guarded.h"
 #include "core/plan/guard.h"
-#include "core/record/recorder.h"
+#include "core/record/record_log.h"
 #include "mcp/server/tool_definition.h"
 
 namespace sallyport::mcp {
@@ -45,7 +45,7 @@ Result<json::value> pinned_definition(core::RecordReader& records, std::uint64_t
 
 // The waiting definition becomes the pinned one. `NotFound`: none waits. `Conflict`: it changed
 // once more meanwhile.
-Task<void> accept_pin(core::Recorder& recorder, Pin pin, std::string who);
+Task<void> accept_pin(core::RecordLog& records, Pin pin, std::string who);
 
 // The names that a list of tools must not have.
 struct HeldBack {
@@ -59,8 +59,8 @@ class PinBook {
   // Twice what a list may have: a server may replace all of its tools and is still served, one that
   // changes their names without end does not fill the ledger.
   static constexpr std::size_t kMostOfServer = 20'000;
-  explicit PinBook(core::Recorder& recorder, std::size_t most_of_server = kMostOfServer)
-      : recorder_(recorder), most_of_server_(most_of_server) {}
+  explicit PinBook(core::RecordLog& records, std::size_t most_of_server = kMostOfServer)
+      : records_(records), most_of_server_(most_of_server) {}
 
   // Pins what is new while there is room, and notes what has changed. A pin of an earlier release
   // that still fits is written anew over the whole definition, once.
@@ -78,7 +78,7 @@ class PinBook {
  private:
   Result<std::size_t> room(const std::string& server);
 
-  core::Recorder& recorder_;
+  core::RecordLog& records_;
   std::size_t most_of_server_;
   Guarded<std::set<std::pair<std::string, std::string>>> held_;
   Guarded<std::set<std::string>> full_;  // servers; what is pinned stays, so they stay full

@@ -42,11 +42,11 @@ Async<void> RemoteServer::find_old_stream() {
   if (first->name != "endpoint" || first->too_long) co_return;
   Result<net::Url> address = place_.url.followed(first->data);
   if (!address) {
-    means_.log("the server names an address of another server for messages, and is not used");
+    parts_.log("the server names an address of another server for messages, and is not used");
     co_return;
   }
   Result<std::unique_ptr<net::HttpClient>> client = net::HttpClient::open(
-      means_.executor, {.url = std::move(*address), .allow_plain = place_.allow_plain});
+      parts_.executor, {.url = std::move(*address), .allow_plain = place_.allow_plain});
   if (!client) co_return;
   old_ = std::move(*client);
   tasks_.start(hear_old_stream(std::move(http), std::move(events)));
@@ -65,7 +65,7 @@ Async<void> RemoteServer::hear_old_stream(std::unique_ptr<net::HttpExchange> htt
   session_ = {.number = ++last_session_};
   is_ready_ = false;
   const std::string how = "the server ended its stream";
-  means_.listener.server_ended(how);
+  parts_.listener.server_ended(how);
   co_await pending_.fail_all(how);
   co_await open_session_later();
 }

@@ -29,21 +29,21 @@ bool is_stateless(const Message& request) {
   return find(request.params_text(), {"_meta", kMetaVersion}).has_value();
 }
 
-Reply malformed(std::string bytes) {
+Response malformed(std::string bytes) {
   return {.malformed = std::move(bytes)};
 }
 
-Reply broken(const Error& error) {
+Response broken(const Error& error) {
   return {.error = error};
 }
 
-Reply not_let_in(const Error& error) {
+Response not_let_in(const Error& error) {
   return {.error = {ErrorCode::Unavailable, error.message, {}, std::string(kNotLetIn)}};
 }
 
 // What a server that refuses by HTTP says about it.
-Reply refusal(std::uint64_t id, unsigned status, const std::string& body,
-              const JsonLimits& limits) {
+Response refusal(std::uint64_t id, unsigned status, const std::string& body,
+                 const JsonLimits& limits) {
   const Result<Message> read = Message::read(body, limits);
   const bool ours = read && (read->id.empty() || read->id == std::to_string(id));
   if (ours && read->kind == Message::Kind::Response && read->is_error()) {
@@ -71,24 +71,24 @@ Result<ServerMaker> RemoteServer::maker(Place place) {
                             "`--allow-http` where the network between is trusted",
                             place.url.text()));
   }
-  return [place = std::move(place)](Means means) {
-    return std::make_unique<RemoteServer>(std::move(means), place);
+  return [place = std::move(place)](Parts parts) {
+    return std::make_unique<RemoteServer>(std::move(parts), place);
   };
 }
 
-RemoteServer::RemoteServer(Means means, Place place)
-    : means_(std::move(means)),
-      limits_(means_.limits),
+RemoteServer::RemoteServer(Parts parts, Place place)
+    : parts_(std::move(parts)),
+      limits_(parts_.limits),
       place_(std::move(place)),
-      client_(net::HttpClient::open(means_.executor,
+      client_(net::HttpClient::open(parts_.executor,
                                     {.url = place_.url, .allow_plain = place_.allow_plain})),
-      tasks_(means_.executor, means_.log),
-      pending_(limits_.requests, means_.log) {}
+      tasks_(parts_.executor, parts_.log),
+      pending_(limits_.requests, parts_.log) {}
 
 Task<void> RemoteServer::run() {
   if (!client_) co_return std::unexpected(client_.error());
   up_ = true;
-  means_.listener.server_started(false);
+  parts_.listener.server_started(false);
   while (!stopping_) co_await bell_.wait("stop", 1min, {});
   up_ = false;
   for (const auto& [id, talk] : talks_) {
@@ -97,7 +97,7 @@ Task<void> RemoteServer::run() {
   tasks_.cancel();
   (void)co_await tasks_.join(limits_.patience);
   co_await end_session();
-  means_.listener.server_ended("the server is not used any more");
+  parts_.listener.server_ended("the server is not used any more");
   co_await pending_.fail_all("the server is not used any more");
   co_return Result<void>{};
 }
@@ -157,7 +157,7 @@ net::HttpHeaders RemoteServer::headers_for(const Message& message, bool modern) 
 }
 
 Async<void> RemoteServer::converse(std::shared_ptr<Talk> talk) {
-  Reply reply;
+  Response reply;
   if (!old_) reply = co_await answer_to(*talk);
   if (old_) {
     co_await post_old(talk);
@@ -175,7 +175,7 @@ Async<void> RemoteServer::converse(std::shared_ptr<Talk> talk) {
 }
 
 // A subscription whose stream broke is made again, until the server or the client ends it.
-Async<Reply> RemoteServer::listen_on(Talk& talk, Reply reply) {
+Async<Response> RemoteServer::listen_on(Talk& talk, Response reply) {
   auto wait = limits_.first_backoff;
   while (talk.streams && !reply.message && pending_.contains(talk.id) && !stopping_) {
     co_await bell_.wait("stop", wait, {});
@@ -188,7 +188,7 @@ Async<Reply> RemoteServer::listen_on(Talk& talk, Reply reply) {
   co_return reply;
 }
 
-Async<Reply> RemoteServer::answer_to(Talk& talk) {
+Async<Response> RemoteServer::answer_to(Talk& talk) {
   const bool opens = talk.modern || talk.request.method == "initialize";
   if (!opens) co_await until_introduced();
   int logins = 0;
@@ -220,10 +220,10 @@ Async<Reply> RemoteServer::answer_to(Talk& talk) {
   }
 }
 
-Async<Reply> RemoteServer::read_answer(Talk& talk, net::HttpHead head) {
+Async<Response> RemoteServer::read_answer(Talk& talk, net::HttpHead head) {
   if (head.content_type() == "text/event-stream") {
     talk.streams = true;
-    Reply reply = co_await read_stream(talk);
+    Response reply = co_await read_stream(talk);
     co_return learn(talk, head, std::move(reply));
   }
   Result<std::string> body = co_await talk.http->read_all(limits_.frame_bytes, kLongest);
@@ -232,15 +232,15 @@ Async<Reply> RemoteServer::read_answer(Talk& talk, net::HttpHead head) {
   if (body->empty()) {
     co_return failed(fmt::format("the server gave no answer (HTTP {})", head.status));
   }
-  std::optional<Reply> reply = co_await hear_text(talk, *body);
+  std::optional<Response> reply = co_await hear_text(talk, *body);
   co_return learn(talk, head, reply ? std::move(*reply) : malformed(std::move(*body)));
 }
 
-Async<Reply> RemoteServer::read_stream(Talk& talk) {
+Async<Response> RemoteServer::read_stream(Talk& talk) {
   std::string last;
   for (int silent = 0; silent < kResumes; ++silent) {
     while (true) {
-      if (std::optional<Reply> reply = co_await hear_events(talk)) co_return std::move(*reply);
+      if (std::optional<Response> reply = co_await hear_events(talk)) co_return std::move(*reply);
       const Result<std::string> bytes = co_await talk.http->read(kLongest);
       if (bytes && !bytes->empty()) {
         talk.events.feed(*bytes);
@@ -272,7 +272,7 @@ Async<bool> RemoteServer::resume(Talk& talk) {
 Async<void> RemoteServer::hear_rest(Talk& talk) {
   const auto end = std::chrono::steady_clock::now() + limits_.patience;
   while (std::chrono::steady_clock::now() < end) {
-    if (const std::optional<Reply> second = co_await hear_events(talk)) {
+    if (const std::optional<Response> second = co_await hear_events(talk)) {
       pending_.complain("an answer to no open request", std::to_string(talk.id));
     }
     const Result<std::string> bytes = co_await talk.http->read(limits_.patience);
@@ -281,7 +281,7 @@ Async<void> RemoteServer::hear_rest(Talk& talk) {
   }
 }
 
-Async<std::optional<Reply>> RemoteServer::hear_events(Talk& talk) {
+Async<std::optional<Response>> RemoteServer::hear_events(Talk& talk) {
   while (std::optional<net::SseEvent> event = talk.events.next()) {
     if (event->data.empty()) continue;
     if (event->too_long) {
@@ -291,14 +291,14 @@ Async<std::optional<Reply>> RemoteServer::hear_events(Talk& talk) {
       pending_.complain("a message that is too long", event->data);
       continue;
     }
-    std::optional<Reply> reply = co_await hear_text(talk, std::move(event->data));
+    std::optional<Response> reply = co_await hear_text(talk, std::move(event->data));
     if (reply) co_return reply;
   }
   co_return std::nullopt;
 }
 
 // Something: it was the answer to this request. No answer to another one is taken from here.
-Async<std::optional<Reply>> RemoteServer::hear_text(const Talk& talk, std::string text) {
+Async<std::optional<Response>> RemoteServer::hear_text(const Talk& talk, std::string text) {
   Result<Message> message = Message::read(text, limits_.json());
   if (!message) {
     if (id_in_wreck(text, text) == std::to_string(talk.id)) co_return malformed(std::move(text));
@@ -306,20 +306,20 @@ Async<std::optional<Reply>> RemoteServer::hear_text(const Talk& talk, std::strin
     co_return std::nullopt;
   }
   if (message->kind == Message::Kind::Response) {
-    if (message->id == std::to_string(talk.id)) co_return Reply{.message = std::move(*message)};
+    if (message->id == std::to_string(talk.id)) co_return Response{.message = std::move(*message)};
     pending_.complain("an answer to no open request", message->id);
   } else if (message->kind == Message::Kind::Notification) {
-    co_await means_.listener.server_tells(std::move(*message));
+    co_await parts_.listener.server_tells(std::move(*message));
   } else if (talk.modern) {
     pending_.complain("a question, which a stateless server has no way to ask", message->method);
   } else {
-    co_await means_.listener.server_asks(std::move(*message));
+    co_await parts_.listener.server_asks(std::move(*message));
   }
   co_return std::nullopt;
 }
 
 // What we have to know for what we send next.
-Reply RemoteServer::learn(const Talk& talk, const net::HttpHead& head, Reply reply) {
+Response RemoteServer::learn(const Talk& talk, const net::HttpHead& head, Response reply) {
   if (!reply.message || reply.message->is_error()) return reply;
   if (talk.modern) {
     stateless_ = true;
@@ -351,7 +351,7 @@ Message RemoteServer::usable_tools(Message answer) {
     auto headers = param_headers(tool.get_object());
     if (!headers) {
       unusable.insert(std::string(*name));
-      means_.log(
+      parts_.log(
           fmt::format("the tool `{}` asks for headers that must not be and is left out", *name));
     } else if (param_headers_.size() < limits_.tools ||
                param_headers_.contains(std::string(*name))) {

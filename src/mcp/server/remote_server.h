@@ -35,7 +35,7 @@ class RemoteServer final : public Server {
   };
   // `InvalidInput`: it may not be reached like that.
   static Result<ServerMaker> maker(Place place);
-  RemoteServer(Means means, Place place);
+  RemoteServer(Parts parts, Place place);
 
   Task<void> run() override;
   Async<void> stop() override;
@@ -67,15 +67,15 @@ class RemoteServer final : public Server {
 
   // Requests (remote_server.cc).
   Async<void> converse(std::shared_ptr<Talk> talk);
-  Async<Reply> listen_on(Talk& talk, Reply reply);
-  Async<Reply> answer_to(Talk& talk);
-  Async<Reply> read_answer(Talk& talk, net::HttpHead head);
-  Async<Reply> read_stream(Talk& talk);
+  Async<Response> listen_on(Talk& talk, Response reply);
+  Async<Response> answer_to(Talk& talk);
+  Async<Response> read_answer(Talk& talk, net::HttpHead head);
+  Async<Response> read_stream(Talk& talk);
   Async<bool> resume(Talk& talk);
   Async<void> hear_rest(Talk& talk);
-  Async<std::optional<Reply>> hear_events(Talk& talk);
-  Async<std::optional<Reply>> hear_text(const Talk& talk, std::string text);
-  Reply learn(const Talk& talk, const net::HttpHead& head, Reply reply);
+  Async<std::optional<Response>> hear_events(Talk& talk);
+  Async<std::optional<Response>> hear_text(const Talk& talk, std::string text);
+  Response learn(const Talk& talk, const net::HttpHead& head, Response reply);
   Message usable_tools(Message answer);
   net::HttpHeaders headers_for(const Message& message, bool modern) const;
 
@@ -105,7 +105,7 @@ class RemoteServer final : public Server {
   net::HttpHeaders plain_headers(std::string_view accepted) const;
   net::HttpHeaders session_headers(std::string_view accepted) const;
 
-  Means means_;
+  Parts parts_;
   const Limits& limits_;
   Place place_;
   Result<std::unique_ptr<net::HttpClient>> client_;

@@ -46,11 +46,11 @@ bool RemoteServer::asks_for_login(const net::HttpHead& head) const {
 Task<void> RemoteServer::log_in_again(net::HttpHead head, std::string token) {
   oauth::Credentials::Refusal refusal{
       std::move(token), oauth::bearer_challenge(head.headers).value_or(oauth::Challenge{}),
-      means_.log};
+      parts_.log};
   Result<void> done = co_await place_.credentials->renew(std::move(refusal));
   // Once for all requests that meet it.
   if (!done && std::exchange(told_, done.error().message) != done.error().message) {
-    means_.log(done.error().message);
+    parts_.log(done.error().message);
   }
   if (done) told_.clear();
   co_return done;
@@ -84,8 +84,8 @@ void RemoteServer::open_session_again(std::uint64_t number) {
   if (number != session_.number || stopping_) return;
   session_ = {.number = ++last_session_};
   is_ready_ = false;
-  means_.listener.server_ended("the server has forgotten the session; another one is opened");
-  means_.listener.server_started(true);
+  parts_.listener.server_ended("the server has forgotten the session; another one is opened");
+  parts_.listener.server_started(true);
 }
 
 Async<void> RemoteServer::open_session_later() {
@@ -93,7 +93,7 @@ Async<void> RemoteServer::open_session_later() {
       std::min(limits_.first_backoff * (1u << std::min(failures_, 16u)), limits_.longest_backoff);
   ++failures_;
   co_await bell_.wait("stop", wait, {});
-  if (!stopping_ && !is_ready_) means_.listener.server_started(true);
+  if (!stopping_ && !is_ready_) parts_.listener.server_started(true);
 }
 
 Async<bool> RemoteServer::session_ready() {
@@ -198,9 +198,9 @@ Async<void> RemoteServer::hear_from_session(std::string text) {
   } else if (message->kind == Message::Kind::Response) {
     pending_.complain("an answer to no open request", message->id);
   } else if (message->kind == Message::Kind::Notification) {
-    co_await means_.listener.server_tells(std::move(*message));
+    co_await parts_.listener.server_tells(std::move(*message));
   } else {
-    co_await means_.listener.server_asks(std::move(*message));
+    co_await parts_.listener.server_asks(std::move(*message));
   }
 }
 

@@ -18,18 +18,18 @@ namespace {
 class Wait final : public Waiter {
  public:
   explicit Wait(const asio::any_io_executor& executor) : bell(executor) {}
-  Async<void> answered(Reply given) override {
+  Async<void> answered(Response given) override {
     reply = std::move(given);
     bell.cancel();
     co_return;
   }
   asio::steady_timer bell;
-  std::optional<Reply> reply;
+  std::optional<Response> reply;
 };
 
 }  // namespace
 
-Reply failed(std::string how) {
+Response failed(std::string how) {
   return {.error = {ErrorCode::Unavailable, std::move(how), {}, {}}};
 }
 

@@ -20,19 +20,19 @@ namespace sallyport::mcp {
 inline constexpr std::string_view kNotLetIn = "not_let_in";
 
 // The reply to a request: a message, bytes that are not a message, or an error.
-struct Reply {
+struct Response {
   std::optional<Message> message{};
   std::optional<std::string> malformed{};
   Error error{};  // set if there is neither
 };
-Reply failed(std::string how);
+Response failed(std::string how);
 
 // Waits for an answer and is told exactly once. Shared, because the request may be abandoned
 // meanwhile.
 class Waiter {
  public:
   virtual ~Waiter() = default;
-  virtual Async<void> answered(Reply reply) = 0;
+  virtual Async<void> answered(Response reply) = 0;
 
   // True: it is also told an answer that comes after the request was abandoned, or that none came.
   virtual bool hears_late() const { return false; }
@@ -59,7 +59,7 @@ class Server {
   using Compose = std::function<std::string(std::string_view id)>;
 
   // What every kind of server needs.
-  struct Means {
+  struct Parts {
     boost::asio::any_io_executor executor;
     Limits limits;
     Listener& listener;
@@ -90,6 +90,6 @@ class Server {
   Task<Message> ask(std::string method, std::string params, std::chrono::milliseconds longest);
 };
 
-using ServerMaker = std::function<std::unique_ptr<Server>(Server::Means means)>;
+using ServerMaker = std::function<std::unique_ptr<Server>(Server::Parts parts)>;
 
 }  // namespace sallyport::mcp

@@ -53,7 +53,7 @@ bool may_be_asked(Era era, std::string_view method, std::string_view params,
   return era == Era::Legacy;
 }
 
-Call question_call(const GatewaySettings& settings, const Asked& asked) {
+Call question_call(const GatewaySettings& settings, const CallParams& asked) {
   return {.agent_id = settings.agent_id,
           .session_id = settings.session_id,
           .server = settings.name,
@@ -161,7 +161,7 @@ Async<void> ServerQuestions::answer_server(Message request, Shared asking) {
 // The response, under an id that means nothing.
 Async<std::string> ServerQuestions::govern(Message request, Shared asking) {
   const std::string method = request.method;
-  Result<Asked> asked = read_asked(request);
+  Result<CallParams> asked = read_call_params(request);
   if (!asked) co_return error_text("0", kInvalidParams, asked.error().message);
   Call call = question_call(context_.settings, *asked);
   const auto ask = [this, asking, method, frame = request.text](std::string params,

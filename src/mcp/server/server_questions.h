@@ -58,6 +58,6 @@ std::string_view feature_of(std::string_view method);
 // What a client would have to declare to be asked this.
 json::object capability_for(std::string_view method, std::string_view params);
 // A request of the server as a call of its own, in the session in whose course it comes.
-Call question_call(const GatewaySettings& settings, const Asked& asked);
+Call question_call(const GatewaySettings& settings, const CallParams& asked);
 
 }  // namespace sallyport::mcp

@@ -28,7 +28,7 @@ Task<void> ServerSession::run() {
 }
 
 std::shared_ptr<ForwardedCall> ServerSession::upstream(ForwardedCall::Parts parts, Message request,
-                                                       Asked asked) {
+                                                       CallParams asked) {
   return std::make_shared<ForwardedCall>(
       std::move(parts), std::move(request), std::move(asked),
       std::make_shared<Inbox>(executor_, settings_.limits.progress));

@@ -45,7 +45,8 @@ class ServerSession final : public CallServer, private Server::Listener {
   void expect_end() { ends_ = true; }  // that the server ends is no news from here on
 
   // What the Governor invokes for a request.
-  std::shared_ptr<ForwardedCall> upstream(ForwardedCall::Parts parts, Message request, Asked asked);
+  std::shared_ptr<ForwardedCall> upstream(ForwardedCall::Parts parts, Message request,
+                                          CallParams asked);
   // A request in the words of the server's era.
   std::string text_for(const Message& request) const;
   bool has(Era server, Era client) const;  // is the server of one era and its client of the other?

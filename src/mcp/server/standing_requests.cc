@@ -26,7 +26,7 @@ std::optional<std::size_t> rank_of(std::string_view level) {
 // A subscription only ends; what it says comes as notifications.
 class Unheard final : public Waiter {
  public:
-  Async<void> answered(Reply) override { co_return; }
+  Async<void> answered(Response) override { co_return; }
 };
 
 }  // namespace

@@ -25,18 +25,18 @@ StdioServer::Connection::Connection(std::unique_ptr<net::ChildProcess> child, co
       error_reader(process->errors(), kLongestErrorLine),
       writer(process->input(), limits.queue_bytes) {}
 
-StdioServer::StdioServer(Means means, std::vector<std::string> command,
+StdioServer::StdioServer(Parts parts, std::vector<std::string> command,
                          std::optional<net::RunAs> run_as)
-    : means_(std::move(means)),
-      limits_(means_.limits),
+    : parts_(std::move(parts)),
+      limits_(parts_.limits),
       command_(std::move(command)),
       run_as_(std::move(run_as)),
-      pending_(limits_.requests, means_.log),
-      pause_(means_.executor) {}
+      pending_(limits_.requests, parts_.log),
+      pause_(parts_.executor) {}
 
 ServerMaker StdioServer::maker(std::vector<std::string> command, std::optional<net::RunAs> run_as) {
-  return [command = std::move(command), run_as = std::move(run_as)](Means means) {
-    return std::make_unique<StdioServer>(std::move(means), command, run_as);
+  return [command = std::move(command), run_as = std::move(run_as)](Parts parts) {
+    return std::make_unique<StdioServer>(std::move(parts), command, run_as);
   };
 }
 
@@ -44,13 +44,13 @@ Task<void> StdioServer::run() {
   unsigned failures = 0;
   bool again = false;
   while (!stopping_) {
-    auto child = net::ChildProcess::start(means_.executor, command_, run_as_);
+    auto child = net::ChildProcess::start(parts_.executor, command_, run_as_);
     const auto begin = std::chrono::steady_clock::now();
     std::string how;
     if (child) {
       connection_ = std::make_unique<Connection>(std::move(*child), limits_);
-      means_.listener.server_started(std::exchange(again, true));
-      net::TaskGroup beside(means_.executor, means_.log);
+      parts_.listener.server_started(std::exchange(again, true));
+      net::TaskGroup beside(parts_.executor, parts_.log);
       beside.start(connection_->writer.run());
       beside.start(copy_errors());
       co_await serve();
@@ -65,7 +65,7 @@ Task<void> StdioServer::run() {
     } else {
       how = child.error().message;
     }
-    means_.listener.server_ended(how);
+    parts_.listener.server_ended(how);
     co_await pending_.fail_all(how);
     if (stopping_) break;
     // One that works and sometimes falls is no one that only falls.
@@ -78,7 +78,7 @@ Task<void> StdioServer::run() {
     }
     const auto wait = std::min(limits_.first_backoff * (1u << std::min(failures - 1, 16u)),
                                limits_.longest_backoff);
-    means_.log(fmt::format("{}; it is started again in {} ms", how, wait.count()));
+    parts_.log(fmt::format("{}; it is started again in {} ms", how, wait.count()));
     co_await pause(wait);
   }
   co_return Result<void>{};
@@ -129,9 +129,9 @@ Async<void> StdioServer::hear(net::Line line) {
   }
   switch (message->kind) {
     case Message::Kind::Request:
-      co_return co_await means_.listener.server_asks(std::move(*message));
+      co_return co_await parts_.listener.server_asks(std::move(*message));
     case Message::Kind::Notification:
-      co_return co_await means_.listener.server_tells(std::move(*message));
+      co_return co_await parts_.listener.server_tells(std::move(*message));
     case Message::Kind::Response:
       useful_ = (co_await pending_.answer(std::move(*message)) && is_ready_) || useful_;
   }
@@ -141,7 +141,7 @@ Async<void> StdioServer::copy_errors() {
   net::LineReader& reader = connection_->error_reader;
   while (std::optional<net::Line> line = co_await reader.next()) {
     // The reader has cut a long line anywhere; half a word may be half a secret.
-    means_.server_log(line->too_long
+    parts_.server_log(line->too_long
                           ? cut_whole_words(line->text + "-", line->text.size()) + " [...]"
                           : line->text);
   }

@@ -16,7 +16,7 @@ namespace sallyport::mcp {
 class StdioServer final : public Server {
  public:
   // `run_as`: the account that it runs as. Nothing: that of this process.
-  StdioServer(Means means, std::vector<std::string> command, std::optional<net::RunAs> run_as);
+  StdioServer(Parts parts, std::vector<std::string> command, std::optional<net::RunAs> run_as);
   // A maker of such servers.
   static ServerMaker maker(std::vector<std::string> command,
                            std::optional<net::RunAs> run_as = std::nullopt);
@@ -49,7 +49,7 @@ class StdioServer final : public Server {
   Async<void> copy_errors();
   Async<void> pause(std::chrono::milliseconds longest);
 
-  Means means_;
+  Parts parts_;
   const Limits& limits_;
   std::vector<std::string> command_;
   std::optional<net::RunAs> run_as_;

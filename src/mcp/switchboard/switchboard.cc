@@ -31,13 +31,13 @@ constexpr std::string_view kNoSuchName =
 }  // namespace
 
 Switchboard::Switchboard(boost::asio::any_io_executor executor, std::unique_ptr<ClientLink> client,
-                         std::vector<Upstream> upstreams, Settings settings)
+                         std::vector<NamedServer> upstreams, Settings settings)
     : executor_(executor),
       client_(std::move(client)),
       settings_(std::move(settings)),
       tasks_(executor, settings_.log),
       upstreams_(std::move(upstreams)) {
-  for (const Upstream& upstream : upstreams_) {
+  for (const NamedServer& upstream : upstreams_) {
     parties_.push_back({.name = upstream.name});
     connect(parties_.size() - 1);
   }
@@ -222,7 +222,7 @@ void Switchboard::route_by_task(const Message& request) {
 
 // Records the refusal of a request that would be governed if a server had the name.
 void Switchboard::refuse_unknown(const Message& request, std::string_view why) {
-  if (!is_governed(request.method) || !settings_.refuse || !read_asked(request)) {
+  if (!is_governed(request.method) || !settings_.refuse || !read_call_params(request)) {
     return refuse(request, kInvalidParams, why);
   }
   if (tasks_.size() >= parties_.size() + settings_.limits.calls) {
@@ -234,7 +234,7 @@ void Switchboard::refuse_unknown(const Message& request, std::string_view why) {
 Async<void> Switchboard::record_unknown(Message request, std::string why) {
   Call call;
   take_grant(request, call);
-  Result<Asked> asked = read_asked(request);
+  Result<CallParams> asked = read_call_params(request);
   call.tool = std::move(asked->tool);
   call.input = std::move(asked->input);
   call.raw_input = std::move(asked->raw_input);

@@ -34,7 +34,7 @@ class Switchboard final : public Conversation {
  public:
   // Makes the gateway of a server, given the link on which it sees the client.
   using Connect = std::function<std::shared_ptr<Conversation>(std::unique_ptr<ClientLink> client)>;
-  struct Upstream {
+  struct NamedServer {
     std::string name;  // unique
     Connect connect;
   };
@@ -46,7 +46,7 @@ class Switchboard final : public Conversation {
     std::function<Task<Answer>(Call call)> refuse{};
   };
   Switchboard(boost::asio::any_io_executor executor, std::unique_ptr<ClientLink> client,
-              std::vector<Upstream> upstreams, Settings settings);
+              std::vector<NamedServer> upstreams, Settings settings);
   ~Switchboard() override;
 
   // Runs until the client leaves, or no server is left.
@@ -155,7 +155,7 @@ class Switchboard final : public Conversation {
   std::unique_ptr<ClientLink> client_;
   Settings settings_;
   net::TaskGroup tasks_;
-  std::vector<Upstream> upstreams_;
+  std::vector<NamedServer> upstreams_;
   std::vector<Party> parties_;                          // one for each upstream
   std::vector<std::shared_ptr<Conversation>> retired_;  // ended, shared with calls given up on
   std::map<std::string, Routed> routed_;                // by the client's id: who answers it

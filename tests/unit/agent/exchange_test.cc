@@ -89,7 +89,7 @@ class ExchangeTest : public testing::TestWithParam<Api> {
   Async<void> exchange(Provided& provider, Seen& seen) {
     const auto executor = co_await boost::asio::this_coro::executor;
     core::Governor& governor = governed_.governor();
-    core::HostEvents events(governor.emitter(), governed_.recorder);
+    core::HostEvents events(governor.emitter(), governed_.recorder, governed_.recorder);
     core::FailOpenLog fail_open("i-1");
     const auto store = *sessions::SessionStore::open({}, clock_);
     RuntimeParts parts{.executor = executor,

@@ -46,8 +46,8 @@ inline bool is_running(pid_t pid) {
 class ToolBench : public ::testing::Test {
  protected:
   ToolBench()
-      : emitter_({.recorder = recorder_, .redactor = redactor_, .clock = clock_, .hooks = hooks()}),
-        events_(emitter_, recorder_) {
+      : emitter_({.records = recorder_, .redactor = redactor_, .clock = clock_, .hooks = hooks()}),
+        events_(emitter_, recorder_, recorder_) {
     std::filesystem::create_directories(root());
     std::filesystem::create_directories(data());
     settings_.id = "writer";

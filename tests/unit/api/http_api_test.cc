@@ -86,17 +86,17 @@ class HttpApiTest : public ::testing::Test {
       route.words.response = schema::object();
       api_.add(std::move(route));
     };
-    const Read show = [this](const Request& request) -> Result<Answer> {
-      return Answer{.body = json::object{{"value", value_}, {"who", request.person.name}}};
+    const Read show = [this](const Request& request) -> Result<Response> {
+      return Response{.body = json::object{{"value", value_}, {"who", request.person.name}}};
     };
-    const Act count = [this](Request request) -> Task<Answer> {
+    const Act count = [this](Request request) -> Task<Response> {
       ++acts_;
-      co_return Answer{.body = json::object{{"acts", acts_}, {"said", request.body}}};
+      co_return Response{.body = json::object{{"acts", acts_}, {"said", request.body}}};
     };
     add("GET", "things", Access::Person, {Role::Viewer}, Read(show));
     add("GET", "things/{id}", Access::Person, {Role::Viewer},
-        Read([](const Request& request) -> Result<Answer> {
-          return Answer{.body = json::object{{"id", request.at("id")}}};
+        Read([](const Request& request) -> Result<Response> {
+          return Response{.body = json::object{{"id", request.at("id")}}};
         }));
     add("GET", "things/stream", Access::Person, {Role::Viewer},
         Stream(

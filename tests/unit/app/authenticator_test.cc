@@ -1,4 +1,4 @@
-#include "app/daemon/authenticator.h"
+#include "app/daemon/login/authenticator.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 
 #include <fstream>
 
-#include "app/environment.h"
-#include "app/network_fs.h"
+#include "app/machine/environment.h"
+#include "app/machine/network_fs.h"
 #include "base/nearest.h"
 #include "support/temp_folder.h"
 

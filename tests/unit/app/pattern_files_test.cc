@@ -1,4 +1,4 @@
-#include "app/pattern_files.h"
+#include "app/machine/pattern_files.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "app/system_setup.h"
+#include "app/machine/system_setup.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "app/terminal.h"
+#include "app/terminal/terminal.h"
 
 #include <gtest/gtest.h>
 
-#include "app/exit_code.h"
 #include "app/records/entry_text.h"
+#include "app/terminal/exit_code.h"
 
 namespace sallyport::app {
 namespace {

@@ -88,7 +88,7 @@ TEST(AutoUseTest, EachWindowIsAnnouncedOnce) {
   AutoUse use;
   const Budget budget{.max_per_hour = 1, .max_per_day = 2};
   use.add_dispatch(kStart);
-  AutoUse::Verdict over = use.weigh(budget, kStart + minutes(1));
+  AutoUse::Excess over = use.weigh(budget, kStart + minutes(1));
   EXPECT_EQ(over.to_announce, std::vector<Window>{Window::Hour});
   use.set_announced(Window::Hour, kStart + minutes(1));
   over = use.weigh(budget, kStart + minutes(2));

@@ -25,7 +25,8 @@ class ContinuedCallTest : public testing::Test {
 
   // As the proxy hands it out, in its own session.
   std::string hand_out(Call call = proposed_call()) {
-    Continuations continuations(governed.recorder, KeyedDigest("k"), *governed.clock, entropy_);
+    Continuations continuations(governed.recorder, governed.recorder, KeyedDigest("k"),
+                                *governed.clock, entropy_);
     HandOffs hand_offs(governed.governor(), continuations);
     std::vector<Call> calls;
     calls.push_back(std::move(call));

@@ -254,7 +254,8 @@ TEST_F(GrantBudgetTest, ATurnThatPausedGoesOnWithItsGrant) {
   asks_a_person([](const Question&) { return Reply::approve("user:ada"); });
   build();
   SystemEntropy entropy;
-  core::Continuations continuations(governed.recorder, KeyedDigest("k"), clock, entropy);
+  core::Continuations continuations(governed.recorder, governed.recorder, KeyedDigest("k"), clock,
+                                    entropy);
   core::Turns turns(governed.governor(), continuations,
                     [this](const Call&) { return governed.upstream; });
   Call call = call_with(once);

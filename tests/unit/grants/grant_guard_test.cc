@@ -260,7 +260,8 @@ TEST_F(GrantGuardTest, AnAnswerOfMcpAndAnErrorKeepTheirKind) {
 TEST_F(GrantGuardTest, AResultThatComesBackLaterIsHeldAgainstTheGrant) {
   build();
   SystemEntropy entropy;
-  core::Continuations continuations(governed.recorder, KeyedDigest("k"), clock, entropy);
+  core::Continuations continuations(governed.recorder, governed.recorder, KeyedDigest("k"), clock,
+                                    entropy);
   core::HandOffs hand_offs(governed.governor(), continuations);
   Call call = call_with(
       token_with({grant("git", "*"), with(grant("fs", "*"), "operations", json::array{"invoke"})}));

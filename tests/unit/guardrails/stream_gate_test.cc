@@ -12,7 +12,8 @@ std::string regex(const std::string& pattern, const std::string& more = "") {
   return R"("type":"regex","stage":"output","patterns":[")" + pattern + "\"]" + more;
 }
 
-std::unique_ptr<Gate> armed(const std::vector<std::string>& checks, const std::string& more = "") {
+std::unique_ptr<TextGate> armed(const std::vector<std::string>& checks,
+                                const std::string& more = "") {
   return guard(checks, more)->arm(Stage::Output, std::nullopt);
 }
 

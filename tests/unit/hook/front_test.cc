@@ -64,7 +64,8 @@ class FrontTest : public testing::Test {
   }
 
   Result<Decision> decide(core::Governor& governor, const Event& event) {
-    core::Continuations continuations(governed.recorder, KeyedDigest("k"), clock, entropy_);
+    core::Continuations continuations(governed.recorder, governed.recorder, KeyedDigest("k"), clock,
+                                      entropy_);
     core::HandOffs hand_offs(governor, continuations);
     Front front({governor, hand_offs, governed.recorder, KeyedDigest("k"), origins_},
                 {.agent = "claude-code",

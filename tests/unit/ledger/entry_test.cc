@@ -27,8 +27,8 @@ constexpr std::string_view kId = "01966f4c-2000-7000-8000-000000000001";
 class EntryTest : public testing::Test {
  protected:
   Result<SealedDraft> seal(core::Draft draft) {
-    const SealedDraft::Means means{redactor_, digest_, entropy_, kInstance};
-    return SealedDraft::seal(std::move(draft), *parse_uuid(kId), means);
+    const SealedDraft::Parts parts{redactor_, digest_, entropy_, kInstance};
+    return SealedDraft::seal(std::move(draft), *parse_uuid(kId), parts);
   }
 
   std::string bytes(core::Draft draft) {

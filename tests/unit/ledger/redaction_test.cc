@@ -67,8 +67,8 @@ class FakeRedactor final : public core::Redactor {
 class RedactionTest : public testing::Test {
  protected:
   Result<SealedDraft> try_seal(core::Draft draft) {
-    const SealedDraft::Means means{redactor_, digest_, entropy_, "instance"};
-    return SealedDraft::seal(std::move(draft), uuid7(clock_, entropy_), means);
+    const SealedDraft::Parts parts{redactor_, digest_, entropy_, "instance"};
+    return SealedDraft::seal(std::move(draft), uuid7(clock_, entropy_), parts);
   }
 
   SealedDraft seal(core::Draft draft) {

@@ -41,13 +41,13 @@ TEST(ApprovalFormTest, LongTextsSayHowMuchIsLeftOutAndWhatShowsThem) {
   EXPECT_NE(shown.find("tail\""), std::string::npos);
 }
 
-std::optional<sallyport::Reply> said(std::string_view text) {
+std::optional<Reply> said(std::string_view text) {
   return reply_in_form(json::parse(text));
 }
 
 // AP-12 (partly) AP-31 (partly)
 TEST(ApprovalFormTest, OnlyAPlainYesIsOne) {
-  using Kind = sallyport::Reply::Kind;
+  using Kind = Reply::Kind;
   const auto yes = said(R"({"action":"accept","content":{"decision":"approve","note":"fine"}})");
   EXPECT_EQ(yes->kind, Kind::Approved);
   EXPECT_EQ(yes->reason, "fine");

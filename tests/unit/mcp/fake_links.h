@@ -92,25 +92,25 @@ class FakeServer final : public Server {
  public:
   using Answer = std::function<std::string(const Message& request)>;  // empty: none yet
 
-  FakeServer(Means means, Answer answer)
-      : means_(std::move(means)), answer_(std::move(answer)), bell_(means_.executor) {
+  FakeServer(Parts parts, Answer answer)
+      : parts_(std::move(parts)), answer_(std::move(answer)), bell_(parts_.executor) {
     bell_.expires_at(boost::asio::steady_timer::time_point::max());
   }
 
   void start(bool again) {
     up_ = true;
-    means_.listener.server_started(again);
+    parts_.listener.server_started(again);
   }
   void end(const std::string& how) {
     up_ = false;
-    means_.listener.server_ended(how);
+    parts_.listener.server_ended(how);
   }
   void give_up(std::string why) {
     gave_up_ = Error{ErrorCode::Unavailable, std::move(why), {}, {}};
     bell_.cancel();
   }
-  void tell(const std::string& text) { spawn(means_.listener.server_tells(read(text))); }
-  void ask(const std::string& text) { spawn(means_.listener.server_asks(read(text))); }
+  void tell(const std::string& text) { spawn(parts_.listener.server_tells(read(text))); }
+  void ask(const std::string& text) { spawn(parts_.listener.server_asks(read(text))); }
   // Answers the request of this number with a result, JSON text.
   void reply(std::uint64_t id, const std::string& result) {
     const auto found = waiters_.find(id);
@@ -178,18 +178,18 @@ class FakeServer final : public Server {
 
  private:
   static Message read(const std::string& text) { return Message::read(text, {}).value(); }
-  static Async<void> give(std::shared_ptr<Waiter> waiter, Reply reply) {
+  static Async<void> give(std::shared_ptr<Waiter> waiter, Response reply) {
     co_await waiter->answered(std::move(reply));
   }
   // Later: no server answers while it is being asked.
   void spawn(Async<void> work) {
     const auto later = std::make_shared<Async<void>>(std::move(work));
-    boost::asio::post(means_.executor, [executor = means_.executor, later] {
+    boost::asio::post(parts_.executor, [executor = parts_.executor, later] {
       boost::asio::co_spawn(executor, std::move(*later), boost::asio::detached);
     });
   }
 
-  Means means_;
+  Parts parts_;
   Answer answer_;
   boost::asio::steady_timer bell_;
   bool up_ = false;

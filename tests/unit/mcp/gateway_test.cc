@@ -25,9 +25,9 @@ class GatewayTest : public testing::Test {
     client_ = link.get();
     GatewaySettings settings{.name = "files",
                              .make_server =
-                                 [&](Server::Means means) {
+                                 [&](Server::Parts parts) {
                                    auto made = std::make_unique<test::FakeServer>(
-                                       std::move(means),
+                                       std::move(parts),
                                        [this, stateless_server](const Message& request) {
                                          return answer(request, stateless_server);
                                        });
@@ -92,7 +92,7 @@ class GatewayTest : public testing::Test {
     });
     return id;
   }
-  void decide(sallyport::Reply reply) {
+  void decide(Reply reply) {
     const std::string id = approval_id();
     std::optional<Result<void>> said;
     boost::asio::co_spawn(loop_, governed_.governor().approvals().answer(id, std::move(reply)),
@@ -211,7 +211,7 @@ TEST_F(GatewayTest, AClientIsHeldWhileAPersonIsAsked) {
   connect();
   open();
   call("1");
-  decide(sallyport::Reply::approve("user:eve"));
+  decide(Reply::approve("user:eve"));
   EXPECT_EQ(answer_to("1"), result_text("1", calls_));
 }
 
@@ -222,7 +222,7 @@ TEST_F(GatewayTest, AClientThatWasSentAwayGetsTheAnswerWhenItMakesTheCallAgain) 
   call("1");
   EXPECT_NE(answer_to("1").find("pending_approval"), std::string::npos);
   EXPECT_TRUE(gateway_->holds_calls());
-  decide(sallyport::Reply::approve("user:eve"));
+  decide(Reply::approve("user:eve"));
   EXPECT_EQ(server_->times("tools/call"), 0u);  // no client would take the result
   call("2");
   EXPECT_EQ(answer_to("2"), result_text("2", calls_));
@@ -236,7 +236,7 @@ TEST_F(GatewayTest, ARefusalIsKeptForAClientThatIsAway) {
   open();
   call("1");
   (void)answer_to("1");
-  decide(sallyport::Reply::deny("user:eve", "not today"));
+  decide(Reply::deny("user:eve", "not today"));
   until([this] { return !gateway_->holds_calls(); });
   const std::size_t records = governed_.recorder.records().size();
   call("2");
@@ -269,7 +269,7 @@ TEST_F(GatewayTest, AStatelessClientThatKnowsTasksGetsOne) {
       kVersion, capabilities);
   say("2", "tasks/get", about);
   EXPECT_EQ(find(answer_to("2"), {"result", "status"}), R"("working")");
-  decide(sallyport::Reply::approve("user:eve"));
+  decide(Reply::approve("user:eve"));
   until([this] { return !gateway_->holds_calls(); });
   say("3", "tasks/get", about);
   EXPECT_EQ(find(answer_to("3"), {"result", "status"}), R"("completed")");

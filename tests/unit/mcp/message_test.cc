@@ -102,7 +102,7 @@ TEST(MessageTest, TheIdOfAWreckIsFoundAtEitherEnd) {
 TEST(AskedTest, ACallIsItsToolAndItsArguments) {
   const auto request = read(
       R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":1},"_meta":{"progressToken":1}}})");
-  const auto asked = read_asked(*request);
+  const auto asked = read_call_params(*request);
   ASSERT_TRUE(asked);
   EXPECT_EQ(asked->tool, "add");
   EXPECT_EQ(asked->input, (json::value{{"a", 1}}));
@@ -114,16 +114,16 @@ TEST(AskedTest, ACallIsItsToolAndItsArguments) {
 TEST(AskedTest, NumbersThatADoubleCannotHoldAreKeptAsText) {
   const auto exact = read(
       R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"a":1},"_meta":{"big":12345678901234567890}}})");
-  EXPECT_EQ(read_asked(*exact)->raw_input, std::nullopt);
+  EXPECT_EQ(read_call_params(*exact)->raw_input, std::nullopt);
   const auto inexact = read(
       R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"a":12345678901234567890}}})");
-  EXPECT_EQ(read_asked(*inexact)->raw_input, R"({"a":12345678901234567890})");
+  EXPECT_EQ(read_call_params(*inexact)->raw_input, R"({"a":12345678901234567890})");
 }
 
 TEST(AskedTest, OtherMethodsAreCallsOfTheirName) {
   const auto request = read(
       R"({"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"file:///x","_meta":{"k":1}}})");
-  const auto asked = read_asked(*request);
+  const auto asked = read_call_params(*request);
   EXPECT_EQ(asked->tool, "resources/read");
   EXPECT_EQ(asked->input, (json::value{{"uri", "file:///x"}}));
   EXPECT_EQ(params_with_input(*request, R"({"uri":"y"})"), R"({"_meta":{"k":1},"uri":"y"})");
@@ -135,7 +135,7 @@ TEST(AskedTest, ACallWithoutANameOrWithOtherArgumentsIsNone) {
         R"({"name":"t","arguments":"x"})"}) {
     const auto request = read(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":)" +
                               std::string(params) + "}");
-    EXPECT_FALSE(read_asked(*request)) << params;
+    EXPECT_FALSE(read_call_params(*request)) << params;
   }
 }
 

@@ -23,9 +23,9 @@ class ServerSessionTest : public testing::Test, private ServerListener {
   // A session with a server that answers like this.
   void connect(test::FakeServer::Answer answer, EraHint era = {}) {
     answer_ = std::move(answer);
-    const ServerMaker make = [this](Server::Means means) {
+    const ServerMaker make = [this](Server::Parts parts) {
       auto made = std::make_unique<test::FakeServer>(
-          std::move(means), [this](const Message& request) { return answer_(request); });
+          std::move(parts), [this](const Message& request) { return answer_(request); });
       server_ = made.get();
       return made;
     };

@@ -119,7 +119,7 @@ class SwitchboardTest : public testing::Test {
   void connect(std::vector<std::string> names, Limits limits = {}) {
     auto script = std::make_unique<Script>(loop_.get_executor());
     client_ = script.get();
-    std::vector<Switchboard::Upstream> upstreams;
+    std::vector<Switchboard::NamedServer> upstreams;
     for (const std::string& name : names) {
       upstreams.push_back({name, [this, name](std::unique_ptr<ClientLink> link) {
                              auto answer = [this, name](const Message& message) {

@@ -1,0 +1,88 @@
+// Passkeys and keys of browsers, as the daemon takes them in: a page makes a key, the daemon says
+// what has to be signed for it, and the reviewer's registered key or an enrolled passkey signs
+// (CO-19). Also finds out who signs in with a passkey.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/daemon/login/api_people.h"
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/entropy.h"
+#include "core/record/record_log.h"
+#include "trust/enrolments.h"
+
+namespace sallyport::app {
+
+// On the loop of the server. All parts must outlive it.
+class PasskeyDesk {
+ public:
+  static constexpr std::chrono::minutes kGood{5};  // of a challenge, and of a code
+  static constexpr std::size_t kMostOpen = 256;    // of each
+  static constexpr std::size_t kMostKeys = 16;     // of one person that count
+  static constexpr std::size_t kMostEver = 256;    // of one person, removed ones too
+
+  struct Parts {
+    core::RecordLog& records;
+    ApiPeople& people;
+    const Clock& clock;
+    Entropy& entropy;
+    std::string ledger;  // the checkpoint origin
+  };
+  explicit PasskeyDesk(Parts parts) : parts_(std::move(parts)) {}
+
+  // 32 fresh bytes, which one ceremony may use once. `purpose` keeps those of one from the other.
+  std::string challenge(std::string_view purpose);
+
+  struct Offer {
+    std::string code;  // eight letters and digits, for `sallyport passkeys add`
+    trust::Enrolment enrolment;
+  };
+  // A key that a page has made, to be signed for. `Unauthenticated`: this person has no registered
+  // key, or the page said something wrong.
+  Result<Offer> offer_passkey(const std::string& person, const std::string& origin,
+                              std::string_view client_data, std::string_view authenticator_data);
+  Result<Offer> offer_browser_key(const std::string& person, const std::string& origin,
+                                  std::string_view spki);
+  // What a code stands for. `NotFound`: nothing, or no more.
+  Result<trust::Enrolment> offered(std::string_view code) const;
+  // Signed: it counts from now on, on record.
+  Task<trust::Enrolment> accept(std::string code, std::string signature);
+
+  // All of one person, removed ones too.
+  Result<std::vector<trust::Enrolment>> of(const std::string& person) const;
+  // `NotFound`: this person has none with this id that counts.
+  Task<void> remove(std::string person, std::string credential_id, std::string who);
+
+  // The reviewer whose passkey signed a challenge of ours for signing in, on this page.
+  Result<std::string> who_signs_in(const std::string& origin, std::string_view signature);
+
+ private:
+  struct Pending {
+    trust::Enrolment enrolment;
+    SteadyTime made;
+  };
+  // True once for each.
+  bool take(std::string_view purpose, std::string_view challenge);
+  Result<const trust::Reviewer*> keyed(const policy::ReviewerFile::List& people,
+                                       const std::string& name) const;
+  Result<Offer> keep(trust::Enrolment enrolment);
+  Result<std::vector<trust::Enrolment>> all() const;
+
+  Parts parts_;
+  std::map<Hash, SteadyTime> challenges_;
+  std::map<std::string, Pending, std::less<>> pending_;
+};
+
+// The entry and the fact of a key that counts from now on, and of one that counts no more.
+core::Draft passkey_added(const trust::Enrolment& enrolment);
+core::Draft passkey_removed(trust::Enrolment enrolment, const std::string& who,
+                            const std::string& at);
+
+// The host of an origin, which passkeys of its pages are for.
+std::string rp_id_of(std::string_view origin);
+
+}  // namespace sallyport::app

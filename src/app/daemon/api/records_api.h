@@ -1,0 +1,44 @@
+// Calls, entries, their proofs and the log over HTTP. All of it is read, on threads that may wait.
+#pragma once
+
+#include <filesystem>
+
+#include "api/http_api.h"
+#include "app/daemon/api/opened_content.h"
+#include "ledger/ledger.h"
+
+namespace sallyport::app {
+
+// All parts must outlive it.
+class RecordsApi {
+ public:
+  struct Parts {
+    ledger::Ledger& ledger;
+    OpenedContent& opened;
+    const Clock& clock;
+    std::filesystem::path ledger_file;
+  };
+  explicit RecordsApi(Parts parts) : parts_(std::move(parts)) {}
+
+  void add_to(api::HttpApi& api);
+
+ private:
+  using Request = api::Request;
+  using Look = std::function<Result<api::Response>(ledger::ReadView&, const Request&)>;
+  // One snapshot for each request.
+  api::Read on_view(Look look) const;
+  void add_calls(api::HttpApi& api);
+  void add_entries(api::HttpApi& api);
+  void add_log(api::HttpApi& api);
+
+  Result<api::Response> show_call(ledger::ReadView& view, const Request& request) const;
+  Result<api::Response> show_entry(ledger::ReadView& view, const Request& request) const;
+  Result<api::Response> receipt(ledger::ReadView& view, const Request& request) const;
+  Result<api::Response> receipts(ledger::ReadView& view, const Request& request) const;
+  Result<api::Response> openings(ledger::ReadView& view, const Request& request) const;
+  Result<void> note(const Request& request, const std::string& what) const;
+
+  Parts parts_;
+};
+
+}  // namespace sallyport::app

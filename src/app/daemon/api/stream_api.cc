@@ -1,0 +1,292 @@
+#include "app/daemon/api/stream_api.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/json.hpp>
+#include <charconv>
+#include <set>
+
+#include "api/schema.h"
+#include "app/gate_health.h"
+#include "app/records/entry_text.h"
+#include "app/records/record_rows.h"
+#include "base/json_members.h"
+#include "base/try.h"
+#include "core/record/stored_record.h"
+
+namespace sallyport::app {
+
+namespace {
+
+namespace asio = boost::asio;
+namespace schema = api::schema;
+using api::Role;
+
+constexpr std::uint64_t kMostBehind = 5000;  // then the stream ends, and says so
+constexpr std::uint64_t kAtOnce = 500;
+constexpr std::chrono::milliseconds kBeat{40};   // new entries are looked for this often
+constexpr std::chrono::milliseconds kLook{250};  // and everything else
+constexpr std::chrono::seconds kQuiet{15};
+
+struct Wanted {
+  std::set<std::string> topics{};
+  std::optional<std::uint64_t> after{};
+};
+
+Result<Wanted> wanted_in(const api::Request& request, const net::ServerRequest& http) {
+  Wanted wanted;
+  const std::string topics = request.query.get("topics").value_or("approvals,calls,entries,health");
+  std::string_view rest = topics;
+  while (!rest.empty()) {
+    const std::string_view one = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+    if (one != "approvals" && one != "calls" && one != "entries" && one != "health" &&
+        one != "backtests") {
+      return fail(ErrorCode::InvalidInput,
+                  "a topic is approvals, calls, entries, health or backtests", "topics");
+    }
+    wanted.topics.emplace(one);
+  }
+  SALLYPORT_TRY(wanted.after, request.query.number("after", 0, (1ull << 53) - 1));
+  // A client that comes back knows better than the address it came with.
+  if (const auto last = http.header("last-event-id")) {
+    std::uint64_t id = 0;
+    const auto [end, error] = std::from_chars(last->data(), last->data() + last->size(), id);
+    if (error != std::errc{} || end != last->data() + last->size()) {
+      return fail(ErrorCode::InvalidInput, "`Last-Event-ID` is a sequence", "last-event-id");
+    }
+    wanted.after = id;
+  }
+  return wanted;
+}
+
+Async<void> rest(asio::steady_timer& timer) {
+  timer.expires_after(kBeat);
+  boost::system::error_code ignored;
+  co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+}
+
+std::string frame(std::string_view event, std::uint64_t id, const json::value& data) {
+  return fmt::format("id: {}\nevent: {}\ndata: {}\n\n", id, event, json::serialize(data));
+}
+
+}  // namespace
+
+// What came since it was last looked at. On one thread of the readers at a time.
+class StreamApi::News {
+ public:
+  News(Parts& parts, api::Person person, Wanted wanted)
+      : parts_(parts), person_(std::move(person)), wanted_(std::move(wanted)) {}
+
+  struct Said {
+    std::string text{};
+    bool last = false;
+    std::uint64_t told = 0;  // entries below this are told
+  };
+  Result<Said> look() {
+    Said said;
+    if (wanted_.topics.contains("health")) SALLYPORT_CHECK_OK(add_health(said.text));
+    if (wanted_.topics.contains("backtests")) add_backtests(said.text);
+    bool opened = false;
+    std::uint64_t end = 0;
+    SALLYPORT_CHECK_OK(parts_.ledger.store().read([&](ledger::ReadView& view) -> Result<void> {
+      SALLYPORT_TRY(const std::uint64_t size, view.size());
+      if (!next_) next_ = std::min(wanted_.after ? *wanted_.after + 1 : size, size);
+      if (size - *next_ > kMostBehind && began_) {
+        said.text +=
+            fmt::format("event: lagged\ndata: {}\n\n",
+                        json::serialize(json::object{{"after", *next_ == 0 ? 0 : *next_ - 1},
+                                                     {"missed", size - *next_},
+                                                     {"size", size}}));
+        said.last = true;
+        end = *next_;
+        return {};
+      }
+      end = std::min(size, *next_ + kAtOnce);
+      SALLYPORT_CHECK_OK(
+          view.scan(*next_, end, [&](const ledger::StoredEntry& stored) -> Result<bool> {
+            SALLYPORT_CHECK_OK(add(stored, said.text, opened));
+            return true;
+          }));
+      // What was there before the stream began is history, and no lag.
+      began_ = began_ || end == size;
+      return {};
+    }));
+    if (opened) SALLYPORT_CHECK_OK(parts_.opened.note(person_, "stream"));
+    next_ = said.told = end;
+    return said;
+  }
+
+ private:
+  Result<void> add(const ledger::StoredEntry& stored, std::string& text, bool& opened) const {
+    if (!stored.bytes) return {};
+    SALLYPORT_TRY(const ledger::EntryView entry, ledger::view_entry(*stored.bytes));
+    const bool asks = wanted_.topics.contains("approvals") && entry.topic.starts_with("hitl.");
+    const bool calls = wanted_.topics.contains("calls") && entry.kind == "tool_audit";
+    if (asks || calls) {
+      SALLYPORT_TRY(const OpenedEntry whole, open_entry(stored));
+      if (asks) text += frame("approvals", stored.sequence, approval(entry, whole));
+      if (calls) {
+        json::object record = whole.entry.get_object();
+        record["body"] = whole.body;
+        SALLYPORT_TRY(const AuditRecord audit, core::audit_record_of(record));
+        text += frame("calls", stored.sequence, call_row_json(call_row(audit), person_, true));
+        opened = opened || person_.reads_sealed();
+      }
+    }
+    if (wanted_.topics.contains("entries")) {
+      text += frame("entries", stored.sequence, entry_row(stored, entry));
+    }
+    return {};
+  }
+
+  static json::object approval(const ledger::EntryView& entry, const OpenedEntry& whole) {
+    const json::object* const body = whole.body.if_object();
+    const json::object* const payload = body ? object_in(*body, "payload") : nullptr;
+    std::string id = body ? text_or_empty(*body, "request_id") : "";
+    if (id.empty() && payload != nullptr) id = text_or_empty(*payload, "request_id");
+    std::string kind = body ? text_or_empty(*body, "event") : "";
+    if (kind.empty() && body != nullptr) kind = text_or_empty(*body, "kind");
+    return {{"sequence", entry.sequence},
+            {"kind", kind.empty() ? entry.kind : kind},
+            {"topic", entry.topic},
+            {"request_id", id},
+            {"at", entry.recorded_at}};
+  }
+
+  Result<void> add_health(std::string& text) {
+    SALLYPORT_TRY(json::object health, health_json(parts_.ledger));
+    json::value state = health.at("banner");
+    if (state == health_) return {};
+    health_ = std::move(state);
+    health["server_time"] = rfc3339(parts_.clock.wall());
+    text += fmt::format("event: health\ndata: {}\n\n", json::serialize(health));
+    return {};
+  }
+
+  void add_backtests(std::string& text) {
+    json::array now = parts_.backtests();
+    if (now == backtests_) return;
+    backtests_ = std::move(now);
+    text += fmt::format("event: backtests\ndata: {}\n\n",
+                        json::serialize(json::object{{"items", backtests_}}));
+  }
+
+  Parts& parts_;
+  api::Person person_;
+  Wanted wanted_;
+  std::optional<std::uint64_t> next_;
+  bool began_ = false;  // has reached the end of the log once
+  json::value health_;  // the banner as it was told; null: not yet
+  json::array backtests_;
+};
+
+void StreamApi::add_to(api::HttpApi& api) {
+  readers_ = &api.readers();
+  api.add(
+      {.method = "GET",
+       .pattern = "stream",
+       .roles = {Role::Viewer},
+       .handler = api::Stream([this](api::Request request, net::ServerExchange& exchange,
+                                     std::function<bool()> still) {
+         return stream(std::move(request), exchange, std::move(still));
+       }),
+       .words = {.name = "streamNews",
+                 .summary = "What is written to the log, as it is written",
+                 .query = {{"topics",
+                            "of approvals, calls, entries, health, backtests [all but the last]",
+                            schema::text()},
+                           {"after", "only entries behind this sequence", schema::number()}},
+                 .response = schema::text(),
+                 .type = "text/event-stream"}});
+  api.add({.method = "GET",
+           .pattern = "health",
+           .roles = api::Roles::all(),
+           .handler = api::Read([this](const api::Request&) -> Result<api::Response> {
+             SALLYPORT_TRY(json::object body, health_json(parts_.ledger));
+             api::Response answer{.state = json::serialize(body)};
+             body["server_time"] = rfc3339(parts_.clock.wall());
+             answer.body = std::move(body);
+             return answer;
+           }),
+           .words = {.name = "showHealth",
+                     .summary = "What is wrong right now",
+                     .response = schema::object({{"ok", schema::truth()},
+                                                 {"server_time", schema::text()},
+                                                 {"version", schema::text()},
+                                                 {"size", schema::number()},
+                                                 {"banner", schema::list(schema::object())}})}});
+}
+
+Async<void> StreamApi::stream(api::Request request, net::ServerExchange& exchange,
+                              std::function<bool()> still) {
+  Result<Wanted> wanted = wanted_in(request, exchange.request());
+  if (!wanted || streams_ >= kMostStreams) {
+    const api::Problem problem = wanted ? api::Problem{503, "busy", "too many streams", {}, {}}
+                                        : api::problem_of(wanted.error());
+    co_await exchange.respond(problem.response());
+    co_return;
+  }
+  ++streams_;
+  const std::shared_ptr<void> place(nullptr, [this](void*) { --streams_; });
+  // Shared with a reader that may outlast this stream.
+  const auto news = std::make_shared<News>(parts_, std::move(request.person), std::move(*wanted));
+  std::function<Result<News::Said>(const api::Readers::Wanted&)> look =
+      [news](const api::Readers::Wanted&) { return news->look(); };
+  bool reads = co_await exchange.begin(api::stream_head()) && co_await exchange.write(": open\n\n");
+  asio::steady_timer timer(co_await asio::this_coro::executor);
+  SteadyTime spoke = parts_.clock.steady();
+  SteadyTime looked{};
+  std::uint64_t told = 0;
+  while (reads && !exchange.gone() && !parts_.stopping()) {
+    const std::uint64_t size = co_await newest_size();
+    if (size <= told && parts_.clock.steady() - looked < kLook) {
+      co_await rest(timer);
+      continue;
+    }
+    looked = parts_.clock.steady();
+    Result<News::Said> said = co_await readers_->run<News::Said>(look);
+    // A read that is given up on still runs, so the stream must not look again; where a read fails,
+    // the client comes back with the last id that it has.
+    if (!said && said.error().cause != "busy") break;
+    std::string text = said ? std::move(said->text) : std::string();
+    const SteadyTime now = parts_.clock.steady();
+    if (text.empty() && now - spoke >= kQuiet) {
+      text = fmt::format(": {}\n\n", rfc3339(parts_.clock.wall()));
+    }
+    if (!text.empty()) {
+      spoke = now;
+      reads = co_await exchange.write(std::move(text)) && !(said && said->last);
+    }
+    if (said) told = said->told;
+    if (!said || told >= size) co_await rest(timer);
+    // A person who was removed from the list meanwhile, or has signed out, gets no more (CO-24).
+    reads = reads && still();
+  }
+}
+
+Async<std::uint64_t> StreamApi::newest_size() {
+  if (asking_size_ || parts_.clock.steady() - size_at_ < kBeat) co_return size_;
+  asking_size_ = true;
+  const std::shared_ptr<void> turn(nullptr, [this](void*) { asking_size_ = false; });
+  const std::function<Result<std::uint64_t>(const api::Readers::Wanted&)> ask =
+      [this](const api::Readers::Wanted&) -> Result<std::uint64_t> {
+    std::uint64_t size = 0;
+    SALLYPORT_CHECK_OK(parts_.ledger.store().read([&](ledger::ReadView& view) -> Result<void> {
+      SALLYPORT_TRY(size, view.size());
+      return {};
+    }));
+    return size;
+  };
+  const Result<std::uint64_t> size = co_await readers_->run<std::uint64_t>(ask);
+  // Where it cannot be read, each stream finds that out by itself.
+  if (size) size_ = *size;
+  size_at_ = parts_.clock.steady();
+  co_return size_;
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,41 @@
+// Where `sallyport mcp` of every user comes to the service of the system set-up: a client on
+// standard streams, brought here by a relay, is served like one that comes over HTTP. Its principal
+// is the user that the kernel names.
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "app/config/serve_config.h"
+#include "app/gate.h"
+#include "app/servers/served_upstreams.h"
+#include "net/frame_server.h"
+
+namespace sallyport::app {
+
+// On the loop of the gate.
+class RelayDoor {
+ public:
+  // All must outlive it.
+  RelayDoor(Gate& gate, const ServeConfig& config, const std::vector<ServedUpstream>& upstreams);
+
+  Result<void> open();
+  Async<void> run(std::chrono::milliseconds patience);
+  void stop();
+
+ private:
+  using Response = net::FrameServer::Response;
+  Async<std::optional<Response>> answer(net::Peer peer, std::string frame);
+  Async<void> converse(mcp::HttpFront::Caller caller, mcp::HttpFront::Open open, int descriptor);
+  // An error: that server is not here.
+  Result<mcp::HttpFront::Open> opener_of(const std::string& server);
+
+  Gate& gate_;
+  const ServeConfig& config_;
+  const std::vector<ServedUpstream>& upstreams_;
+  std::map<std::string, std::vector<ServedUpstream>> each_;  // by name, one in each
+  std::set<std::shared_ptr<mcp::Conversation>> running_;  // shared with calls that were given up on
+  net::FrameServer server_;
+};
+
+}  // namespace sallyport::app

@@ -1,0 +1,60 @@
+#include "app/daemon/login/api_people.h"
+
+#include <sodium.h>
+
+#include "base/try.h"
+#include "trust/approver_book.h"
+
+namespace sallyport::app {
+
+ApiPeople::ApiPeople(std::optional<std::filesystem::path> policy, std::filesystem::path folder,
+                     std::optional<std::filesystem::path> config)
+    : files_(Files{std::nullopt, policy::ReviewerFile(std::move(folder), true)}),
+      oidc_(std::move(config)) {
+  if (policy) {
+    files_.with([&](Files& files) { files.policy.emplace(std::move(*policy)); });
+  }
+}
+
+Result<policy::ReviewerFile::List> ApiPeople::now() const {
+  return files_.with([](Files& files) -> Result<policy::ReviewerFile::List> {
+    if (files.policy) {
+      SALLYPORT_TRY(policy::ReviewerFile::List people, files.policy->now());
+      if (!people->people.empty()) return people;
+    }
+    return files.folder.now();
+  });
+}
+
+// Every token is compared, so that the time says nothing about which one is near.
+Result<std::optional<api::Person>> ApiPeople::with_token(std::string_view token) {
+  SALLYPORT_TRY(const policy::ReviewerFile::List people, now());
+  const std::string digest = trust::token_digest(token);
+  const trust::Reviewer* found = nullptr;
+  for (const trust::Reviewer& person : people->people) {
+    const bool same = person.token && person.token->size() == digest.size() &&
+                      sodium_memcmp(person.token->data(), digest.data(), digest.size()) == 0;
+    if (same) found = &person;
+  }
+  if (found == nullptr) return std::optional<api::Person>();
+  return std::optional(api::Person{found->name, api::Roles::named(found->roles), "token", ""});
+}
+
+Result<std::optional<api::Roles>> ApiPeople::roles_of(const std::string& name) {
+  SALLYPORT_TRY(const policy::ReviewerFile::List people, now());
+  const trust::Reviewer* const person = people->find(name);
+  if (person == nullptr) return std::optional<api::Roles>();
+  return std::optional(api::Roles::named(person->roles));
+}
+
+// Whom a provider named is looked for in the configuration of now, as when the session began.
+Result<std::optional<api::Roles>> ApiPeople::roles_now(const api::Session& session) {
+  if (session.how != "oidc") return roles_of(session.name);
+  SALLYPORT_TRY(const OidcPeople::Now config, oidc_.now());
+  const auto admitted = config ? config->admit(session.who, session.groups) : std::nullopt;
+  if (!admitted || admitted->name != session.name) return std::optional<api::Roles>();
+  if (admitted->roles.empty()) return roles_of(session.name);
+  return std::optional(api::Roles::named(admitted->roles));
+}
+
+}  // namespace sallyport::app

@@ -1,0 +1,45 @@
+// Signing in at an OpenID provider (CO-18): one address that sends the browser there, and one that
+// it comes back to. The page gets a link that works once, as from the command line.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "api/http_api.h"
+#include "app/config/oidc_config.h"
+#include "app/daemon/login/login_links.h"
+#include "app/daemon/login/oidc_people.h"
+#include "oauth/sign_in.h"
+
+namespace sallyport::app {
+
+// On the loop of the server. All parts must outlive it.
+class OidcLogin {
+ public:
+  struct Parts {
+    OidcPeople& people;
+    LoginLinks& links;
+    const Clock& clock;
+    Entropy& entropy;
+    std::string console;  // `https://gate.example.com/console/`
+    std::string secret;   // of us at the provider; empty: none
+    std::function<void(std::string_view)> log;
+  };
+  OidcLogin(Parts parts, const OidcConfig& config);
+
+  void add_to(api::HttpApi& api);
+
+ private:
+  Task<api::Response> begin(api::Request request);
+  Task<api::Response> come_back(api::Request request);
+  Task<std::string> link_for(api::Request request);
+  Result<LoginLinks::Guest> guest_of(const json::object& claims) const;
+  std::string cookie(std::string_view state) const;
+  // To the console, with something in the fragment that no server sees.
+  api::Response to_console(std::string_view fragment) const;
+
+  Parts parts_;
+  oauth::SignIn sign_in_;
+};
+
+}  // namespace sallyport::app

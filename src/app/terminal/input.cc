@@ -1,0 +1,65 @@
+#include "app/terminal/input.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace sallyport::app {
+
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd, bool owned) : fd_(fd), owned_(owned) {}
+  Descriptor(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (owned_ && fd_ >= 0) ::close(fd_);
+  }
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+  bool owned_;
+};
+
+}  // namespace
+
+Result<std::string> read_input(const std::filesystem::path& file, std::size_t most) {
+  const bool standard = file == "-";
+  const Descriptor input(standard ? STDIN_FILENO : ::open(file.c_str(), O_RDONLY | O_CLOEXEC),
+                         !standard);
+  const auto failure = [&] {
+    return fail(errno == ENOENT ? ErrorCode::NotFound : ErrorCode::Unavailable,
+                std::string("cannot read: ") + std::strerror(errno), file.string(), "io");
+  };
+  if (input.fd() < 0) return failure();
+  struct stat status{};
+  if (::fstat(input.fd(), &status) == 0 && S_ISDIR(status.st_mode)) {
+    return fail(ErrorCode::InvalidInput, "this is a folder, a file belongs here", file.string());
+  }
+  std::string content;
+  while (content.size() < most) {
+    constexpr std::size_t kChunk = 1u << 16;
+    const std::size_t before = content.size();
+    content.resize(before + std::min(kChunk, most - before));
+    const ssize_t got = ::read(input.fd(), content.data() + before, content.size() - before);
+    content.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failure();
+    if (got == 0) break;
+  }
+  return content;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
+}  // namespace sallyport::app

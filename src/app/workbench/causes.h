@@ -1,0 +1,41 @@
+// Why a call does not simply run: all causes, each with its place in the policy (WB-26, WB-27).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/workbench/policy_tree.h"
+#include "core/call/rehearsal.h"
+#include "policy/policy.h"
+
+namespace sallyport::app {
+
+// One unit, limit or fact that keeps a call from running.
+struct Cause {
+  std::string kind{};     // check, rule, unlisted, tier, grant, pin, guard, call
+  std::string name{};     // of the check, rule, guard; where the tier comes from
+  std::string place{};    // file:line:column of the policy text; empty: it is no part of it
+  std::string verdict{};  // refused, shadow, proposed, asks
+  std::string text{};
+
+  bool operator==(const Cause&) const = default;
+};
+
+// In the order in which they are weighed; empty: the call runs. `seen` was decided with
+// `Hearing::All`.
+std::vector<Cause> causes_of(const core::Rehearsal& seen, const policy::Policy& policy,
+                             const PolicyTree& tree);
+
+// The unit that decides (WB-26). Also of a call that runs.
+Cause decider_of(const core::Rehearsal& seen, const policy::Policy& policy, const PolicyTree& tree);
+
+// The place of a check in the policy. Nothing: the policy has no such check.
+std::optional<std::size_t> check_index(const policy::Policy& policy, std::string_view label);
+
+// Where a tier comes from, as a JSON Pointer into the policy. Empty: the policy does not say it.
+std::string tier_pointer(std::string_view source, const core::Rehearsal& seen,
+                         const PolicyTree& tree);
+
+}  // namespace sallyport::app

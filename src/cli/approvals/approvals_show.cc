@@ -1,0 +1,96 @@
+// One question, what was answered, and what came of it.
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "app/people/agent_ancestry.h"
+#include "app/people/approval_items.h"
+#include "app/people/approval_json.h"
+#include "app/people/approval_page.h"
+#include "app/people/bound_inputs.h"
+#include "app/people/login.h"
+#include "app/records/short_ids.h"
+#include "app/terminal/output.h"
+#include "base/json_members.h"
+#include "base/try.h"
+#include "base/visible_text.h"
+#include "cli/common_options.h"
+#include "core/call/waiting_facts.h"
+#include "ledger/read/store_reader.h"
+
+namespace sallyport::app {
+
+namespace {
+
+struct ApprovalsShowOptions {
+  std::string id;
+  bool full = false;
+  bool reveal = false;  // with what redaction took out, for a reviewer
+  LoginOptions login{};
+};
+
+void say_escalation(const EscalationItem& item) {
+  const auto line = [](std::string_view name, const std::string& value) {
+    if (!value.empty()) say(fmt::format("{:<10} {}", name, visible(value)));
+  };
+  line("escalation", item.id);
+  line("says", item.message);
+  line("guard", item.guard);
+  line("agent", item.agent_id);
+  line("session", item.session_id);
+  line("tool", item.tool);
+  line("server", item.server);
+  line("call", item.call_id);
+  line("since", item.opened_at);
+  line("calls", std::to_string(item.count));
+}
+
+// A person who logs in wants to see everything.
+bool reveals(const ApprovalsShowOptions& options) {
+  const LoginOptions& login = options.login;
+  return options.reveal || login.key_file || login.passphrase_file || login.passphrase_fd ||
+         login.token_file || login.name;
+}
+
+Result<int> approvals_show(const Context& context, const ApprovalsShowOptions& named) {
+  SALLYPORT_CHECK_OK(refuse_agents(context, "approvals show"));
+  ApprovalsShowOptions options = named;
+  SALLYPORT_TRY(options.id, whole_request_id(context, named.id));
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
+  ledger::StoreReader records(workspace->store());
+  SALLYPORT_TRY(const auto escalation, core::waiting_escalation(records, options.id));
+  if (escalation && context.json()) {
+    say(visible_json(canonical_json(app::to_json(*escalation))));
+    return 0;
+  }
+  if (escalation) {
+    say_escalation(*escalation);
+    return 0;
+  }
+  SALLYPORT_TRY(ApprovalItem item, approval_item(records, options.id, workspace->clock().wall()));
+  if (reveals(options)) {
+    SALLYPORT_TRY(const Login login, log_in(context, options.login, "approvals show"));
+    SALLYPORT_CHECK_OK(reveal(records, decrypt_with(*workspace), login.name, item));
+  }
+  SALLYPORT_TRY(const json::value result, result_of_approval(records, options.id));
+  if (!context.json()) {
+    for (const std::string& line : approval_page(item, result, options.full)) say(line);
+    return 0;
+  }
+  say(visible_json(canonical_json(page_json(item, result))));
+  return 0;
+}
+
+const Command kApprovalsShow("approvals show", "one question, and exactly what would run",
+                             approvals_show, [](Syntax& syntax, ApprovalsShowOptions& options) {
+                               syntax.text("id", options.id, "which one", "ID").required();
+                               syntax.flag("--full", options.full, "long values whole");
+                               syntax.flag(
+                                   "--reveal", options.reveal,
+                                   "show what redaction took out of the input; asks who you are");
+                               login_options(syntax, options.login);
+                             });
+
+}  // namespace
+
+}  // namespace sallyport::app

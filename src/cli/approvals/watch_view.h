@@ -1,0 +1,46 @@
+// What `approvals watch` shows, without the terminal it shows it on.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/people/approval_items.h"
+#include "app/terminal/terminal.h"
+#include "cli/terminal/age.h"
+#include "cli/terminal/raw_terminal.h"
+
+namespace sallyport::app {
+
+class WatchView {
+ public:
+  // Keeps the one that was chosen, where it is still there.
+  void take(std::vector<ApprovalItem> items);
+  const ApprovalItem* chosen() const;
+
+  void move(int by);
+  void turn_page(int by) { page_ = page_ + by < 0 ? 0 : page_ + by; }
+  void toggle_full() {
+    full_ = !full_;
+    page_ = 0;
+  }
+  void say(std::string message) { message_ = std::move(message); }
+  void ask(std::string question) { question_ = std::move(question); }  // empty: nothing is asked
+
+  std::vector<std::string> lines(RawTerminal::Size size, const Terminal& terminal, WallTime now);
+
+ private:
+  void add_list(std::vector<std::string>& lines, std::size_t rows, std::size_t width,
+                const Terminal& terminal, WallTime now) const;
+  void add_page(std::vector<std::string>& lines, std::size_t rows, std::size_t width);
+
+  std::vector<ApprovalItem> items_;
+  std::size_t at_ = 0;
+  int page_ = 0;
+  bool full_ = false;
+  std::string message_;
+  std::string question_;
+};
+
+}  // namespace sallyport::app

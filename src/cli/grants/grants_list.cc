@@ -1,0 +1,41 @@
+// The tokens that were issued or seen, as the ledger knows them (CG-63).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "app/records/grant_list.h"
+#include "app/terminal/output.h"
+#include "base/try.h"
+#include "cli/command.h"
+#include "ledger/read/store_reader.h"
+
+namespace sallyport::app {
+
+namespace {
+
+std::string time_text(std::uint64_t second) {
+  constexpr std::uint64_t kLast = 253402300799;
+  return rfc3339(WallTime(std::chrono::seconds(std::min(second, kLast)))).substr(0, 19) + "Z";
+}
+
+Result<int> grants_list(const Context& context) {
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
+  ledger::StoreReader reader(workspace->store());
+  SALLYPORT_TRY(const std::vector<GrantRow> rows, grant_rows(reader, workspace->clock().wall()));
+  if (rows.empty() && !context.json()) say("no grants");
+  for (const GrantRow& row : rows) {
+    say(context.json()
+            ? visible_json(canonical_json(to_json(row)))
+            : fmt::format("{}  {}  {} until {}, {}, {} uses, {} holds", row.token.id,
+                          visible(row.token.principal), row.state, time_text(row.token.expires_at),
+                          row.token.origin, row.count.used, row.count.held));
+  }
+  return 0;
+}
+
+const Command kGrantsList("grants list", "tokens issued or seen, with their uses", grants_list);
+
+}  // namespace
+
+}  // namespace sallyport::app

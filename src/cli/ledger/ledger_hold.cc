@@ -1,0 +1,176 @@
+// Holds forbid erasing and pruning; `acknowledge` lets a ledger go on that its witness contradicts.
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "app/people/login.h"
+#include "app/records/entry_text.h"
+#include "app/records/selection.h"
+#include "app/terminal/output.h"
+#include "base/encoding.h"
+#include "base/try.h"
+#include "cli/common_options.h"
+#include "ledger/member/database_identity.h"
+#include "ledger/secret/key_folder.h"
+#include "ledger/secret/private_file.h"
+#include "ledger/write/opening_check.h"
+#include "ledger/write/seals.h"
+
+namespace sallyport::app {
+
+namespace {
+
+struct HoldAddOptions {
+  std::optional<std::string> id;
+  SelectionOptions selection;
+  std::string reason;
+  LoginOptions login;
+};
+
+struct HoldLiftOptions {
+  std::string id;
+  std::string reason;
+  LoginOptions login;
+};
+
+struct AcknowledgeOptions {
+  std::string reason;
+  LoginOptions login;
+};
+
+Result<int> record(const Context& context, Workspace& workspace, const std::string& id,
+                   std::string_view verb, ledger::Group::Compose compose) {
+  SALLYPORT_TRY(const ledger::Positions written, workspace.ledger().transact(std::move(compose)));
+  const std::uint64_t sequence = written.empty() ? 0 : written.front().sequence;
+  say(context.json()
+          ? visible_json(canonical_json(json::object{{"hold", id}, {"sequence", sequence}}))
+          : fmt::format("hold {} {}, recorded as entry {}", visible(id), verb, sequence));
+  return 0;
+}
+
+std::string fresh_id(Entropy& entropy) {
+  std::array<std::uint8_t, 4> bytes;
+  entropy.fill(bytes);
+  return "hold-" + hex(bytes);
+}
+
+}  // namespace
+
+Result<int> ledger_hold_add(const Context& context, const HoldAddOptions& options) {
+  SALLYPORT_CHECK_OK(check_reason(options.reason));
+  SALLYPORT_TRY(ledger::Selection selection, selection_from(options.selection));
+  if (options.id) SALLYPORT_CHECK_OK(target_from(*options.id));
+  SALLYPORT_TRY(const Person person, authorize_change(context, options.login, "ledger hold add"));
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
+  const std::string id = options.id.value_or(fresh_id(workspace->entropy()));
+  return record(context, *workspace, id, "set",
+                ledger::set_hold(id, std::move(selection), person.who, options.reason));
+}
+
+Result<int> ledger_hold_lift(const Context& context, const HoldLiftOptions& options) {
+  SALLYPORT_CHECK_OK(check_reason(options.reason));
+  SALLYPORT_TRY(const Person person, authorize_change(context, options.login, "ledger hold lift"));
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
+  return record(context, *workspace, options.id, "lifted",
+                ledger::lift_hold(options.id, person.who, options.reason));
+}
+
+Result<int> ledger_hold_list(const Context& context) {
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
+  std::vector<ledger::Hold> holds;
+  SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
+    SALLYPORT_TRY(holds, ledger::holds(view));
+    return {};
+  }));
+  if (holds.empty() && !context.json()) say("no holds");
+  for (const ledger::Hold& hold : holds) {
+    const json::object selection = hold.selection.to_json();
+    say(context.json()
+            ? visible_json(canonical_json(json::object{{"hold", hold.id},
+                                                       {"selection", selection},
+                                                       {"who", hold.who},
+                                                       {"reason", hold.reason}}))
+            : fmt::format("{}  {}  {}  {}", fitted(visible(hold.id), 16), visible(hold.who),
+                          compact_json(selection), visible(hold.reason)));
+  }
+  return 0;
+}
+
+namespace {
+
+Result<std::optional<std::string>> kept_witness(const Workspace::Place& place) {
+  if (place.witness_file().empty()) return std::nullopt;
+  return ledger::read_private_file(place.witness_file());
+}
+
+// `Conflict` where nothing contradicts the ledger: an acknowledgement must be of something.
+Result<void> check_contradicted(const Workspace::Place& place) {
+  SALLYPORT_TRY(const std::optional<std::string> kept, kept_witness(place));
+  SALLYPORT_TRY(const std::optional<std::string> secret,
+                ledger::KeyFolder::kept_digest_key(place.data_dir));
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, Workspace::open_reading(place));
+  Result<void> agrees;
+  SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
+    agrees = ledger::check_seals(view, KeyedDigest(secret.value_or("")));
+    if (agrees) agrees = ledger::check_database(view, workspace->store().identity());
+    if (!kept || !agrees) return {};
+    SALLYPORT_TRY(const std::vector<ledger::KeyPeriod> keys, ledger::key_history(view));
+    agrees = ledger::check_against(view, *kept, keys);
+    return {};
+  }));
+  if (!agrees) return {};
+  return fail(ErrorCode::Conflict,
+              fmt::format("there is nothing to acknowledge: {}",
+                          kept ? "the ledger and its witness agree" : "no witness is kept"));
+}
+
+Result<int> ledger_acknowledge(const Context& context, const AcknowledgeOptions& options) {
+  SALLYPORT_CHECK_OK(check_reason(options.reason));
+  SALLYPORT_TRY(const Workspace::Place place, context.place());
+  SALLYPORT_CHECK_OK(check_contradicted(place));
+  SALLYPORT_TRY(const Person person,
+                authorize_change(context, options.login, "ledger acknowledge"));
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace,
+                Workspace::open_writing(place, {.role = "maintenance",
+                                                .announced = false,
+                                                .acknowledged_rollback = options.reason,
+                                                .acknowledged_by = person.who}));
+  std::uint64_t size = 0;
+  SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
+    SALLYPORT_TRY(size, view.size());
+    return {};
+  }));
+  say(context.json() ? canonical_json(json::object{
+                           {"acknowledged", true}, {"sequence", size - 1}, {"size", size}})
+                     : fmt::format("acknowledged; the ledger goes on with {} entries", size));
+  return 0;
+}
+
+const Command kLedgerHoldAdd(
+    "ledger hold add", "set a hold", ledger_hold_add, [](Syntax& syntax, HoldAddOptions& options) {
+      syntax.text("--id", options.id, "its name [a fresh one]", "NAME");
+      selection_options(syntax, options.selection);
+      syntax.text("--reason", options.reason, "why; becomes part of the record").required();
+      person_options(syntax, options.login);
+    });
+
+const Command kLedgerHoldLift(
+    "ledger hold lift", "lift a hold", ledger_hold_lift,
+    [](Syntax& syntax, HoldLiftOptions& options) {
+      syntax.text("id", options.id, "its name", "NAME").required();
+      syntax.text("--reason", options.reason, "why; becomes part of the record").required();
+      person_options(syntax, options.login);
+    });
+
+const Command kLedgerHoldList("ledger hold list", "holds in force", ledger_hold_list);
+
+const Command kLedgerAcknowledge(
+    "ledger acknowledge", "let a ledger go on that its witness contradicts", ledger_acknowledge,
+    [](Syntax& syntax, AcknowledgeOptions& options) {
+      syntax.text("--reason", options.reason, "why; becomes part of the record").required();
+      person_options(syntax, options.login);
+    });
+
+}  // namespace
+
+}  // namespace sallyport::app

@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "app/records/ledger_counts.h"
+#include "app/terminal/output.h"
+#include "base/try.h"
+#include "cli/command.h"
+
+namespace sallyport::app {
+
+namespace {
+
+// `shared`: the name of a log in a database, which has no file; else empty.
+void print_text(const LedgerCounts& stats, const Terminal& terminal, const std::string& shared) {
+  say(fmt::format("entries    {}", stats.size));
+  say(fmt::format("calls      {} ended", stats.calls));
+  say(fmt::format("from       {}", stats.first_at));
+  say(fmt::format("to         {}", stats.last_at));
+  say(shared.empty() ? fmt::format("file       {} bytes, write-ahead log {} bytes",
+                                   stats.ledger_bytes, stats.log_bytes)
+                     : fmt::format("kept in    {}", visible(shared)));
+  say(fmt::format("key        {}", visible(stats.key)));
+  for (const auto& [name, counts] : stats.groups) {
+    say(terminal.paint(Paint::Strong, name));
+    std::vector<std::pair<std::string, std::uint64_t>> sorted(counts.begin(), counts.end());
+    std::ranges::sort(sorted, [](const auto& a, const auto& b) {
+      return std::pair(b.second, a.first) < std::pair(a.second, b.first);
+    });
+    for (const auto& [value, count] : sorted)
+      say(fmt::format("  {:>10}  {}", count, visible(value)));
+  }
+}
+
+Result<int> ledger_stats(const Context& context) {
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
+  LedgerCounts stats;
+  SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
+    SALLYPORT_TRY(stats, ledger_counts(view, workspace->place().ledger_file()));
+    return {};
+  }));
+  if (context.json()) {
+    say(visible_json(canonical_json(to_json(stats))));
+  } else {
+    ledger::LedgerStore& store = workspace->store();
+    print_text(stats, context.terminal, store.is_remote() ? store.name() : "");
+  }
+  return 0;
+}
+
+const Command kLedgerStats("ledger stats", "how many entries of what", ledger_stats);
+
+}  // namespace
+
+}  // namespace sallyport::app

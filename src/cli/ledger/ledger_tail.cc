@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "app/records/entry_text.h"
+#include "app/records/selection.h"
+#include "app/records/short_ids.h"
+#include "app/terminal/output.h"
+#include "base/try.h"
+#include "cli/common_options.h"
+
+namespace sallyport::app {
+
+namespace {
+
+struct TailOptions {
+  std::optional<std::string> count;
+  bool follow = false;
+  FilterOptions filter;
+};
+
+constexpr std::uint64_t kUsual = 20;
+constexpr std::uint64_t kMost = 100'000;
+
+Result<void> print(const Context& context, const std::vector<ledger::StoredEntry>& entries) {
+  for (const ledger::StoredEntry& stored : entries) {
+    SALLYPORT_TRY(const OpenedEntry entry, open_entry(stored));
+    say(context.json() ? entry_json(entry) : entry_line(entry, context.terminal));
+  }
+  return finish_output();
+}
+
+// Runs until the user stops the process or the output is no longer read. Readers do not delay
+// writers, so looking often costs them nothing.
+Result<int> follow(const Context& context, Workspace& workspace, ledger::Filter filter) {
+  constexpr auto kPause = std::chrono::milliseconds(250);
+  while (true) {
+    std::vector<ledger::StoredEntry> entries;
+    SALLYPORT_CHECK_OK(workspace.store().read([&](ledger::ReadView& view) -> Result<void> {
+      SALLYPORT_TRY(const std::uint64_t size, view.size());
+      if (size == 0 || (filter.after && *filter.after >= size - 1)) return {};
+      SALLYPORT_CHECK_OK(ledger::find_entries(
+          view, filter, [&](const ledger::StoredEntry& stored, const ledger::EntryView&) {
+            entries.push_back(stored);
+            return Result<bool>(true);
+          }));
+      filter.after = size - 1;
+      return {};
+    }));
+    SALLYPORT_CHECK_OK(print(context, entries));
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+Result<int> ledger_tail(const Context& context, const TailOptions& options) {
+  SALLYPORT_TRY(ledger::Filter filter, filter_from(options.filter));
+  SALLYPORT_TRY(const std::uint64_t count,
+                count_from(options.count.value_or(std::to_string(kUsual)), "-n"));
+  if (count > kMost) {
+    return fail(ErrorCode::InvalidInput,
+                "-n is at most 100000; use `sallyport ledger show` for more");
+  }
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
+  std::vector<ledger::StoredEntry> entries;
+  std::uint64_t size = 0;
+  SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
+    SALLYPORT_TRY(size, view.size());
+    SALLYPORT_CHECK_OK(complete_call(view, filter));
+    SALLYPORT_TRY(entries, ledger::newest_entries(view, filter, count));
+    return {};
+  }));
+  if (entries.empty() && !options.follow && count > 0) {
+    return std::unexpected(nothing_found(options.filter));
+  }
+  if (!context.json()) say(entry_line_header(context.terminal));
+  SALLYPORT_CHECK_OK(print(context, entries));
+  if (!options.follow) return 0;
+  if (size > 0) filter.after = std::max(size - 1, filter.after.value_or(0));
+  return follow(context, *workspace, std::move(filter));
+}
+
+const Command kLedgerTail("ledger tail", "the newest entries", ledger_tail,
+                          [](Syntax& syntax, TailOptions& options) {
+                            syntax.text("-n,--lines,--limit", options.count, "how many [20]", "N");
+                            syntax.flag("-f,--follow", options.follow, "wait for more");
+                            filter_options(syntax, options.filter);
+                          });
+
+}  // namespace
+
+}  // namespace sallyport::app

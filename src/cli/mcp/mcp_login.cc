@@ -1,0 +1,176 @@
+// `sallyport mcp login` and `logout`: tokens for a tool server that asks who we are.
+#include <fmt/format.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/json.hpp>
+#include <iostream>
+
+#include "app/run_on.h"
+#include "app/servers/account_file.h"
+#include "app/servers/browser.h"
+#include "app/servers/oauth_client.h"
+#include "app/terminal/output.h"
+#include "base/try.h"
+#include "base/visible_text.h"
+#include "cli/common_options.h"
+#include "oauth/exchange.h"
+#include "oauth/login.h"
+
+namespace sallyport::app {
+
+namespace {
+
+struct McpLoginOptions {
+  std::string url;
+  bool allow_http = false;
+  OAuthOptions oauth;
+  std::string wait = "5m";  // for the person
+  bool no_browser = false;  // only say the address
+};
+
+struct McpLogoutOptions {
+  std::string url;
+  bool allow_http = false;
+};
+
+// Does the server ask for anything, and for what? What it says else is not looked at.
+Task<oauth::Response> knock(oauth::Application application) {
+  net::HttpRequest request{.headers = {{"Accept", "application/json, text/event-stream"},
+                                       {"Content-Type", "application/json"}},
+                           .body = R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})"};
+  oauth::Destination to{application.server, application.allow_plain};
+  return oauth::exchange(std::move(to), std::move(request));
+}
+
+Task<oauth::Account> let_in(oauth::Login login) {
+  SALLYPORT_CO_TRY(const oauth::Response answer, co_await knock(login.application));
+  const oauth::Challenge challenge =
+      oauth::bearer_challenge(answer.headers).value_or(oauth::Challenge{});
+  Result<oauth::Account> account = login.application.by_itself
+                                       ? co_await oauth::let_client_in(login, challenge)
+                                       : co_await oauth::log_in(login, challenge);
+  if (!account && account.error().code == ErrorCode::NotFound && answer.status < 300) {
+    co_return fail(ErrorCode::NotFound, "the server asks for no login; use it as it is");
+  }
+  co_return account;
+}
+
+Result<void> tell(const Context& context, const oauth::Account& account, const AccountFile& file,
+                  bool kept) {
+  const std::string scope = account.tokens.scope.empty() ? account.scope : account.tokens.scope;
+  const std::string until =
+      account.tokens.expires ? rfc3339(*account.tokens.expires) : std::string();
+  if (context.json()) {
+    json::object said{{"server", account.server},
+                      {"issuer", account.issuer},
+                      {"scope", scope},
+                      {"renews_itself", !account.tokens.refresh.empty()}};
+    if (!until.empty()) said["expires"] = until;
+    if (kept) said["file"] = file.path().string();
+    say(visible_json(json::serialize(said)));
+    return finish_output();
+  }
+  say(visible(fmt::format("logged in at {} for {}{}", account.issuer, account.server,
+                          scope.empty() ? "" : " (" + scope + ')')));
+  if (!until.empty()) {
+    say(fmt::format(
+        "the token is good until {}{}", until,
+        account.tokens.refresh.empty() ? ", then log in again" : " and renews itself then"));
+  }
+  if (kept) say(fmt::format("it is kept in {}", file.path().string()));
+  return finish_output();
+}
+
+Result<oauth::Account> known_account(AccountFile& file) {
+  SALLYPORT_TRY(std::optional<oauth::Account> account, file.load());
+  if (!account) return fail(ErrorCode::NotFound, "there is no login for this server");
+  return std::move(*account);
+}
+
+Result<int> mcp_login(const Context& context, const McpLoginOptions& options) {
+  SALLYPORT_TRY(const net::Url url, net::Url::parse(options.url));
+  SALLYPORT_TRY(const oauth::Application application,
+                application_of(options.oauth, url, options.allow_http));
+  // The browser does not see it.
+  if (options.oauth.client_secret_env) unsetenv(options.oauth.client_secret_env->c_str());
+  const auto wait = parse_duration(options.wait);
+  if (!wait || wait->count() == 0) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("`{:.40}` is no duration; write 90s or 10m", options.wait), "--wait");
+  }
+  SALLYPORT_TRY(const std::filesystem::path data_dir, context.data_dir());
+  AccountFile file(data_dir, application);
+  // What cannot be read any more is replaced; what others can read is not.
+  Result<std::optional<oauth::Account>> before = file.load();
+  if (!before && before.error().code != ErrorCode::Corrupt) {
+    return std::unexpected(before.error());
+  }
+  const auto show = [&](const std::string& page) {
+    std::cerr << "open this page, and come back when it says so:\n\n  " << page << "\n\n";
+    if (!options.no_browser) open_in_browser(page);
+  };
+  const SystemClock clock;
+  SystemEntropy entropy;
+  boost::asio::io_context loop(1);
+  oauth::Login login{
+      application, clock, entropy, {show, *wait}, before ? std::move(*before) : std::nullopt};
+  SALLYPORT_TRY(const oauth::Account account, run_on(loop, let_in(std::move(login))));
+  // Of a client that is let in by itself only that is kept whose it is.
+  SALLYPORT_CHECK_OK(file.save(application.by_itself ? oauth::binding_of(account) : account));
+  SALLYPORT_CHECK_OK(tell(context, account, file, !application.by_itself));
+  return 0;
+}
+
+Result<int> mcp_logout(const Context& context, const McpLogoutOptions& options) {
+  SALLYPORT_TRY(const net::Url url, net::Url::parse(options.url));
+  SALLYPORT_TRY(const std::filesystem::path data_dir, context.data_dir());
+  const oauth::Application application{.server = url, .allow_plain = options.allow_http};
+  AccountFile file(data_dir, application);
+  const Result<oauth::Account> account = known_account(file);
+  if (!account && account.error().code != ErrorCode::Corrupt) {
+    return std::unexpected(account.error());
+  }
+  bool revoked = false;
+  if (account) {
+    const SystemClock clock;
+    SystemEntropy entropy;
+    boost::asio::io_context loop(1);
+    revoked =
+        run_on(loop, oauth::revoke_tokens(application, *account, clock, entropy)).value_or(false);
+  }
+  SALLYPORT_CHECK_OK(file.remove());
+  if (context.json()) {
+    say(json::serialize(json::object{{"server", url.text()}, {"revoked", revoked}}));
+  } else {
+    say(fmt::format("the tokens for {} are removed{}", url.text(),
+                    revoked
+                        ? " and worth nothing any more"
+                        : "; the authorization server was not told, they expire by themselves"));
+  }
+  SALLYPORT_CHECK_OK(finish_output());
+  return 0;
+}
+
+const Command kMcpLogin("mcp login", "let us in at a tool server, with a browser", mcp_login,
+                        [](Syntax& syntax, McpLoginOptions& options) {
+                          syntax.text("--url", options.url, "of the tool server", "URL").required();
+                          syntax.flag("--allow-http", options.allow_http,
+                                      "no encryption on the way to another machine");
+                          oauth_options(syntax, options.oauth);
+                          syntax.text("--wait", options.wait, "for the person, as 90s or 10m [5m]",
+                                      "TIME");
+                          syntax.flag("--no-browser", options.no_browser,
+                                      "only print the address to open");
+                        });
+
+const Command kMcpLogout(
+    "mcp logout", "forget the tokens for a tool server", mcp_logout,
+    [](Syntax& syntax, McpLogoutOptions& options) {
+      syntax.text("--url", options.url, "of the tool server", "URL").required();
+      syntax.flag("--allow-http", options.allow_http,
+                  "no encryption on the way to another machine");
+    });
+
+}  // namespace
+
+}  // namespace sallyport::app

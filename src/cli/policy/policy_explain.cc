@@ -1,0 +1,97 @@
+// Would this call run, and why? A call that people write, or one of the ledger by its id.
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "app/records/short_ids.h"
+#include "app/terminal/input.h"
+#include "app/terminal/output.h"
+#include "app/workbench/explain_scene.h"
+#include "base/try.h"
+#include "cli/command.h"
+#include "cli/grants/grant_files.h"
+
+namespace sallyport::app {
+
+namespace {
+
+struct PolicyExplainOptions {
+  std::string call;  // a file, `-`, the JSON itself, or the id of a recorded call
+  std::optional<std::string> policy;
+  std::optional<std::string> grant;
+  bool now = false;               // a recorded call by the policy and the facts of now
+  std::optional<std::string> at;  // RFC 3339: the time of now
+};
+
+constexpr std::size_t kLargestCall = 1u << 20;
+
+Result<AskedCall> find_call(const std::string& named, Workspace* workspace) {
+  if (trimmed(named).starts_with('{')) {
+    return asked_call(named, "call");
+  }
+  std::error_code code;
+  if (named == "-" || std::filesystem::exists(named, code)) {
+    SALLYPORT_TRY(const std::string text, read_input(named, kLargestCall));
+    return asked_call(text, named);
+  }
+  if (workspace != nullptr) {
+    std::string id;
+    SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
+      SALLYPORT_TRY(id, whole_call_id(view, named));
+      return {};
+    }));
+    return recorded_call(workspace->store(), id);
+  }
+  return fail(ErrorCode::NotFound,
+              fmt::format("`{:.80}` is no file, and there is no ledger here", named));
+}
+
+// Where no ledger is, nothing is revoked, spent, promoted or pinned.
+Result<std::unique_ptr<Workspace>> ledger_if_any(const Context& context) {
+  SALLYPORT_TRY(const Workspace::Place place, context.place());
+  if (!place.has_ledger()) return nullptr;
+  return context.open_reading();
+}
+
+Result<ExplainWish> wish_in(const PolicyExplainOptions& options, ledger::LedgerStore* store) {
+  ExplainWish wish{.now = options.now, .at = options.at};
+  if (options.policy) {
+    SALLYPORT_TRY(wish.policy, policy_named(*options.policy, store));
+  }
+  if (options.grant) {
+    SALLYPORT_TRY(wish.grant, read_token_text(*options.grant));
+  }
+  return wish;
+}
+
+Result<int> policy_explain(const Context& context, const PolicyExplainOptions& options) {
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, ledger_if_any(context));
+  SALLYPORT_TRY(AskedCall asked, find_call(options.call, workspace.get()));
+  ledger::LedgerStore* const store = workspace ? &workspace->store() : nullptr;
+  const ExplainScene scene = scene_of(context, store);
+  SALLYPORT_TRY(const ExplainWish wish, wish_in(options, store));
+  SALLYPORT_TRY(const Explained explained, explain(scene, std::move(asked), wish));
+  if (context.json()) {
+    say(visible_json(canonical_json(explanation_json(explained))));
+  } else {
+    say_explanation(explained);
+  }
+  return explained.verdict() == "runs" ? 0 : 1;
+}
+
+const Command kPolicyExplain(
+    "policy explain", "would this call run, and why; runs nothing", policy_explain,
+    [](Syntax& syntax, PolicyExplainOptions& options) {
+      syntax.text("call", options.call, "a call as JSON, or the id of a recorded one", "FILE|CALL")
+          .required();
+      syntax.text("--policy", options.policy,
+                  "a file, or a shipped one by its name [that of the recorded call, else starter]",
+                  "POLICY");
+      syntax.text("--grant", options.grant, "the token that the call presents", "FILE");
+      syntax.flag("--now", options.now, "judge a recorded call by the policy and the facts of now");
+      syntax.text("--at", options.at, "the time of now, as 2026-11-16T12:00:00Z", "TIME");
+    });
+
+}  // namespace
+
+}  // namespace sallyport::app

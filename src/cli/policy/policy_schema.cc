@@ -1,0 +1,35 @@
+// JSON Schemas of what people write, for their editors.
+#include "app/config/agent_config.h"
+#include "app/config/config.h"
+#include "app/records/entry_text.h"
+#include "app/terminal/output.h"
+#include "cli/command.h"
+#include "guardrails/document/schema.h"
+#include "policy/policy.h"
+
+namespace sallyport::app {
+
+namespace {
+
+struct PolicySchemaOptions {
+  std::string of = "policy";  // which document
+};
+
+Result<int> policy_schema(const Context& context, const PolicySchemaOptions& options) {
+  const json::value schema = options.of == "guardrails" ? guardrails::document_schema()
+                             : options.of == "config"   ? config_schema()
+                             : options.of == "agent"    ? agent_config_schema()
+                                                        : policy::policy_schema();
+  say(context.json() ? canonical_json(schema) : pretty_json(schema, 0));
+  return 0;
+}
+
+const Command kPolicySchema("policy schema", "JSON Schema of a document", policy_schema,
+                            [](Syntax& syntax, PolicySchemaOptions& options) {
+                              syntax.text("document", options.of, "of which document [policy]")
+                                  .choices({"policy", "guardrails", "config", "agent"});
+                            });
+
+}  // namespace
+
+}  // namespace sallyport::app

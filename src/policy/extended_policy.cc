@@ -1,0 +1,58 @@
+#include "policy/extended_policy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "policy/mapping.h"
+
+namespace sallyport::policy {
+
+Result<YamlNode> joined(const YamlNode& root, const std::string& file, const YamlNode& base) {
+  if (base.find("extends")) {
+    return Place{*root.find("extends"), file}.refuse(
+        "the policy that it names extends another one; only one level is read");
+  }
+  std::set<std::string> dropped;
+  const YamlNode* const without = root.find("without");
+  const YamlNode* const base_rules = base.find("rules");
+  for (const YamlNode& id : without ? without->items : std::vector<YamlNode>()) {
+    const bool there =
+        base_rules && std::ranges::any_of(base_rules->items, [&](const YamlNode& rule) {
+          const YamlNode* const name = rule.find("id");
+          return name && name->text == id.text;
+        });
+    if (!there) {
+      return Place{id, file}.refuse(
+          fmt::format("`{:.80}` is no rule of the policy that this one extends", id.text));
+    }
+    if (!dropped.insert(id.text).second) {
+      return Place{id, file}.refuse(fmt::format("`{:.80}` is there twice", id.text));
+    }
+  }
+  YamlNode merged = root;
+  for (const YamlMember& section : base.members) {
+    const auto own = std::ranges::find_if(
+        merged.members, [&](const YamlMember& each) { return each.key.text == section.key.text; });
+    if (section.key.text != "rules") {
+      if (own == merged.members.end()) merged.members.push_back(section);
+      continue;
+    }
+    YamlMember rules = section;
+    std::erase_if(rules.value.items, [&](const YamlNode& rule) {
+      const YamlNode* const name = rule.find("id");
+      return name && dropped.contains(name->text);
+    });
+    if (own == merged.members.end()) {
+      merged.members.push_back(std::move(rules));
+      continue;
+    }
+    std::vector<YamlNode>& items = own->value.items;
+    items.insert(items.begin(), rules.value.items.begin(), rules.value.items.end());
+    own->value.kind = YamlNode::Kind::Sequence;
+  }
+  return merged;
+}
+
+}  // namespace sallyport::policy

@@ -1,0 +1,165 @@
+#include "policy/rule_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/nearest.h"
+#include "base/try.h"
+#include "effects/command_line.h"
+#include "effects/profiles.h"
+#include "policy/rule_keys.h"
+#include "policy/yaml_json.h"
+#include "rules/case_view.h"
+#include "rules/rule_set.h"
+
+namespace sallyport::policy {
+
+namespace {
+
+using rules::Conditions;
+using rules::Rule;
+
+// Every `class` below `when`, `unless` and `only` of the rules.
+Result<void> check_classes(const YamlNode& node, const std::string& file,
+                           const std::vector<std::string>& known) {
+  for (const YamlNode& item : node.items) SALLYPORT_CHECK_OK(check_classes(item, file, known));
+  const YamlNode* const said = node.find("class");
+  if (said == nullptr) return {};
+  const auto check = [&](const YamlNode& name) -> Result<void> {
+    if (std::ranges::find(known, name.text) != known.end()) return {};
+    return Place{name, file}.refuse(
+        fmt::format("unknown class `{:.80}`{}", name.text, did_you_mean(name.text, known)));
+  };
+  if (said->kind == YamlNode::Kind::Scalar) return check(*said);
+  for (const YamlNode& name : said->items) SALLYPORT_CHECK_OK(check(name));
+  return {};
+}
+
+// Two rules with `only` of one rank that one call could meet (RU-17).
+Result<void> check_ranks(const std::vector<Rule>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!all[i].has_only() || !all[j].has_only()) continue;
+      if (rules::rank_of(all[i]) != rules::rank_of(all[j])) continue;
+      if (!rules::can_meet(all[i], all[j])) continue;
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("rule `{}` and rule `{}` have `only`, are equally specific and can "
+                              "match the same call; name another agent, server or tool in one",
+                              all[j].id, all[i].id),
+                  all[i].place);
+    }
+  }
+  return {};
+}
+
+// A call that the rule itself names, for its examples.
+Call example_call(const Rule& rule, const rules::Example& example) {
+  const auto first = [](const std::vector<std::string>& names, std::string other) {
+    if (names.empty()) return other;
+    std::string name = names.front();
+    std::erase(name, '*');
+    return name;
+  };
+  const Conditions none;
+  const Conditions& named = rule.when.empty() ? none : rule.when.front();
+  Call call{.agent_id = first(named.agent, "agent"),
+            .session_id = first(named.session, "session"),
+            .server = first(named.server, "server"),
+            .tool = first(named.tool, "tool")};
+  call.input = example.input.is_string() ? json::value{{"command", example.input}} : example.input;
+  return call;
+}
+
+Result<void> check_examples(const rules::RuleSet& set) {
+  const rules::CaseView nothing({}, {});
+  for (const Rule& rule : set.rules) {
+    const Conditions none;
+    const Conditions& named = rule.when.empty() ? none : rule.when.front();
+    for (const rules::Example& example : rule.examples) {
+      const Call call = example_call(rule, example);
+      const effects::CallFacts facts{
+          .call = call,
+          .front = named.front.empty() ? std::string_view("hook") : named.front.front(),
+          .interactive = named.interactive.value_or(false),
+          .cwd = "/workspace",
+          .workspace = {"/workspace"},
+          .machine = {.home = "/home/user"},
+          .files = &nothing};
+      const effects::Effects found =
+          example.input.is_string()
+              ? effects::effects_of_line(
+                    std::string_view(example.input.get_string()),
+                    {.folder = "/workspace", .home = "/home/user", .files = &nothing})
+              : effects::effects_of_call(facts, set.book);
+      const std::vector<rules::Match> match = rules::matches_of(rule, facts, found);
+      const bool yes = std::ranges::find(match, rules::Match::Yes) != match.end();
+      const bool no =
+          std::ranges::all_of(match, [](rules::Match each) { return each == rules::Match::No; });
+      if (example.hits ? yes : no) continue;
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("rule `{}` {} this example, which is one of its {}", rule.id,
+                              yes  ? "matches"
+                              : no ? "does not match"
+                                   : "may match",
+                              example.hits ? "`hits`" : "`misses`"),
+                  example.place);
+    }
+  }
+  return {};
+}
+
+std::vector<std::string> classes_of(const Policy& policy) {
+  std::vector<std::string> classes = effects::known_classes();
+  for (const ToolEntry& entry : policy.tools) {
+    const std::string& name = entry.classification.effect_class;
+    if (std::ranges::find(classes, name) == classes.end()) classes.push_back(name);
+  }
+  return classes;
+}
+
+// Of a policy that registers its people, where a rule would pass a request on to none of them.
+Result<void> check_passed_on(const Policy& policy, const Rule& rule) {
+  if (!policy.approvals || !policy.approvals->people) return {};
+  for (const rules::PassOn& one : rule.asking.pass_on) {
+    for (const std::string& name : one.to) {
+      const bool role = name.starts_with(kRolePrefix);
+      if (!role || !policy.approvals->people->with_role(name.substr(kRolePrefix.size())).empty())
+        continue;
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("no approver has the role that `escalate` names, `{}`", name),
+                  rule.place);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_when(const Policy& policy, const Place& conditions) {
+  return check_classes(conditions.node, conditions.file, classes_of(policy));
+}
+
+Result<void> finish_rules(Policy& policy, const YamlNode& root, const std::string& file) {
+  if (!policy.rules) {
+    constexpr std::string_view kNeeds[] = {"unlisted", "without"};
+    return refuse_keys({root, file}, kNeeds, "needs `rules`");
+  }
+  rules::RuleSet& set = *policy.rules;
+  set.unlisted = policy.unlisted;
+  set.workspace = policy.workspace;
+  const std::vector<std::string> classes = classes_of(policy);
+  set.book = tool_book(policy);
+  for (const YamlNode& rule : node_at(root, "/rules").items) {
+    for (const char* const part : {"when", "unless", "only"}) {
+      const YamlNode* const conditions = rule.find(part);
+      if (conditions) SALLYPORT_CHECK_OK(check_classes(*conditions, file, classes));
+    }
+  }
+  for (const Rule& rule : set.rules) SALLYPORT_CHECK_OK(check_passed_on(policy, rule));
+  SALLYPORT_CHECK_OK(check_ranks(set.rules));
+  return check_examples(set);
+}
+
+}  // namespace sallyport::policy
