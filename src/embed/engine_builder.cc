@@ -425,7 +425,8 @@ void Engine::Body::add_tools(std::vector<Tool> given) {
 
 // What stands around the Governor, and the end of what earlier runs left behind.
 Result<void> Engine::Body::start() {
-  continuations = std::make_unique<core::Continuations>(*ledger, ledger->digest(), clock, entropy);
+  continuations =
+      std::make_unique<core::Continuations>(*ledger, *ledger, ledger->digest(), clock, entropy);
   turns = std::make_unique<core::Turns>(*governor, *continuations,
                                         [this](const Call& call) { return find_tool(call); });
   hand_offs = std::make_unique<core::HandOffs>(*governor, *continuations);

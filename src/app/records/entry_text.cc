@@ -111,7 +111,7 @@ std::string entry_page(const OpenedEntry& entry, const Terminal& terminal) {
   }
   row("body", json_in_lines(entry.body, 2));
   for (const ledger::Opening& opening : entry.openings) {
-    row("field", fmt::format("{:<9} {}", to_string(opening.state), visible(opening.path)));
+    row("field", fmt::format("{:<9} {}", state_name(opening.state), visible(opening.path)));
   }
   if (const json::value* const redactions = object.if_contains("redactions")) {
     row("redactions", json_in_lines(*redactions, 2));
@@ -126,7 +126,7 @@ std::string entry_json(const OpenedEntry& entry) {
   for (const ledger::Opening& opening : entry.openings) {
     openings.push_back(json::object{{"path", opening.path},
                                     {"form", opening.form == ledger::Form::Raw ? "raw" : "json"},
-                                    {"state", to_string(opening.state)}});
+                                    {"state", state_name(opening.state)}});
   }
   json::object shown{
       {"entry", entry.entry}, {"openings", std::move(openings)}, {"body", entry.body}};

@@ -109,6 +109,11 @@ Result<std::chrono::seconds> lifetime_from(const std::optional<std::string>& tex
   return *lifetime;
 }
 
+std::string time_text(std::uint64_t second) {
+  constexpr std::uint64_t kLast = 253402300799;
+  return rfc3339(WallTime(std::chrono::seconds(std::min(second, kLast)))).substr(0, 19) + "Z";
+}
+
 Result<void> check_subject_key(const std::optional<std::string>& key) {
   if (!key || grants::is_key(*key)) return {};
   return fail(

@@ -32,6 +32,9 @@ Result<CallFile> read_call(const std::filesystem::path& file);
 // 1 s to 30 d. `InvalidInput` for anything else.
 Result<std::chrono::seconds> lifetime_from(const std::optional<std::string>& text);
 
+// `2026-11-17T09:00:00Z`. A time that no such text can say is the last one that it can.
+std::string time_text(std::uint64_t second);
+
 Result<void> check_subject_key(const std::optional<std::string>& key);
 
 }  // namespace sallyport::app

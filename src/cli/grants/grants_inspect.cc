@@ -31,11 +31,6 @@ struct InspectOptions {
 using grants::Check;
 using grants::Failure;
 
-std::string time_text(std::uint64_t second) {
-  constexpr std::uint64_t kLast = 253402300799;
-  return rfc3339(WallTime(std::chrono::seconds(std::min(second, kLast)))).substr(0, 19) + "Z";
-}
-
 // What each check came to; the ones behind a failure were not reached.
 class Findings {
  public:

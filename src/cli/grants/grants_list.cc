@@ -8,16 +8,12 @@
 #include "app/terminal/output.h"
 #include "base/try.h"
 #include "cli/command.h"
+#include "cli/grants/grant_files.h"
 #include "ledger/read/store_reader.h"
 
 namespace sallyport::app {
 
 namespace {
-
-std::string time_text(std::uint64_t second) {
-  constexpr std::uint64_t kLast = 253402300799;
-  return rfc3339(WallTime(std::chrono::seconds(std::min(second, kLast)))).substr(0, 19) + "Z";
-}
 
 Result<int> grants_list(const Context& context) {
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());

@@ -35,7 +35,7 @@ Result<void> read_value(const json::object& object, Opening& opening) {
 
 }  // namespace
 
-std::string_view to_string(OpeningState state) {
+std::string_view state_name(OpeningState state) {
   switch (state) {
     case OpeningState::Open:
       return "open";

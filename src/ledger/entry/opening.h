@@ -20,7 +20,7 @@ enum class OpeningState {
   Withheld,  // salt kept, value never stored
   Erased,    // neither
 };
-std::string_view to_string(OpeningState state);
+std::string_view state_name(OpeningState state);
 
 struct Opening {
   std::string path;  // JSON Pointer into the entry

@@ -122,7 +122,7 @@ json::value opened_body(const json::value& entry, const std::vector<Opening>& op
     if (field == nullptr) continue;
     if (opening.state != OpeningState::Open) {
       if (json::object* const object = field->if_object()) {
-        (*object)["state"] = to_string(opening.state);
+        (*object)["state"] = state_name(opening.state);
       }
       continue;
     }

@@ -81,7 +81,6 @@ std::optional<Reply> reply_in_form(const json::value& answer) {
   const auto decision = content ? text_in(*content, "decision") : std::nullopt;
   // AP-12: what is no plain yes is a no.
   const bool yes = action == "accept" && decision == "approve";
-  using Reply;
   Reply reply{.kind = yes ? Reply::Kind::Approved : Reply::Kind::Denied};
   reply.reason = std::string(content ? text_in(*content, "note").value_or("") : "");
   return reply;

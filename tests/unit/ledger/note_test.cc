@@ -115,6 +115,9 @@ TEST(NoteTest, AnyChangedByteOfASignedNoteIsFound) {
   }
 }
 
+// One object holds the private key: what signs gets a reference to it.
+static_assert(!std::is_copy_constructible_v<SigningKey> && !std::is_copy_assignable_v<SigningKey>);
+
 // LE-36
 TEST(NoteTest, SignaturesByOtherKeysAreIgnored) {
   const SigningKey ours = signing_key();

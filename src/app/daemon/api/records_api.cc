@@ -300,7 +300,7 @@ Result<api::Response> RecordsApi::openings(ledger::ReadView& view, const Request
     }
     all.push_back(json::object{{"path", opening.path},
                                {"form", raw ? "raw" : "json"},
-                               {"state", to_string(opening.state)},
+                               {"state", state_name(opening.state)},
                                {"value", std::move(value)}});
   }
   return api::Response{
