@@ -66,6 +66,7 @@ class Exchange final : public HttpExchange {
   Task<HttpHead> send(HttpRequest request, std::chrono::milliseconds longest) override;
   bool written() const override { return written_; }
   Task<std::string> read(std::chrono::milliseconds longest) override;
+  bool ended() const override { return parser_ && parser_->done(); }
   void cancel() override {
     cancelled_ = true;
     if (wire_) wire_->close();
@@ -138,6 +139,7 @@ class Client final : public HttpClient {
   // Nothing: there is none to use again.
   std::unique_ptr<HttpWire> take_idle() {
     const auto now = std::chrono::steady_clock::now();
+    while (!idle_.empty() && idle_.front().until <= now) idle_.pop_front();
     while (!idle_.empty()) {
       Idle newest = std::move(idle_.back());
       idle_.pop_back();
