@@ -21,6 +21,7 @@ Task<void> AnthropicAdapter::on_event(const net::SseEvent& event, EventSink& out
   if (event.too_long) {
     co_return sallyport::fail(ErrorCode::Exhausted, "an event of the provider is over the limit");
   }
+  if (pass_repeated(event, out)) co_return Result<void>{};
   JsonLimits limits;
   if (whole_body_) limits.bytes = std::size_t{65} * 1024 * 1024;  // a block of the body, wrapped
   const Result<ParsedJson> parsed = read_wire_json(event.data, limits);

@@ -13,6 +13,7 @@
 #include "llm/answer_adapter.h"
 #include "llm/json_splice.h"
 #include "llm/json_strings.h"
+#include "llm/repeated_delta.h"
 #include "sallyport/json.h"
 
 namespace sallyport::llm {
@@ -113,6 +114,9 @@ class AnthropicAdapter : public AnswerAdapter {
   Result<void> take_reasoning_delta(Block& block, const Event& event, EventSink& out);
   void pass_delta(Block& block, std::string_view name, std::string_view data, std::string_view text,
                   EventSink& out);
+  // Deltas of a text block that differ only in their text.
+  bool pass_repeated(const net::SseEvent& event, EventSink& out);
+  void learn(const Block& block, const Event& event);
   void pass_citation(Block& block, const Event& event, EventSink& out);
   void pass_unknown_delta(Block& block, const Event& event, EventSink& out);
   Task<void> stop_block(Event event, EventSink& out);
@@ -145,7 +149,9 @@ class AnthropicAdapter : public AnswerAdapter {
   std::unique_ptr<MessageDoor> door_;  // null: the message has not begun
   Observed observed_;
   std::map<std::uint64_t, Block> blocks_;  // that are open, by the provider's index
-  std::optional<Block> waiting_;           // a call that may have been cut: the next event says so
+  RepeatedDelta repeated_;
+  std::uint64_t repeated_index_ = 0;  // of the block whose deltas `repeated_` knows
+  std::optional<Block> waiting_;      // a call that may have been cut: the next event says so
   std::map<std::string, std::string> provider_tools_;  // names by id of the call
   std::uint64_t next_index_ = 0;                       // of the blocks that leave
   std::uint64_t least_index_ = 0;                      // that the provider's next block may have

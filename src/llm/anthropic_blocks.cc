@@ -238,6 +238,7 @@ Result<void> AnthropicAdapter::take_delta(const Event& event, EventSink& out) {
   }
   if (block.kind == Block::Kind::Text && type == "text_delta") {
     pass_delta(block, event.name, event.data, text_in(value, "text"), out);
+    learn(block, event);
   } else if (block.kind == Block::Kind::Text && type == "citations_delta") {
     pass_citation(block, event, out);
   } else if (block.kind == Block::Kind::Reasoning &&
@@ -280,6 +281,35 @@ void AnthropicAdapter::pass_delta(Block& block, std::string_view name, std::stri
     send(block, name, data, std::move(edits), out);
   }
   if (passed.block) end(*passed.block, out);
+}
+
+// True: the delta is like one that `take_delta` has seen, and its text went the same way.
+bool AnthropicAdapter::pass_repeated(const net::SseEvent& event, EventSink& out) {
+  if (waiting_) return false;
+  const auto found = blocks_.find(repeated_index_);
+  if (found == blocks_.end()) return false;
+  Block& block = found->second;
+  const std::optional<std::string_view> text = repeated_.text_of(event.data);
+  if (!text) return false;
+  const core::PassedText passed = push(block, *text);
+  const std::string leaves = passed.text();
+  block.last_delta = event.data;
+  if (leaves == *text) {
+    out.event(event.name, event.data);
+  } else if (!leaves.empty()) {
+    out.event(event.name, with_text(event.data, *text, leaves));
+  }
+  if (passed.block) end(*passed.block, out);
+  return true;
+}
+
+void AnthropicAdapter::learn(const Block& block, const Event& event) {
+  const bool plain = event.value.get_object().size() == 3 &&
+                     event.value.at("delta").get_object().size() == 2 &&
+                     block.sent_index == block.index;
+  if (!plain || complete_ || whole_body_) return;
+  repeated_.learn(event.data, "/delta/text");
+  repeated_index_ = block.index;
 }
 
 void AnthropicAdapter::pass_citation(Block& block, const Event& event, EventSink& out) {

@@ -43,6 +43,7 @@ Task<void> ChatAdapter::on_event(const net::SseEvent& event, EventSink& out) {
   if (event.too_long) {
     co_return sallyport::fail(ErrorCode::Exhausted, "an event of the provider is over the limit");
   }
+  if (pass_repeated(event.data, out)) co_return Result<void>{};
   if (event.data == "[DONE]") co_return finish_open(out);
   const Result<ParsedJson> parsed = read_wire_json(event.data);
   if (!parsed || !parsed->value.is_object()) {

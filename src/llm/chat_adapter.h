@@ -16,6 +16,7 @@
 #include "llm/answer_adapter.h"
 #include "llm/json_splice.h"
 #include "llm/json_strings.h"
+#include "llm/repeated_delta.h"
 #include "llm/text_offsets.h"
 #include "llm/wire_json.h"
 #include "sallyport/json.h"
@@ -132,6 +133,10 @@ class ChatAdapter : public AnswerAdapter {
     std::vector<std::pair<std::string, std::string>> left{};  // member, what may leave of it
     std::optional<core::TextBlock> block{};
   };
+  // Chunks that differ only in their `content`.
+  bool pass_repeated(std::string_view data, EventSink& out);
+  void learn(Choice& choice, const Chunk& chunk);
+  bool is_repeatable(const Chunk& chunk) const;
   Result<void> take_late(const Choice& choice, const Chunk& chunk, EventSink& out);
   bool pass_unknown(Choice& choice, const Chunk& chunk, EventSink& out);
   static void note_audio(Choice& choice, const json::value& message);
@@ -187,6 +192,8 @@ class ChatAdapter : public AnswerAdapter {
   Observed observed_;
   std::string head_;  // a chunk without choices, of which ours are made
   std::map<std::uint64_t, Choice> choices_;
+  RepeatedDelta repeated_;
+  Choice* repeated_choice_ = nullptr;  // whose chunks `repeated_` knows
   std::deque<Queued> queue_;
   std::size_t queue_bytes_ = 0;
   bool complete_ = false;

@@ -79,7 +79,49 @@ Task<void> ChatAdapter::take_choice(Chunk chunk, EventSink& out) {
                          chunk.choice.get_object().size() > kChoiceMembers.size() - 1 ||
                          (usage != nullptr && usage->is_object() && !settings_.hides_usage);
   if (!texts.holds || !texts.left.empty() || says_more) send(choice, chunk, edits, out);
+  if (!says_more) learn(choice, chunk);
   co_return Result<void>{};
+}
+
+// True: the chunk is like one that `take_choice` has seen, and its text went the same way.
+bool ChatAdapter::pass_repeated(std::string_view data, EventSink& out) {
+  if (repeated_choice_ == nullptr || repeated_choice_->over || !queue_.empty()) return false;
+  const std::optional<std::string_view> text = repeated_.text_of(data);
+  if (!text) return false;
+  Choice& choice = *repeated_choice_;
+  const core::PassedText passed = push(choice, "content", *text);
+  const std::string leaves = passed.text();
+  if (passed.block) {
+    if (!leaves.empty()) send_text(choice, "content", leaves, out);
+    end(choice, *passed.block, out);
+  } else if (leaves == *text) {
+    put(data, out);
+  } else if (!leaves.empty()) {
+    put(with_text(data, *text, leaves), out);
+  }
+  return true;
+}
+
+void ChatAdapter::learn(Choice& choice, const Chunk& chunk) {
+  if (!repeated_.may_learn() || !is_repeatable(chunk)) return;
+  const bool padded = !text_in(chunk.value, "obfuscation").empty();
+  repeated_.learn(chunk.data, "/choices/0/delta/content", padded ? "/obfuscation" : "");
+  repeated_choice_ = &choice;
+}
+
+// Says the chunk nothing but its text, as far as the proxy looks at it?
+bool ChatAdapter::is_repeatable(const Chunk& chunk) const {
+  const json::value* const logprobs = member_of(chunk.choice, "logprobs");
+  const json::value* const usage = member_of(chunk.value, "usage");
+  return chunk.delta.get_object().size() == 1 && !text_in(chunk.delta, "content").empty() &&
+         text_in(chunk.choice, "finish_reason").empty() &&
+         (logprobs == nullptr || logprobs->is_null()) &&
+         (usage == nullptr || (usage->is_null() && !settings_.hides_usage)) &&
+         std::ranges::all_of(chunk.value.get_object(),
+                             [](const auto& member) { return is_known_of_answer(member.key()); }) &&
+         std::ranges::none_of(chunk.choice.get_object(), [](const auto& member) {
+           return is_unknown_of_choice(member.key());
+         });
 }
 
 // Behind the end of a choice: nothing of a choice that a check ended, nothing new of another.

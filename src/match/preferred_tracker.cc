@@ -45,7 +45,7 @@ bool PreferredTracker::advance(Group& group, std::uint32_t character_class, cons
   const Move move = automaton_->step(group.state, character_class, renewed_);
   if (move.to == nullptr) return false;
   const bool same = std::exchange(group.state, move.to) == move.to;
-  if (same && move.accepted.empty()) return true;
+  if (move.accepted.empty() && (same || group.matched.empty())) return true;
   for (const Accepted& accepted : move.accepted) {
     replace_match(group.matched, {accepted.entry, group.start, end_of(accepted, ends)});
   }
@@ -60,9 +60,25 @@ bool PreferredTracker::advance(Group& group, std::uint32_t character_class, cons
 void PreferredTracker::step(std::uint32_t character_class, Neighbour before, std::uint64_t begin,
                             const Ends& ends, std::vector<Span>& found) {
   renewed_ = false;
-  groups_.push_back({automaton_->initial(before), begin, {}});
+  // Most characters begin nothing.
+  const State* const initial = automaton_->initial(before);
+  const Move first = automaton_->step(initial, character_class, false);
+  const bool begins = first.to == nullptr || !first.accepted.empty() || !first.to->waiting.empty();
+  if (begins) groups_.push_back({initial, begin, {}});
   std::size_t kept = 0;
   for (std::size_t i = 0; i < groups_.size();) {
+    // Most groups have matched nothing, and accept nothing now.
+    const std::uintptr_t edge = Automaton::peek(groups_[i].state, character_class);
+    if (edge != 0 && (edge & Automaton::IsEdge) == 0 && groups_[i].matched.empty()) {
+      if ((edge & Automaton::Dead) == 0) {
+        groups_[kept].state = reinterpret_cast<const State*>(edge);
+        groups_[kept].start = groups_[i].start;
+        groups_[kept].matched.clear();
+        ++kept;
+      }
+      ++i;
+      continue;
+    }
     if (!advance(groups_[i], character_class, ends, found)) {
       groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(kept),
                     groups_.begin() + static_cast<std::ptrdiff_t>(i));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <deque>
 
 #include "base/bell.h"
@@ -25,6 +26,9 @@ constexpr std::size_t kSmallRequest = 16 * 1024;  // leaves in one piece
 // For the head of an answer that a server sends before it has read the request.
 constexpr std::chrono::seconds kEarlyAnswer{1};
 constexpr int kRedirects = 3;
+// So many connections may wait for a next request that never comes; of more, the old ones are
+// closed in time. A loop has no work left while only these few wait.
+constexpr std::size_t kFewIdle = 8;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 bool same_name(std::string_view a, std::string_view b) {
@@ -66,6 +70,7 @@ class Exchange final : public HttpExchange {
   Task<HttpHead> send(HttpRequest request, std::chrono::milliseconds longest) override;
   bool written() const override { return written_; }
   Task<std::string> read(std::chrono::milliseconds longest) override;
+  bool ended() const override { return parser_ && parser_->done(); }
   void cancel() override {
     cancelled_ = true;
     if (wire_) wire_->close();
@@ -92,7 +97,8 @@ class Client final : public HttpClient {
   Client(asio::any_io_executor executor, Settings settings)
       : executor_(std::move(executor)),
         settings_(std::move(settings)),
-        tls_(asio::ssl::context::tls_client) {}
+        tls_(asio::ssl::context::tls_client),
+        sweep_(executor_) {}
 
   Result<void> prepare() {
     if (!settings_.url.tls) return {};
@@ -148,11 +154,10 @@ class Client final : public HttpClient {
   }
   void keep_idle(std::unique_ptr<HttpWire> wire) {
     const auto now = std::chrono::steady_clock::now();
-    while (!idle_.empty() &&
-           (idle_.front().until <= now || idle_.size() >= settings_.limits.idle_connections)) {
-      idle_.pop_front();
-    }
+    close_old(now);
+    while (!idle_.empty() && idle_.size() >= settings_.limits.idle_connections) idle_.pop_front();
     idle_.push_back({std::move(wire), now + settings_.limits.idle});
+    if (idle_.size() > kFewIdle && !sweeps_) sweep();
   }
   std::unique_ptr<HttpWire> fresh() {
     const bool only_here = !settings_.url.tls && !settings_.allow_plain;
@@ -165,10 +170,28 @@ class Client final : public HttpClient {
     SteadyTime until;
   };
 
+  void close_old(SteadyTime now) {
+    while (!idle_.empty() && idle_.front().until <= now) idle_.pop_front();
+  }
+  // Until none is left.
+  void sweep() {
+    sweeps_ = !idle_.empty();
+    if (!sweeps_) return;
+    sweep_.expires_at(idle_.front().until);
+    sweep_.async_wait([this, alive = std::weak_ptr(alive_)](const boost::system::error_code&) {
+      if (alive.expired()) return;
+      close_old(std::chrono::steady_clock::now());
+      sweep();
+    });
+  }
+
   asio::any_io_executor executor_;
   Settings settings_;
   asio::ssl::context tls_;
-  std::deque<Idle> idle_;
+  std::deque<Idle> idle_;  // the oldest first
+  asio::steady_timer sweep_;
+  bool sweeps_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for the timer's handler
   std::size_t places_ = 0;
   Bell bell_;
 };

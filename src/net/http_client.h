@@ -66,6 +66,9 @@ class HttpExchange {
   // All that is left of it. `Exhausted`: it is longer than that.
   Task<std::string> read_all(std::size_t limit, std::chrono::milliseconds longest);
 
+  // The body has come whole. The connection can be used again once the exchange is destroyed.
+  virtual bool ended() const = 0;
+
   // Waiting callers get `Cancelled`; the connection is closed.
   virtual void cancel() = 0;
 };

@@ -21,6 +21,9 @@ constexpr std::size_t kLargestEvent = 16u << 20;
 constexpr std::size_t kLargestAnswer = 64u << 20;
 constexpr std::uint64_t kLongestStream = std::uint64_t{1} << 30;
 constexpr std::size_t kLongestError = 1u << 20;
+// Behind the event that ends an answer.
+constexpr std::size_t kLongestRest = 16u << 10;
+constexpr std::chrono::seconds kRestTime{1};
 
 std::string first_header(const net::HttpHead& head, std::initializer_list<const char*> names) {
   for (const char* const name : names) {
@@ -29,6 +32,11 @@ std::string first_header(const net::HttpHead& head, std::initializer_list<const 
     }
   }
   return {};
+}
+
+// Reads the end of a body whose last event has come, so that its connection can be used again.
+Async<void> read_rest(std::shared_ptr<Upstream>, std::unique_ptr<net::HttpExchange> exchange) {
+  (void)co_await exchange->read_all(kLongestRest, kRestTime);
 }
 
 }  // namespace
@@ -190,6 +198,7 @@ Async<std::optional<Error>> ModelExchange::relay(Opened& opened, llm::AnswerAdap
     }
   }
   if (adapter.complete()) co_return std::nullopt;
+  if (const Result<void> whole = (*decoder)->finish(); !whole) co_return whole.error();
   const Result<void> finished = co_await adapter.on_end(stream);
   if (!finished) co_return finished.error();
   co_return std::nullopt;
@@ -208,9 +217,14 @@ Async<ModelExchange::Ended> ModelExchange::stream_answer(Opened opened,
     failed = Error{ErrorCode::Internal, thrown.what()};
   }
   upstream_exchange_ = nullptr;
-  opened.exchange->cancel();  // what is left of it is not needed
   take_observed(adapter);
   const bool cancelled = gone() || !stream.client_reads();
+  if (failed || cancelled || blocked_ || provider_failed_) {
+    opened.exchange->cancel();  // what is left of it is not needed
+  } else if (!opened.exchange->ended()) {
+    shared_.asides.start(read_rest(opened.upstream, std::move(opened.exchange)));
+  }
+  opened.exchange.reset();
   if (shared_.ending.stop_requested() && failed) {
     failed = Error{ErrorCode::Unavailable, "the proxy ends"};
   }

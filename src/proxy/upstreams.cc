@@ -94,7 +94,7 @@ Result<std::shared_ptr<ModelUpstream>> ModelUpstream::open(boost::asio::any_io_e
                                    .follow_redirects = false,
                                    .ca_file = settings.ca_file.string()};
   client.limits.connections = 16'384;
-  client.limits.idle_connections = 64;
+  client.limits.idle_connections = 1'024;
   SALLYPORT_TRY(std::unique_ptr<net::HttpClient> opened,
                 net::HttpClient::open(std::move(executor), std::move(client)));
   return std::shared_ptr<ModelUpstream>(new ModelUpstream(

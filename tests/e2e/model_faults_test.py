@@ -147,6 +147,24 @@ class InsideAStream(FaultTest):
                     count += 1
         self.assertEqual(len(self.outcomes(proxy, count)), count)
 
+    # MP-11, MP-81: the end of the compressed bytes was not looked for, so that an answer without its end counted as complete.
+    def test_a_compressed_stream_that_is_cut_short_is_a_failure(self):
+        body = gzip.compress(b"".join(pieces(CHAT)[:-1]))  # without `[DONE]`, which some providers do not send
+        coded = {"type": STREAM, "headers": [("content-encoding", "gzip")]}
+        provider = Provider(self, Reply(body, **coded), Reply(body[:-8], **coded))
+        proxy = self.proxy(provider, apis=[CHAT])
+        self.assertEqual(proxy.ask(CHAT, stream=True).events()[-1], (None, "[DONE]"))
+        self.ended_by_failure(CHAT, proxy.ask(CHAT, stream=True))
+        self.assertEqual(self.outcomes(proxy, 2), ["completed", "failed"])
+
+    def test_the_connection_of_a_stream_that_has_ended_is_used_again(self):
+        provider = Provider(self)
+        proxy = self.proxy(provider)
+        for _ in range(8):
+            for api in APIS:
+                self.assertEqual(proxy.ask(api, stream=True).status, 200)
+        self.assertLess(provider.connections, 24)
+
     # MP-81
     def test_an_error_event_of_the_provider_passes_and_is_a_failure(self):
         errors = {MESSAGES: b'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n',

@@ -14,6 +14,7 @@
 #include "guardrails/check/text_search.h"
 #include "guardrails/document/wildcard.h"
 #include "match/utf8.h"
+#include "sallyport/json.h"
 
 namespace sallyport::guardrails {
 
@@ -44,6 +45,7 @@ Verdict verdict_of(const std::vector<Hit>& hits) {
 }
 
 std::uint64_t ill_formed_parts(std::string_view text) {
+  if (is_utf8(text)) return 0;
   std::uint64_t count = 0;
   while (!text.empty()) {
     const match::Decoded next = match::decode_first(text);

@@ -100,6 +100,9 @@ std::set<Reading> TextSearch::look_at(std::string_view text, std::size_t number,
     for (PlaceReader* const reader : group->readers) reader->begin();
   }
   for (std::size_t at = 0; at < text.size();) {
+    // Most of a text decides nothing; views want to see every character.
+    if (groups_.empty()) at += raw_.skim(text.substr(at), at);
+    if (at == text.size()) break;
     const match::Decoded next = match::decode_first(text.substr(at));
     const match::Unit unit{next.character, at, at + next.size};
     if (next.kind != match::Decoded::Kind::Character) ++invalid_utf8_;

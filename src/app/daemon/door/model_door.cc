@@ -124,6 +124,11 @@ void ModelDoor::stop(std::chrono::milliseconds patience) {
   });
 }
 
+void ModelDoor::stopped() {
+  ending_.cancel();
+  front_->replace({}, {});  // with it go connections that wait for another request
+}
+
 std::vector<std::string> ModelDoor::open_circuits() const {
   return front_->open_circuits();
 }

@@ -36,7 +36,7 @@ class ModelDoor {
   // Streams that run have so long, then they get the failure frame of their API (MP-85).
   void stop(std::chrono::milliseconds patience);
   // Nothing runs any more.
-  void stopped() { ending_.cancel(); }
+  void stopped();
   std::vector<std::string> open_circuits() const;
 
  private:
