@@ -1,7 +1,7 @@
 // The page that checks receipts and exports of the log from disk. It may connect to nothing; what it knows comes from the person.
 import { visible } from "./core/visible";
 import { hex } from "./core/verify/encoding";
-import { canonical, Malformed } from "./core/verify/json";
+import { Malformed } from "./core/verify/json";
 import { canCheck, parseKey } from "./core/verify/note";
 import { LineCutter, RangeCheck, type Fault } from "./core/verify/range";
 import { receiptsIn, STEPS, type Step, type Verification, verifyReceipt } from "./core/verify/receipt";
@@ -46,11 +46,11 @@ function meaning(answer: Verification): HTMLElement {
   row("entry", `${answer.leafIndex} of ${answer.treeSize}`);
   row("log", visible(answer.origin));
   for (const name of ROWS) {
-    const value = answer.entry!.get(name);
+    const value = answer.entry![name];
     if (typeof value === "string") row(name, visible(value));
   }
   for (const opening of answer.openings) {
-    const text = opening.form === "json" ? canonical(opening.shown) : hex(opening.value);
+    const text = typeof opening.value === "string" ? opening.value : hex(opening.value);
     row("opened", make("div", {}, visible(opening.path), make("pre", {}, visible(text))));
   }
   return list;

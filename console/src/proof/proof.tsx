@@ -43,7 +43,7 @@ function Receipt({ answer }: { answer: Verification }) {
         <dl class="facts">
           <Row name="proof.entry">{t("proof.of", { n: String(answer.leafIndex), size: String(answer.treeSize) })}</Row>
           {["kind", "recorded_at", "agent_id", "tool_name", "server", "outcome", "call_id", "policy_hash"].map((name) => {
-            const value = answer.entry!.get(name);
+            const value = answer.entry![name];
             return typeof value === "string" ? (
               <>
                 <dt>{name}</dt>

@@ -90,11 +90,11 @@ export class RangeCheck {
     this.line++;
     this.lastIsCheckpoint = false;
     try {
-      const { value: object, members } = read(text, DEEPEST);
+      const { value: object, canonical } = read(text, DEEPEST);
       if (!isObject(object)) return this.fault("entry_bytes", "it is no object");
-      if (object.has("checkpoint")) return await this.takeCheckpoint(object, members !== null);
-      if (object.has("leaf")) return this.takeLeaf(object, members !== null);
-      return await this.takeEntry(object, members);
+      if (object.checkpoint !== undefined) return await this.takeCheckpoint(object, canonical);
+      if (object.leaf !== undefined) return this.takeLeaf(object, canonical);
+      return await this.takeEntry(object, canonical ? text : null);
     } catch (error) {
       if (error instanceof Malformed || error instanceof RangeError) return this.fault("entry_bytes", error.message);
       throw error;
@@ -132,9 +132,9 @@ export class RangeCheck {
   }
 
   private takeLeaf(object: JsonObject, canonical: boolean): Fault | null {
-    const leaf = hash32(object.get("leaf"));
-    const sequence = object.get("sequence");
-    if (!leaf || !isCount(sequence) || object.size !== 2 || !canonical) return this.fault("entry_bytes", "not the line of a pruned entry");
+    const leaf = hash32(object.leaf);
+    const sequence = object.sequence;
+    if (!leaf || !isCount(sequence) || Object.keys(object).length !== 2 || !canonical) return this.fault("entry_bytes", "not the line of a pruned entry");
     const wrong = this.wrongPlace(sequence);
     if (wrong) return wrong;
     this.pruned++;
@@ -142,19 +142,21 @@ export class RangeCheck {
     return this.grow(leaf);
   }
 
-  private async takeEntry(object: JsonObject, members: Map<string, string> | null): Promise<Fault | null> {
-    const entry = object.get("entry");
-    const openings = object.get("openings");
-    if (!isObject(entry) || !Array.isArray(openings) || object.size !== 2) {
+  // `line` is null unless it is in canonical form.
+  private async takeEntry(object: JsonObject, line: string | null): Promise<Fault | null> {
+    const entry = object.entry;
+    const openings = object.openings;
+    if (!isObject(entry) || !Array.isArray(openings) || Object.keys(object).length !== 2) {
       return this.fault("entry_bytes", "it has other members than `entry` and `openings`, or `checkpoint`");
     }
-    const bytes = members?.get("entry") ?? canonical(entry);
+    // {"entry":...,"openings":[...]}
+    const bytes = line ? line.slice(9, -13 - canonical(openings).length) : canonical(entry);
     checkEntry(entry, bytes);
     return (
-      this.wrongPlace(entry.get("sequence") as number) ??
+      this.wrongPlace(entry.sequence as number) ??
       this.wrongOpening(entry, openings) ??
-      (members ? null : this.fault("entry_bytes", "it is not written in canonical form")) ??
-      this.repeated(entry.get("id") as string) ??
+      (line ? null : this.fault("entry_bytes", "it is not written in canonical form")) ??
+      this.repeated(entry.id as string) ??
       this.wrongTopic(entry) ??
       (await this.noteControl(entry)) ??
       this.grow(leafHash(bytes))
@@ -179,7 +181,7 @@ export class RangeCheck {
 
   // Numbers of a topic follow each other. A range that does not begin at 0 takes the first number as it is.
   private wrongTopic(entry: JsonObject): Fault | null {
-    const [topic, id] = [entry.get("topic"), entry.get("topic_id")];
+    const [topic, id] = [entry.topic, entry.topic_id];
     if (topic === undefined && id === undefined) return null;
     if (topic === undefined || id === undefined) return this.fault("topic_order", "`topic` and `topic_id` stand together or not at all");
     const known = this.topics.get(topic as string);
@@ -192,15 +194,15 @@ export class RangeCheck {
   }
 
   private async noteControl(entry: JsonObject): Promise<Fault | null> {
-    const body = entry.get("body") as JsonObject;
-    const control = entry.get("kind") === "control" ? body.get("control") : undefined;
+    const body = entry.body as JsonObject;
+    const control = entry.kind === "control" ? body.control : undefined;
     if (control === "pruned") {
-      const minimum = body.get("minimum_index");
+      const minimum = body.minimum_index;
       if (!isCount(minimum)) return this.fault("entry_bytes", "a `pruned` entry lacks its minimum index");
       this.prunedBelow = Math.max(this.prunedBelow, minimum);
     }
     if (control !== "key_rotated") return null;
-    const [before, after, compromised] = [body.get("old"), body.get("new"), body.get("compromised")];
+    const [before, after, compromised] = [body.old, body.new, body.compromised];
     const next = typeof after === "string" ? await parseKey(after).catch(() => null) : null;
     if (typeof before !== "string" || !next || typeof compromised !== "boolean" || next.name !== this.key.name) {
       return this.fault("entry_bytes", "a `key_rotated` entry does not name both keys");
@@ -210,10 +212,10 @@ export class RangeCheck {
   }
 
   private async takeCheckpoint(object: JsonObject, canonical: boolean): Promise<Fault | null> {
-    const told = object.get("checkpoint");
+    const told = object.checkpoint;
     const note = parseNote(typeof told === "string" ? told : "");
     const state = parseCheckpoint(note.text);
-    if (object.size !== 1 || !canonical) return this.fault("entry_bytes", "a checkpoint stands alone in its line");
+    if (Object.keys(object).length !== 1 || !canonical) return this.fault("entry_bytes", "a checkpoint stands alone in its line");
     const wrong = (check: string, detail: string) => this.fault(check, detail, this.covered);
     if (state.origin !== this.key.name) return wrong("checkpoint_signature", `the checkpoint is of \`${state.origin.slice(0, 100)}\``);
     if (state.size > BigInt(this.size)) return this.fault("missing_sequence", `the checkpoint is of ${state.size} entries, ${this.size} are here`);

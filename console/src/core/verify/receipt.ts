@@ -57,16 +57,16 @@ function wanted(condition: boolean, why: string): asserts condition {
 
 export function parseOpening(value: Json): Opening {
   wanted(isObject(value), "an opening is an object");
-  for (const name of value.keys()) wanted(["path", "form", "salt", "value"].includes(name), "an opening has an unknown member");
-  const path = value.get("path");
-  const form = value.get("form");
-  const salt = hash32(value.get("salt"));
-  const shown = value.get("value");
+  for (const name in value) wanted(["path", "form", "salt", "value"].includes(name), "an opening has an unknown member");
+  const path = value.path;
+  const form = value.form;
+  const salt = hash32(value.salt);
+  const shown = value.value;
   wanted(typeof path === "string", "an opening lacks `path`");
   wanted(form === "json" || form === "raw", "`form` of an opening is `json` or `raw`");
   wanted(salt !== null, "`salt` of an opening is the base64 of 32 bytes");
   wanted(shown !== undefined, "an opening lacks `value`");
-  const bytes = form === "json" ? utf8(canonical(shown)) : typeof shown === "string" ? fromBase64(shown) : null;
+  const bytes = form === "json" ? canonical(shown) : typeof shown === "string" ? fromBase64(shown) : null;
   wanted(bytes !== null, "a raw `value` is not canonical base64");
   return { path, form, salt, value: bytes, shown };
 }
@@ -83,12 +83,12 @@ function parseProof(lines: Json[]): Bytes[] {
 function fromJson(text: string): Receipt {
   const receipt = parse(text);
   wanted(isObject(receipt), "a receipt is an object");
-  for (const name of receipt.keys()) wanted(MEMBERS.includes(name), `unknown member \`${name.slice(0, 40)}\``);
-  for (const name of MEMBERS) wanted(receipt.has(name), `\`${name}\` is missing`);
-  wanted(receipt.get("schema") === "sallyport.receipt.v1", "unknown schema, expected `sallyport.receipt.v1`");
-  const entry = receipt.get("entry")!;
-  const [checkpoint, openings, proof] = [receipt.get("checkpoint"), receipt.get("openings"), receipt.get("proof")];
-  const [leafIndex, treeSize] = [receipt.get("leaf_index"), receipt.get("tree_size")];
+  for (const name in receipt) wanted(MEMBERS.includes(name), `unknown member \`${name.slice(0, 40)}\``);
+  for (const name of MEMBERS) wanted(receipt[name] !== undefined, `\`${name}\` is missing`);
+  wanted(receipt.schema === "sallyport.receipt.v1", "unknown schema, expected `sallyport.receipt.v1`");
+  const entry = receipt.entry!;
+  const [checkpoint, openings, proof] = [receipt.checkpoint, receipt.openings, receipt.proof];
+  const [leafIndex, treeSize] = [receipt.leaf_index, receipt.tree_size];
   wanted(typeof checkpoint === "string", "`checkpoint` is not text");
   wanted(Array.isArray(openings), "`openings` is not a list");
   wanted(Array.isArray(proof), "`proof` is not a list");
@@ -154,7 +154,7 @@ async function checkReceipt(bytes: Uint8Array, keys: VerifierKey[], origin: stri
   if (receipt.treeSize !== checkpoint.size) {
     throw new Failure("size", `tree_size is ${receipt.treeSize}, the checkpoint says ${checkpoint.size}`);
   }
-  const sequence = BigInt(receipt.entry.get("sequence") as number);
+  const sequence = BigInt(receipt.entry.sequence as number);
   if (receipt.leafIndex !== sequence || sequence >= checkpoint.size) {
     throw new Failure("position", `leaf_index ${receipt.leafIndex}, sequence ${sequence} and tree_size ${checkpoint.size} do not fit`);
   }
@@ -183,12 +183,12 @@ async function guarded(check: (out: Verification) => Promise<void>, last: Step, 
 async function followRotation(bytes: Uint8Array, key: VerifierKey, origin: string | undefined): Promise<VerifierKey> {
   const rotation = await guarded((out) => checkReceipt(bytes, [key], origin, out), "meaning", "");
   if (!rotation.ok) throw new Failure("key", `rotation receipt: ${rotation.step}: ${rotation.detail}`);
-  const body = rotation.entry!.get("body") as JsonObject;
-  const after = body.get("new");
-  if (rotation.entry!.get("kind") !== "control" || body.get("control") !== "key_rotated" || body.get("old") !== key.text || typeof after !== "string") {
+  const body = rotation.entry!.body as JsonObject;
+  const after = body.new;
+  if (rotation.entry!.kind !== "control" || body.control !== "key_rotated" || body.old !== key.text || typeof after !== "string") {
     throw new Failure("key", "the rotation receipt is not about the pinned key");
   }
-  if (body.get("compromised") !== false) {
+  if (body.compromised !== false) {
     throw new Failure("key", "the old key was compromised when it was rotated: pin the new key by another way");
   }
   const next = await at("key", () => parseKey(after));

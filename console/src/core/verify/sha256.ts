@@ -1,6 +1,4 @@
 // SHA-256 (FIPS 180-4), at once: WebCrypto gives a promise for each hash, and a range of the log has several for each entry.
-import { utf8 } from "./json";
-
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 // The first 32 bits of the fractional parts of the roots of the first primes.
@@ -17,8 +15,9 @@ function fractions(count: number, root: (n: number) => number): Int32Array {
 const ROUNDS = fractions(64, Math.cbrt);
 const START = fractions(8, Math.sqrt);
 const words = new Int32Array(64);
+const state = new Int32Array(8);
 
-function compress(state: Int32Array, bytes: Uint8Array, from: number): void {
+function compress(bytes: Uint8Array, from: number): void {
   for (let i = 0, at = from; i < 16; i++, at += 4) words[i] = (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
   for (let i = 16; i < 64; i++) {
     const x = words[i - 15]!;
@@ -30,9 +29,9 @@ function compress(state: Int32Array, bytes: Uint8Array, from: number): void {
   let a = state[0]!, b = state[1]!, c = state[2]!, d = state[3]!, e = state[4]!, f = state[5]!, g = state[6]!, h = state[7]!;
   for (let i = 0; i < 64; i++) {
     const mixed = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
-    const one = (h + mixed + ((e & f) ^ (~e & g)) + ROUNDS[i]! + words[i]!) | 0;
+    const one = (h + mixed + (g ^ (e & (f ^ g))) + ROUNDS[i]! + words[i]!) | 0;
     const turned = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
-    const two = (turned + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+    const two = (turned + ((a & b) | (c & (a | b)))) | 0;
     h = g;
     g = f;
     f = e;
@@ -53,22 +52,39 @@ function compress(state: Int32Array, bytes: Uint8Array, from: number): void {
 }
 
 const BLOCK = 64;
+const encoder = new TextEncoder();
+let padded = new Uint8Array(1 << 12); // used again by each call
+
+// Puts the text at a place of `padded`, and gives its length in bytes. The encoder pays only for more than a few letters.
+function put(text: string, at: number): number {
+  if (text.length < BLOCK) {
+    let i = 0;
+    for (; i < text.length && text.charCodeAt(i) < 0x80; i++) padded[at + i] = text.charCodeAt(i);
+    if (i === text.length) return i;
+  }
+  return encoder.encodeInto(text, padded.subarray(at)).written;
+}
 
 export function sha256(...parts: (string | Uint8Array)[]): Bytes {
-  const all = parts.map((part) => (typeof part === "string" ? utf8(part) : part));
-  const length = all.reduce((sum, part) => sum + part.length, 0);
-  // The message, one bit, zeros, and the number of its bits in eight bytes.
-  const padded = new Uint8Array(Math.ceil((length + 9) / BLOCK) * BLOCK);
-  let at = 0;
-  for (const part of all) {
-    padded.set(part, at);
-    at += part.length;
+  let length = 0;
+  for (const part of parts) {
+    const most = length + part.length * 3 + 2 * BLOCK; // a character has at most three bytes
+    if (most > padded.length) {
+      const larger = new Uint8Array(2 * most);
+      larger.set(padded);
+      padded = larger;
+    }
+    if (typeof part !== "string") padded.set(part, length);
+    length += typeof part === "string" ? put(part, length) : part.length;
   }
+  // The message, one bit, zeros, and the number of its bits in eight bytes.
+  const end = Math.ceil((length + 9) / BLOCK) * BLOCK;
+  padded.fill(0, length, end);
   padded[length] = 0x80;
-  const view = new DataView(padded.buffer);
-  view.setBigUint64(padded.length - 8, BigInt(length) * 8n);
-  const state = START.slice();
-  for (let block = 0; block < padded.length; block += BLOCK) compress(state, padded, block);
-  state.forEach((word, i) => view.setInt32(4 * i, word));
-  return padded.slice(0, 32);
+  for (let i = 1, bits = length * 8; bits > 0; i++, bits = Math.floor(bits / 256)) padded[end - i] = bits;
+  state.set(START);
+  for (let block = 0; block < end; block += BLOCK) compress(padded, block);
+  const hash = new Uint8Array(32);
+  for (let i = 0; i < 32; i++) hash[i] = state[i >> 2]! >>> (24 - 8 * (i & 3));
+  return hash;
 }
