@@ -37,6 +37,7 @@ class GatewayTest : public testing::Test {
                                  },
                              .agent_id = "agent:a",
                              .session_id = "s-1",
+                             .serves_others = serves_others_,
                              .limits = limits_,
                              .log = [this](std::string_view line) { log_.emplace_back(line); }};
     gateway_ =
@@ -134,6 +135,7 @@ class GatewayTest : public testing::Test {
   PinBook pins_{governed_.recorder};
   std::string calls_ = R"({"content":[{"type":"text","text":"done"}]})";  // empty: none yet
   std::map<std::string, std::string> says_;  // the server, to requests of these methods
+  bool serves_others_ = false;
   FakeClient* client_ = nullptr;
   FakeServer* server_ = nullptr;
   std::shared_ptr<Gateway> gateway_;  // shared with calls that were given up on
