@@ -3,17 +3,23 @@
 
   tools/mutants.py [--count 50] [--seed N] [--folders core,ledger] [--files 'src/core/record/journal.cc']
 
-A mutant flips one comparison, one logical operator, one negation or one returned bool. It is killed when a test
-program fails, crashes or hangs; it survives when every program that links the changed folder passes. A mutant that
-does not compile is drawn again. The work happens on a copy of the tree in build/mutants, compiled source by source
-without optimising; the first run builds all of it. Exit 1 when fewer than nine of ten mutants are killed.
+A mutant flips one comparison, one logical operator, one negation or one returned bool. All mutants of a run are
+compiled at once; the environment variable MUTANT names the one that is alive, so the tree is built once. A mutant
+is killed when a test suite fails, crashes or hangs. It survives when every suite that reaches its line passes.
+A mutant that does not compile is left out.
+
+The work happens on a copy of the tree in build/mutants; its first build takes long. `--in-place build/x` breaks the
+sources of this tree instead while the folder build/x is built, and restores them then. Exit 1 when fewer than nine
+of ten mutants are killed.
 """
 import argparse
 import collections
+import concurrent.futures
 import os
 import pathlib
 import random
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -22,114 +28,227 @@ from check_tree import code_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "mutants"
-TREE, BUILD = WORK / "tree", WORK / "build"
 FOLDERS = ["core", "ledger", "grants", "trust", "autonomy", "guards", "mcp"]
 
 # The test programs that reach a folder, nearest first; each is run only while the mutant lives.
 PROGRAMS = {
-    "core": ["core", "embed", "ledger", "hook", "mcp", "policy"],
-    "ledger": ["ledger", "store", "embed", "app"],
+    "core": ["core", "embed", "policy", "ledger", "hook", "people", "mcp"],
+    "ledger": ["ledger", "embed", "app", "people"],
     "grants": ["grants", "policy", "app"],
-    "trust": ["trust", "autonomy", "policy", "app"],
+    "trust": ["trust", "autonomy", "policy", "people", "app"],
     "autonomy": ["autonomy", "policy", "embed"],
     "guards": ["guards", "policy", "embed"],
     "mcp": ["mcp", "app"],
 }
 
-SWAPS = [
-    (re.compile(r" == "), " != "), (re.compile(r" != "), " == "),
-    (re.compile(r" && "), " || "), (re.compile(r" \|\| "), " && "),
-    (re.compile(r" < "), " <= "), (re.compile(r" <= "), " < "),
-    (re.compile(r" > "), " >= "), (re.compile(r" >= "), " > "),
-    (re.compile(r"(?<=[(\s])!(?=[A-Za-z_(*])"), ""),
-    (re.compile(r"\breturn true;"), "return false;"), (re.compile(r"\breturn false;"), "return true;"),
-]
-Mutant = collections.namedtuple("Mutant", "path start end text line")
+SWAPS = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&",
+         "!": "without !", "true": "false", "false": "true"}
+PLACE = re.compile(r"(?<= )(==|!=|<=|>=|<|>|&&|\|\|)(?=\s)(?! [{=;])|(?<=[(\s])(!)(?=[A-Za-z_(*])|(?<=\breturn )(true|false)(?=;)")
+# Where an operand of a logical operator ends.
+EDGE = re.compile(r"[;,?]|(?<!:):(?!:)|(?<=\s)[-+*/|&^]?=(?=\s)|\b(?:return|co_return)\b")
+
+# `a == b` becomes `a == Flip{7} == b`, and `!a` becomes `Not{7}->*a`: the same precedence, so no parser is needed.
+HEADER = """
+#pragma once
+#pragma GCC system_header
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+namespace mutants {
+struct State {
+  int alive = -1;
+  char* reached = nullptr;
+  State() {
+    if (const char* id = getenv("MUTANT")) alive = atoi(id);
+    if (const char* path = getenv("MUTANTS_REACHED")) {
+      const int file = open(path, O_RDWR);
+      void* map = mmap(nullptr, 1 << 16, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+      if (map != MAP_FAILED) reached = static_cast<char*>(map);
+      close(file);
+    }
+  }
+};
+inline bool alive(int id) {
+  static const State state;
+  if (state.reached != nullptr) state.reached[id] = 1;
+  return id == state.alive;
+}
+struct Flip { int id; };
+struct Not { int id; };
+template <class T> bool operator->*(Not n, T&& value) { return alive(n.id) ? static_cast<bool>(value) : !value; }
+template <class T> struct Left { T&& value; int id; };
+#define MUTANTS_SWAP(op, swap) \\
+  template <class T> Left<T> operator op(T&& value, Flip flip) { return {std::forward<T>(value), flip.id}; } \\
+  template <class T, class U> bool operator op(Left<T> left, U&& right) { \\
+    return alive(left.id) ? left.value swap right : left.value op right; \\
+  }
+MUTANTS_SWAP(==, !=)
+MUTANTS_SWAP(!=, ==)
+MUTANTS_SWAP(<, <=)
+MUTANTS_SWAP(<=, <)
+MUTANTS_SWAP(>, >=)
+MUTANTS_SWAP(>=, >)
+}  // namespace mutants
+"""
+Mutant = collections.namedtuple("Mutant", "id folder path word start begin end lines source")
+Suite = collections.namedtuple("Suite", "program name seconds reached")
 
 
-def run(*command, timeout=None, **options):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout, **options)
+def run(*command, **options):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace", **options)
 
 
-def copy_tree():
+def copy_tree(tree):
     """The tree as it is now; files that did not change keep their time, so that little is built again."""
     names = run("git", "-C", ROOT, "ls-files", "-co", "--exclude-standard", "-z").stdout.split("\0")
     wanted = {name for name in names if name and (ROOT / name).is_file()}
     for name in wanted:
-        source, target = ROOT / name, TREE / name
+        source, target = ROOT / name, tree / name
         if target.is_file() and target.read_bytes() == source.read_bytes():
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(source.read_bytes())
         target.chmod(source.stat().st_mode)
-    for old in TREE.rglob("*"):
-        if old.is_file() and str(old.relative_to(TREE)) not in wanted:
+    for old in tree.rglob("*"):
+        if old.is_file() and str(old.relative_to(tree)) not in wanted:
             old.unlink()
 
 
-def build(*programs):
-    jobs = str(os.cpu_count() or 2)
-    return run("cmake", "--build", BUILD, "-j", jobs, "--target", *programs)
+def configure(tree, build):
+    made = run("cmake", "-G", "Ninja", "-S", tree, "-B", build, "-DCMAKE_C_COMPILER=clang-19",
+               "-DCMAKE_CXX_COMPILER=clang++-19", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0 -g0",
+               "-DSALLYPORT_UNITY=ON", "-DSALLYPORT_BENCH=OFF", "--log-level=WARNING")
+    if made.returncode != 0:
+        sys.exit(made.stdout + made.stderr)
 
 
-def prepare(folders):
-    copy_tree()
-    configured = run("cmake", "-G", "Ninja", "-S", TREE, "-B", BUILD, "-DCMAKE_C_COMPILER=clang-19",
-                     "-DCMAKE_CXX_COMPILER=clang++-19", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0 -g0",
-                     "-DSALLYPORT_BENCH=OFF", "--log-level=WARNING")
-    if configured.returncode != 0:
-        sys.exit(configured.stdout + configured.stderr)
-    programs = sorted({f"unit_{name}" for folder in folders for name in PROGRAMS[folder]})
-    built = build(*programs)
-    if built.returncode != 0:
-        sys.exit(built.stdout[-4000:] + built.stderr[-4000:])
+def operands(code, start, end, stops):
+    """Where the operands of the logical operator at `start` begin and end; `stops` are operators that end the right one."""
+    begin, depth = start, 0
+    while begin > 0 and (depth > 0 or code[begin - 1] not in "({["):
+        depth += {")": 1, "}": 1, "]": 1, "(": -1, "{": -1, "[": -1}.get(code[begin - 1], 0)
+        begin -= 1
+    outside = flat(code[begin:start])
+    edges = [edge.end() for edge in re.finditer(EDGE.pattern + ("" if "&&" not in stops else r"|\|\|"), outside)]
+    begin += max(edges, default=0)
+    last, depth = end, 0
+    while last < len(code) and (depth > 0 or code[last] not in ")}]"):
+        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(code[last], 0)
+        last += 1
+    outside = flat(code[end:last])
+    edge = re.search(EDGE.pattern + "".join("|" + re.escape(stop) for stop in stops), outside)
+    return begin, end + edge.start() if edge else last
 
 
-def places(path):
-    """Every way to break this source in one place."""
+def flat(code):
+    """The code with everything in brackets blanked."""
+    depth, out = 0, []
+    for c in code:
+        depth -= c in ")}]"
+        out.append(c if depth == 0 and c not in "(){}[]" else " ")
+        depth += c in "({["
+    return "".join(out)
+
+
+def places(folder, path):
+    """Every way to break this source in one place, as mutants without an id."""
     text = path.read_text()
     code = code_of(text)  # the same length, with comments and strings blanked
-    for pattern, swap in SWAPS:
-        for match in pattern.finditer(code):
-            if "SALLYPORT_INVARIANT" in line_at(text, match.start()):
-                continue  # ends the program where outside input never comes
-            yield Mutant(path, match.start(), match.end(), swap, text.count("\n", 0, match.start()) + 1)
+    lines = text.split("\n")
+    for match in PLACE.finditer(code):
+        word, start = match.group(), match.start()
+        begin, end = start, match.end()
+        if word in ("&&", "||"):
+            begin, end = operands(code, start, end, ["&&", "||"] if word == "&&" else ["||"])
+        line, last = (text.count("\n", 0, place) + 1 for place in (start, end))
+        if "SALLYPORT_INVARIANT" not in lines[line - 1]:  # ends the program where outside input never comes
+            yield Mutant(0, folder, path, word, start, begin, end, range(line, last + 1), lines[line - 1].strip())
 
 
-def line_at(text, place):
-    return text[text.rfind("\n", 0, place) + 1:text.find("\n", place)]
+def draw(chance, tree, folders, files, count):
+    """`count` mutants, one folder as likely as another, no two in one expression."""
+    left = {folder: [place for source in sorted((tree / "src" / folder).rglob("*.cc"))
+                     if not files or str(source.relative_to(tree)) in files for place in places(folder, source)]
+            for folder in folders}
+    drawn = []
+    while len(drawn) < count and any(left.values()):
+        folder = chance.choice([name for name, rest in left.items() if rest])
+        one = left[folder].pop(chance.randrange(len(left[folder])))
+        if not any(one.path == other.path and one.begin <= other.end and other.begin <= one.end for other in drawn):
+            drawn.append(one._replace(id=len(drawn)))
+    return drawn
 
 
-def fate(mutant, folder, patience):
-    """`killed`, `survived`, or None where it does not compile."""
-    text = mutant.path.read_text()
-    mutant.path.write_text(text[:mutant.start] + mutant.text + text[mutant.end:])
+def broken(text, mutants):
+    """The source with its mutants in it, each asleep until MUTANT names it. Lines keep their numbers."""
+    for one in sorted(mutants, key=lambda mutant: mutant.begin, reverse=True):
+        alive, word = f"::mutants::alive({one.id})", one.word
+        end = one.start + len(word)
+        if word in ("&&", "||"):  # a || b is !(!a && !b)
+            middle = (f"({alive} != (({alive} != static_cast<bool>({text[one.begin:one.start]})) {word} "
+                      f"({alive} != static_cast<bool>({text[end:one.end]}))))")
+            text = text[:one.begin] + " " + middle + text[one.end:]
+            continue
+        middle = f"::mutants::Not{{{one.id}}}->*" if word == "!" else \
+            f"{alive} != {word}" if word in ("true", "false") else f"{word} ::mutants::Flip{{{one.id}}} {word}"
+        text = text[:one.start] + middle + text[end:]
+    return f'#include "{WORK}/mutants.h"\n#line 1\n' + text
+
+
+def build_all(build, programs, drawn):
+    """Builds the programs with the mutants inside; returns those that compile. The sources are restored then."""
+    originals = {one.path: one.path.read_text() for one in drawn}
     try:
-        for name in PROGRAMS[folder]:
-            program = f"unit_{name}"
-            if build(program).returncode != 0:
-                return None
-            try:
-                if run(BUILD / "bin" / program, "--gtest_brief=1", timeout=patience, cwd=WORK).returncode != 0:
-                    return "killed"
-            except subprocess.TimeoutExpired:
-                return "killed"
-        return "survived"
+        while True:
+            for path, text in originals.items():
+                wanted = broken(text, [one for one in drawn if one.path == path])
+                if path.read_text() != wanted:
+                    path.write_text(wanted)
+            made = run("cmake", "--build", build, "-j", os.cpu_count() or 2, "--target", *programs, "--", "-k", "0")
+            if made.returncode == 0:
+                return drawn
+            said = {(path, int(line)) for path, line in
+                    re.findall(r"^(\S+?):(\d+):\d+: ", made.stdout + made.stderr, re.M)}
+            fits = [one for one in drawn if not any((str(one.path), line) in said for line in one.lines)]
+            if len(fits) == len(drawn):
+                sys.exit(made.stdout[-4000:] + made.stderr[-4000:])
+            drawn = fits
     finally:
-        mutant.path.write_text(text)
+        for path, text in originals.items():
+            path.write_text(text)
 
 
-def draw(chance, folders, files):
-    """One folder as likely as another, then one place of it."""
-    by_folder = {}
-    for folder in folders:
-        sources = sorted((TREE / "src" / folder).rglob("*.cc"))
-        if files:
-            sources = [source for source in sources if str(source.relative_to(TREE)) in files]
-        by_folder[folder] = [mutant for source in sources for mutant in places(source)]
-    while any(by_folder.values()):
-        folder = chance.choice([name for name, left in by_folder.items() if left])
-        yield folder, by_folder[folder].pop(chance.randrange(len(by_folder[folder])))
+def passes(program, suite, patience, **environment):
+    try:
+        return run(program, "--gtest_brief=1", "--gtest_fail_fast", f"--gtest_filter={suite}*", timeout=patience,
+                   cwd=WORK, env={**os.environ, **environment}).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def measured(program):
+    """The suites of a program: which mutants each reaches, and how long it takes while none is alive."""
+    suites = []
+    for name in re.findall(r"^(\S+\.)", run(program, "--gtest_list_tests").stdout, re.M):
+        marks = WORK / f"{program.name}.reached"
+        marks.write_bytes(bytes(1 << 16))
+        began = time.monotonic()
+        if not passes(program, name, 1800, MUTANTS_REACHED=str(marks)):
+            print(f"mutants: {name}* of {program.name} fails while no mutant is alive, and is left out", flush=True)
+            continue
+        suites.append(Suite(program, name, time.monotonic() - began, marks.read_bytes()))
+    return sorted(suites, key=lambda suite: suite.seconds)
+
+
+def fate(one, suites):
+    """The suites that reach a mutant run until one notices it: those of the nearest program first, quick ones first."""
+    near = [suite for name in PROGRAMS[one.folder] for suite in suites[name] if suite.reached[one.id]]
+    if not near:
+        return "unreached"
+    noticed = any(not passes(suite.program, suite.name, 20 + 5 * suite.seconds, MUTANT=str(one.id)) for suite in near)
+    return "killed" if noticed else "survived"
 
 
 def main():
@@ -138,33 +257,36 @@ def main():
     options.add_argument("--seed", type=int, default=None)
     options.add_argument("--folders", default=",".join(FOLDERS))
     options.add_argument("--files", default="")
-    options.add_argument("--patience", type=int, default=120, help="seconds until a test program counts as hanging")
+    options.add_argument("--in-place", metavar="BUILD", help="a build folder of this tree")
     options = options.parse_args()
     folders = options.folders.split(",")
     unknown = [folder for folder in folders if folder not in PROGRAMS]
     if unknown:
         sys.exit(f"mutants: no folder `{unknown[0]}`; known are {', '.join(PROGRAMS)}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the sources are restored
     seed = options.seed if options.seed is not None else int(time.time())
-    print(f"mutants: seed {seed}, building {WORK.relative_to(ROOT)}", flush=True)
-    prepare(folders)
+    tree, build = (ROOT, ROOT / options.in_place) if options.in_place else (WORK / "tree", WORK / "build")
+    print(f"mutants: seed {seed}, building {build.relative_to(ROOT)}", flush=True)
+    WORK.mkdir(parents=True, exist_ok=True)
+    (WORK / "mutants.h").write_text(HEADER)
+    if not options.in_place:
+        copy_tree(tree)
+        configure(tree, build)
+    programs = {name: build / "bin" / f"unit_{name}" for folder in folders for name in PROGRAMS[folder]}
+    drawn = draw(random.Random(seed), tree, folders, options.files.split(), options.count)
+    drawn = build_all(build, [program.name for program in programs.values()], drawn)
     score = collections.defaultdict(collections.Counter)
-    judged = 0
-    for folder, mutant in draw(random.Random(seed), folders, options.files.split() if options.files else []):
-        if judged == options.count:
-            break
-        before = line_at(mutant.path.read_text(), mutant.start).strip()
-        ended = fate(mutant, folder, options.patience)
-        if ended is None:
-            continue
-        judged += 1
-        score[folder][ended] += 1
-        place = f"{mutant.path.relative_to(TREE)}:{mutant.line}"
-        print(f"{judged:4} {ended:8} {place}  {mutant.text.strip() or 'without !'}  |  {before}", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as crew:
+        suites = dict(zip(programs, crew.map(measured, programs.values())))
+        for one, ended in zip(drawn, crew.map(lambda one: fate(one, suites), drawn)):
+            score[one.folder][ended] += 1
+            print(f"{one.id:4} {ended:9} {one.path.relative_to(tree)}:{one.lines[0]}  "
+                  f"{one.word} -> {SWAPS[one.word]}  |  {one.source}", flush=True)
     killed = sum(counts["killed"] for counts in score.values())
     for folder, counts in sorted(score.items()):
         print(f"{folder:10} {counts['killed']} of {sum(counts.values())} killed")
-    print(f"{killed} of {judged} killed")
-    sys.exit(0 if judged and killed * 10 >= judged * 9 else 1)
+    print(f"{killed} of {len(drawn)} killed")
+    sys.exit(0 if drawn and killed * 10 >= len(drawn) * 9 else 1)
 
 
 if __name__ == "__main__":

@@ -103,6 +103,10 @@ TEST(QueryResultTest, ContentOfUnknownShapeIsMasked) {
     EXPECT_EQ(filter(R"("free text")", context).text, R"("****")");
     EXPECT_EQ(filter(R"({"content":[{"type":"text","text":"3 rows: 1, 2, 3"}]})", context).text,
               R"({"content":[{"type":"text","text":"****"}]})");
+    EXPECT_EQ(filter(R"({"content":[],"isError":true,"more":true})", context).text,
+              R"({"content":[],"isError":true,"more":"****"})");
+    EXPECT_EQ(filter(R"({"content":[],"isError":"see 1, 2"})", context).text,
+              R"({"content":[],"isError":"****"})");
     EXPECT_EQ(filter(R"({"rows":[{"a":1}],"note":"x","row_count":1})", context).text,
               R"({"rows":[{"a":1}],"note":"****","row_count":1})");
   }

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 #include "support/ledger_checks.h"
 #include "support/test_clock.h"
 
@@ -106,6 +109,110 @@ TEST(MaintenanceTest, SelectionsReachByTimeAgentAndKindAndNothingSelectedIsSaid)
   ASSERT_TRUE(erase_now(ledger, {.kind = "tool_audit", .since = between}));
   EXPECT_TRUE(test::files_with(ledger.folder.path(), secret(2)).empty());
   EXPECT_EQ(verdict(ledger.store()), "ok");
+}
+
+// LE-57, LE-61: one field that differs is enough to be out of reach, and a time span ends before its
+// end.
+TEST(MaintenanceTest, ASelectionReachesExactlyWhatItNames) {
+  const WallTime time = *from_rfc3339("2026-03-01T10:00:00.000Z");
+  const auto tick = std::chrono::milliseconds(1);
+  const EntryView entry{.kind = "tool_audit",
+                        .recorded_at = "2026-03-01T10:00:00.000Z",
+                        .call_id = "c",
+                        .session_id = "s",
+                        .agent_id = "a"};
+  const struct {
+    Selection selection;
+    bool reaches;
+  } kCases[] = {
+      {{}, true},
+      {{.call_id = "c"}, true},
+      {{.call_id = "x"}, false},
+      {{.session_id = "s"}, true},
+      {{.session_id = "x"}, false},
+      {{.agent_id = "a"}, true},
+      {{.agent_id = "x"}, false},
+      {{.kind = "tool_audit"}, true},
+      {{.kind = "intent"}, false},
+      {{.call_id = "c", .session_id = "s", .agent_id = "a", .kind = "tool_audit"}, true},
+      {{.call_id = "c", .session_id = "s", .agent_id = "a", .kind = "intent"}, false},
+      {{.call_id = "x", .session_id = "s", .agent_id = "a", .kind = "tool_audit"}, false},
+      {{.since = time}, true},
+      {{.since = time + tick}, false},
+      {{.until = time}, false},
+      {{.until = time + tick}, true},
+      {{.since = time, .until = time + tick}, true},
+      {{.path = "/body/input"}, true},
+      {{.path = "/body/input/text"}, true},
+      {{.path = "/body"}, true},
+      {{.path = "/body/inp"}, false},
+      {{.path = "/body/input/text/more"}, false},
+      {{.call_id = "x", .path = "/body/input"}, false},
+  };
+  for (const auto& [selection, reaches] : kCases) {
+    EXPECT_EQ(selects(selection, entry, "/body/input/text"), reaches) << selection.to_json();
+    EXPECT_EQ(selection.empty(), selection.to_json().empty()) << selection.to_json();
+    const Result<Selection> again = Selection::from_json(selection.to_json());
+    ASSERT_TRUE(again) << selection.to_json();
+    EXPECT_EQ(again->to_json(), selection.to_json());
+  }
+  EntryView timeless = entry;
+  timeless.recorded_at = "then";
+  EXPECT_FALSE(selects({.since = time}, timeless, "/body"));
+  EXPECT_FALSE(selects({.until = time}, timeless, "/body"));
+  EXPECT_EQ(Selection::from_json(json::array{}).error().code, ErrorCode::Corrupt);
+  EXPECT_EQ(Selection::from_json(json::object{{"kind", 1}}).error().code, ErrorCode::Corrupt);
+}
+
+// LE-57: an erasure of more fields than its entry names says how many, and the names stay distinct.
+TEST(MaintenanceTest, AnErasureNamesAHundredFieldsAndCountsAll) {
+  TestLedger ledger;
+  ledger.open();
+  for (int n = 0; n < 2; ++n) {
+    core::Draft draft = call(n);
+    json::object many;
+    for (int field = 0; field < 120; ++field) {
+      many[fmt::format("f{}", field)] = json::object{{"input", "text"}};
+    }
+    draft.body["many"] = std::move(many);
+    ledger.append(draft);
+  }
+  ASSERT_TRUE(erase_now(ledger, {.session_id = "session-0", .path = "/body/many"}));
+  const json::object erased = controls(ledger.store(), "erased").at(0);
+  EXPECT_EQ(erased.at("count"), json::value(240));
+  EXPECT_EQ(erased.at("fields").as_array().size(), 100u);
+  std::set<std::string> names;
+  for (const json::value& name : erased.at("fields").as_array()) names.emplace(name.as_string());
+  EXPECT_EQ(names.size(), erased.at("fields").as_array().size());
+}
+
+// LE-60: the entry at the end of what is pruned stays; a prune reaches the end of the log.
+TEST(MaintenanceTest, PruningReachesTheEndOfTheLogAndNoFurther) {
+  TestLedger ledger;
+  ledger.open();
+  ledger.append_many(5);
+  const std::uint64_t size = test::all_entries(ledger.store()).size();
+  EXPECT_EQ(ledger->transact(prune(size + 1, "ops", "far")).error().code, ErrorCode::InvalidInput);
+  ASSERT_TRUE(ledger->transact(prune(size, "ops", "all")));
+  EXPECT_EQ(verdict(ledger.store()), "ok");
+}
+
+// LE-61: a hold tells its own reason, also where several are set.
+TEST(MaintenanceTest, EachHoldTellsItsOwnReason) {
+  TestLedger ledger;
+  ledger.open();
+  ASSERT_TRUE(ledger->transact(set_hold("one", {.call_id = "call-1"}, "legal", "first reason")));
+  ASSERT_TRUE(ledger->transact(set_hold("two", {.call_id = "call-2"}, "legal", "second reason")));
+  const Result<void> read = ledger.store().read([](ReadView& view) -> Result<void> {
+    const Result<std::vector<Hold>> found = holds(view);
+    if (!found) return std::unexpected(found.error());
+    std::map<std::string, std::string> reasons;
+    for (const Hold& hold : *found) reasons[hold.id] = hold.reason;
+    EXPECT_EQ(reasons, (std::map<std::string, std::string>{{"one", "first reason"},
+                                                           {"two", "second reason"}}));
+    return {};
+  });
+  EXPECT_TRUE(read);
 }
 
 // LE-59

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "mcp/client/outlet.h"
+#include "mcp/message/json_text.h"
 #include "support/governed.h"
 
 namespace sallyport::mcp {
@@ -74,6 +75,71 @@ TEST(HttpRulesTest, ErrorsOfTheStatelessEraHaveTheirStatus) {
   EXPECT_EQ(status_of_error(kDenied), 200u);
 }
 
+// The code of the refusal; 0: none.
+std::int64_t refused(Headers headers, std::string_view method, std::string_view params) {
+  const Message message = Message::read(request_text("1", method, params), {}).value();
+  const auto refusal = refuse_modern(head(std::move(headers)), message);
+  return refusal ? refusal->code : 0;
+}
+
+TEST(HttpRulesTest, HeadersAndBodyOfAStatelessRequestSayTheSame) {
+  const std::string version = R"("io.modelcontextprotocol/protocolVersion":"2026-07-28")";
+  const std::string capabilities = R"("io.modelcontextprotocol/clientCapabilities":{})";
+  const std::string good = "{\"_meta\":{" + version + "," + capabilities + "}}";
+  const std::string named =
+      R"({"name":"t","uri":"u","_meta":{)" + version + "," + capabilities + "}}";
+  const Headers both{{"mcp-protocol-version", "2026-07-28"}, {"mcp-method", "ping"}};
+  const auto with = [&](std::string method, Headers more = {}) {
+    more.emplace_back("mcp-protocol-version", "2026-07-28");
+    more.emplace_back("mcp-method", std::move(method));
+    return more;
+  };
+  EXPECT_EQ(refused(both, "ping", good), 0);
+  EXPECT_EQ(refused({{"mcp-method", "ping"}}, "ping", good), kHeaderMismatch);
+  EXPECT_EQ(refused(with("ping", {{"mcp-protocol-version", "2026-07-28"}}), "ping", good),
+            kHeaderMismatch);
+  EXPECT_EQ(refused(both, "ping", "{\"_meta\":{" + capabilities + "}}"), kInvalidParams);
+  EXPECT_EQ(refused(both, "ping", "{\"_meta\":{" + version + "}}"), kInvalidParams);
+  EXPECT_EQ(refused(with("ping", {{"mcp-method", "ping"}}), "ping", good), kHeaderMismatch);
+  EXPECT_EQ(refused(with("pong"), "ping", good), kHeaderMismatch);
+  EXPECT_EQ(refused(with("=?base64?x?="), "ping", good), kHeaderMismatch);
+  EXPECT_EQ(refused({{"mcp-protocol-version", "2030-01-01"}, {"mcp-method", "ping"}}, "ping",
+                    R"({"_meta":{"io.modelcontextprotocol/protocolVersion":"2030-01-01"}})"),
+            kUnsupportedVersion);
+  EXPECT_EQ(refused(with("initialize"), "initialize", good), kMethodNotFound);
+  EXPECT_EQ(refused(with("tools/call", {{"mcp-name", "t"}}), "tools/call", named), 0);
+  EXPECT_EQ(refused(with("tools/call", {{"mcp-name", "other"}}), "tools/call", named),
+            kHeaderMismatch);
+  EXPECT_EQ(refused(with("tools/call"), "tools/call", named), kHeaderMismatch);
+  EXPECT_EQ(refused(with("tools/call"), "tools/call", good), kInvalidParams);
+  EXPECT_EQ(refused(with("resources/read", {{"mcp-name", "u"}}), "resources/read", named), 0);
+  EXPECT_EQ(refused(with("prompts/get", {{"mcp-name", "t"}}), "prompts/get", named), 0);
+  const Message answer = Message::read(result_text("1", "{}"), {}).value();
+  EXPECT_EQ(refuse_modern(head(both), answer)->code, kInvalidRequest);
+  const Message told = Message::read(notification_text("x", "{}"), {}).value();
+  EXPECT_FALSE(refuse_modern(head({}), told));
+}
+
+TEST(HttpRulesTest, TheEraOfARequestIsInItsBodyOrItsVersion) {
+  const auto modern = [](Headers headers, std::string_view method, std::string_view params) {
+    return is_modern(head(std::move(headers)),
+                     Message::read(request_text("1", method, params), {}).value());
+  };
+  const std::string meta = R"({"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}})";
+  EXPECT_TRUE(modern({}, "ping", meta));
+  EXPECT_FALSE(modern({}, "ping", "{}"));
+  EXPECT_TRUE(modern({{"mcp-protocol-version", "2026-07-28"}}, "ping", "{}"));
+  EXPECT_FALSE(modern({{"mcp-protocol-version", "2025-06-18"}}, "ping", "{}"));
+  EXPECT_FALSE(
+      modern({{"mcp-protocol-version", "2026-07-28"}, {"mcp-session-id", "s"}}, "ping", "{}"));
+  EXPECT_FALSE(modern({{"mcp-protocol-version", "2026-07-28"}}, "initialize", "{}"));
+  EXPECT_FALSE(refuse_legacy(head({})));
+  EXPECT_FALSE(refuse_legacy(head({{"mcp-protocol-version", "2024-11-05"}})));
+  EXPECT_TRUE(refuse_legacy(head({{"mcp-protocol-version", "2026-07-28"}})));
+  EXPECT_TRUE(refuse_legacy(
+      head({{"mcp-protocol-version", "2024-11-05"}, {"mcp-protocol-version", "2024-11-05"}})));
+}
+
 Async<std::string> heard_of(Outlet& outlet, int most = 100) {
   std::string heard;
   for (int i = 0; i < most; ++i) {
@@ -119,6 +185,34 @@ Async<bool> bounded() {
   const auto none = co_await outlet.next(10s);
   EXPECT_FALSE(none);
   co_return true;
+}
+
+Async<bool> at_the_limits() {
+  Outlet outlet(co_await boost::asio::this_coro::executor, 1,
+                {.waiting_bytes = 10, .kept_events = 9, .kept_bytes = 3});
+  EXPECT_TRUE(outlet.put("aaaaa", false));
+  EXPECT_TRUE(outlet.put("bbbbb", false)) << "as much as may wait";
+  EXPECT_FALSE(outlet.put("c", false));
+  std::string heard = co_await heard_of(outlet);
+  EXPECT_EQ(heard, "aaaaabbbbb");
+  EXPECT_EQ(outlet.bytes(), 0u) << "more than is kept";
+  EXPECT_TRUE(outlet.put("ddd", false));
+  heard = co_await heard_of(outlet);
+  EXPECT_EQ(outlet.bytes(), 3u);
+  outlet.rewind(2);
+  EXPECT_TRUE(outlet.waits());
+  outlet.wake();
+  auto none = co_await outlet.next(10s);
+  EXPECT_FALSE(none) << "it was woken";
+  heard = co_await heard_of(outlet);
+  EXPECT_EQ(heard, "ddd");
+  outlet.close();
+  EXPECT_FALSE(outlet.put("e", true));
+  co_return true;
+}
+
+TEST(OutletTest, AStreamWaitsKeepsAndIsWokenUpToItsLimits) {
+  EXPECT_TRUE(test::run_now(at_the_limits()));
 }
 
 TEST(OutletTest, WhatWaitsIsBoundedButTheAnswerIsNeverLost) {

@@ -35,9 +35,24 @@ TEST(RequestHeadersTest, WhatMustNotBeMarkedMakesAToolUnusable) {
   }
 }
 
+TEST(RequestHeadersTest, EveryCharacterOfATokenMayBeInAMark) {
+  const auto usable = [](char c) {
+    const json::object property{{"type", "string"}, {"x-mcp-header", std::string(1, c)}};
+    return param_headers({{"inputSchema", {{"properties", {{"a", property}}}}}}).has_value();
+  };
+  for (const char c : std::string_view("azAZ09!#$%&'*+-.^_`|~")) EXPECT_TRUE(usable(c)) << c;
+  for (const char c : std::string_view("@[{/: \"(),;<=>?\\]}")) EXPECT_FALSE(usable(c)) << c;
+  EXPECT_TRUE(param_headers({{"name", "t"}})->empty());
+}
+
 TEST(RequestHeadersTest, ValuesThatAHeaderCannotCarryAreEncoded) {
   EXPECT_EQ(header_value("plain text"), "plain text");
   EXPECT_EQ(header_value(" x"), "=?base64?IHg=?=");
+  EXPECT_EQ(header_value("x "), "=?base64?eCA=?=");
+  EXPECT_EQ(header_value("~ ~"), "~ ~");
+  EXPECT_EQ(header_value("\x7f"), "=?base64?fw==?=");
+  EXPECT_EQ(header_value("=?base64?x"), "=?base64?x");
+  EXPECT_EQ(header_value("x?="), "x?=");
   EXPECT_EQ(header_value("a\r\nX-Evil: 1"), "=?base64?YQ0KWC1FdmlsOiAx?=");
   EXPECT_EQ(header_value("=?base64?eA==?="), "=?base64?PT9iYXNlNjQ/ZUE9PT89?=");
 }

@@ -153,6 +153,85 @@ TEST_F(ServerSessionTest, AStatelessClientWakesAServerOfSessions) {
   EXPECT_EQ(server_->told.at(0), notification_text("notifications/initialized", {}));
 }
 
+// One opening: who the client is, what the server is and is said to be, and what comes of it.
+struct OpeningCase {
+  Era client;
+  bool sessions;  // the server has them, else it is stateless
+  EraHint hint;
+  Era era;  // that was found; Unknown: it does not open
+  std::size_t initialized;
+  std::size_t discovered;
+  std::optional<Era> learned;
+};
+
+class ServerEraTest : public ServerSessionTest, public testing::WithParamInterface<OpeningCase> {};
+
+TEST_P(ServerEraTest, AServerIsOpenedInItsEraAndAsFewTimesAsCanBe) {
+  const OpeningCase& one = GetParam();
+  client_.era = one.client;
+  std::vector<Era> learned;
+  EraHint hint = one.hint;
+  hint.learned = [&](Era era) { learned.push_back(era); };
+  connect(one.sessions ? with_sessions() : stateless(), std::move(hint));
+  if (one.client == Era::Legacy) {
+    (void)now(session_->opening().open(std::string(kParams)));
+  } else {
+    session_->opening().wake();
+    until([&] { return session_->opening().ready() || !log_.empty(); });
+  }
+  EXPECT_EQ(session_->opening().ready(), one.era != Era::Unknown);
+  if (one.era != Era::Unknown) EXPECT_EQ(session_->opening().era(), one.era);
+  EXPECT_EQ(server_->times("initialize"), one.initialized);
+  EXPECT_EQ(server_->times("server/discover"), one.discovered);
+  EXPECT_EQ(learned, one.learned ? std::vector{*one.learned} : std::vector<Era>());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Openings, ServerEraTest,
+    testing::Values(
+        OpeningCase{Era::Legacy, true, {}, Era::Legacy, 1, 0, {}},
+        OpeningCase{Era::Legacy, true, {.era = Era::Legacy}, Era::Legacy, 1, 0, {}},
+        OpeningCase{Era::Legacy, true, {.era = Era::Modern}, Era::Legacy, 1, 1, Era::Legacy},
+        OpeningCase{
+            Era::Legacy, true, {.era = Era::Modern, .pinned = true}, Era::Unknown, 0, 1, {}},
+        OpeningCase{Era::Legacy, false, {}, Era::Modern, 1, 1, Era::Modern},
+        OpeningCase{Era::Legacy, false, {.era = Era::Legacy}, Era::Modern, 1, 1, Era::Modern},
+        OpeningCase{
+            Era::Legacy, false, {.era = Era::Legacy, .pinned = true}, Era::Unknown, 1, 0, {}},
+        OpeningCase{Era::Legacy, false, {.era = Era::Modern}, Era::Modern, 0, 1, {}},
+        OpeningCase{
+            Era::Legacy, false, {.era = Era::Modern, .pinned = true}, Era::Modern, 0, 1, {}},
+        OpeningCase{Era::Modern, false, {}, Era::Modern, 0, 1, {}},
+        OpeningCase{Era::Modern, false, {.era = Era::Legacy}, Era::Modern, 1, 1, Era::Modern},
+        OpeningCase{
+            Era::Modern, false, {.era = Era::Legacy, .pinned = true}, Era::Unknown, 1, 0, {}},
+        OpeningCase{Era::Modern, false, {.era = Era::Modern}, Era::Modern, 0, 1, {}},
+        OpeningCase{Era::Modern, true, {}, Era::Legacy, 1, 1, Era::Legacy},
+        OpeningCase{Era::Modern, true, {.era = Era::Legacy}, Era::Legacy, 1, 0, {}},
+        OpeningCase{Era::Modern, true, {.era = Era::Modern}, Era::Legacy, 1, 1, Era::Legacy},
+        OpeningCase{
+            Era::Modern, true, {.era = Era::Modern, .pinned = true}, Era::Unknown, 0, 2, {}}));
+
+TEST_F(ServerSessionTest, AStatelessClientOffersWhatItHasToAServerOfSessions) {
+  const std::pair<json::object, std::string_view> kCases[] = {
+      {{}, "{}"},
+      {{{"sampling", json::object()}, {"other", json::object()}}, R"({"sampling":{}})"},
+      {{{"elicitation", json::object()}}, R"({"elicitation":{}})"},
+      {{{"elicitation", {{"form", json::object()}, {"x", 1}}}}, R"({"elicitation":{"form":{}}})"},
+      {{{"elicitation", {{"url", json::object()}}}}, R"({"elicitation":{"url":{}}})"},
+      {{{"elicitation", 1}}, R"({"elicitation":{}})"},
+  };
+  for (const auto& [capabilities, offered] : kCases) {
+    client_ = {.era = Era::Modern, .capabilities = capabilities, .name = "ann"};
+    connect(with_sessions());
+    session_->opening().wake();
+    until([this] { return session_->opening().ready(); });
+    EXPECT_EQ(find(server_->last("initialize").params_text(), {"capabilities"}), offered);
+    boost::asio::co_spawn(loop_, session_->stop(), boost::asio::detached);
+    until([this] { return tasks_.size() == 0; });
+  }
+}
+
 TEST_F(ServerSessionTest, RequestsAreInTheWordsOfTheServersEra) {
   connect(stateless());
   (void)now(session_->opening().open(std::string(kParams)));

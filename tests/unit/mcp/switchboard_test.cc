@@ -133,7 +133,8 @@ class SwitchboardTest : public testing::Test {
     }
     board_.emplace(
         loop_.get_executor(), std::move(script), std::move(upstreams),
-        Switchboard::Settings{limits, [this](std::string_view line) { log_.emplace_back(line); }});
+        Switchboard::Settings{limits, [this](std::string_view line) { log_.emplace_back(line); },
+                              refuse_});
     asio::co_spawn(loop_, board_->run(), [this](const std::exception_ptr&, Result<void> result) {
       ended_ = std::move(result);
     });
@@ -172,6 +173,7 @@ class SwitchboardTest : public testing::Test {
   std::map<std::string, std::shared_ptr<Fake>> fakes_;  // shared with the switchboard
   std::map<std::string, Fake::Answer> answers_;
   std::vector<std::string> log_;
+  std::function<Task<Answer>(Call)> refuse_;
   std::optional<Switchboard> board_;
   std::optional<Result<void>> ended_;
   int id_ = 0;
@@ -347,6 +349,132 @@ TEST_F(SwitchboardTest, ASubscriptionIsOneToTheClient) {
   EXPECT_EQ(client_->heard.size(), 1u);
   fakes_["b"]->link->send(result_text("5", "{}"), {});
   EXPECT_EQ(client_->heard.size(), 2u);
+}
+
+TEST_F(SwitchboardTest, OneThatComesBackIsOpenedAsTheOthersAndItsListIsToldOf) {
+  bool down = true;
+  answers_["a"] = [&](const Message& message) {
+    return down && message.method == "tools/list" ? "die" : by_default("a", message);
+  };
+  connect({"a", "b"});
+  said(request_text("1", "initialize", R"({"protocolVersion":"2025-06-18"})"));
+  said(notification_text("notifications/initialized", {}), 10ms);
+  said(request_text("2", "logging/setLevel", R"({"level":"info"})"));
+  const json::value listed = asked("tools/list", "{}");
+  EXPECT_EQ(listed.at_pointer("/result/tools").as_array().size(), 1u);
+  const std::shared_ptr<Fake> first = fakes_["a"];
+  down = false;
+  const auto changed = [&] {
+    return std::ranges::count_if(client_->heard, [](const std::string& text) {
+      return text.contains("notifications/tools/list_changed");
+    });
+  };
+  const auto end = std::chrono::steady_clock::now() + 30s;
+  while (changed() == 0 && std::chrono::steady_clock::now() < end) loop_.run_for(10ms);
+  EXPECT_EQ(changed(), 1);
+  ASSERT_NE(fakes_["a"], first);
+  std::vector<std::string> methods;
+  for (const Message& one : fakes_["a"]->heard) methods.push_back(one.method);
+  EXPECT_EQ(methods, (std::vector<std::string>{"initialize", "notifications/initialized",
+                                               "logging/setLevel", "tools/list"}));
+  EXPECT_EQ(log_.back(), "`a` is there now");
+  EXPECT_EQ(asked("tools/list", "{}").at_pointer("/result/tools").as_array().size(), 2u);
+  EXPECT_EQ(asked("tools/call", R"({"name":"a.t"})").at_pointer("/result/from"), "a");
+}
+
+TEST_F(SwitchboardTest, NotificationsGoToAllAndACancelToThoseWhoAreAsked) {
+  answers_["a"] = [](const Message& message) {
+    return message.method == "tools/list" ? std::string() : by_default("a", message);
+  };
+  connect({"a", "b"});
+  said(notification_text("notifications/roots/list_changed", {}), 10ms);
+  for (const char* const name : {"a", "b"}) {
+    ASSERT_EQ(fakes_[name]->heard.size(), 1u) << name;
+    EXPECT_EQ(fakes_[name]->heard[0].method, "notifications/roots/list_changed");
+  }
+  said(request_text("7", "tools/list", "{}"), 10ms);
+  said(notification_text("notifications/cancelled", R"({"requestId":7})"), 10ms);
+  EXPECT_EQ(fakes_["a"]->heard.back().method, "notifications/cancelled");
+  EXPECT_EQ(fakes_["b"]->heard.back().method, "tools/list") << "it has answered";
+  fakes_["a"]->link->send(result_text("7", R"({"tools":[]})"), {});
+  EXPECT_TRUE(client_->heard.empty());
+  said(notification_text("notifications/cancelled", "{}"), 10ms);
+  EXPECT_EQ(fakes_["b"]->heard.back().method, "tools/list");
+}
+
+TEST_F(SwitchboardTest, AServerTakesBackItsOwnQuestionsOnly) {
+  connect({"a", "b"});
+  fakes_["a"]->link->send(request_text("1", "roots/list", "{}"), {});
+  ASSERT_EQ(client_->heard.size(), 1u);
+  const std::string id(*find(client_->heard[0], {"id"}));
+  const auto take_back = [&](const char* name, const char* params) {
+    fakes_[name]->link->send(notification_text("notifications/cancelled", params), {});
+    return client_->heard.size();
+  };
+  EXPECT_EQ(take_back("b", R"({"requestId":1})"), 1u);
+  EXPECT_EQ(take_back("a", R"({"requestId":2})"), 1u);
+  EXPECT_EQ(take_back("a", "{}"), 1u);
+  EXPECT_EQ(take_back("a", R"({"requestId":1,"reason":"late"})"), 2u);
+  EXPECT_EQ(find(client_->heard[1], {"params", "requestId"}), id);
+  said(result_text(id, "{}"), 10ms);
+  EXPECT_TRUE(fakes_["a"]->heard.empty()) << "it is not waited for";
+  fakes_["b"]->link->send(request_text("1", "roots/list", "{}"), {});
+  said(result_text(*find(client_->heard.back(), {"id"}), R"({"roots":[]})"), 10ms);
+  ASSERT_EQ(fakes_["b"]->heard.size(), 1u);
+  EXPECT_EQ(fakes_["b"]->heard[0].id, "1");
+  EXPECT_TRUE(fakes_["a"]->heard.empty());
+}
+
+TEST_F(SwitchboardTest, CompletionsAndTemplatesFindTheirServer) {
+  for (const std::string name : {"a", "b"}) {
+    answers_[name] = [name](const Message& message) {
+      if (message.method != "resources/templates/list") return by_default(name, message);
+      return result_text(
+          message.id,
+          R"({"resourceTemplates":[{"uriTemplate":"x://)" + name +
+              (name == "b" ? R"(/deep/{id}"},{"uriTemplate":"x://{y}"}]})" : R"(/{id}"}]})"));
+    };
+  }
+  connect({"a", "b"});
+  asked("resources/templates/list", "{}");
+  const auto from = [&](const std::string& method, const std::string& params) {
+    const json::value answer = asked(method, params);
+    const json::object* const result = object_in(answer.as_object(), "result");
+    return result ? std::string(text_or_empty(*result, "from")) : json::serialize(answer);
+  };
+  EXPECT_EQ(from("resources/read", R"({"uri":"x://a/1"})"), "a");
+  EXPECT_EQ(from("resources/read", R"({"uri":"x://b/deep/1"})"), "b");
+  EXPECT_EQ(from("resources/read", R"({"uri":"x://other"})"), "b");
+  EXPECT_EQ(from("resources/read", R"({"uri":"y://other"})"), "a") << "the first";
+  EXPECT_EQ(from("completion/complete", R"({"ref":{"type":"ref/prompt","name":"b.p"}})"), "b");
+  EXPECT_EQ(from("completion/complete", R"({"ref":{"type":"ref/resource","uri":"x://b/deep/2"}})"),
+            "b");
+  EXPECT_EQ(asked("resources/read", "{}").at_pointer("/error/code"), json::value(kInvalidParams));
+  EXPECT_EQ(asked("tools/list", R"({"cursor":"none of ours"})").at_pointer("/error/code"),
+            json::value(kInvalidParams));
+  EXPECT_EQ(asked("subscriptions/listen", "{}").at_pointer("/error/code"),
+            json::value(kInvalidParams));
+  EXPECT_EQ(asked("tasks/get", R"({"taskId":"none"})").at_pointer("/error/code"),
+            json::value(kInvalidParams));
+}
+
+TEST_F(SwitchboardTest, ACallOfNoServerIsRecordedAsRefused) {
+  std::vector<Call> refused;
+  refuse_ = [&](Call call) -> Task<Answer> {
+    refused.push_back(std::move(call));
+    co_return Answer{.call_id = "c", .outcome = Outcome::blocked("there is no such tool")};
+  };
+  connect({"a", "b"});
+  const json::value call = asked("tools/call", R"({"name":"c.t","arguments":{"n":1}})");
+  EXPECT_EQ(call.at_pointer("/result/isError"), json::value(true));
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_EQ(refused[0].tool, "c.t");
+  EXPECT_EQ(refused[0].input, json::value(json::object{{"n", 1}}));
+  EXPECT_TRUE(asked("prompts/get", R"({"name":"c.p"})").as_object().contains("error"));
+  EXPECT_EQ(refused.size(), 2u);
+  EXPECT_TRUE(asked("tools/call", R"({"name":7})").as_object().contains("error"));
+  EXPECT_EQ(refused.size(), 2u) << "that is no call";
+  refuse_ = nullptr;
 }
 
 TEST_F(SwitchboardTest, OneServerAloneIsSpokenToDirectly) {

@@ -120,6 +120,18 @@ TEST_F(EnrolmentsTest, ABrowserKeySignsAsTheRegisteredKeyDoes) {
   const std::string signature = "ed25519:" + base64(bytes);
   EXPECT_TRUE(check({one}, signature));
   EXPECT_FALSE(check({}, signature));
+  Enrolment other = one;
+  other.reviewer = "user:bo";
+  other.signature = sign(other.statement_text());
+  EXPECT_FALSE(check({other}, signature)) << "the key of another person";
+  Enrolment short_key = one;
+  short_key.public_key = base64url(prefix + std::string(as_text(own)).substr(1));
+  short_key.signature = sign(short_key.statement_text());
+  EXPECT_FALSE(check({short_key}, signature));
+  EXPECT_TRUE(check({other, short_key, one}, signature));
+  Enrolment unsigned_one = one;
+  unsigned_one.signature = sign("something else");
+  EXPECT_FALSE(check({unsigned_one}, signature)) << "the registered key did not sign for it";
   one.removed_at = "2026-11-17T06:00:00Z";
   EXPECT_FALSE(check({one}, signature));
   EXPECT_TRUE(check({one}, sign(kStatement)));

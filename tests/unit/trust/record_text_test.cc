@@ -38,6 +38,11 @@ TEST(RecordTextTest, OnlyWhatMustBeIsEscaped) {
 TEST(RecordTextTest, NumbersStayAsTheyAreWritten) {
   EXPECT_EQ(hashed(R"({"a":1.0,"b":0.10,"c":-0,"d":1e2,"e":12345678901234567890})"),
             R"({"a":1.0,"b":0.10,"c":-0,"d":1e2,"e":12345678901234567890})");
+  EXPECT_EQ(hashed(R"({"a":1e+2,"b":1E-2,"c":1.5E2,"d":0})"),
+            R"({"a":1e+2,"b":1E-2,"c":1.5E2,"d":0})");
+  for (const char* const number : {"1e", "1e+", "1e-", "1.", ".5", "-", "+1", "1e+-2"}) {
+    EXPECT_TRUE(hashed(R"({"a":)" + std::string(number) + "}").starts_with("refused")) << number;
+  }
 }
 
 // TR-21

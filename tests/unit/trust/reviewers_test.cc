@@ -48,6 +48,44 @@ TEST(ReviewersTest, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_EQ(place(json::array{ada(), twin}), "reviewers[1].key");
 }
 
+// AP-28 (partly): each limit at both of its sides.
+TEST(ReviewersTest, NamesTokensAndClientsHaveTheirLimits) {
+  const auto person = [](const json::object& more) {
+    json::object one{{"name", "user:bo"}, {"roles", {"approver"}}};
+    for (const auto& [name, value] : more) one[name] = value;
+    return place(json::array{one});
+  };
+  const std::string digits(64, 'a');
+  const struct {
+    json::object more;
+    std::string_view wrong;
+  } kCases[] = {
+      {{{"name", std::string(512, 'n')}}, ""},
+      {{{"name", std::string(513, 'n')}}, "name"},
+      {{{"token", "sha256:" + digits}}, ""},
+      {{{"token", "sha256:" + digits + "a"}}, "token"},
+      {{{"token", "sha256:" + digits.substr(1)}}, "token"},
+      {{{"token", "sha512:" + digits}}, "token"},
+      {{{"token", "sha256:" + digits.substr(1) + "x"}}, "token"},
+      {{{"token", nullptr}}, "token"},
+      {{{"key", nullptr}}, "key"},
+      {{{"client", nullptr}}, "client"},
+      {{{"client", ""}}, "client"},
+      {{{"client", std::string(512, 'c')}}, ""},
+      {{{"client", std::string(513, 'c')}}, "client"},
+      {{{"client", "c"}, {"key", kKey}}, "client"},
+      {{{"client", "c"}, {"token", "sha256:" + digits}}, "client"},
+      {{{"key", kKey}, {"token", "sha256:" + digits}}, ""},
+      {{{"client", "user:bo"}}, "client"},
+      {{{"name", "c/bo"}, {"client", "c"}}, "client"},
+      {{{"name", "cbo"}, {"client", "c"}}, ""},
+      {{{"roles", {"auditor", "viewer", 1}}}, "roles"},
+  };
+  for (const auto& [more, wrong] : kCases) {
+    EXPECT_EQ(person(more), wrong.empty() ? "" : "reviewers[0]." + std::string(wrong)) << more;
+  }
+}
+
 // AP-14: one token under two names satisfied dual control.
 TEST(ReviewersTest, OneCredentialUnderTwoNamesIsOnePerson) {
   const std::string token = "sha256:" + std::string(64, 'a');

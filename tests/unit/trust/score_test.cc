@@ -70,6 +70,7 @@ TEST(ScoreTest, OtherAgentsAndActionsArePassedOver) {
   ScoreKeeper keeper("bot", "fs.write");
   for (const TrustRecord& one : {other, elsewhere, record(Outcome::Success)}) keeper.take(one);
   EXPECT_EQ(keeper.score(Autonomy::ActAuto).total, 1u);
+  EXPECT_EQ(keeper.score(Autonomy::ActAuto).successes, 1u);
 }
 
 // TR-11
@@ -166,6 +167,11 @@ TEST(TrustQueryTest, FiltersJoinAndTheNewestAreKeptOldestFirst) {
   EXPECT_EQ(times({.since = from_rfc3339("2026-11-15T02:00:02Z"),
                    .until = from_rfc3339("2026-11-15T02:00:04Z")}),
             "23");
+  EXPECT_EQ(times({.since = from_rfc3339("2026-11-15T02:00:04Z")}), "45");
+  EXPECT_EQ(times({.until = from_rfc3339("2026-11-15T02:00:02Z")}), "01");
+  EXPECT_EQ(times({.action = "fs.write", .limit = 1}), "5");
+  all[5].timestamp = "some day in the past";
+  EXPECT_EQ(times({.since = from_rfc3339("2026-11-15T02:00:04Z")}), "4");
   EXPECT_EQ(times({.limit = 0}), "");
   const std::vector<TrustTrace> traces = by_trace(all);
   ASSERT_EQ(traces.size(), 2u);
