@@ -77,13 +77,17 @@ ReadValue parsed_into(std::vector<Item>& out, Result<Item> (*parse)(std::string_
   });
 }
 
+// A list of one answer is that answer.
 ReadValue truth_into(std::optional<bool>& out) {
-  return [&out](const Place& place) -> Result<void> {
+  return one_or_more(2, [&out](const Place& place) -> Result<void> {
     bool said = false;
     SALLYPORT_CHECK_OK(read_truth(said)(place));
+    if (out && *out != said) {
+      return place.refuse("true or false is always so; leave the condition out");
+    }
     out = said;
     return {};
-  };
+  });
 }
 
 std::vector<std::string> words_of(std::string_view text) {
@@ -175,7 +179,7 @@ Mapping condition_keys(Conditions& out) {
                                                     [&out](std::size_t at) {
                                                       out.front.push_back(kRuleFronts[at]);
                                                     })))
-      .optional("interactive", "the host can ask its user", truth_schema(),
+      .optional("interactive", "the host can ask its user", one_or_list(truth_schema(), 2),
                 truth_into(out.interactive))
       .optional("server", "name of the server", names, names_into(out.server))
       .optional("tool", "name of the tool; `*` stands for any letters", names, names_into(out.tool))
@@ -189,9 +193,9 @@ Mapping condition_keys(Conditions& out) {
                 parsed_into<rules::FolderName>(out.inside, rules::FolderName::parse))
       .optional("outside", "folders, in none of which its path lies", patterns,
                 parsed_into<rules::FolderName>(out.outside, rules::FolderName::parse))
-      .optional("recursive", "it reaches everything below its path", truth_schema(),
+      .optional("recursive", "it reaches everything below its path", one_or_list(truth_schema(), 2),
                 truth_into(out.recursive))
-      .optional("opaque", "the program that runs is not known", truth_schema(),
+      .optional("opaque", "the program that runs is not known", one_or_list(truth_schema(), 2),
                 truth_into(out.opaque))
       .optional("host", "hosts, `*.suffix` or `private`", patterns,
                 parsed_into<rules::HostName>(out.host, rules::HostName::parse))

@@ -193,8 +193,9 @@ TEST(RulesReaderTest, UnknownWordsAreErrorsWithASuggestion) {
   EXPECT_THAT(fault_of_rule("id: a, then: deny, when: {host: 'a b'}"), HasSubstr("neither a host"));
   EXPECT_THAT(fault_of_rule("id: a, then: deny, when: {args: {type: arg_nmber, value: {at: /a}}}"),
               HasSubstr("unknown constraint"));
-  EXPECT_THAT(fault_of_rule("id: a, then: deny, when: {args: {type: arg_number, value: {at: /a}}}"),
+  EXPECT_THAT(fault_of_rule("id: a, then: deny, when: {args: {type: arg_number, value: {at: a}}}"),
               HasSubstr("`{at, min?, max?}`"));
+  EXPECT_THAT(fault_of_rule("id: a, then: [deny]"), HasSubstr("one word belongs here"));
 }
 
 // RU-2, RU-3: what each kind of rule makes of yes, no and unknown.
@@ -326,21 +327,30 @@ TEST(RulesTest, ConditionsOfTheCall) {
   EXPECT_EQ(verdict("id: a, then: deny, when: {server: claude-code, tool: 'W*e'}", {}),
             RuleVerdict::Refused);
   EXPECT_EQ(verdict("id: a, then: deny, when: {tool: Writ}", {}), RuleVerdict::Open);
+  EXPECT_EQ(verdict("id: a, then: deny, when: {recursive: [false]}", {}), RuleVerdict::Refused);
+  EXPECT_EQ(verdict("id: a, then: deny, when: {recursive: [true]}", {}), RuleVerdict::Open);
+  EXPECT_THAT(fault_of_rule("id: a, then: deny, when: {recursive: [true, false]}"),
+              HasSubstr("leave the condition out"));
 }
 
 // RU-15
 TEST(RulesTest, ArgNumberHoldsForNumbersInItsRange) {
   const auto found = [](const std::string& limits, json::value amount) {
     return verdict(
-        "id: a, then: deny, when: {args: {type: arg_number, value: {at: /n, " + limits + "}}}",
+        "id: a, then: deny, when: {args: {type: arg_number, value: {at: /n" + limits + "}}}",
         {.tool = "pay", .input = {{"n", std::move(amount)}}, .front = "mcp", .server = "s"});
   };
-  EXPECT_EQ(found("max: 50", 50), RuleVerdict::Refused);
-  EXPECT_EQ(found("max: 50", 50.5), RuleVerdict::Open);
-  EXPECT_EQ(found("max: 50", "20"), RuleVerdict::Open);
-  EXPECT_EQ(found("min: -1, max: 1", -1), RuleVerdict::Refused);
-  EXPECT_EQ(found("min: 1", 18446744073709551615U), RuleVerdict::Refused);
-  EXPECT_EQ(found("min: 1", nullptr), RuleVerdict::Open);
+  EXPECT_EQ(found(", max: 50", 50), RuleVerdict::Refused);
+  EXPECT_EQ(found(", max: 50", 50.5), RuleVerdict::Open);
+  EXPECT_EQ(found(", max: 50", "20"), RuleVerdict::Open);
+  EXPECT_EQ(found(", min: -1, max: 1", -1), RuleVerdict::Refused);
+  EXPECT_EQ(found(", min: 1", 18446744073709551615U), RuleVerdict::Refused);
+  EXPECT_EQ(found(", min: 1", nullptr), RuleVerdict::Open);
+  EXPECT_EQ(found("", 7), RuleVerdict::Refused);
+  EXPECT_EQ(found("", "7"), RuleVerdict::Open);
+  EXPECT_THAT(fault_of_rule("id: a, then: deny, when: {args: {type: arg_number, value: {at: /n, "
+                            "min: 5, max: 1}}}"),
+              HasSubstr("no number fits"));
 }
 
 const std::string kBank =
