@@ -120,6 +120,8 @@ class Matching {
                                       ? std::string_view(pattern_.run[1])
                                       : "";
     table_ = flags_of(program_, subcommand);
+    std::size_t first = 1;
+    has_refs_ = program_ == "git" && skip_to_word("push", first) != Match::No;
     Match match = words_match();
     if (match == Match::No) return match;
     for (std::size_t i = 0; i < pattern_.flags.size(); ++i) {
@@ -206,23 +208,26 @@ class Matching {
 
   Match present(std::string_view flag) const {
     const auto spellings = spellings_of(table_, flag);
-    const bool push = program_ == "git";
     Match out = Match::No;
     bool value = false;
+    bool ended = false;
     for (const Word& word : words_.subspan(1)) {
       if (!word.known()) {
         out = std::max(out, Match::Unknown);
         value = false;
         continue;
       }
-      if (word.values.size() == 1 && word.values[0] == "--" && !push) break;
+      if (word.values.size() == 1 && word.values[0] == "--") ended = true;
+      if (ended && !has_refs_) break;
       if (std::exchange(value, false)) continue;
       const Match match = fits_word(word, restrictive_, [&](const std::string& text) {
-        return has_flag(table_, spellings, text) || (push && is_ref_flag(spellings, text));
+        return (!ended && has_flag(table_, spellings, text)) ||
+               (has_refs_ && is_ref_flag(spellings, text));
       });
       out = std::max(out, match);
       if (out == Match::Yes) return out;
-      if (word.values.size() == 1 && is_flag(word.values[0])) value = takes_next(word.values[0]);
+      if (!ended && word.values.size() == 1 && is_flag(word.values[0]))
+        value = takes_next(word.values[0]);
     }
     return out;
   }
@@ -247,6 +252,7 @@ class Matching {
   std::string program_{};
   FlagTable table_{};
   Match flags_ = Match::Yes;
+  bool has_refs_ = false;  // of `git push`
 };
 
 // RU-51: does the program of the rule name this one?

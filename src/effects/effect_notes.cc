@@ -149,8 +149,10 @@ void ShellReader::add_host(const Argument& address) {
   };
   if (!address.word.known()) return emit({.unknown = true});
   for (const std::string& text : address.word.values) {
-    if (text.starts_with("file:")) {  // RU-61
-      add_path("fs.read", {.word = {.values = {text}}});
+    if (is_file_address(text)) {                                           // RU-61
+      const bool globs = text.find_first_of("{}[]") != std::string::npos;  // curl expands them
+      const std::optional<std::string> path = globs ? std::nullopt : path_of_address(text);
+      add_path("fs.read", path ? literal(*path) : Argument{});
     } else {
       emit(host_from(text));
     }

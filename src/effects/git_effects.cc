@@ -279,7 +279,7 @@ class Git {
     const std::string* text = where.text();
     if (text == nullptr) return reader_.add_host({});
     if (text->contains("::")) reader_.opaque(OpaqueReason::Interpreter, call_);
-    if (text->starts_with("file:")) return reader_.add_host(where);
+    if (is_file_address(*text)) return reader_.add_host(where);
     if (const auto host = host_of(*text)) return reader_.add_host(literal(*host));
     const bool path = text->starts_with('/') || text->starts_with('.') || text->starts_with('~') ||
                       (name_ == "clone" && !text->contains(':'));

@@ -83,6 +83,8 @@ EffectHost host_from(std::string_view text) {
   // Some programs end the host at a backslash, and some do not; braces are a glob to curl.
   const std::size_t end = std::min(text.size(), text.find_first_of("/?#", start));
   std::string_view authority = text.substr(start, end - start);
+  // `https:/host`: curl and browsers read it as `https://host`.
+  if (start == 0 && end < text.size() && authority.ends_with(':')) return unknown_host();
   if (authority.find_first_of("\\{}%|^ \t") != std::string_view::npos) return unknown_host();
   const std::size_t at = authority.find('@');
   if (at != authority.rfind('@')) return unknown_host();

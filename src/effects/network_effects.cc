@@ -163,8 +163,9 @@ void copy_remote(ShellReader& reader, const Invocation& call, const std::string&
       continue;
     }
     for (const std::string& text : operands[i].word.values) {
-      if (const auto host = remote_host(text)) {
-        reader.add_host(literal(*host));
+      const auto host = remote_host(text);
+      if (host || name == "sftp") {
+        reader.add_host(literal(host.value_or(text)));
         continue;
       }
       reader.add_path(target ? "fs.write" : "fs.read", literal(text), recursive);

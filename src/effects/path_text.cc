@@ -1,6 +1,20 @@
 #include "effects/path_text.h"
 
+#include <algorithm>
+
+#include "base/lower_case.h"
+
 namespace sallyport::effects {
+
+namespace {
+
+int hex_value(char c) {
+  const char small = lower_letter(c);
+  if (small >= '0' && small <= '9') return small - '0';
+  return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
+}
+
+}  // namespace
 
 std::string cleaned_path(std::string_view text) {
   std::string out;
@@ -39,6 +53,39 @@ std::string_view last_segment(std::string_view path) {
 std::string parent_folder(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == 0 || slash == std::string_view::npos ? "/" : std::string(path.substr(0, slash));
+}
+
+bool is_file_address(std::string_view text) {
+  constexpr std::string_view kScheme = "file:";
+  return text.size() >= kScheme.size() &&
+         std::ranges::equal(text.substr(0, kScheme.size()), kScheme, {}, lower_letter);
+}
+
+std::optional<std::string> path_of_address(std::string_view address) {
+  address.remove_prefix(5);
+  if (address.find_first_of("?#") != std::string_view::npos) return std::nullopt;
+  if (address.starts_with("//")) {
+    address.remove_prefix(2);
+    const std::string_view host = address.substr(0, address.find('/'));
+    const bool here =
+        host.empty() || std::ranges::equal(host, std::string_view("localhost"), {}, lower_letter);
+    if (!here) return std::nullopt;
+    address.remove_prefix(host.size());
+  }
+  if (!address.starts_with('/')) return std::nullopt;
+  std::string path;
+  for (std::size_t i = 0; i < address.size(); ++i) {
+    if (address[i] != '%') {
+      path += address[i];
+      continue;
+    }
+    const int high = i + 1 < address.size() ? hex_value(address[i + 1]) : -1;
+    const int low = i + 2 < address.size() ? hex_value(address[i + 2]) : -1;
+    if (high < 0 || low < 0) return std::nullopt;
+    path += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return path;
 }
 
 }  // namespace sallyport::effects

@@ -23,4 +23,8 @@ std::string_view last_segment(std::string_view path);
 // The folder that a cleaned path stands in.
 std::string parent_folder(std::string_view path);
 
+bool is_file_address(std::string_view text);
+// The path of a `file:` address of this machine. Nothing for one with two readings.
+std::optional<std::string> path_of_address(std::string_view address);
+
 }  // namespace sallyport::effects

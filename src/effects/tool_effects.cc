@@ -8,6 +8,7 @@
 #include "effects/command_line.h"
 #include "effects/host.h"
 #include "effects/patch.h"
+#include "effects/path_text.h"
 #include "effects/profiles.h"
 #include "effects/sql.h"
 #include "effects/trimmed.h"
@@ -33,46 +34,6 @@ constexpr std::string_view kFolderMembers[] = {"cwd", "dir_path", "workdir", "wo
 constexpr std::string_view kSourceMembers[] = {"source", "src", "old_path", "from"};
 constexpr std::string_view kTargetMembers[] = {"destination", "dst", "new_path", "target", "to"};
 constexpr std::size_t kMostEffects = 1024;  // as RU-54 limits a line
-
-bool is_file_address(std::string_view text) {
-  constexpr std::string_view kScheme = "file:";
-  return text.size() >= kScheme.size() &&
-         std::ranges::equal(text.substr(0, kScheme.size()), kScheme, {}, lower_letter);
-}
-
-int hex_value(char c) {
-  const char small = lower_letter(c);
-  if (small >= '0' && small <= '9') return small - '0';
-  return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
-}
-
-// The path of a `file:` address of this machine. Nothing for one with two readings.
-std::optional<std::string> path_of_address(std::string_view address) {
-  address.remove_prefix(5);
-  if (address.find_first_of("?#") != std::string_view::npos) return std::nullopt;
-  if (address.starts_with("//")) {
-    address.remove_prefix(2);
-    const std::string_view host = address.substr(0, address.find('/'));
-    const bool here =
-        host.empty() || std::ranges::equal(host, std::string_view("localhost"), {}, lower_letter);
-    if (!here) return std::nullopt;
-    address.remove_prefix(host.size());
-  }
-  if (!address.starts_with('/')) return std::nullopt;
-  std::string path;
-  for (std::size_t i = 0; i < address.size(); ++i) {
-    if (address[i] != '%') {
-      path += address[i];
-      continue;
-    }
-    const int high = i + 1 < address.size() ? hex_value(address[i + 1]) : -1;
-    const int low = i + 2 < address.size() ? hex_value(address[i + 2]) : -1;
-    if (high < 0 || low < 0) return std::nullopt;
-    path += static_cast<char>(high * 16 + low);
-    i += 2;
-  }
-  return path;
-}
 
 // Addresses in a text that people or models write.
 std::vector<std::string_view> addresses_in(std::string_view text) {

@@ -46,13 +46,17 @@ ReadValue names_into(std::vector<std::string>& out) {
   });
 }
 
+// A list of one answer is that answer.
 ReadValue truth_into(std::optional<bool>& out) {
-  return [&out](const Place& place) -> Result<void> {
+  return one_or_more(2, [&out](const Place& place) -> Result<void> {
     bool said = false;
     SALLYPORT_CHECK_OK(read_truth(said)(place));
+    if (out && *out != said) {
+      return place.refuse("true or false is always so; leave the condition out");
+    }
     out = said;
     return {};
-  };
+  });
 }
 
 namespace {
@@ -158,7 +162,7 @@ Mapping condition_keys(Conditions& out) {
                                                     [&out](std::size_t at) {
                                                       out.front.push_back(kRuleFronts[at]);
                                                     })))
-      .optional("interactive", "the host can ask its user", truth_schema(),
+      .optional("interactive", "the host can ask its user", one_or_list(truth_schema(), 2),
                 truth_into(out.interactive))
       .optional("server", "name of the server", names, names_into(out.server))
       .optional("tool", "name of the tool; `*` stands for any letters", names, names_into(out.tool))
@@ -172,9 +176,9 @@ Mapping condition_keys(Conditions& out) {
                 parsed_into<rules::FolderName>(out.inside, rules::FolderName::parse))
       .optional("outside", "folders, in none of which its path lies", patterns,
                 parsed_into<rules::FolderName>(out.outside, rules::FolderName::parse))
-      .optional("recursive", "it reaches everything below its path", truth_schema(),
+      .optional("recursive", "it reaches everything below its path", one_or_list(truth_schema(), 2),
                 truth_into(out.recursive))
-      .optional("opaque", "the program that runs is not known", truth_schema(),
+      .optional("opaque", "the program that runs is not known", one_or_list(truth_schema(), 2),
                 truth_into(out.opaque))
       .optional("host", "hosts, `*.suffix` or `private`", patterns,
                 parsed_into<rules::HostName>(out.host, rules::HostName::parse))

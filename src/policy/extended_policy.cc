@@ -17,19 +17,29 @@ Result<YamlNode> joined(const YamlNode& root, const std::string& file, const Yam
   std::set<std::string> dropped;
   const YamlNode* const without = root.find("without");
   const YamlNode* const base_rules = base.find("rules");
+  const auto in_base = [&](const YamlNode& id) {
+    return base_rules && std::ranges::any_of(base_rules->items, [&](const YamlNode& rule) {
+             const YamlNode* const name = rule.find("id");
+             return name && name->text == id.text;
+           });
+  };
   for (const YamlNode& id : without ? without->items : std::vector<YamlNode>()) {
-    const bool there =
-        base_rules && std::ranges::any_of(base_rules->items, [&](const YamlNode& rule) {
-          const YamlNode* const name = rule.find("id");
-          return name && name->text == id.text;
-        });
-    if (!there) {
+    if (!in_base(id)) {
       return Place{id, file}.refuse(
           fmt::format("`{:.80}` is no rule of the policy that this one extends", id.text));
     }
     if (!dropped.insert(id.text).second) {
       return Place{id, file}.refuse(fmt::format("`{:.80}` is there twice", id.text));
     }
+  }
+  const YamlNode* const own_rules = root.find("rules");
+  for (const YamlNode& rule : own_rules ? own_rules->items : std::vector<YamlNode>()) {
+    const YamlNode* const id = rule.find("id");
+    if (id == nullptr || dropped.contains(id->text) || !in_base(*id)) continue;
+    return Place{*id, file}.refuse(
+        fmt::format("rule `{:.80}` is there twice, first in the policy that this one extends; name "
+                    "it in `without`, or choose another id",
+                    id->text));
   }
   YamlNode merged = root;
   for (const YamlMember& section : base.members) {

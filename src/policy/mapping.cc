@@ -131,8 +131,11 @@ json::object choice_schema(const std::vector<std::string>& words) {
 ReadValue read_choice(std::vector<std::string> words, std::function<void(std::size_t)> take) {
   return [words = std::move(words), take = std::move(take)](const Place& place) -> Result<void> {
     const YamlNode& node = place.node;
+    if (node.kind != YamlNode::Kind::Scalar) {
+      return place.refuse(fmt::format("one word belongs here; use {}", fmt::join(words, ", ")));
+    }
     const auto word = std::ranges::find(words, node.text);
-    if (node.kind != YamlNode::Kind::Scalar || word == words.end()) {
+    if (word == words.end()) {
       return place.refuse(fmt::format("`{}` is not known here{}; use {}", node.text,
                                       did_you_mean(node.text, words), fmt::join(words, ", ")));
     }
@@ -165,8 +168,8 @@ json::object truth_schema() {
 ReadValue read_truth(bool& out) {
   return [&out](const Place& place) -> Result<void> {
     const YamlNode& node = place.node;
-    const bool plain = node.kind == YamlNode::Kind::Scalar && !node.quoted;
-    if (!plain || (node.text != "true" && node.text != "false")) {
+    if (node.kind != YamlNode::Kind::Scalar) return place.refuse("true or false belongs here");
+    if (node.quoted || (node.text != "true" && node.text != "false")) {
       return place.refuse(fmt::format("`{}` is neither true nor false", node.text));
     }
     out = node.text == "true";

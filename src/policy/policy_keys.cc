@@ -479,7 +479,12 @@ Mapping policy_keys(Policy& out) {
       .optional("extends", "a policy whose sections hold where this one is silent",
                 text_schema(4'096), [](const Place&) { return Result<void>(); })
       .optional("without", "rules of that policy that do not hold",
-                list_schema(text_schema(64), 1'000), [](const Place&) { return Result<void>(); })
+                list_schema(text_schema(64), 1'000),
+                read_list(1'000,
+                          [](const Place& place) {
+                            std::string id;
+                            return read_text(id, 64)(place);
+                          }))
       .optional("autonomy", "how much agents may do by themselves", autonomy_schema(),
                 read_autonomy(out))
       .optional("scopes", "narrower autonomy for some agents, sessions, servers or fronts",

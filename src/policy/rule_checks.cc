@@ -54,16 +54,14 @@ Result<void> check_ranks(const std::vector<Rule>& all) {
   return {};
 }
 
-// A call that the rule itself names, for its examples.
-Call example_call(const Rule& rule, const rules::Example& example) {
+// A call that these conditions name, for the examples of their rule.
+Call example_call(const Conditions& named, const rules::Example& example) {
   const auto first = [](const std::vector<std::string>& names, std::string other) {
     if (names.empty()) return other;
     std::string name = names.front();
     std::erase(name, '*');
     return name;
   };
-  const Conditions none;
-  const Conditions& named = rule.when.empty() ? none : rule.when.front();
   Call call{.agent_id = first(named.agent, "agent"),
             .session_id = first(named.session, "session"),
             .server = first(named.server, "server"),
@@ -72,37 +70,44 @@ Call example_call(const Rule& rule, const rules::Example& example) {
   return call;
 }
 
-Result<void> check_examples(const rules::RuleSet& set) {
+// The best match of the rule with an effect of the example.
+rules::Match example_match(const rules::RuleSet& set, const Rule& rule, const Conditions& named,
+                           const rules::Example& example) {
   const rules::CaseView nothing({}, {});
+  const Call call = example_call(named, example);
+  const effects::CallFacts facts{
+      .call = call,
+      .front = named.front.empty() ? std::string_view("hook") : named.front.front(),
+      .interactive = named.interactive.value_or(false),
+      .cwd = "/workspace",
+      .workspace = {"/workspace"},
+      .machine = {.home = "/home/user"},
+      .files = &nothing};
+  const effects::Effects found =
+      example.input.is_string()
+          ? effects::effects_of_line(
+                std::string_view(example.input.get_string()),
+                {.folder = "/workspace", .home = "/home/user", .files = &nothing})
+          : effects::effects_of_call(facts, set.book);
+  rules::Match best = rules::Match::No;
+  for (const rules::Match each : rules::matches_of(rule, facts, found))
+    best = rules::either(best, each);
+  return best;
+}
+
+Result<void> check_examples(const rules::RuleSet& set) {
+  static const std::vector<Conditions> kAny(1);
   for (const Rule& rule : set.rules) {
-    const Conditions none;
-    const Conditions& named = rule.when.empty() ? none : rule.when.front();
     for (const rules::Example& example : rule.examples) {
-      const Call call = example_call(rule, example);
-      const effects::CallFacts facts{
-          .call = call,
-          .front = named.front.empty() ? std::string_view("hook") : named.front.front(),
-          .interactive = named.interactive.value_or(false),
-          .cwd = "/workspace",
-          .workspace = {"/workspace"},
-          .machine = {.home = "/home/user"},
-          .files = &nothing};
-      const effects::Effects found =
-          example.input.is_string()
-              ? effects::effects_of_line(
-                    std::string_view(example.input.get_string()),
-                    {.folder = "/workspace", .home = "/home/user", .files = &nothing})
-              : effects::effects_of_call(facts, set.book);
-      const std::vector<rules::Match> match = rules::matches_of(rule, facts, found);
-      const bool yes = std::ranges::find(match, rules::Match::Yes) != match.end();
-      const bool no =
-          std::ranges::all_of(match, [](rules::Match each) { return each == rules::Match::No; });
-      if (example.hits ? yes : no) continue;
+      rules::Match match = rules::Match::No;
+      for (const Conditions& named : rule.when.empty() ? kAny : rule.when)
+        match = rules::either(match, example_match(set, rule, named, example));
+      if (match == (example.hits ? rules::Match::Yes : rules::Match::No)) continue;
       return fail(ErrorCode::InvalidInput,
                   fmt::format("rule `{}` {} this example, which is one of its {}", rule.id,
-                              yes  ? "matches"
-                              : no ? "does not match"
-                                   : "may match",
+                              match == rules::Match::Yes  ? "matches"
+                              : match == rules::Match::No ? "does not match"
+                                                          : "may match",
                               example.hits ? "`hits`" : "`misses`"),
                   example.place);
     }
@@ -142,8 +147,12 @@ Result<void> check_when(const Policy& policy, const Place& conditions) {
 }
 
 Result<void> finish_rules(Policy& policy, const YamlNode& root, const std::string& file) {
+  if (root.find("extends") == nullptr) {
+    constexpr std::string_view kNeeds[] = {"without"};
+    SALLYPORT_CHECK_OK(refuse_keys({root, file}, kNeeds, "needs `extends`"));
+  }
   if (!policy.rules) {
-    constexpr std::string_view kNeeds[] = {"unlisted", "without"};
+    constexpr std::string_view kNeeds[] = {"unlisted"};
     return refuse_keys({root, file}, kNeeds, "needs `rules`");
   }
   rules::RuleSet& set = *policy.rules;

@@ -28,8 +28,8 @@ std::partial_ordering compared(const json::value& a, const json::value& b) {
 
 std::unexpected<Error> wrong_number() {
   return fail(ErrorCode::InvalidInput,
-              "`arg_number` takes `{at, min?, max?}`, with a JSON Pointer in `at` and a number in "
-              "`min` or `max`");
+              "`arg_number` takes `{at, min?, max?}`, with a JSON Pointer in `at` and numbers in "
+              "`min` and `max`");
 }
 
 }  // namespace
@@ -55,7 +55,9 @@ Result<Argument> Argument::of(Constraint constraint) {
     if ((name != "min" && name != "max") || !member.value().is_number()) return wrong_number();
     (name == "min" ? number.min : number.max) = member.value();
   }
-  if (!number.min && !number.max) return wrong_number();
+  if (number.min && number.max && compared(*number.min, *number.max) > 0) {
+    return fail(ErrorCode::InvalidInput, "`min` of `arg_number` is above `max`, so no number fits");
+  }
   made.number_ = std::move(number);
   return made;
 }

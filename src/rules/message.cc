@@ -96,7 +96,7 @@ constexpr Deed kDeeds[] = {{"fs.read", "reads"},
                            {"db.read", "reads a database"},
                            {"db.write", "changes a database"},
                            {"db.schema", "changes the schema of a database"},
-                           {"none", "has no effect"}};
+                           {"none", "prints, plans or asks its user"}};
 
 // Where a push goes: the first words behind `push` that are no flags. Empty: where Git sends it.
 std::vector<std::string> push_words(const effects::Command& command) {
@@ -189,6 +189,12 @@ std::string condition_of(const Rule& rule, const Effect& effect, const Scene& sc
     }
     if (!conditions.command.empty() && effect.command && effect.effect_class != "process.exec") {
       return fmt::format(" with `{}`", shown(command_text(*effect.command)));
+    }
+    if (!conditions.tool.empty()) {
+      return fmt::format(", a call of `{}`", shown(scene.facts().call.tool));
+    }
+    if (!conditions.agent.empty()) {
+      return fmt::format(", a call by `{}`", shown(scene.facts().call.agent_id));
     }
   }
   return {};

@@ -46,9 +46,13 @@ class Look {
         std::ranges::all_of(conditions.inside, [&](const FolderName& folder) {
           return std::ranges::find(conditions.outside, folder) != conditions.outside.end();
         });
-    const bool nothing = conditions.effect_class == std::vector<std::string>{"none"} &&
-                         (conditions.names_paths() || !conditions.host.empty());
-    return apart || nothing;
+    return apart || concerns_nothing(conditions);
+  }
+
+  // An effect of class `none` has neither a path nor a host.
+  static bool concerns_nothing(const Conditions& conditions) {
+    return conditions.effect_class == std::vector<std::string>{"none"} &&
+           (conditions.names_paths() || !conditions.host.empty());
   }
 
   // `deny` before `ask` before `allow`.
@@ -68,13 +72,20 @@ class Look {
   }
 
   void reach() {
-    const bool never =
-        (!rule_.when.empty() && std::ranges::all_of(rule_.when, contradicts)) ||
-        (!rule_.unless.empty() && !rule_.when.empty() && implies(rule_.when, rule_.unless));
-    if (never) {
-      return warn("unreachable",
-                  fmt::format("rule `{}` has conditions that never hold together", rule_.id));
-    }
+    if (rule_.when.empty()) return covered();
+    const bool apart = std::ranges::all_of(rule_.when, contradicts);
+    const bool excluded = !rule_.unless.empty() && implies(rule_.when, rule_.unless);
+    if (!apart && !excluded) return covered();
+    // In a restrictive rule each condition may hold for another form of the path (RU-33).
+    const bool two_forms = (rule_.has_only() || is_restrictive(rule_.then)) &&
+                           (apart ? std::ranges::none_of(rule_.when, concerns_nothing)
+                                  : std::ranges::any_of(rule_.unless, &Conditions::names_paths));
+    warn("unreachable", fmt::format("rule `{}` has conditions that {}", rule_.id,
+                                    two_forms ? "hold together only where a link leads elsewhere"
+                                              : "never hold together"));
+  }
+
+  void covered() {
     std::vector<Conditions> stronger;
     for (const Rule& other : set_.rules) {
       if (strength(rule_) == 0 || strength(other) <= strength(rule_)) continue;
@@ -103,8 +114,21 @@ class Look {
     return said || in_profile || effects::is_tool_of_table(tool);
   }
 
+  // `server: "*"` is meant for every server, and matches none.
+  void wildcards(std::string_view key, const std::vector<std::string>& names) {
+    const auto open = [](const std::string& name) { return name.contains('*'); };
+    if (names.empty() || !std::ranges::all_of(names, open)) return;
+    warn("unreachable",
+         fmt::format("rule `{}` names the {} `{:.80}`: `*` is a wildcard in names of "
+                     "tools only; leave `{}` out to match every {}",
+                     rule_.id, key, names.front(), key, key));
+  }
+
   void names() {
     for (const Conditions& conditions : rule_.when) {
+      wildcards("agent", conditions.agent);
+      wildcards("session", conditions.session);
+      wildcards("server", conditions.server);
       for (const std::string& tool : conditions.tool) {
         // On a server that the rule names, tools have names of their own.
         if (conditions.server.empty() && !is_known_tool(tool)) {
@@ -116,7 +140,8 @@ class Look {
       }
       for (const std::string& agent : conditions.agent) {
         const bool is_user = agent.starts_with("uid:");  // of the machine
-        if (!facts_.agents || is_user || effects::is_agent_profile(agent)) continue;
+        if (!facts_.agents || is_user || agent.contains('*') || effects::is_agent_profile(agent))
+          continue;
         if (!facts_.agents->contains(agent)) {
           warn("unknown_agent",
                fmt::format("rule `{}` names the agent `{:.80}`, which nothing else "
@@ -129,12 +154,15 @@ class Look {
 
   void allowing() {
     const auto says_nothing = [](const Conditions& each) {
-      return each.server.empty() && each.tool.empty() && each.effect_class.empty() &&
+      const bool every_tool =
+          each.tool.empty() || std::ranges::find(each.tool, "*") != each.tool.end();
+      return each.server.empty() && every_tool && each.effect_class.empty() &&
              !each.names_paths() && each.host.empty() && each.command.empty() &&
-             each.args.empty() && each.opaque != true;
+             each.args.empty() && each.opaque != true && each.recursive != true;
     };
     if (rule_.when.empty() || std::ranges::any_of(rule_.when, says_nothing)) {
-      warn("allows_all", fmt::format("rule `{}` allows every effect", rule_.id));
+      warn("allows_all", fmt::format("rule `{}` allows every effect{}", rule_.id,
+                                     rule_.unless.empty() ? "" : " that `unless` does not name"));
     }
     for (const Conditions& conditions : rule_.when) {
       if (conditions.opaque == true) {

@@ -174,6 +174,20 @@ class Explain(McpTest):
         wanted = "".join(".*" if part == "..." else re.escape(part) for part in re.split(r"(\.\.\.)", block[2]))
         self.assertRegex(self.cli(*shlex.split(block[1])).out, f"^{wanted}$")
 
+    # RU-75 RU-77: the members of `call` in a case.
+    def test_the_call_of_a_case_can_be_explained(self):
+        policy = self.write("rules.yaml", "version: 1\nautonomy: {tier: act_auto}\nrules:\n"
+                            "  - {id: alone, then: deny, when: {interactive: false}}\n"
+                            "  - {id: out, then: deny, when: {outside: workspace}}\n")
+        call = {"front": "hook", "agent": "claude-code", "server": "claude-code", "tool": "Read", "input": {"file_path": "/b/x"},
+                "session": None, "cwd": None, "workspace": ["/a", "/b"], "interactive": True}
+        self.assertEqual(self.good("policy", "explain", json.dumps(call), "--policy", policy, "--json").json()["verdict"], "runs")
+        for change, rule in (({"interactive": False}, "alone"), ({"workspace": "/a"}, "out")):
+            seen = self.cli("policy", "explain", json.dumps({**call, **change}), "--policy", policy, "--json").json()
+            self.assertEqual(seen["decided_by"]["name"], rule)
+        for wrong in ({"front": "web"}, {"interactive": "yes"}, {"workspace": [1]}, {"cwd": 1}):
+            self.refused(64, "policy", "explain", json.dumps({**call, **wrong}), "--policy", policy)
+
     def test_what_is_no_call_is_refused(self):
         for words, code in (('{"tool":""}', 64), ('{"tool":"x","inptu":{}}', 64), ('{"tool":1}', 64), ("{", 64)):
             self.refused(code, "policy", "explain", words)

@@ -94,12 +94,14 @@ class PolicyFiles(CliTest):
             self.assertGreater(len(results), 3)
             self.assertTrue(all(one["passed"] for one in results), results)
 
+    # RU-79: no warnings, by name and as a file.
     def test_shipped_policies_are_listed_printed_and_good(self):
         names = [row["name"] for row in self.good("policy", "show", "--json").lines()]
         self.assertEqual(names, ["ask-before-effects", "coding", "read-only", "starter", "strict", "transparent"])
         for name in names:
             path = self.write(f"{name}.yaml", self.good("policy", "show", name).out)
             self.assertEqual(self.good("policy", "check", path, "--json").json()["name"], name)
+            self.assertIn(f"{name} is a good policy", self.good("policy", "check", name, "--fail-on", "warning").out)
         self.assertIn("did you mean `strict`", self.refused(1, "policy", "show", "strickt"))
 
     def test_the_schema_of_a_policy_has_its_sections(self):

@@ -138,6 +138,7 @@ class ExplainTruth(RecordedCalls):
         for member in ("verdict", "rule", "place", "matches", "opaque", "effects"):
             self.assertIn(member, outside["rules"])
         self.assertEqual(outside["rules"]["matches"][0]["match"], "yes")
+        self.assertIn("one of these would have to differ: class fs.delete, outside workspace", outside["causes"][0]["text"])
 
     # WB-10 WB-33
     def test_a_recorded_call_is_judged_with_the_policy_of_then_and_with_that_of_now(self):

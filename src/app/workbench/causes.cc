@@ -108,6 +108,44 @@ std::vector<core::TierStep> holding_steps(const core::Rehearsal& seen) {
   return holding;
 }
 
+// `class fs.delete, recursive true, outside workspace or temp`.
+std::string conditions_text(const json::value& conditions) {
+  const json::object* const all = conditions.if_object();
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : all ? *all : json::object()) {
+    std::vector<std::string> values;
+    const json::array* const list = value.if_array();
+    for (const json::value& each : list ? *list : json::array{value}) {
+      values.push_back(each.is_string() ? std::string(each.get_string()) : canonical_json(each));
+    }
+    parts.push_back(fmt::format("{} {}", std::string_view(key), fmt::join(values, " or ")));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// One mapping of conditions, or a list of them.
+std::string alternatives_text(const json::value& conditions) {
+  const json::array* const list = conditions.if_array();
+  if (list == nullptr) return conditions_text(conditions);
+  std::vector<std::string> parts;
+  for (const json::value& each : *list) parts.push_back(conditions_text(each));
+  return fmt::format("{}", fmt::join(parts, "; and one of: "));
+}
+
+// What would have to differ in the call for the rule not to match (RU-77).
+std::string would_differ(const PolicyTree& tree, const std::string& id) {
+  const std::optional<std::size_t> index = tree.rule_index(id);
+  if (!index) return {};
+  const std::string rule = fmt::format("/rules/{}", *index);
+  std::vector<std::string> ways;
+  if (const json::value* const when = tree.at(rule + "/when"))
+    ways.push_back("one of these would have to differ: " + alternatives_text(*when));
+  if (const json::value* const unless = tree.at(rule + "/unless"))
+    ways.push_back("`unless` would have to hold: " + alternatives_text(*unless));
+  if (tree.at(rule + "/only") != nullptr) ways.emplace_back("one alternative would have to fit");
+  return ways.empty() ? "it matches every effect" : fmt::format("{}", fmt::join(ways, "; or "));
+}
+
 // What a match of a rule does to the call (RU-3). Empty: it restricts nothing.
 std::string match_verdict(const json::object& match) {
   const auto then = text_in(match, "then");
@@ -191,7 +229,8 @@ class CauseList {
         const std::string says = match_verdict(match);
         if (says.empty()) continue;
         add({"rule", rule, tree_.place_of_rule(rule), says,
-             fmt::format("it matches: {}", text_in(match, "match").value_or("?"))});
+             fmt::format("it matches: {}; {}", text_in(match, "match").value_or("?"),
+                         would_differ(tree_, rule))});
       }
     }
     if (causes_.size() != before) return;

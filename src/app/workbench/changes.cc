@@ -91,16 +91,6 @@ Edit set_edit(const PolicyTree& tree, const std::string& pointer, std::string te
       [pointer, value = std::move(value)](json::value& root) { set_at(root, pointer, value); });
 }
 
-std::optional<std::size_t> rule_index(const PolicyTree& tree, const std::string& id) {
-  const json::value* const rules = tree.at("/rules");
-  if (rules == nullptr || !rules->is_array()) return std::nullopt;
-  for (std::size_t i = 0; i < rules->get_array().size(); ++i) {
-    const json::object* const rule = rules->get_array()[i].if_object();
-    if (rule != nullptr && text_in(*rule, "id") == id) return i;
-  }
-  return std::nullopt;
-}
-
 std::string last_step(const std::string& pointer) {
   return pointer.substr(pointer.rfind('/') + 1);
 }
@@ -237,7 +227,7 @@ class Search {
   }
 
   static std::optional<Edit> rule_edit(const Cause& cause, const PolicyTree& tree) {
-    const std::optional<std::size_t> index = rule_index(tree, cause.name);
+    const std::optional<std::size_t> index = tree.rule_index(cause.name);
     if (!index) return std::nullopt;
     const std::string rule = fmt::format("/rules/{}", *index);
     const char* const key = tree.at(rule + "/otherwise") ? "otherwise" : "then";

@@ -24,11 +24,25 @@ namespace sallyport::app {
 
 namespace {
 
+// A folder, or several of them.
+Result<void> workspace_in(const json::value& value, const std::string& where,
+                          std::vector<std::string>& out) {
+  const json::array* const list = value.if_array();
+  for (const json::value& folder : list ? *list : json::array{value}) {
+    if (!folder.is_string()) {
+      return fail(ErrorCode::InvalidInput, "`workspace` is no text and no list of texts", where);
+    }
+    out.emplace_back(folder.get_string());
+  }
+  return {};
+}
+
+// The members of `call` in a case (RU-75). Null is a member that is left out.
 Result<Call> call_in(const json::value& value, const std::string& where) {
+  constexpr std::string_view kFronts[] = {"", "mcp", "http", "hook", "library", "agent"};
   const json::object* const object = value.if_object();
   if (object == nullptr) return fail(ErrorCode::InvalidInput, "a call is an object", where);
   Call call{.input = json::object{}};
-  std::string workspace;
   for (const json::key_value_pair& pair : *object) {
     const std::string_view name = pair.key();
     std::string* const member = name == "agent" || name == "agent_id"       ? &call.agent_id
@@ -37,24 +51,39 @@ Result<Call> call_in(const json::value& value, const std::string& where) {
                                 : name == "tool"                            ? &call.tool
                                 : name == "front"                           ? &call.setting.front
                                 : name == "cwd"                             ? &call.setting.folder
-                                : name == "workspace"                       ? &workspace
                                                                             : nullptr;
-    if (name == "input") {
-      call.input = pair.value();
-    } else if (member == nullptr) {
+    const bool is_other = name == "input" || name == "workspace" || name == "interactive";
+    if (member == nullptr && !is_other) {
       return fail(
           ErrorCode::InvalidInput,
           fmt::format("unknown member `{:.80}`; a call has agent, session, server, tool, input, "
-                      "front, cwd and workspace",
+                      "front, interactive, cwd and workspace",
                       name),
           where);
+    }
+    if (name == "input") {
+      call.input = pair.value();
+    } else if (pair.value().is_null()) {
+      continue;
+    } else if (name == "workspace") {
+      SALLYPORT_CHECK_OK(workspace_in(pair.value(), where, call.setting.workspace));
+    } else if (name == "interactive") {
+      if (!pair.value().is_bool()) {
+        return fail(ErrorCode::InvalidInput, "`interactive` is neither true nor false", where);
+      }
+      call.setting.interactive = pair.value().get_bool();
     } else if (!pair.value().is_string()) {
       return fail(ErrorCode::InvalidInput, fmt::format("`{}` is no text", name), where);
     } else {
       *member = pair.value().get_string();
     }
   }
-  if (!workspace.empty()) call.setting.workspace.push_back(workspace);
+  if (std::ranges::find(kFronts, call.setting.front) == std::end(kFronts)) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("`{:.80}` is no front; use mcp, http, hook, library or agent",
+                            call.setting.front),
+                where);
+  }
   if (call.tool.empty()) return fail(ErrorCode::InvalidInput, "a call names its `tool`", where);
   return call;
 }

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 #include <filesystem>
 
+#include "base/json_members.h"
 #include "base/try.h"
 #include "policy/extended_policy.h"
 #include "policy/shipped.h"
@@ -67,6 +68,16 @@ std::string PolicyTree::place_of_rule(std::string_view id) const {
   }
   const policy::YamlNode* const rule = base_ ? rule_in(base_->root, id) : nullptr;
   return rule ? policy::place_of(*rule, base_->name) : place("");
+}
+
+std::optional<std::size_t> PolicyTree::rule_index(std::string_view id) const {
+  const json::value* const rules = at("/rules");
+  if (rules == nullptr || !rules->is_array()) return std::nullopt;
+  for (std::size_t i = 0; i < rules->get_array().size(); ++i) {
+    const json::object* const rule = rules->get_array()[i].if_object();
+    if (rule != nullptr && text_in(*rule, "id") == id) return i;
+  }
+  return std::nullopt;
 }
 
 const json::value* PolicyTree::at(std::string_view pointer) const {

@@ -8,18 +8,19 @@
 #include "app/workbench/policy_report.h"
 #include "base/try.h"
 #include "cli/command.h"
+#include "policy/policy_loader.h"
 
 namespace sallyport::app {
 
 namespace {
 
 struct PolicyCheckOptions {
-  std::filesystem::path file;
+  std::string file;               // or a shipped policy by its name
   std::string fail_on = "error";  // or `warning`: then a warning is a "no" too
 };
 
 Result<int> policy_check(const Context& context, const PolicyCheckOptions& options) {
-  Result<policy::Policy> read = policy::load_policy(options.file);
+  Result<policy::Policy> read = policy::PolicyOrigin::named(options.file).read(nullptr);
   if (!read && read.error().code == ErrorCode::NotFound) return std::unexpected(read.error());
   SALLYPORT_TRY(const PolicyReport report,
                 report_on(std::move(read), context.environment, SystemClock()));
@@ -35,7 +36,7 @@ Result<int> policy_check(const Context& context, const PolicyCheckOptions& optio
   const int code = options.fail_on == "warning" && !report.warnings.empty() ? 1 : 0;
   if (context.json()) return code;
   const policy::Policy& policy = report.policy;
-  say(fmt::format("{} is a good policy{}", options.file.string(),
+  say(fmt::format("{} is a good policy{}", options.file,
                   policy.name.empty() ? "" : fmt::format(", `{}`", policy.name)));
   say(fmt::format("  {} tools classified, {} checks, {} guards of results, durability {}",
                   policy.tools.size(), report.checks(), policy.results.size(), report.durability));
@@ -49,14 +50,14 @@ Result<int> policy_check(const Context& context, const PolicyCheckOptions& optio
   return code;
 }
 
-const Command kPolicyCheck("policy check", "is this a policy, and what does it say", policy_check,
-                           [](Syntax& syntax, PolicyCheckOptions& options) {
-                             syntax.file("file", options.file, "the policy");
-                             syntax
-                                 .text("--fail-on", options.fail_on,
-                                       "what makes it exit with 1 [error]")
-                                 .choices({"error", "warning"});
-                           });
+const Command kPolicyCheck(
+    "policy check", "is this a policy, and what does it say", policy_check,
+    [](Syntax& syntax, PolicyCheckOptions& options) {
+      syntax.text("file", options.file, "the policy, or a shipped one by its name", "FILE")
+          .required();
+      syntax.text("--fail-on", options.fail_on, "what makes it exit with 1 [error]")
+          .choices({"error", "warning"});
+    });
 
 }  // namespace
 

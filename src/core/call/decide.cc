@@ -236,13 +236,16 @@ Async<void> judge_call(Decision& decision, const Circumstances& seen) {
   if (decision.open()) co_await ask_guards(decision, seen);
 }
 
-// What rules say beside their verdict: items of the queue, and that they have expired (RU-19,
-// RU-20).
-void note_rules(Decision& decision, DecisionFacts& facts) {
+// Rules that let a call pass and put it into the queue (RU-19).
+void note_items(Decision& decision) {
   for (const RuleItem& item : decision.rules->items) {
     const std::string rule = "rule " + item.rule;
     decision.escalations.push_back({rule, escalation_text(rule, item.message)});
   }
+}
+
+// The first call writes it, also one that is refused (RU-20).
+void note_expired(Decision& decision, DecisionFacts& facts) {
   for (const std::string& rule : decision.rules->expired) {
     const std::string key = canonical_json(json::array{decision.plan().hash(), rule});
     const auto told = facts.fact(kExpiredSpace, key);
@@ -349,8 +352,9 @@ Async<void> decide(Decision& decision, const Circumstances& seen) {
   } else if (decision.guard_runs.empty()) {
     list_unreached(decision);
   }
+  if (decision.rules) note_expired(decision, seen.facts);
   if (decision.open()) {
-    if (decision.rules) note_rules(decision, seen.facts);
+    if (decision.rules) note_items(decision);
     weigh(decision, seen);
   } else if (!decision.weighed) {
     decision.autonomy_source = "not_weighed";  // refused before a tier was asked for

@@ -60,14 +60,19 @@ TEST(CommandMatchTest, AFlagIsFoundInEverySpelling) {
     EXPECT_EQ(deny(recursive, line), Match::No) << line;
   EXPECT_EQ(deny(recursive, "rm $X"), Match::Unknown);
 
+  // `+ref` and `:ref` are flags of `git push` only.
+  EXPECT_EQ(deny(pattern("git", {"--delete"}), "git push origin :main"), Match::Yes);
+  EXPECT_EQ(deny(pattern("git", {"--delete"}), "git show :main"), Match::No);
+
   const CommandPattern force = pattern("git push", {"--force", "--mirror", "--delete"});
-  for (const char* line : {"git push -f", "git push --force", "git push --forc",
-                           "git push origin +main", "git push origin :main", "git push -d origin x",
-                           "git push -uf origin main", "git push --mirror"}) {
+  for (const char* line :
+       {"git push -f", "git push --force", "git push --forc", "git push origin +main",
+        "git push origin :main", "git push -d origin x", "git push -uf origin main",
+        "git push --mirror", "git push -- origin +main"}) {
     EXPECT_EQ(deny(force, line), Match::Yes) << line;
   }
   for (const char* line : {"git push", "git push --force-with-lease", "git push origin a:b",
-                           "git push -o f", "git pull -f"}) {
+                           "git push -o f", "git pull -f", "git push -- --force"}) {
     EXPECT_EQ(deny(force, line), Match::No) << line;
   }
   EXPECT_EQ(deny(force, "git push $X"), Match::Unknown);

@@ -33,9 +33,10 @@ TEST(HostTest, HostsAreComparedInOneForm) {
 
 // RU-59
 TEST(HostTest, WhatCanBeReadAsTwoHostsIsUnknown) {
-  for (const char* text : {"https://a.example\\@b.example/", "https://a@b@c.example/", "",
-                           "http://", "http://{a,b}.example/", "http://256.1.1.1.1/",
-                           "http://a b.example/", "http://a%2eb.example/"}) {
+  for (const char* text :
+       {"https://a.example\\@b.example/", "https://a@b@c.example/", "", "http://",
+        "http://{a,b}.example/", "http://256.1.1.1.1/", "http://a b.example/",
+        "http://a%2eb.example/", "https:/a.example", "https:/\\a.example", "https:///a.example"}) {
     EXPECT_EQ(read(text), "?") << text;
   }
 }

@@ -163,7 +163,12 @@ TEST(ProgramEffectsTest, NetworkProgramsNameTheirHosts) {
        "network.request host=h.example; network.request host=j.example; process.exec opaque "
        "[remote]"},
       {"ping -c 1 h.example", "network.request host=h.example"},
-      {"curl file:///etc/passwd", "fs.read file:///etc/passwd"},
+      {"curl file:///etc/passwd", "fs.read /etc/passwd"},
+      {"curl FILE://localhost/home/user/.aws/%63onfig", "fs.read /home/user/.aws/config"},
+      {"curl 'file:///etc/{a,b}'", "fs.read ?"},
+      {"curl file://elsewhere/etc/x", "fs.read ?"},
+      {"git ls-remote file:///srv/r", "fs.read /srv/r"},
+      {"sftp me@web1", "network.request host=web1; process.exec opaque [remote]"},
       {"curl \"https://a.example\\\\@b.example\"", "network.request host=?"},
   });
 }

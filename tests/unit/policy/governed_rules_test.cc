@@ -282,6 +282,22 @@ TEST_F(GovernedRulesTest, ItemsAndExpiredRulesAreOnRecordOnce) {
   EXPECT_THAT(json::serialize(items[0]), HasSubstr("Look at this."));
 }
 
+// RU-20: the first call, also where another rule refuses it.
+TEST_F(GovernedRulesTest, ARefusedCallSaysThatARuleHasExpired) {
+  in_force(
+      "autonomy: {tier: act_auto}\n"
+      "rules:\n"
+      "  - {id: old, then: deny, when: {class: fs.read}, expires: 2001-01-01T00:00:00Z}\n"
+      "  - {id: no, then: deny, when: {class: fs.write}}\n");
+  for (const char* path : {"/w/a", "/w/b"}) {
+    Call refused = write(path);
+    refused.tool_call_id = path;
+    ASSERT_TRUE(call(refused));
+  }
+  EXPECT_EQ(upstream->calls.size(), 0U);
+  EXPECT_EQ(entries_of_topic("rules").size(), 1U);
+}
+
 // RU-1: without the key nothing of a record or of the hash changes.
 TEST_F(GovernedRulesTest, APolicyWithoutRulesLeavesNoTrace) {
   in_force("autonomy: {tier: act_auto}\nworkspace: /w\n");

@@ -193,8 +193,9 @@ TEST(RulesReaderTest, UnknownWordsAreErrorsWithASuggestion) {
   EXPECT_THAT(fault_of_rule("id: a, then: deny, when: {host: 'a b'}"), HasSubstr("neither a host"));
   EXPECT_THAT(fault_of_rule("id: a, then: deny, when: {args: {type: arg_nmber, value: {at: /a}}}"),
               HasSubstr("unknown constraint"));
-  EXPECT_THAT(fault_of_rule("id: a, then: deny, when: {args: {type: arg_number, value: {at: /a}}}"),
+  EXPECT_THAT(fault_of_rule("id: a, then: deny, when: {args: {type: arg_number, value: {at: a}}}"),
               HasSubstr("`{at, min?, max?}`"));
+  EXPECT_THAT(fault_of_rule("id: a, then: [deny]"), HasSubstr("one word belongs here"));
 }
 
 // RU-2, RU-3: what each kind of rule makes of yes, no and unknown.
@@ -326,21 +327,30 @@ TEST(RulesTest, ConditionsOfTheCall) {
   EXPECT_EQ(verdict("id: a, then: deny, when: {server: claude-code, tool: 'W*e'}", {}),
             RuleVerdict::Refused);
   EXPECT_EQ(verdict("id: a, then: deny, when: {tool: Writ}", {}), RuleVerdict::Open);
+  EXPECT_EQ(verdict("id: a, then: deny, when: {recursive: [false]}", {}), RuleVerdict::Refused);
+  EXPECT_EQ(verdict("id: a, then: deny, when: {recursive: [true]}", {}), RuleVerdict::Open);
+  EXPECT_THAT(fault_of_rule("id: a, then: deny, when: {recursive: [true, false]}"),
+              HasSubstr("leave the condition out"));
 }
 
 // RU-15
 TEST(RulesTest, ArgNumberHoldsForNumbersInItsRange) {
   const auto found = [](const std::string& limits, json::value amount) {
     return verdict(
-        "id: a, then: deny, when: {args: {type: arg_number, value: {at: /n, " + limits + "}}}",
+        "id: a, then: deny, when: {args: {type: arg_number, value: {at: /n" + limits + "}}}",
         {.tool = "pay", .input = {{"n", std::move(amount)}}, .front = "mcp", .server = "s"});
   };
-  EXPECT_EQ(found("max: 50", 50), RuleVerdict::Refused);
-  EXPECT_EQ(found("max: 50", 50.5), RuleVerdict::Open);
-  EXPECT_EQ(found("max: 50", "20"), RuleVerdict::Open);
-  EXPECT_EQ(found("min: -1, max: 1", -1), RuleVerdict::Refused);
-  EXPECT_EQ(found("min: 1", 18446744073709551615U), RuleVerdict::Refused);
-  EXPECT_EQ(found("min: 1", nullptr), RuleVerdict::Open);
+  EXPECT_EQ(found(", max: 50", 50), RuleVerdict::Refused);
+  EXPECT_EQ(found(", max: 50", 50.5), RuleVerdict::Open);
+  EXPECT_EQ(found(", max: 50", "20"), RuleVerdict::Open);
+  EXPECT_EQ(found(", min: -1, max: 1", -1), RuleVerdict::Refused);
+  EXPECT_EQ(found(", min: 1", 18446744073709551615U), RuleVerdict::Refused);
+  EXPECT_EQ(found(", min: 1", nullptr), RuleVerdict::Open);
+  EXPECT_EQ(found("", 7), RuleVerdict::Refused);
+  EXPECT_EQ(found("", "7"), RuleVerdict::Open);
+  EXPECT_THAT(fault_of_rule("id: a, then: deny, when: {args: {type: arg_number, value: {at: /n, "
+                            "min: 5, max: 1}}}"),
+              HasSubstr("no number fits"));
 }
 
 const std::string kBank =
@@ -459,7 +469,10 @@ TEST(RulesReaderTest, APolicyTakesOverAnotherAndDropsRules) {
   EXPECT_THAT(fault_of("extends: coding\nwithout: [nothing]\nrules: []\n"),
               HasSubstr("p.yaml:3:11: `nothing` is no rule"));
   EXPECT_THAT(fault_of("extends: coding\nwithout: [work, work]\nrules: []\n"), HasSubstr("twice"));
-  EXPECT_THAT(fault_of("extends: coding\nrules: [{id: work, then: deny}]\n"), HasSubstr("twice"));
+  EXPECT_THAT(fault_of("extends: coding\nrules: [{id: work, then: deny}]\n"),
+              HasSubstr("p.yaml:3:14: rule `work` is there twice, first in the policy that this"));
+  EXPECT_THAT(fault_of("extends: coding\nwithout: work\n"), HasSubstr("a list belongs here"));
+  EXPECT_THAT(fault_of("without: [work]\nrules: []\n"), HasSubstr("`without` needs `extends`"));
   EXPECT_THAT(fault_of("extends: strict\n"), HasSubstr("only one level"));
   EXPECT_THAT(fault_of("extends: /nowhere.yaml\n"), HasSubstr("p.yaml:2:10: cannot be read"));
 }
@@ -489,6 +502,11 @@ TEST(RulesReaderTest, AnExampleThatFailsMakesThePolicyInvalid) {
   EXPECT_THAT(
       fault_of(rule + "/etc/y}]\n"),
       HasSubstr("p.yaml:8:17: rule `e` matches this example, which is one of its `misses`"));
+  // The names of each mapping of `when` are tried.
+  const std::string two =
+      "id: e, then: deny, when: [{tool: Write, path: /a}, {tool: Edit, path: /b}], examples: ";
+  EXPECT_THAT(fault_of_rule(two + "{hits: [{file_path: /a}, {file_path: /b}]}"), IsEmpty());
+  EXPECT_THAT(fault_of_rule(two + "{misses: [{file_path: /b}]}"), HasSubstr("matches"));
 }
 
 // RU-33: a restrictive rule looks at both forms, an `allow` rule needs both; `unless` turns that
@@ -574,6 +592,12 @@ TEST(RulesTest, TheAgentIsToldWhichRuleAndWhy) {
           gone)
           .text,
       "Rule `no` asks: say why /srv in /w on unknown");
+  EXPECT_EQ(see("rules: [{id: no, then: deny, when: {tool: 'delete_*'}}]\n", gone).text,
+            "Blocked by rule `no`: it deletes `/srv` recursively, a call of `delete_directory`");
+  EXPECT_EQ(
+      see("rules: [{id: no, then: deny, when: {agent: a}}]\n", {.tool = "TodoWrite", .agent = "a"})
+          .text,
+      "Blocked by rule `no`: it prints, plans or asks its user, a call by `a`");
   Scene hidden = gone;
   hidden.input = {{"path", "/srv/a\u202eb" + std::string(300, 'x')}};
   const std::string text = see("rules: [{id: no, then: deny, message: '${path}'}]\n", hidden).text;

@@ -61,6 +61,33 @@ TEST(RuleWarnings, WhatIsProbablyNotMeantIsSaid) {
               ElementsAre("no_workspace"));
 }
 
+// RU-74: a warning says no more than is so. The rule of a restriction that a link meets is met.
+TEST(RuleWarnings, WhatIsSaidIsSo) {
+  const auto text = [](const std::string& rule) {
+    const Result<Policy> policy = read_policy("version: 1\nrules: [" + rule + "]\n", "p.yaml");
+    EXPECT_TRUE(policy.has_value()) << policy.error().message;
+    const auto found = rules::warnings(*policy->rules, {});
+    return found.empty() ? "" : found.front().code + ": " + found.front().text;
+  };
+  const std::string never = "unreachable: rule `a` has conditions that never hold together";
+  const std::string by_link =
+      "unreachable: rule `a` has conditions that hold together only where a link leads elsewhere";
+  EXPECT_EQ(text("{id: a, then: deny, when: {inside: /a, outside: /a}}"), by_link);
+  EXPECT_EQ(text("{id: a, then: allow, when: {inside: /a, outside: /a}}"), never);
+  EXPECT_EQ(text("{id: a, then: deny, when: {path: /a/b}, unless: {path: '/a/**'}}"), by_link);
+  EXPECT_EQ(text("{id: a, then: deny, when: {class: none, path: /a}}"), never);
+  EXPECT_EQ(text("{id: a, then: deny, when: {path: /a, class: fs.read}, unless: {class: fs.read}}"),
+            never);
+  EXPECT_EQ(text("{id: a, then: allow, when: {tool: '*'}}"),
+            "allows_all: rule `a` allows every effect");
+  EXPECT_EQ(text("{id: a, then: allow, unless: {class: fs.delete}}"),
+            "allows_all: rule `a` allows every effect that `unless` does not name");
+  EXPECT_EQ(text("{id: a, then: allow, when: {recursive: true}}"), "");
+  EXPECT_EQ(text("{id: a, then: deny, when: {server: '*', class: fs.read}}"),
+            "unreachable: rule `a` names the server `*`: `*` is a wildcard in names of tools only; "
+            "leave `server` out to match every server");
+}
+
 // RU-79 (partly): no warnings.
 TEST(RuleWarnings, ShippedPoliciesHaveNone) {
   for (const ShippedPolicy& shipped : shipped_policies()) {
