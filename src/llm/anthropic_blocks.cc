@@ -289,15 +289,15 @@ bool AnthropicAdapter::pass_repeated(const net::SseEvent& event, EventSink& out)
   const auto found = blocks_.find(repeated_index_);
   if (found == blocks_.end()) return false;
   Block& block = found->second;
-  const std::optional<std::string_view> text = repeated_.text_of(event.data);
-  if (!text) return false;
-  const core::PassedText passed = push(block, *text);
+  const auto delta = repeated_.read(event.data);
+  if (!delta) return false;
+  const core::PassedText passed = push(block, delta->text);
   const std::string leaves = passed.text();
   block.last_delta = event.data;
-  if (leaves == *text) {
+  if (leaves == delta->text) {
     out.event(event.name, event.data);
   } else if (!leaves.empty()) {
-    out.event(event.name, with_text(event.data, *text, leaves));
+    out.event(event.name, with_text(event.data, *delta, leaves));
   }
   if (passed.block) end(*passed.block, out);
   return true;
@@ -308,7 +308,7 @@ void AnthropicAdapter::learn(const Block& block, const Event& event) {
                      event.value.at("delta").get_object().size() == 2 &&
                      block.sent_index == block.index;
   if (!plain || complete_ || whole_body_) return;
-  repeated_.learn(event.data, "/delta/text");
+  repeated_.learn(event.data, {.text = "/delta/text"});
   repeated_index_ = block.index;
 }
 

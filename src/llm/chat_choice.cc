@@ -86,18 +86,18 @@ Task<void> ChatAdapter::take_choice(Chunk chunk, EventSink& out) {
 // True: the chunk is like one that `take_choice` has seen, and its text went the same way.
 bool ChatAdapter::pass_repeated(std::string_view data, EventSink& out) {
   if (repeated_choice_ == nullptr || repeated_choice_->over || !queue_.empty()) return false;
-  const std::optional<std::string_view> text = repeated_.text_of(data);
-  if (!text) return false;
+  const auto delta = repeated_.read(data);
+  if (!delta) return false;
   Choice& choice = *repeated_choice_;
-  const core::PassedText passed = push(choice, "content", *text);
+  const core::PassedText passed = push(choice, "content", delta->text);
   const std::string leaves = passed.text();
   if (passed.block) {
     if (!leaves.empty()) send_text(choice, "content", leaves, out);
     end(choice, *passed.block, out);
-  } else if (leaves == *text) {
+  } else if (leaves == delta->text) {
     put(data, out);
   } else if (!leaves.empty()) {
-    put(with_text(data, *text, leaves), out);
+    put(with_text(data, *delta, leaves), out);
   }
   return true;
 }
@@ -105,7 +105,8 @@ bool ChatAdapter::pass_repeated(std::string_view data, EventSink& out) {
 void ChatAdapter::learn(Choice& choice, const Chunk& chunk) {
   if (!repeated_.may_learn() || !is_repeatable(chunk)) return;
   const bool padded = !text_in(chunk.value, "obfuscation").empty();
-  repeated_.learn(chunk.data, "/choices/0/delta/content", padded ? "/obfuscation" : "");
+  repeated_.learn(chunk.data,
+                  {.text = "/choices/0/delta/content", .padding = padded ? "/obfuscation" : ""});
   repeated_choice_ = &choice;
 }
 

@@ -1,6 +1,7 @@
 #include "llm/repeated_delta.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "llm/json_splice.h"
 #include "sallyport/json.h"
@@ -8,6 +9,8 @@
 namespace sallyport::llm {
 
 namespace {
+
+constexpr std::size_t kMostDigits = 15;  // any such number is held exactly
 
 // Is this the inside of a JSON string that says what it means, without escapes?
 bool is_plain(std::string_view inside) {
@@ -20,13 +23,10 @@ bool is_plain(std::string_view inside) {
   return all < 0x80 || is_utf8(inside);
 }
 
-// The inside of a string that stands in `data`.
-std::optional<std::string_view> inside_at(std::string_view data, std::string_view pointer) {
-  const std::string_view value = value_at(data, pointer);
-  if (value.size() < 2 || value[0] != '"') return std::nullopt;
-  const std::string_view inside = value.substr(1, value.size() - 2);
-  if (!is_plain(inside)) return std::nullopt;
-  return inside;
+bool is_whole(std::string_view number) {
+  return !number.empty() && number.size() <= kMostDigits &&
+         number.find_first_not_of("0123456789") == number.npos &&
+         (number.size() == 1 || number[0] != '0');
 }
 
 std::size_t place_in(std::string_view data, std::string_view part) {
@@ -35,52 +35,70 @@ std::size_t place_in(std::string_view data, std::string_view part) {
 
 }  // namespace
 
-void RepeatedDelta::learn(std::string_view data, std::string_view pointer,
-                          std::string_view padding) {
+void RepeatedDelta::learn(std::string_view data, const Places& places) {
   if (!may_learn() || data.size() > kLongest) return;
   ++in_vain_;
-  before_.clear();
-  const auto text = inside_at(data, pointer);
-  if (!text) return;
-  const std::size_t begin = place_in(data, *text);
-  const std::size_t end = begin + text->size();
-  padded_ = !padding.empty();
-  std::size_t stop = data.size();
-  behind_.clear();
-  if (padded_) {
-    const auto padded = inside_at(data, padding);
-    if (!padded || place_in(data, *padded) < end) return;
-    stop = place_in(data, *padded);
-    behind_ = data.substr(stop + padded->size());
+  holes_.clear();
+  std::vector<std::pair<std::string_view, Kind>> values;
+  for (const auto& [pointer, kind] :
+       {std::pair(places.text, Kind::Text), std::pair(places.padding, Kind::Padding),
+        std::pair(places.number, Kind::Number)}) {
+    if (pointer.empty()) continue;
+    std::string_view value = value_at(data, pointer);
+    if (kind != Kind::Number && value.size() >= 2) value = value.substr(1, value.size() - 2);
+    if (kind == Kind::Number ? !is_whole(value) : !is_plain(value)) return;
+    values.emplace_back(value, kind);
   }
-  before_ = data.substr(0, begin);
-  between_ = data.substr(end, stop - end);
+  std::ranges::sort(values, {}, [](const auto& value) { return value.first.data(); });
+  std::size_t at = 0;
+  for (const auto& [value, kind] : values) {
+    const std::size_t begin = place_in(data, value);
+    holes_.push_back({std::string(data.substr(at, begin - at)), kind});
+    at = begin + value.size();
+  }
+  behind_ = data.substr(at);
 }
 
-std::optional<std::string_view> RepeatedDelta::text_of(std::string_view data) {
-  if (before_.empty() || data.size() > kLongest || !data.starts_with(before_)) return std::nullopt;
-  const std::size_t end = std::min(data.find('"', before_.size()), data.size());
-  const std::string_view text = data.substr(before_.size(), end - before_.size());
-  std::string_view rest = data.substr(end);
-  if (!rest.starts_with(between_)) return std::nullopt;
-  rest.remove_prefix(between_.size());
-  if (padded_) {
-    const std::size_t padding = std::min(rest.find('"'), rest.size());
-    if (!is_plain(rest.substr(0, padding))) return std::nullopt;
-    rest.remove_prefix(padding);
+std::optional<RepeatedDelta::Delta> RepeatedDelta::read(std::string_view data) {
+  if (holes_.empty() || data.size() > kLongest) return std::nullopt;
+  Delta delta;
+  std::string_view rest = data;
+  for (const Hole& hole : holes_) {
+    if (!rest.starts_with(hole.before)) return std::nullopt;
+    rest.remove_prefix(hole.before.size());
+    const bool number = hole.kind == Kind::Number;
+    const std::size_t end =
+        std::min(number ? rest.find_first_not_of("0123456789") : rest.find('"'), rest.size());
+    const std::string_view value = rest.substr(0, end);
+    if (number ? !is_whole(value) : !is_plain(value)) return std::nullopt;
+    if (number) delta.number = value;
+    if (hole.kind == Kind::Text) delta.text = value;
+    rest.remove_prefix(end);
   }
-  if (rest != behind_ || text.empty() || !is_plain(text)) return std::nullopt;
+  if (rest != behind_ || delta.text.empty()) return std::nullopt;
   in_vain_ = 0;
-  return text;
+  return delta;
 }
 
-std::string with_text(std::string_view data, std::string_view part, std::string_view text) {
-  const std::size_t begin = place_in(data, part);
+std::string with_text(std::string_view data, const RepeatedDelta::Delta& delta,
+                      std::string_view text, std::string_view number) {
   std::string out;
-  out.reserve(data.size() + text.size() + 16);
-  out.append(data.substr(0, begin - 1));
-  append_canonical_string(out, text);
-  out.append(data.substr(begin + part.size() + 1));
+  out.reserve(data.size() + text.size() + 32);
+  const std::size_t text_at = place_in(data, delta.text) - 1;  // its quote
+  const std::size_t number_at = number.empty() ? data.size() : place_in(data, delta.number);
+  std::size_t at = 0;
+  const auto put_text = [&] {
+    out.append(data.substr(at, text_at - at));
+    append_canonical_string(out, text);
+    at = text_at + delta.text.size() + 2;
+  };
+  if (text_at < number_at) put_text();
+  if (!number.empty()) {
+    out.append(data.substr(at, number_at - at)).append(number);
+    at = number_at + delta.number.size();
+  }
+  if (number_at < text_at) put_text();
+  out.append(data.substr(at));
   return out;
 }
 

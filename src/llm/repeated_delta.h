@@ -1,43 +1,58 @@
 // Recognises an event that differs from an earlier one only in its text. A stream has hundreds of
 // them, and what an adapter has learnt from the bytes around the text holds for each of them.
 //
-//   repeated.learn(data, "/choices/0/delta/content", "/obfuscation");
-//   if (const auto text = repeated.text_of(next)) ...  // `next` need not be read as JSON
+//   repeated.learn(data, {.text = "/choices/0/delta/content", .padding = "/obfuscation"});
+//   if (const auto delta = repeated.read(next)) ...  // `next` need not be read as JSON
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sallyport::llm {
 
 // One for each stream; owned by its adapter.
 class RepeatedDelta {
  public:
-  // False: events of this stream differ in more than their text, and learning them is in vain.
-  bool may_learn() const { return in_vain_ < kMostInVain; }
-  // `data` is valid JSON with a string at `pointer`. A string at `padding` may differ as well; there
-  // may be none. Learns nothing from a text with escapes.
-  void learn(std::string_view data, std::string_view pointer, std::string_view padding = {});
-  void forget() { before_.clear(); }
+  // Where values stand that may differ, as JSON Pointers; empty: there is none.
+  struct Places {
+    std::string_view text;       // a string
+    std::string_view padding{};  // a string that counts for nothing
+    std::string_view number{};   // a whole number
+  };
+  // What differs, as views into the event.
+  struct Delta {
+    std::string_view text{};    // without its quotes; never empty
+    std::string_view number{};  // its digits
+  };
 
-  // The text of an event that is like the learnt one; never empty. Nothing: the event has another
-  // form, or its text has escapes. What is returned was proved to be valid JSON like the learnt one.
-  std::optional<std::string_view> text_of(std::string_view data);
+  // False: events of this stream differ in more, and learning them is in vain.
+  bool may_learn() const { return in_vain_ < kMostInVain; }
+  // `data` is valid JSON that has these values. Learns nothing from a text with escapes.
+  void learn(std::string_view data, const Places& places);
+  // Nothing: the event has another form, or its text has escapes. Else it is valid JSON, and all
+  // other values are those of the event that was learnt.
+  std::optional<Delta> read(std::string_view data);
 
  private:
   static constexpr std::size_t kMostInVain = 8;
   static constexpr std::size_t kLongest = 64 * 1024;
 
-  std::string before_;   // the text, with its first quote; empty: nothing is learnt
-  std::string between_;  // text and padding, quotes included; without padding, all behind the text
-  std::string behind_;   // the padding, with its last quote
-  bool padded_ = false;
+  enum class Kind { Text, Padding, Number };
+  struct Hole {
+    std::string before;  // the bytes between the hole before and this one, quotes included
+    Kind kind;
+  };
+
+  std::vector<Hole> holes_;  // in their order; empty: nothing is learnt
+  std::string behind_;       // the last of them
   std::size_t in_vain_ = 0;  // how often was learnt since something was recognised
 };
 
-// `data` with another text in place of the string whose inside `part` is, a view into `data`.
-std::string with_text(std::string_view data, std::string_view part, std::string_view text);
+// `data` with another text and another number; `delta` was read from it.
+std::string with_text(std::string_view data, const RepeatedDelta::Delta& delta,
+                      std::string_view text, std::string_view number = {});
 
 }  // namespace sallyport::llm

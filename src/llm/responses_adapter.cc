@@ -173,6 +173,7 @@ Task<void> ResponsesAdapter::on_own_event(const net::SseEvent& event, EventSink&
     out.event(event.name, event.data);
     co_return Result<void>{};
   }
+  if (const auto repeated = on_repeated(event, out)) co_return *repeated;
   auto in = read(event);
   if (!in) {
     if (in.error().code != ErrorCode::Exhausted) in.error().code = ErrorCode::Corrupt;
@@ -373,12 +374,16 @@ Result<ResponsesAdapter::MaybeBlocked> ResponsesAdapter::check_response(const js
 std::string ResponsesAdapter::numbered(const Incoming& in, Splice edits) {
   latest_ = next_;
   if (const auto number = count_in(in.value, "sequence_number")) {
-    if (!renumbers_) next_ = *number;
-    latest_ = next_;
-    if (*number != next_) edits.replace("/sequence_number", fmt::to_string(next_));
-    ++next_;
+    const std::uint64_t own = next_number(*number);
+    if (*number != own) edits.replace("/sequence_number", fmt::to_string(own));
   }
   return edits.applied(in.data);
+}
+
+std::uint64_t ResponsesAdapter::next_number(std::uint64_t of_provider) {
+  if (!renumbers_) next_ = of_provider;
+  latest_ = next_;
+  return next_++;
 }
 
 void ResponsesAdapter::send(EventSink& out, const Incoming& in, Splice edits, bool last) {

@@ -22,6 +22,7 @@
 
 #include "llm/answer_adapter.h"
 #include "llm/json_splice.h"
+#include "llm/repeated_delta.h"
 #include "llm/responses_items.h"
 #include "llm/responses_texts.h"
 
@@ -116,6 +117,7 @@ class ResponsesAdapter final : public AnswerAdapter {
   static std::string stop_reason(const json::value& response);
   // An event of the provider with the next number.
   std::string numbered(const Incoming& in, Splice edits);
+  std::uint64_t next_number(std::uint64_t of_provider);
   void send(EventSink& out, const Incoming& in, Splice edits = {}, bool last = false);
   // Sends an event of ours. `members` stand behind `type` and `sequence_number`.
   void make(EventSink& out, std::string_view type, std::string_view members, bool last = false);
@@ -137,6 +139,10 @@ class ResponsesAdapter final : public AnswerAdapter {
   static std::string pointer_of(const TextRule& rule, std::uint64_t number);
   static std::optional<Place> place_of(const TextRule& rule, const json::value& event);
   Result<void> on_delta(const Incoming& in, const TextRule& rule, EventSink& out);
+  // Deltas of one text that differ only in it. Nothing: another event.
+  std::optional<Result<void>> on_repeated(const net::SseEvent& event, EventSink& out);
+  Result<void> after_delta(const Place& place, const TextRule& rule, TextStep step, EventSink& out);
+  void learn(const Incoming& in, const TextRule& rule, const Place& place);
   Result<void> on_text_done(const Incoming& in, const TextRule& rule, EventSink& out);
   Result<void> on_part(const Incoming& in, bool done, EventSink& out);
   Result<void> on_shell_output(const Incoming& in, EventSink& out);
@@ -165,6 +171,7 @@ class ResponsesAdapter final : public AnswerAdapter {
   Result<MaybeBlocked> check_texts(const ItemTexts& texts, std::size_t inside,
                                    const std::string& pointer, Splice& edits);
   Result<MaybeBlocked> check_extras(const Incoming& in);
+  static bool is_member(std::string_view name);  // of events, as the API defines them
 
   // responses_calls.cc
   bool begins_call(const Incoming& in) const;
@@ -234,6 +241,9 @@ class ResponsesAdapter final : public AnswerAdapter {
   std::string begun_;         // the last event of a running response, as it left
   std::map<std::uint64_t, Item> items_;
   std::map<TextPlace, Stream> streams_;
+  RepeatedDelta repeated_;
+  Place repeated_place_;                     // of the text whose deltas `repeated_` knows
+  const TextRule* repeated_rule_ = nullptr;  // the same
   std::optional<Held> held_;
   std::map<std::uint64_t, std::list<Incoming>> queue_;  // of items behind the held call
   std::uint64_t waiting_ = 0;                           // bytes of held and queued events

@@ -68,11 +68,15 @@ Result<ResponsesAdapter::MaybeBlocked> ResponsesAdapter::check_texts(const ItemT
   return MaybeBlocked{};
 }
 
+bool ResponsesAdapter::is_member(std::string_view name) {
+  return std::ranges::find(kEventMembers, name) != kEventMembers.end();
+}
+
 Result<ResponsesAdapter::MaybeBlocked> ResponsesAdapter::check_extras(const Incoming& in) {
   ItemTexts texts;
   for (const auto& [name, value] : in.value.get_object()) {
     if (value.is_number() || value.is_bool() || value.is_null()) continue;
-    if (std::ranges::find(kEventMembers, std::string_view(name)) != kEventMembers.end()) continue;
+    if (is_member(name)) continue;
     add_unknown_texts(texts, value, fmt::format("/{}{}", in.type, pointer_to("", name)),
                       in.index.value_or(kNoItem));
   }

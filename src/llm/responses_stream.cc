@@ -1,8 +1,10 @@
 // Texts of Responses that come in deltas, each with its own gate (MP-40).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/json.hpp>
+#include <charconv>
 
 #include "base/try.h"
 #include "llm/responses_adapter.h"
@@ -105,13 +107,60 @@ Result<void> ResponsesAdapter::on_delta(const Incoming& in, const TextRule& rule
     drop_logprobs(in.value, "", edits);
     send(out, in, std::move(edits));
   }
+  learn(in, rule, *place);
+  return after_delta(*place, rule, std::move(step), out);
+}
+
+Result<void> ResponsesAdapter::after_delta(const Place& place, const TextRule& rule, TextStep step,
+                                           EventSink& out) {
   if (step.block) {
-    return end_blocked(out, {.block = std::move(*step.block),
-                             .item = place->text.item,
-                             .pointer = place->text.pointer});
+    return end_blocked(
+        out,
+        {.block = std::move(*step.block), .item = place.text.item, .pointer = place.text.pointer});
   }
   if (rule.kind != ChannelKind::Text) return {};
-  return release_annotations(place->text.item, place->channel.part, out);
+  return release_annotations(place.text.item, place.channel.part, out);
+}
+
+// An event like one that `on_delta` has seen: its text goes the same way.
+std::optional<Result<void>> ResponsesAdapter::on_repeated(const net::SseEvent& event,
+                                                          EventSink& out) {
+  if (repeated_rule_ == nullptr || held_ || !queue_.empty() || event.too_long) return std::nullopt;
+  const auto delta = repeated_.read(event.data);
+  const auto item = items_.find(repeated_place_.text.item);
+  if (!delta || item == items_.end() || item->second.call) return std::nullopt;
+  Result<TextStep> step = texts_.push(repeated_place_.text, repeated_place_.channel, delta->text);
+  if (!step) return Result<void>(std::unexpected(std::move(step).error()));
+  if (step->text.empty()) {
+    withheld();
+  } else {
+    std::uint64_t number = 0;
+    std::from_chars(delta->number.data(), delta->number.data() + delta->number.size(), number);
+    const std::uint64_t own = next_number(number);
+    if (own == number && !step->changed) {
+      out.event(event.name, event.data);
+    } else {
+      out.event(event.name, with_text(event.data, *delta, step->text, fmt::to_string(own)));
+    }
+  }
+  return after_delta(repeated_place_, *repeated_rule_, std::move(*step), out);
+}
+
+void ResponsesAdapter::learn(const Incoming& in, const TextRule& rule, const Place& place) {
+  const json::object& members = in.value.get_object();
+  const json::array* const logprobs = array_in(in.value, "logprobs");
+  if (!repeated_.may_learn() || !rule.part || !in.type.ends_with(".delta") ||
+      text_in(in.value, "type").empty() || (logprobs != nullptr && !logprobs->empty()) ||
+      !count_in(in.value, "sequence_number") ||
+      !std::ranges::all_of(members, [](const auto& one) { return is_member(one.key()); })) {
+    return;
+  }
+  const bool padded = !text_in(in.value, "obfuscation").empty();
+  repeated_.learn(
+      in.data,
+      {.text = "/delta", .padding = padded ? "/obfuscation" : "", .number = "/sequence_number"});
+  repeated_place_ = place;
+  repeated_rule_ = &rule;
 }
 
 Result<void> ResponsesAdapter::on_text_done(const Incoming& in, const TextRule& rule,

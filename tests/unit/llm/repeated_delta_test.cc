@@ -11,7 +11,8 @@
 namespace sallyport::llm::test {
 namespace {
 
-constexpr std::string_view kPointer = "/choices/0/delta/content";
+constexpr RepeatedDelta::Places kChat{.text = "/choices/0/delta/content"};
+constexpr RepeatedDelta::Places kPadded{.text = kChat.text, .padding = "/obfuscation"};
 
 std::string chunk(std::string_view text, std::string_view created = "1",
                   std::string_view more = "") {
@@ -41,6 +42,11 @@ std::vector<std::string> pieces(std::mt19937& chance) {
   for (std::size_t i = 0; i < 24; ++i) all.emplace_back(kParts[one(chance)]);
   if (chance() % 3 == 0) all.insert(all.end(), {"FORBID", "DEN", " never"});
   return all;
+}
+
+std::string read_text(RepeatedDelta& repeated, const std::string& data) {
+  const auto delta = repeated.read(data);
+  return delta ? std::string(delta->text) : "nothing was recognised";
 }
 
 struct Sent {
@@ -119,32 +125,67 @@ TEST(RepeatedDelta, AStreamOfMessagesLeavesAsIfEachDeltaWereRead) {
   }
 }
 
+// MP-5, MP-41, MP-43
+TEST(RepeatedDelta, AStreamOfResponsesLeavesAsIfEachDeltaWereRead) {
+  const std::string begin =
+      sse(R"({"type":"response.created","sequence_number":0,"response":{"id":"r","object":"response",)"
+          R"("status":"in_progress","output":[]}})") +
+      sse(R"({"type":"response.output_item.added","sequence_number":1,"output_index":0,"item":{"id":)"
+          R"("m","type":"message","status":"in_progress","role":"assistant","content":[]}})") +
+      sse(R"({"type":"response.content_part.added","sequence_number":2,"item_id":"m","output_index":)"
+          R"(0,"content_index":0,"part":{"type":"output_text","text":"","annotations":[]}})");
+  const auto said = [](std::string_view text, int number, std::string_view space) {
+    return sse(fmt::format(
+        R"({{"type":"response.output_text.delta",{}"sequence_number":{},"item_id":"m",)"
+        R"("output_index":0,"content_index":0,"delta":"{}","logprobs":[],"obfuscation":"{}"}})",
+        space, number, text, std::string(1 + number % 5, 'x')));
+  };
+  constexpr std::string_view kTabs = "\t\t";
+  std::mt19937 chance(7);
+  for (int round = 0; round < 300; ++round) {
+    std::string alike = begin;
+    std::string differing = begin;
+    int number = 2;
+    for (const std::string& piece : pieces(chance)) {
+      ++number;
+      alike += said(piece, number, "");
+      differing += said(piece, number, kTabs.substr(number % 2));
+    }
+    const Sent fast = answer(Api::OpenAiResponses, alike);
+    Sent slow = answer(Api::OpenAiResponses, differing);
+    for (SentEvent& event : slow.events) event.data = without(event.data, "\t");
+    ASSERT_EQ(fast.events, slow.events);
+    ASSERT_EQ(fast.asked.pushed, slow.asked.pushed);
+    ASSERT_GT(fast.events.size(), 3u);
+  }
+}
+
 // MP-8: what the provider pads a chunk with differs each time, and passes.
 TEST(RepeatedDelta, ItsPaddingMayDifferToo) {
   RepeatedDelta repeated;
-  repeated.learn(chunk("a", "1", R"(,"obfuscation":"xyz")"), kPointer, "/obfuscation");
-  EXPECT_EQ(repeated.text_of(chunk("more", "1", R"(,"obfuscation":"q")")), "more");
-  EXPECT_EQ(repeated.text_of(chunk("more", "1", R"(,"obfuscation":"")")), "more");
-  EXPECT_FALSE(repeated.text_of(chunk("more", "1", R"(,"obfuscation":"a\n")")));
-  EXPECT_FALSE(repeated.text_of(chunk("more", "1", R"(,"obfuscation":"a","usage":{})")));
-  EXPECT_FALSE(repeated.text_of(chunk("more")));
+  repeated.learn(chunk("a", "1", R"(,"obfuscation":"xyz")"), kPadded);
+  EXPECT_EQ(read_text(repeated, chunk("more", "1", R"(,"obfuscation":"q")")), "more");
+  EXPECT_EQ(read_text(repeated, chunk("more", "1", R"(,"obfuscation":"")")), "more");
+  EXPECT_FALSE(repeated.read(chunk("more", "1", R"(,"obfuscation":"a\n")")));
+  EXPECT_FALSE(repeated.read(chunk("more", "1", R"(,"obfuscation":"a","usage":{})")));
+  EXPECT_FALSE(repeated.read(chunk("more")));
 }
 
 // MP-41, MP-44: a provider cannot hide a member, a second text or bad bytes in a text.
 TEST(RepeatedDelta, NothingButAPlainTextIsRecognised) {
   RepeatedDelta repeated;
-  EXPECT_FALSE(repeated.text_of(chunk("a")));
-  repeated.learn(chunk("a"), kPointer);
-  EXPECT_EQ(repeated.text_of(chunk("b c")), "b c");
-  EXPECT_EQ(repeated.text_of(chunk("Grüße")), "Grüße");
+  EXPECT_FALSE(repeated.read(chunk("a")));
+  repeated.learn(chunk("a"), kChat);
+  EXPECT_EQ(read_text(repeated, chunk("b c")), "b c");
+  EXPECT_EQ(read_text(repeated, chunk("Grüße")), "Grüße");
   for (const std::string_view text : {"", "a\\n", "a\nb", "\x01", "\xff", "\xc3", "x\"",
                                       R"(x","content":"y)", R"(x"},"unknown":{"content":"y)"}) {
-    EXPECT_FALSE(repeated.text_of(chunk(text))) << text;
+    EXPECT_FALSE(repeated.read(chunk(text))) << text;
   }
-  EXPECT_FALSE(repeated.text_of(chunk("b", "2")));
-  EXPECT_FALSE(repeated.text_of(chunk("b") + " "));
-  EXPECT_FALSE(repeated.text_of(chunk("b", "1", R"(,"x":1)")));
-  EXPECT_FALSE(repeated.text_of(chunk("b").substr(0, 100)));
+  EXPECT_FALSE(repeated.read(chunk("b", "2")));
+  EXPECT_FALSE(repeated.read(chunk("b") + " "));
+  EXPECT_FALSE(repeated.read(chunk("b", "1", R"(,"x":1)")));
+  EXPECT_FALSE(repeated.read(chunk("b").substr(0, 100)));
 }
 
 // MP-44
@@ -158,17 +199,25 @@ TEST(RepeatedDelta, WhatNeverRepeatsIsNotLearntForEver) {
   RepeatedDelta repeated;
   int learnt = 0;
   for (; repeated.may_learn() && learnt < 100; ++learnt) {
-    repeated.learn(chunk("a", fmt::to_string(learnt)), kPointer);
-    EXPECT_FALSE(repeated.text_of(chunk("b", fmt::to_string(learnt + 1))));
+    repeated.learn(chunk("a", fmt::to_string(learnt)), kChat);
+    EXPECT_FALSE(repeated.read(chunk("b", fmt::to_string(learnt + 1))));
   }
   EXPECT_EQ(learnt, 8);
 }
 
 // MP-5
 TEST(RepeatedDelta, AnotherTextStandsInItsPlace) {
-  const std::string data = chunk("old");
-  const std::string_view part = std::string_view(data).substr(data.find("old"), 3);
-  EXPECT_EQ(with_text(data, part, "n\"ew"), chunk("n\\\"ew"));
+  const std::string data = chunk("old", "7");
+  RepeatedDelta repeated;
+  repeated.learn(data, {.text = kChat.text, .number = "/created"});
+  const auto delta = repeated.read(data);
+  ASSERT_TRUE(delta);
+  EXPECT_EQ(delta->number, "7");
+  EXPECT_EQ(with_text(data, *delta, "n\"ew"), chunk("n\\\"ew", "7"));
+  EXPECT_EQ(with_text(data, *delta, "new", "12"), chunk("new", "12"));
+  for (const std::string_view number : {"", "-1", "01", "1.5", "1e3", "1234567890123456"}) {
+    EXPECT_FALSE(repeated.read(chunk("old", number))) << number;
+  }
 }
 
 }  // namespace
