@@ -31,6 +31,7 @@ bool names(const net::ServerRequest& request, std::string_view header, std::stri
 }  // namespace
 
 std::string etag_of(const Response& answer) {
+  if (!answer.tag.empty()) return answer.tag;
   const std::string text = answer.state  ? *answer.state
                            : answer.text ? *answer.text
                                          : json::serialize(answer.body);

@@ -109,6 +109,14 @@ ServerResponse nothing_here(const RouteTable::Match& match) {
   return response;
 }
 
+// Makes text and ETag of an answer. A reader does this too: a long list would keep the loop from
+// tool calls.
+void write_out(Response& answer) {
+  if (!answer.text) answer.text = json::serialize(answer.body);
+  answer.body = nullptr;
+  answer.tag = etag_of(answer);
+}
+
 ServerResponse response_of(Response answer) {
   ServerResponse response{.status = answer.status, .headers = std::move(answer.headers)};
   const bool empty = answer.status == 204;
@@ -337,7 +345,9 @@ Task<Response> HttpApi::run_read(Read read, Request request) {
       [read = std::move(read), request = std::move(request)](const Readers::Wanted& wanted) {
         Request asked = request;
         asked.wanted = wanted;
-        return read(asked);
+        Result<Response> answer = read(asked);
+        if (answer) write_out(*answer);
+        return answer;
       };
   co_return co_await readers_.run<Response>(std::move(work));
 }

@@ -45,6 +45,7 @@ struct Response {
   std::string type = "application/json";
   std::vector<std::pair<std::string, std::string>> headers{};
   std::optional<std::string> state{};  // what the ETag is made of, where that is not the body
+  std::string tag{};                   // the ETag, once it is made
 };
 
 // On a thread of the readers: it may wait for a disk, and changes nothing.

@@ -349,6 +349,10 @@ class ConsoleApi(ServeTest):
         self.assertEqual([step["stage"] for step in shown["timeline"]],
                          ["asked", "first_door", "autonomy", "effect", "second_door", "outcome"])
         self.api("GET", "calls", role="auditor")
+        # CO-70 (partly): a filter by text finds what the rows of this person show, and nothing else.
+        for role, text, found in (("viewer", "SECRET-name", []), ("auditor", "SECRET-name", [call]), ("auditor", "secret-other", []), ("viewer", "WRITE_", [call])):
+            page = self.api("GET", f"calls?text={text}", role=role)[2]
+            self.assertEqual([item["call_id"] for item in page["items"]], found, (role, text))
         self.assertIn("very-secret-name", json.dumps(self.api("GET", f"calls/{call}/receipts", role=both)[2]))
         notes = [json.loads(line)["body"] for line in subprocess.run(
             [BIN, "--data-dir", self.data, "ledger", "show", "--kind", "control", "--json"], capture_output=True, text=True, check=True,
@@ -433,6 +437,16 @@ class ConsoleApi(ServeTest):
             found += [item["call_id"] for item in page["items"]]
             cursor = page["next"]
         self.assertEqual(found, ["call-00001"])
+        # CO-70 (partly): a text that no call has is searched for in the same parts.
+        cursor, reached = "", []
+        while cursor is not None:
+            page = self.api("GET", "calls?text=no-call-says-this" + cursor)[2]
+            self.assertEqual(page["items"], [])
+            reached.append(page["reached"])
+            cursor = page["next"] and "&cursor=" + page["next"]
+        self.assertGreater(len(reached), 2)
+        self.assertIsNone(reached[-1])
+        self.assertEqual(self.api("GET", "calls?text=" + "x" * 201)[2]["place"], "text")
         # What an index names is found at once.
         for rare in ("session=session-3", "verdict=unknown", "until=2020-01-01"):
             self.assertIsNone(self.api("GET", "calls?" + rare)[2]["reached"], rare)

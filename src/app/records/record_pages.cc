@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kMostSequence = (1ull << 53) - 1;
 // Entries that are looked at together: many of them may be no row.
 constexpr std::size_t kFirstPass = 64;
-constexpr std::size_t kLargestPass = 4096;
+constexpr std::size_t kLargestPass = 256;  // they are held in memory with their content
 constexpr std::uint64_t kMostLooked = 2 * ledger::kBlock;  // by one page: a fraction of a second
 
 FilterOptions filters_in(const api::Query& query) {
@@ -42,7 +42,7 @@ json::value cursor_of(const PageAsked& asked, const api::Request& request, std::
 
 bool unfiltered(const PageAsked& asked) {
   return asked.filter.facets.empty() && asked.filter.body.empty() && !asked.filter.since &&
-         !asked.filter.until && !asked.verdict;
+         !asked.filter.until && !asked.verdict && !asked.text;
 }
 
 // A view cannot be read while it is scanned, so matches are collected before rows are made of them.
@@ -114,6 +114,7 @@ Result<Rows> rows_behind(ledger::ReadView& view, const PageAsked& asked, std::ui
                   : newest_before(view, asked.filter, std::min(edge.value_or(tree_size), tree_size),
                                   pass, wanted, search));
     for (const ledger::StoredEntry& stored : found) {
+      if (!wanted()) return fail(ErrorCode::Cancelled, "the caller no longer waits");
       SALLYPORT_TRY(std::optional<Row> row, make(whole, stored));
       if (row) rows.rows.push_back(std::move(*row));
       if (rows.rows.size() == count) return rows;

@@ -18,6 +18,7 @@ struct PageAsked {
   std::string list;  // the name of the route, for cursors
   ledger::Filter filter{};
   std::optional<std::string> verdict{};  // of calls
+  std::optional<std::string> text{};     // of calls: a part of what a row shows, in lower case
   std::size_t limit = 50;
   bool ascending = false;
   std::optional<api::Cursor> cursor{};

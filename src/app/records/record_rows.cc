@@ -64,8 +64,8 @@ json::object call_row_json(const CallRow& row, const api::Person& person, bool c
 
 Result<std::optional<CallRow>> newest_row(ledger::ReadView& view,
                                           const ledger::StoredEntry& stored) {
-  SALLYPORT_TRY(const OpenedEntry opened, open_entry(stored));
-  json::object entry = opened.entry.get_object();
+  SALLYPORT_TRY(OpenedEntry opened, open_entry(stored));
+  json::object entry = std::move(opened.entry.get_object());
   const bool terminal =
       opened.body.is_object() && bool_in(opened.body.get_object(), "terminal").value_or(false);
   if (!terminal) {
@@ -76,7 +76,7 @@ Result<std::optional<CallRow>> newest_row(ledger::ReadView& view,
       return std::optional<CallRow>();
     }
   }
-  entry["body"] = opened.body;
+  entry["body"] = std::move(opened.body);
   SALLYPORT_TRY(const AuditRecord record, core::audit_record_of(entry));
   return std::optional(call_row(record));
 }

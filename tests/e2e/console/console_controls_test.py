@@ -122,20 +122,15 @@ class ControlsTest(ApiTest, PagesTest):
         self.assertEqual(self.told("ledger", "show", "--kind", "control")[-1]["body"]["reason"], "the laptop was lost")
         self.assert_clean(self.origin)
 
-    # CO-59 CO-61 CO-62
+    # CO-59 CO-61 CO-62: how soon an error is there is measured by bench/console_bench.py
     def test_a_policy_is_edited_checked_and_put_in_force(self):
         session = self.start(config="\n  console: {policies: activate}")
         self.sign_in("policies")
         self.run_page("await page.click('a:text-is(\"Edit the policy\")'); await page.waitForSelector('[data-valid=true]')")
         self.assertEqual(self.run_page("return await page.inputValue('textarea[name=policy]')"), self.file.read_text())
-        took = self.run_page("""
-            await page.evaluate(() => new MutationObserver(() => { if (document.querySelector('#findings').dataset.valid === 'false') window.__seen ??= performance.now() })
-              .observe(document.querySelector('#findings'), {attributes: true}));
+        self.run_page("""
             await page.focus('textarea[name=policy]'); await page.keyboard.press('Control+End');
-            await page.evaluate(() => document.querySelector('textarea[name=policy]').addEventListener('input', () => window.__typed = performance.now()));
-            await page.keyboard.insertText('nonsense: 1\\n'); await page.waitForSelector('[data-valid=false]');
-            return await page.evaluate(() => window.__seen - window.__typed)""")
-        self.assertLess(took, 300)
+            await page.keyboard.insertText('nonsense: 1\\n'); await page.waitForSelector('[data-valid=false]')""")
         line = len(self.file.read_text().splitlines()) + 1
         self.assertEqual(self.run_page("return await page.getAttribute('#findings', 'data-line')"), str(line))
         self.assertIn(f"line {line}, column 1", self.text("#findings"))

@@ -12,6 +12,7 @@
 #include "app/records/selection.h"
 #include "base/encoding.h"
 #include "base/json_members.h"
+#include "base/lower_case.h"
 #include "base/try.h"
 #include "core/record/stored_record.h"
 #include "ledger/proof/receipt.h"
@@ -26,6 +27,12 @@ using api::Role;
 
 constexpr std::size_t kMostRecords = 500;  // of one call
 constexpr std::size_t kMostReceiptBytes = 16u << 20;
+constexpr std::size_t kLongestText = 200;  // of a filter
+
+api::Parameter text_filter() {
+  return {"text", "only where tool, agent, server, command, path or cause holds this",
+          schema::text()};
+}
 
 std::vector<api::Parameter> with_page(std::vector<api::Parameter> filters) {
   const auto text = [](const char* name, const char* about) {
@@ -72,12 +79,23 @@ Result<std::vector<ledger::StoredEntry>> entries_of_call(ledger::ReadView& view,
   return entries;
 }
 
-MakeRow call_rows(const api::Person& person, const std::optional<std::string>& verdict) {
+// Does a row say this? Content counts only for those who may read it: a filter tells nothing more
+// than the row.
+bool says(const CallRow& row, const api::Person& person, const std::string& text) {
+  const auto holds = [&](const std::string& shown) {
+    return lower_case(shown).find(text) != std::string::npos;
+  };
+  return holds(row.tool) || holds(row.agent) || holds(row.server) ||
+         (person.reads_sealed() && (holds(row.what) || holds(row.why)));
+}
+
+MakeRow call_rows(const api::Person& person, const PageAsked& asked) {
+  const std::optional<std::string> verdict = asked.verdict;
   const std::vector<std::string_view> outcomes =
       verdict ? outcomes_with(*verdict) : std::vector<std::string_view>();
   return
-      [person, verdict, outcomes](ledger::ReadView& cut,
-                                  const ledger::StoredEntry& stored) -> Result<std::optional<Row>> {
+      [person, verdict, outcomes, text = asked.text](
+          ledger::ReadView& cut, const ledger::StoredEntry& stored) -> Result<std::optional<Row>> {
         if (verdict) {  // most calls are ruled out without opening them
           SALLYPORT_TRY(const ledger::EntryView entry, ledger::view_entry(*stored.bytes));
           if (std::ranges::find(outcomes, entry.outcome) == outcomes.end()) {
@@ -85,7 +103,9 @@ MakeRow call_rows(const api::Person& person, const std::optional<std::string>& v
           }
         }
         SALLYPORT_TRY(const std::optional<CallRow> row, newest_row(cut, stored));
-        if (!row || (verdict && row->verdict != *verdict)) return std::optional<Row>();
+        if (!row || (verdict && row->verdict != *verdict) || (text && !says(*row, person, *text))) {
+          return std::optional<Row>();
+        }
         return std::optional(Row{stored.sequence, call_row_json(*row, person, true)});
       };
 }
@@ -93,6 +113,13 @@ MakeRow call_rows(const api::Person& person, const std::optional<std::string>& v
 Result<PageAsked> calls_asked(const api::Request& request) {
   SALLYPORT_TRY(PageAsked asked, page_asked("calls", request));
   asked.filter.facets[ledger::Facet::Kind] = "tool_audit";
+  if (const auto text = request.query.get("text"); text && !text->empty()) {
+    if (text->size() > kLongestText) {
+      return fail(ErrorCode::InvalidInput, fmt::format("`text` has at most {} bytes", kLongestText),
+                  "text");
+    }
+    asked.text = lower_case(*text);
+  }
   if (!asked.verdict) return asked;
   const std::vector<std::string_view> outcomes = outcomes_with(*asked.verdict);
   if (outcomes.empty()) {
@@ -124,7 +151,7 @@ struct Beside {
   Result<Neighbour> find(bool back) const {
     SALLYPORT_TRY(const Rows found,
                   rows_behind(view, asked, tree_size, sequence, asked.ascending != back, 1,
-                              call_rows(request.person, asked.verdict), request.wanted));
+                              call_rows(request.person, asked), request.wanted));
     if (!found.rows.empty()) return Neighbour{.call = found.rows.front().shown.at("call_id")};
     if (!found.reached) return Neighbour{};
     const api::Cursor cursor{*found.reached, tree_size, back};
@@ -134,7 +161,7 @@ struct Beside {
 
 Result<api::Response> list_calls(ledger::ReadView& view, const api::Request& request) {
   SALLYPORT_TRY(const PageAsked asked, calls_asked(request));
-  return page_of(view, asked, request, call_rows(request.person, asked.verdict));
+  return page_of(view, asked, request, call_rows(request.person, asked));
 }
 
 Result<api::Response> list_entries(ledger::ReadView& view, const api::Request& request) {
@@ -172,21 +199,23 @@ void RecordsApi::add_to(api::HttpApi& api) {
 
 void RecordsApi::add_calls(api::HttpApi& api) {
   const api::Roles who{Role::Viewer, Role::Auditor};
-  api.add({.method = "GET",
-           .pattern = "calls",
-           .roles = who,
-           .handler = on_view(
-               [this](ledger::ReadView& view, const Request& request) -> Result<api::Response> {
-                 SALLYPORT_TRY(api::Response answer, list_calls(view, request));
-                 if (request.person.reads_sealed()) SALLYPORT_CHECK_OK(note(request, "calls"));
-                 return answer;
-               }),
-           .words = {.name = "listCalls",
-                     .summary = "One row for each call",
-                     .query = with_page({{"verdict", "runs, refused, ...", schema::text()}}),
-                     .response = schema::page(schema::object({{"call_id", schema::text()},
-                                                              {"sequence", schema::number()},
-                                                              {"verdict", schema::text()}}))}});
+  api.add(
+      {.method = "GET",
+       .pattern = "calls",
+       .roles = who,
+       .handler =
+           on_view([this](ledger::ReadView& view, const Request& request) -> Result<api::Response> {
+             SALLYPORT_TRY(api::Response answer, list_calls(view, request));
+             if (request.person.reads_sealed()) SALLYPORT_CHECK_OK(note(request, "calls"));
+             return answer;
+           }),
+       .words = {
+           .name = "listCalls",
+           .summary = "One row for each call",
+           .query = with_page({{"verdict", "runs, refused, ...", schema::text()}, text_filter()}),
+           .response = schema::page(schema::object({{"call_id", schema::text()},
+                                                    {"sequence", schema::number()},
+                                                    {"verdict", schema::text()}}))}});
   api.add({.method = "GET",
            .pattern = "calls/{id}",
            .roles = who,
@@ -195,7 +224,8 @@ void RecordsApi::add_calls(api::HttpApi& api) {
            }),
            .words = {.name = "showCall",
                      .summary = "Every step of one call, from its records alone",
-                     .query = with_page({{"verdict", "of the list it is part of", schema::text()}}),
+                     .query = with_page(
+                         {{"verdict", "of the list it is part of", schema::text()}, text_filter()}),
                      .response = schema::object({{"call", schema::object()},
                                                  {"records", schema::list(schema::object())},
                                                  {"timeline", schema::list(schema::object())},
