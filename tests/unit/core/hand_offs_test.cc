@@ -201,5 +201,26 @@ TEST_F(HandOffsTest, WithoutAResultByItsDeadlineACallIsInvalidatedByWhoeverWrite
   EXPECT_TRUE(governed.recorder.facts("continuation_kept")->empty()) << "AU-87";
 }
 
+// AU-55 (partly): the id of a call that is handed out is taken, by the same call or by another.
+TEST_F(HandOffsTest, AnIdThatIsTakenSaysWhetherTheSameCallIsOut) {
+  hand_out();
+  const auto clashes = [&](Call call) {
+    Result<HandOffs::Given> given =
+        test::run_now(hand_offs().hand_out({.session_id = "s-1"}, {std::move(call)}));
+    EXPECT_TRUE(given) << given.error().message;
+    EXPECT_TRUE(given->hand_off.tool_calls.empty());
+    return given->clashes;
+  };
+  using Clash = HandOffs::Given::Clash;
+  using Clashes = std::map<std::string, Clash>;
+  EXPECT_EQ(clashes(Governed::read_file()), (Clashes{{"toolu_1", Clash::Out}}));
+  Call other = Governed::read_file();
+  other.input = {{"path", "/etc/shadow"}};
+  EXPECT_EQ(clashes(other), (Clashes{{"toolu_1", Clash::Taken}}));
+  ASSERT_TRUE(submit());
+  EXPECT_EQ(clashes(Governed::read_file()), Clashes{}) << "it was answered, and is again";
+  EXPECT_EQ(clashes(other), (Clashes{{"toolu_1", Clash::Taken}}));
+}
+
 }  // namespace
 }  // namespace sallyport::core
