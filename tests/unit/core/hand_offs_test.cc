@@ -222,5 +222,67 @@ TEST_F(HandOffsTest, AnIdThatIsTakenSaysWhetherTheSameCallIsOut) {
   EXPECT_EQ(clashes(other), (Clashes{{"toolu_1", Clash::Taken}}));
 }
 
+// Rules that give one tier to all, and keep what they are told to remember.
+class KeepingRules final : public AutonomyRules {
+ public:
+  explicit KeepingRules(Autonomy tier) : tier_(tier) {}
+  AutonomyAnswer weigh(const AutonomyQuestion&, RecordReader&, WallTime) const override {
+    return {.tier = tier_, .source = "test"};
+  }
+  bool may_ask() const override { return true; }
+  Draft remember(const Remembered& ended, WallTime) const override {
+    kept.push_back(
+        std::string(ended.enforcement == Enforcement::ApprovalGranted ? "granted" : "auto") +
+        (ended.succeeded ? " good" : " bad") + " by " + ended.approver + " " +
+        std::to_string(ended.answers.size()));
+    approvals.push_back(ended.approval_id);
+    return {.kind = Kind::Event, .body = {{"remembered", true}}};
+  }
+  json::object dump() const override { return {{"tier", to_string(tier_)}}; }
+
+  mutable std::vector<std::string> kept;
+  mutable std::vector<std::string> approvals;
+
+ private:
+  Autonomy tier_;
+};
+
+// AP-16 (partly): what ran elsewhere is remembered with the yes that let it run.
+TEST_F(HandOffsTest, ACallThatComesBackIsRememberedWithItsConsent) {
+  struct {
+    Autonomy tier;
+    Tier tool;
+    bool success;
+    std::vector<std::string> kept;
+  } const kCases[] = {
+      {Autonomy::ActWithApproval, Tier::Confirm, true, {"granted good by user:ada 1"}},
+      {Autonomy::ActWithApproval, Tier::Confirm, false, {"granted bad by user:ada 1"}},
+      {Autonomy::ActAuto, Tier::Confirm, true, {"auto good by  0"}},
+      {Autonomy::ActAuto, Tier::Observe, true, {}},
+  };
+  for (const auto& one : kCases) {
+    Governed fresh;
+    const auto rules = std::make_shared<KeepingRules>(one.tier);
+    fresh.plan.autonomy_rules(rules).tool("", "read_file", {one.tool, "fs.read"});
+    fresh.approver = std::make_shared<test::FunctionApprover>(
+        [](const Question&) { return Reply::approve("user:ada"); });
+    SystemEntropy entropy;
+    Continuations continuations(fresh.recorder, KeyedDigest("k"), clock, entropy);
+    HandOffs offs(fresh.governor(), continuations);
+    const auto given = test::run_now(offs.hand_out({.session_id = "s-1"}, {Governed::read_file()}));
+    ASSERT_TRUE(given) << given.error().message;
+    ASSERT_EQ(given->hand_off.tool_calls.size(), 1u);
+    EXPECT_TRUE(rules->kept.empty()) << "it has not come back";
+    const ToolResult done{.success = one.success, .output = "done"};
+    const auto submitted =
+        test::run_now(offs.submit({given->hand_off.continuation, {{"toolu_1", done}}}, "s-1"));
+    ASSERT_TRUE(submitted) << submitted.error().message;
+    EXPECT_EQ(rules->kept, one.kept);
+    if (!rules->approvals.empty()) {
+      EXPECT_EQ(rules->approvals.front().empty(), one.tier == Autonomy::ActAuto);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sallyport::core
