@@ -96,8 +96,16 @@ Mutant = collections.namedtuple("Mutant", "id folder path word start begin end l
 Suite = collections.namedtuple("Suite", "program name seconds reached")
 
 
-def run(*command, **options):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace", **options)
+def run(*command, timeout=None, **options):
+    """The command and what it starts are one process group, which ends with its wait."""
+    with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          errors="replace", start_new_session=True, **options) as child:
+        try:
+            out, error = child.communicate(timeout=timeout)
+        except BaseException:
+            os.killpg(child.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(command, child.returncode, out, error)
 
 
 def copy_tree(tree):

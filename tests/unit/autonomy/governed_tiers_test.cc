@@ -355,6 +355,46 @@ TEST_F(GovernedTiersTest, WithoutEnforcementTheRecordLowersNothing) {
   EXPECT_EQ(upstream->calls.size(), 3u);
 }
 
+// A reader that fails for one space and has nothing in the others.
+class FailingReader final : public core::RecordReader {
+ public:
+  FailingReader(std::string space, ErrorCode code) : space_(std::move(space)), code_(code) {}
+  Result<std::optional<std::string>> fact(std::string_view space, std::string_view) override {
+    if (space == space_) return fail(code_, "it does not answer");
+    return std::nullopt;
+  }
+  Result<std::vector<core::Fact>> facts(std::string_view) override {
+    return std::vector<core::Fact>();
+  }
+  Result<json::object> entry(std::uint64_t) override { return fail(ErrorCode::NotFound, "none"); }
+
+ private:
+  std::string space_;
+  ErrorCode code_;
+};
+
+// SC-42 TR-18: a ledger that does not answer refuses the call; one that is damaged makes it a shadow.
+TEST(PolicyRulesTest, WhatCannotBeReadNeverRaisesATier) {
+  test::TestClock clock;
+  SystemEntropy entropy;
+  const PolicyRules rules({.tier = Autonomy::ActAuto, .budget = Budget{.max_per_hour = 5}}, clock,
+                          entropy);
+  const Call call{.agent_id = "bot", .tool = "write_file"};
+  const Classification classification{Tier::Confirm, "fs.write"};
+  const auto weighed = [&](std::string_view space, ErrorCode code) {
+    FailingReader reader(std::string(space), code);
+    return rules.weigh({.call = call, .classification = classification}, reader, clock.wall());
+  };
+  EXPECT_EQ(weighed("other", ErrorCode::Unavailable).tier, Autonomy::ActAuto);
+  EXPECT_EQ(weighed("other", ErrorCode::Unavailable).refusal, "");
+  const core::AutonomyAnswer away = weighed(trust::kStandingSpace, ErrorCode::Unavailable);
+  EXPECT_EQ(away.tier, Autonomy::Shadow);
+  EXPECT_NE(away.refusal.find("the tier is not known"), std::string::npos);
+  const core::AutonomyAnswer damaged = weighed(trust::kStandingSpace, ErrorCode::Corrupt);
+  EXPECT_EQ(damaged.tier, Autonomy::Shadow);
+  EXPECT_EQ(damaged.refusal, "");
+}
+
 // AT-2 (partly)
 TEST(PolicyJsonTest, APolicyReadsBackFromItsDump) {
   const AutonomyPolicy policy{.agent_id = "bot",

@@ -259,5 +259,27 @@ TEST(TierResolutionTest, WhatCapsATierCapsWhatARuleAllows) {
   is(scoped, Autonomy::Suggest, Source::Scope);
 }
 
+// AT-8 (partly): a budget is among the steps where there is one, used up or not.
+TEST(TierResolutionTest, TheStepsTellOfABudgetWhereThereIsOne) {
+  const ScopeStack none;
+  const AutonomyPolicy policy{.tier = Autonomy::ActAuto};
+  const auto budget_step = [&](std::string about, bool exhausted) -> std::string {
+    std::vector<core::TierStep> steps;
+    (void)effective_tier({.policy = policy,
+                          .action = kWrite,
+                          .scopes = none,
+                          .budget_exhausted = exhausted,
+                          .steps = &steps,
+                          .budget_about = std::move(about)});
+    for (const core::TierStep& step : steps) {
+      if (step.source == "budget") return std::string(to_string(step.tier)) + " " + step.about;
+    }
+    return "";
+  };
+  EXPECT_EQ(budget_step("", false), "");
+  EXPECT_EQ(budget_step("2 of 5", false), "act_auto 2 of 5");
+  EXPECT_EQ(budget_step("5 of 5", true), "act_with_approval 5 of 5");
+}
+
 }  // namespace
 }  // namespace sallyport::autonomy

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <boost/json.hpp>
 
 #include "base/try.h"
 #include "core/call/session_workspace.h"
@@ -17,6 +18,34 @@ using test::text_at;
 
 Result<Answer> plain(Governed& governed) {
   return governed.call(Governed::read_file());
+}
+
+class CautiousTool final : public Upstream {
+ public:
+  Task<Envelope> invoke(Call, std::shared_ptr<Delivery>, std::stop_token) override {
+    ++calls;
+    co_return Envelope::of("done");
+  }
+  bool raises_caution() const override { return true; }
+  int calls = 0;
+};
+
+// AT-25 AT-26 (partly)
+TEST(FirstDoorTest, ADefinitionThatAsksForCautionMakesALookACallToConfirm) {
+  for (const Tier tier : {Tier::Observe, Tier::Confirm}) {
+    for (const std::string effect : {"none", "fs.write"}) {
+      Governed governed;
+      governed.plan.autonomy(Autonomy::Shadow).tool("", "read_file", {tier, effect});
+      const auto tool = std::make_shared<CautiousTool>();
+      governed.tool = tool;
+      ASSERT_TRUE(plain(governed));
+      const Draft record = governed.recorder.records().front();
+      EXPECT_EQ(text_at(record, "/tier"), "Confirm");
+      EXPECT_EQ(text_at(record, "/effect_class"), effect == "none" ? "unknown" : effect);
+      EXPECT_EQ(tool->calls, 0) << "a tool that only looks would have run";
+      EXPECT_EQ(text_at(record, "/class_source") == "hint", tier == Tier::Observe);
+    }
+  }
 }
 
 // AU-39

@@ -201,5 +201,88 @@ TEST_F(HandOffsTest, WithoutAResultByItsDeadlineACallIsInvalidatedByWhoeverWrite
   EXPECT_TRUE(governed.recorder.facts("continuation_kept")->empty()) << "AU-87";
 }
 
+// AU-55 (partly): the id of a call that is handed out is taken, by the same call or by another.
+TEST_F(HandOffsTest, AnIdThatIsTakenSaysWhetherTheSameCallIsOut) {
+  hand_out();
+  const auto clashes = [&](Call call) {
+    Result<HandOffs::Given> given =
+        test::run_now(hand_offs().hand_out({.session_id = "s-1"}, {std::move(call)}));
+    EXPECT_TRUE(given) << given.error().message;
+    EXPECT_TRUE(given->hand_off.tool_calls.empty());
+    return given->clashes;
+  };
+  using Clash = HandOffs::Given::Clash;
+  using Clashes = std::map<std::string, Clash>;
+  EXPECT_EQ(clashes(Governed::read_file()), (Clashes{{"toolu_1", Clash::Out}}));
+  Call other = Governed::read_file();
+  other.input = {{"path", "/etc/shadow"}};
+  EXPECT_EQ(clashes(other), (Clashes{{"toolu_1", Clash::Taken}}));
+  ASSERT_TRUE(submit());
+  EXPECT_EQ(clashes(Governed::read_file()), Clashes{}) << "it was answered, and is again";
+  EXPECT_EQ(clashes(other), (Clashes{{"toolu_1", Clash::Taken}}));
+}
+
+// Rules that give one tier to all, and keep what they are told to remember.
+class KeepingRules final : public AutonomyRules {
+ public:
+  explicit KeepingRules(Autonomy tier) : tier_(tier) {}
+  AutonomyAnswer weigh(const AutonomyQuestion&, RecordReader&, WallTime) const override {
+    return {.tier = tier_, .source = "test"};
+  }
+  bool may_ask() const override { return true; }
+  Draft remember(const Remembered& ended, WallTime) const override {
+    kept.push_back(
+        std::string(ended.enforcement == Enforcement::ApprovalGranted ? "granted" : "auto") +
+        (ended.succeeded ? " good" : " bad") + " by " + ended.approver + " " +
+        std::to_string(ended.answers.size()));
+    approvals.push_back(ended.approval_id);
+    return {.kind = Kind::Event, .body = {{"remembered", true}}};
+  }
+  json::object dump() const override { return {{"tier", to_string(tier_)}}; }
+
+  mutable std::vector<std::string> kept;
+  mutable std::vector<std::string> approvals;
+
+ private:
+  Autonomy tier_;
+};
+
+// AP-16 (partly): what ran elsewhere is remembered with the yes that let it run.
+TEST_F(HandOffsTest, ACallThatComesBackIsRememberedWithItsConsent) {
+  struct {
+    Autonomy tier;
+    Tier tool;
+    bool success;
+    std::vector<std::string> kept;
+  } const kCases[] = {
+      {Autonomy::ActWithApproval, Tier::Confirm, true, {"granted good by user:ada 1"}},
+      {Autonomy::ActWithApproval, Tier::Confirm, false, {"granted bad by user:ada 1"}},
+      {Autonomy::ActAuto, Tier::Confirm, true, {"auto good by  0"}},
+      {Autonomy::ActAuto, Tier::Observe, true, {}},
+  };
+  for (const auto& one : kCases) {
+    Governed fresh;
+    const auto rules = std::make_shared<KeepingRules>(one.tier);
+    fresh.plan.autonomy_rules(rules).tool("", "read_file", {one.tool, "fs.read"});
+    fresh.approver = std::make_shared<test::FunctionApprover>(
+        [](const Question&) { return Reply::approve("user:ada"); });
+    SystemEntropy entropy;
+    Continuations continuations(fresh.recorder, KeyedDigest("k"), clock, entropy);
+    HandOffs offs(fresh.governor(), continuations);
+    const auto given = test::run_now(offs.hand_out({.session_id = "s-1"}, {Governed::read_file()}));
+    ASSERT_TRUE(given) << given.error().message;
+    ASSERT_EQ(given->hand_off.tool_calls.size(), 1u);
+    EXPECT_TRUE(rules->kept.empty()) << "it has not come back";
+    const ToolResult done{.success = one.success, .output = "done"};
+    const auto submitted =
+        test::run_now(offs.submit({given->hand_off.continuation, {{"toolu_1", done}}}, "s-1"));
+    ASSERT_TRUE(submitted) << submitted.error().message;
+    EXPECT_EQ(rules->kept, one.kept);
+    if (!rules->approvals.empty()) {
+      EXPECT_EQ(rules->approvals.front().empty(), one.tier == Autonomy::ActAuto);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sallyport::core

@@ -221,5 +221,41 @@ TEST(PersistenceFailedTest, WritesThatSucceedLeaveNothingOwed) {
   }
 }
 
+// AU-30 (partly): what no entry can hold is left out step by step, and what is left is recorded.
+TEST(PersistenceFailedTest, ARecordThatFitsNoEntryIsSaidWithoutWhatDoesNotFit) {
+  const Error too_large{ErrorCode::InvalidInput, "the entry is too large", "", ""};
+  const struct {
+    std::size_t refused;  // so many commits of the record do not fit
+    std::optional<Error> then;
+    std::size_t records;
+    bool content;
+    std::size_t owed;
+  } kCases[] = {
+      {1, std::nullopt, 1, true, 0}, {2, std::nullopt, 1, false, 0}, {3, std::nullopt, 0, false, 1},
+      {1, kNoSpace, 0, false, 1},    {2, kNoSpace, 0, false, 1},
+  };
+  for (const auto& one : kCases) {
+    SCOPED_TRACE(one.refused);
+    Governed governed;
+    std::size_t tries = 0;
+    governed.recorder.refuse = [&](const std::vector<Draft>& drafts) -> std::optional<Error> {
+      const bool record = std::ranges::any_of(
+          drafts, [](const Draft& draft) { return draft.kind == Kind::ToolAudit; });
+      if (!record) return std::nullopt;
+      return ++tries <= one.refused ? std::optional(too_large) : one.then;
+    };
+    EXPECT_FALSE(governed.call(Governed::read_file()));
+    EXPECT_EQ(governed.upstream->calls.size(), 1u);
+    const std::vector<Draft> records = governed.recorder.records();
+    ASSERT_EQ(records.size(), one.records);
+    EXPECT_EQ(owed_records(governed).size(), one.owed);
+    if (records.empty()) continue;
+    EXPECT_EQ(records[0].outcome, "persistence_failed");
+    EXPECT_EQ(text_at(records[0], "/outcome/result/output"), "(absent)");
+    EXPECT_EQ(text_at(records[0], "/requested_input/path") == "/tmp/x", one.content)
+        << json::serialize(records[0].body);
+  }
+}
+
 }  // namespace
 }  // namespace sallyport::core

@@ -375,6 +375,21 @@ TEST_F(PreparationTest, AResumableCallThatWasCutShortExecutesItsOperationAndIsNo
 }
 
 // AU-50 AU-78
+TEST_F(PreparationTest, AnotherCallUnderTheSameIdDoesNotExecuteTheKeptOperation) {
+  governed.plan.autonomy(Autonomy::ActAuto);
+  tool->outlives = true;
+  die_in_the_middle(governed);
+  tool->calls.clear();
+  Call other = Governed::read_file();
+  other.input = {{"path", "/etc/shadow"}};
+  const Result<Answer> answer = governed.call(other);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->outcome.kind, Outcome::Kind::Blocked);
+  EXPECT_TRUE(tool->calls.empty());
+  EXPECT_EQ(tool->preparations.size(), 2u) << "it was prepared by itself";
+}
+
+// AU-50 AU-78
 TEST_F(PreparationTest, APreparedCallThatIsNotResumableIsNotRepeated) {
   governed.plan.autonomy(Autonomy::ActAuto);
   die_in_the_middle(governed);

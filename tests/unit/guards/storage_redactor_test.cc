@@ -261,5 +261,18 @@ TEST(StorageRedactorTest, JsonTextsBeyondABoundAreSearchedAsTexts) {
   EXPECT_GE(removals.size(), 3u);
 }
 
+// LE-55: identifiers are looked at for secrets alone, and what was clean once stays clean.
+TEST(StorageRedactorTest, AnIdentifierLosesSecretsAndNothingElse) {
+  for (int i = 0; i < 600; ++i) {
+    std::string clean = "call-" + std::to_string(i % 300) + " of jane@example.com";
+    const std::string before = clean;
+    EXPECT_FALSE(redactor().redact_identifier(clean));
+    EXPECT_EQ(clean, before);
+    std::string secret = "id " + kAwsId;
+    EXPECT_TRUE(redactor().redact_identifier(secret));
+    EXPECT_EQ(secret.find(kAwsId), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace sallyport::guards

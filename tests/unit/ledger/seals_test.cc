@@ -9,6 +9,7 @@
 #include "ledger/proof/verify.h"
 #include "ledger/read/topics.h"
 #include "ledger/secret/key_folder.h"
+#include "ledger/write/opening_check.h"
 #include "support/ledger_checks.h"
 #include "support/test_ledger.h"
 
@@ -187,6 +188,34 @@ TEST(SealsTest, TheIndexOfAPrunedBlockIsSealed) {
     ledger.sql(undo);
     EXPECT_EQ(verdict_with_seals(ledger), "ok");
   }
+}
+
+// LE-46, LE-54 (partly): an erasure that was never recorded keeps every commitment, and not the seal.
+TEST(SealsTest, NothingIsReadOfAnEntryThatIsNotAsItWasSealed) {
+  TestLedger ledger;
+  ledger.open();
+  const std::uint64_t sequence = ledger.append(TestLedger::event({{"text", "content"}})).sequence;
+  const KeyedDigest secret = secret_of(ledger);
+  StoredEntry stored = test::all_entries(ledger.store()).at(sequence).stored;
+  stored.secret = &secret;
+  const Result<std::vector<Opening>> openings = openings_of(stored);
+  ASSERT_TRUE(openings) << openings.error().message;
+  ASSERT_FALSE(openings->empty());
+  std::vector<Opening> erased = *openings;
+  erased.front().state = OpeningState::Erased;
+  erased.front().salt = {};
+  erased.front().value.clear();
+  StoredEntry changed = stored;
+  changed.openings = pack_openings(erased);
+  EXPECT_EQ(openings_of(changed).error().code, ErrorCode::Corrupt);
+  changed.secret = nullptr;
+  EXPECT_TRUE(openings_of(changed)) << "an auditor's copy cannot check the seal";
+  StoredEntry odd = stored;
+  odd.odd = true;
+  EXPECT_FALSE(openings_of(odd));
+  StoredEntry other = stored;
+  other.sequence += 1;
+  EXPECT_FALSE(openings_of(other)) << "the seal is of its place";
 }
 
 // LE-46: what binds an opening beside its commitment

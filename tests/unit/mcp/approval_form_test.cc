@@ -4,6 +4,8 @@
 
 #include <boost/json.hpp>
 
+#include "mcp/server/server_questions.h"
+
 namespace sallyport::mcp {
 namespace {
 
@@ -71,6 +73,38 @@ TEST(ApprovalFormTest, FormsAreShownByClientsThatDeclaredThem) {
   EXPECT_TRUE(shows(R"({"elicitation":{"form":{},"url":{}}})"));
   EXPECT_FALSE(shows(R"({"elicitation":{"url":{}}})"));
   EXPECT_FALSE(shows("{}"));
+}
+
+TEST(ServerQuestionsTest, AClientIsAskedOnlyWhatItDeclared) {
+  const struct {
+    std::string_view method, params, capabilities;
+    bool modern, legacy;
+  } kCases[] = {
+      {"sampling/createMessage", "{}", R"({"sampling":{}})", true, true},
+      {"sampling/createMessage", "{}", R"({"roots":{}})", false, false},
+      {"roots/list", "{}", R"({"roots":{}})", true, true},
+      {"roots/list", "{}", R"({"sampling":{}})", false, false},
+      {"elicitation/create", "{}", R"({"elicitation":{}})", true, true},
+      {"elicitation/create", "{}", R"({"roots":{}})", false, false},
+      {"elicitation/create", R"({"mode":"url","url":"https://x"})", R"({"elicitation":{"url":{}}})",
+       true, true},
+      {"elicitation/create", R"({"mode":"url","url":"https://x"})", R"({"elicitation":{}})", false,
+       false},
+      {"other/thing", "{}", "{}", false, true},
+  };
+  for (const auto& one : kCases) {
+    const json::object capabilities = json::parse(one.capabilities).as_object();
+    EXPECT_EQ(may_be_asked(Era::Modern, one.method, one.params, capabilities), one.modern)
+        << one.method << one.capabilities;
+    EXPECT_EQ(may_be_asked(Era::Legacy, one.method, one.params, capabilities), one.legacy)
+        << one.method << one.capabilities;
+  }
+  EXPECT_EQ(json::serialize(capability_for("sampling/createMessage", "{}")), R"({"sampling":{}})");
+  EXPECT_EQ(json::serialize(capability_for("elicitation/create", "{}")), R"({"elicitation":{}})");
+  EXPECT_EQ(json::serialize(capability_for("elicitation/create", R"({"mode":"url"})")),
+            R"({"elicitation":{"url":{}}})");
+  EXPECT_EQ(feature_of("roots/list"), "roots");
+  EXPECT_EQ(feature_of("made/up"), "server_request");
 }
 
 }  // namespace

@@ -247,5 +247,122 @@ TEST_F(GatewayCallTest, CallsInFlightHaveAMomentWhenTheClientLeaves) {
   EXPECT_EQ(governed_.recorder.records().size(), 1u);
 }
 
+// The user of the client is the reviewer `user:ann`, and no answer needs a signature.
+class AnnHere final : public core::ReviewerBook {
+ public:
+  Result<void> check(const std::string&, std::string_view, std::string_view) const override {
+    return {};
+  }
+  std::string of_client(const std::string& principal) const override {
+    return principal == "agent:a" ? "user:ann" : "";
+  }
+  json::value dump() const override { return "ann"; }
+};
+
+core::PlanBuilder asking_ann() {
+  return core::PlanBuilder()
+      .autonomy(Autonomy::ActWithApproval)
+      .approvals(core::ApprovalRules{.hold = 60s, .people = std::make_shared<AnnHere>()});
+}
+
+// AP-31
+TEST_F(GatewayCallTest, AReviewerInASessionIsShownAForm) {
+  use(asking_ann());
+  connect();
+  open();
+  call("1");
+  until([&] { return !client_->message("elicitation/create").empty(); });
+  const std::string form = client_->message("elicitation/create");
+  EXPECT_NE(form.find("write"), std::string::npos);
+  client_->say(
+      result_text(*find(form, {"id"}), R"({"action":"accept","content":{"decision":"approve"}})"));
+  EXPECT_EQ(answer_to("1"), result_text("1", calls_));
+  EXPECT_EQ(server_->times("tools/call"), 1u);
+}
+
+// AP-31
+TEST_F(GatewayCallTest, AReviewerWhoSaysNoRefusesTheCall) {
+  use(asking_ann());
+  connect();
+  open();
+  call("1");
+  until([&] { return !client_->message("elicitation/create").empty(); });
+  client_->say(
+      result_text(*find(client_->message("elicitation/create"), {"id"}),
+                  R"({"action":"decline","content":{"decision":"approve","note":"never"}})"));
+  EXPECT_EQ(find(answer_to("1"), {"result", "isError"}), "true");
+  EXPECT_EQ(server_->times("tools/call"), 0u);
+}
+
+// AP-31
+TEST_F(GatewayCallTest, AFormOfAStatelessClientComesBackWithItsRequest) {
+  use(asking_ann());
+  connect(true);
+  const std::string capabilities = R"({"elicitation":{}})";
+  call("1", capabilities);
+  const std::string asked = answer_to("1");
+  EXPECT_EQ(find(asked, {"result", "resultType"}), R"("input_required")");
+  const std::string state(find(asked, {"result", "requestState"}).value_or(""));
+  const auto form = members(find(asked, {"result", "inputRequests"}).value_or("{}"));
+  ASSERT_EQ(form.size(), 1u);
+  // Without an answer the form is shown again, under a state that is good once too.
+  call("2", capabilities, fmt::format(R"(,"requestState":{},"inputResponses":{{}})", state));
+  const std::string again = answer_to("2");
+  EXPECT_EQ(find(again, {"result", "resultType"}), R"("input_required")") << again;
+  const std::string fresh(find(again, {"result", "requestState"}).value_or(""));
+  EXPECT_NE(fresh, state);
+  const auto answered = [&](const std::string& id, const std::string& with) {
+    call(id, capabilities,
+         fmt::format(R"(,"requestState":{},"inputResponses":{{"{}":{{"action":"accept",)"
+                     R"("content":{{"decision":"approve"}}}}}})",
+                     with, form.front().first));
+    return answer_to(id);
+  };
+  EXPECT_EQ(find(answered("3", state), {"error", "code"}), std::to_string(kInvalidParams));
+  EXPECT_EQ(server_->times("tools/call"), 0u);
+  EXPECT_TRUE(find(answered("4", fresh), {"result", "content"}));
+  EXPECT_EQ(server_->times("tools/call"), 1u);
+  EXPECT_EQ(find(answered("5", fresh), {"error", "code"}), std::to_string(kInvalidParams));
+}
+
+// AP-31
+TEST_F(GatewayCallTest, AClientThatShowsNoFormsWaitsForAnotherPerson) {
+  use(asking_ann());
+  connect();
+  say("0", "initialize",
+      R"({"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"ann"}})");
+  EXPECT_NE(answer_to("0"), "");
+  client_->say(notification_text("notifications/initialized", {}));
+  call("1");
+  decide(sallyport::Reply::approve("user:eve"));
+  EXPECT_EQ(answer_to("1"), result_text("1", calls_));
+  EXPECT_EQ(client_->message("elicitation/create"), "");
+}
+
+TEST_F(GatewayCallTest, AGuardThatChangesTheInputChangesWhatTheServerGets) {
+  const auto changes = std::make_shared<sallyport::test::FunctionGuard>(
+      "changes", [](const Call& call) -> Result<Verdict> {
+        if (call.input == json::value{{"n", 2}}) return Verdict::allow();
+        return Verdict::rewrite(json::object{{"n", 2}});
+      });
+  use(core::PlanBuilder().autonomy(Autonomy::ActAuto).guard(changes));
+  connect();
+  open();
+  call("1");
+  EXPECT_NE(answer_to("1"), "");
+  EXPECT_EQ(server_->last("tools/call").params_text(), R"({"name":"write","arguments":{"n":2}})");
+}
+
+TEST_F(GatewayCallTest, ATaskOfTheServerIsToldOfWithoutWhatCameOfIt) {
+  connect(true);
+  call("1", "{}");
+  EXPECT_NE(answer_to("1"), "");
+  server_->tell(notification_text(
+      "notifications/tasks",
+      R"({"taskId":"t","status":"completed","result":{"x":1},"error":{},"inputRequests":{}})"));
+  until([&] { return !client_->message("notifications/tasks").empty(); });
+  EXPECT_EQ(told("notifications/tasks"), R"({"taskId":"t","status":"completed"} )");
+}
+
 }  // namespace
 }  // namespace sallyport::mcp

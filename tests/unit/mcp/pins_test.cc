@@ -130,5 +130,25 @@ TEST_F(PinsTest, BeyondTheMostOfAServerNewToolsAreHeldBackAndKeptNowhere) {
   EXPECT_THAT(test::run_now(later.look("files", list({"d"})))->beyond, ElementsAre("d"));
 }
 
+TEST_F(PinsTest, ACommandIsQuotedForAShell) {
+  EXPECT_TRUE(pins_command("show", "files", "read").starts_with("sallyport pins show files read"));
+  EXPECT_NE(pins_command("show", "a b", "it's").find(R"('a b' 'it'\''s')"), std::string::npos)
+      << pins_command("show", "a b", "it's");
+}
+
+TEST_F(PinsTest, WhatWasHeldIsRecalledByTheNextProcess) {
+  (void)look("first");
+  (void)look("second");
+  PinBook next{recorder};
+  EXPECT_FALSE(next.held("files", "a")) << "it has not looked yet";
+  ASSERT_TRUE(next.recall());
+  EXPECT_TRUE(next.held("files", "a"));
+  EXPECT_FALSE(next.held("files", "b"));
+  EXPECT_FALSE(next.held("other", "a"));
+  const std::optional<Pin> pin = *find_pin(recorder, "files", "a");
+  ASSERT_TRUE(test::run_now(accept_pin(recorder, *pin, "uid:ann")));
+  EXPECT_FALSE(next.held("files", "a")) << "another process accepted it";
+}
+
 }  // namespace
 }  // namespace sallyport::mcp

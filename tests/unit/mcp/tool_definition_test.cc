@@ -74,6 +74,15 @@ TEST(ServerNameTest, ItIsWhatAPersonWouldCallTheServer) {
   EXPECT_EQ(name_of_command(Words{"uvx", "mcp-server-git"}), "mcp-server-git");
   EXPECT_EQ(name_of_command(Words{"./weird name"}), "weird-name");
   EXPECT_EQ(name_of_command(Words{"npx"}), "server");
+  EXPECT_EQ(name_of_command(Words{"azAZ09-_.x"}), "azAZ09-_.x");
+  EXPECT_EQ(name_of_command(Words{"a`{@[/:b"}), "-b") << "the last part of a path";
+  EXPECT_EQ(name_of_command(Words{"a`{"}), "a--");
+  EXPECT_EQ(name_of_command(Words{"", "A=1", "--flag", "files"}), "files");
+  EXPECT_EQ(name_of_command(Words{std::string(80, 'x')}), std::string(64, 'x'));
+  for (const char* const folder : {"main", "dist", "build", "server", "src", "index"}) {
+    EXPECT_EQ(name_of_command(Words{"node", "/opt/files/" + std::string(folder) + ".js"}), "files");
+  }
+  EXPECT_EQ(name_of_command(Words{"main.py"}), "main") << "there is no folder";
 }
 
 }  // namespace

@@ -180,9 +180,29 @@ TEST(ChainTest, ASuccessUnderApprovalNamesApproverAndSignature) {
   EXPECT_TRUE(
       broken(R"("required":true)", R"("required":false)", true).starts_with("record 1: approval"));
   EXPECT_EQ(broken(R"("required":true)", R"("required":false)", false), "");
+  EXPECT_TRUE(
+      broken(
+          R"({"approval":{"quorum":1,"required":true,"signatures":[{"reviewer":"ada","signature":"ledger:7","signed_at":"2026-11-15T02:00:00Z"}]}})",
+          "{}", true)
+          .starts_with("record 1: approval required but `metadata.approval`"))
+      << "metadata that says nothing of an approval";
+  EXPECT_EQ(broken(R"("success")", R"("failure")", true), "");
   EXPECT_EQ(broken(R"("ada","autonomy_tier":"act_with_approval")",
                    R"(null,"autonomy_tier":"suggest")", false),
             "");
+}
+
+// TR-21: a report names the first hundred faults and counts the rest among its records.
+TEST(ChainTest, AReportHoldsSoManyLinesAndNoMore) {
+  std::vector<std::string> records;
+  std::string unknown = kApproved;
+  replace(unknown, "opentrustgraph/v0", "opentrustgraph/v9");
+  for (int i = 0; i < 300; ++i) records.push_back(linked(unknown));
+  const ChainReport report = verify(records);
+  EXPECT_FALSE(report.verified);
+  EXPECT_EQ(report.total, 300u);
+  EXPECT_EQ(report.errors.size(), report.warnings.size()) << "both have the same limit";
+  EXPECT_LT(report.errors.size(), 299u);
 }
 
 // TR-22

@@ -77,6 +77,29 @@ TEST(WebauthnTest, AnAssertionHasOneForm) {
   EXPECT_FALSE(Assertion::parse("webauthn:" + std::string(30'000, 'A')));
 }
 
+// CO-20 (partly): each member at its limit and beyond it.
+TEST(WebauthnTest, TheMembersOfAnAssertionHaveTheirLimits) {
+  const struct {
+    std::string Assertion::* member;
+    std::size_t most;
+  } kLimits[] = {{&Assertion::credential_id, 1023},
+                 {&Assertion::authenticator_data, 4096},
+                 {&Assertion::client_data, 4096},
+                 {&Assertion::signature, 1024}};
+  const Assertion small{
+      .credential_id = "a", .authenticator_data = "b", .client_data = "c", .signature = "d"};
+  ASSERT_TRUE(Assertion::parse(small.text()));
+  for (const auto& [member, most] : kLimits) {
+    Assertion one = small;
+    one.*member = std::string(most, 'x');
+    EXPECT_TRUE(Assertion::parse(one.text())) << most;
+    one.*member += 'x';
+    EXPECT_FALSE(Assertion::parse(one.text())) << most;
+    one.*member = "";
+    EXPECT_FALSE(Assertion::parse(one.text()));
+  }
+}
+
 TEST(WebauthnTest, AKeyInAnotherFormIsNone) {
   const SoftwarePasskey passkey;
   const std::string client = SoftwarePasskey::client_data(kAsked, "webauthn.create", {});
