@@ -164,6 +164,9 @@ rules:
             self.assertIsNone(self.one(expect, line, policy, result=given))
         self.assertIn("result `plain`, not `other`", self.one({"result": "other"}, "cat a", policy, result="plain"))
         self.assertIn("result rule", self.one({"result_rule": "cust"}, "cat a", policy, result="plain"))
+        watched = "version: 1\nautonomy: {tier: act_auto}\nrules: [{id: seen, then: log, result: {words: [delta]}}]\n"
+        for text, logged in (("plain", []), ("a delta", ["seen"])):
+            self.assertIsNone(self.one({"result": text, "logged": logged}, "cat a", watched, result=text))
 
     # WB-19
     def test_what_is_not_known_is_an_error_with_its_place(self):

@@ -50,6 +50,16 @@ class OverHooks(HookTest):
         self.assertIn("watch-remote-code", matched[1])
         self.assertEqual(matched[2], [])
 
+    # RU-36: the host reports no end of the first call, and later ones come from elsewhere.
+    def test_the_first_folder_of_a_session_stays_its_workspace(self):
+        policy = self.write("policy.yaml", "version: 1\nautonomy: {tier: act_auto}\n"
+                                           "rules: [{id: out, then: deny, when: {class: fs.write, outside: workspace}}]\n")
+        for number, line in enumerate(("touch a", "cat a")):
+            session = {"session_id": f"s-{number}"}
+            self.assertIsNone(self.said({**claude("PreToolUse", f"t{number}", line, cwd="/srv/p"), **session}, policy=policy))
+            said = self.said({**claude("PreToolUse", f"u{number}", "touch a", cwd="/srv/q"), **session}, policy=policy)
+            self.assertIn("outside of the workspace `/srv/p`", said or "it ran")
+
     # RU-21
     def test_a_change_of_the_extended_file_is_taken_up_by_the_next_event(self):
         base = self.write("base.yaml", "version: 1\nautonomy: {tier: act_auto}\nrules: []\n")

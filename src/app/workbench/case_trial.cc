@@ -267,7 +267,8 @@ json::value asked(const core::Rehearsal& now, WallTime at) {
                                                         : json::value(question.description)}};
 }
 
-std::vector<std::string> logged_rules(const core::Rehearsal& now) {
+// Of calls: a rule that judges results logs where it finds something in one.
+std::vector<std::string> logged_rules(const core::Rehearsal& now, const policy::Policy& policy) {
   std::vector<std::string> logged;
   const json::value* const matches = now.rules ? now.rules->record.if_contains("matches") : nullptr;
   if (matches == nullptr || !matches->is_array()) return logged;
@@ -275,7 +276,9 @@ std::vector<std::string> logged_rules(const core::Rehearsal& now) {
     const json::object& one = match.as_object();
     const std::string rule = text_or_empty(one, "rule");
     const bool fresh = std::ranges::find(logged, rule) == logged.end();
-    if (text_in(one, "then") == "log" && fresh) logged.push_back(rule);
+    const rules::Rule* const known = policy.rules ? policy.rules->find(rule) : nullptr;
+    const bool of_results = known != nullptr && known->result.has_value();
+    if (text_in(one, "then") == "log" && fresh && !of_results) logged.push_back(rule);
   }
   return logged;
 }
@@ -329,7 +332,7 @@ class Trial final : public CaseTrial {
                       .tier_source = now.tier_source,
                       .input = now.call.input,
                       .asks = asked(now, clock_.now),
-                      .logged = logged_rules(now),
+                      .logged = logged_rules(now, policy_),
                       .trace = trace_of(now)};
     answer.rule = deciding_rule(now, answer.verdict);
     answer.decided_by = decider(now, answer, policy_);

@@ -7,6 +7,7 @@
 
 #include "base/try.h"
 #include "core/call/decision_context.h"
+#include "core/call/session_workspace.h"
 #include "core/call/waiting_facts.h"
 #include "core/event/emitter.h"
 #include "core/event/topic_event.h"
@@ -123,6 +124,33 @@ std::optional<Fact> row_after(const Trail& trail, const Ending& ending) {
                                            .started_at = trail.started_at});
 }
 
+bool pins_workspace(const Fact& fact) {
+  return fact.space == kWorkspaceSpace;
+}
+
+// Keeps the workspace of a session, unless another call of it was first.
+class WorkspacePin final : public FactChange {
+ public:
+  explicit WorkspacePin(Fact fact) : fact_(std::move(fact)) {}
+
+  Result<std::vector<Fact>> facts(const Stored& stored) const override {
+    SALLYPORT_TRY(const std::optional<std::string> first, stored(fact_.space, fact_.key));
+    return first ? std::vector<Fact>() : std::vector{fact_};
+  }
+
+ private:
+  Fact fact_;
+};
+
+// The first entry of a call pins the workspace: a call that waits for a person, or that a host
+// executes, may never end (RU-36).
+void pin_workspace(const Trail& trail, Draft& draft) {
+  const auto pin = std::ranges::find_if(trail.closing_facts, pins_workspace);
+  if (pin != trail.closing_facts.end()) {
+    draft.changes.push_back(std::make_shared<WorkspacePin>(*pin));
+  }
+}
+
 // As many entries as usually follow the rows of a call in one commit.
 constexpr std::size_t kRowsBehind = 4;
 
@@ -196,7 +224,9 @@ EndPlaces Journal::record(Trail& trail, Ending& ending, Batch& batch) const {
     if (!trail.announced && !trail.approval_id.empty()) {
       record.changes.push_back(budgets::reverse(trail.call().call_id));
     }
-    record.facts.insert(record.facts.end(), trail.closing_facts.begin(), trail.closing_facts.end());
+    for (const Fact& fact : trail.closing_facts) {
+      if (!pins_workspace(fact)) record.facts.push_back(fact);
+    }
     if (trail.opened)
       record.facts.push_back({std::string(kOpenCall), trail.call().call_id, std::nullopt});
     if (!trail.handed_out_until.empty() && trail.announced) {
@@ -288,6 +318,7 @@ Task<Written> Journal::commit(Trail& trail, Batch batch, Urgency urgency,
   append(all, std::move(batch).take());
   if (all.empty()) co_return Written{};
   for (const Fact& fact : share.facts) all.back().facts.push_back(fact);
+  pin_workspace(trail, all.back());
   if (urgency == Urgency::Reports && !waits_for_disk(trail)) {
     for (Draft& draft : all) draft.waits_for_disk = false;
   }
@@ -295,6 +326,7 @@ Task<Written> Journal::commit(Trail& trail, Batch batch, Urgency urgency,
       co_await parts_.records.append(std::move(all), urgency, expected);
   if (written) {
     trail.rows.clear();
+    std::erase_if(trail.closing_facts, pins_workspace);
     co_return Written(std::move(*written), before);
   }
   trail.fail_open.absorb(std::move(share));
@@ -373,6 +405,7 @@ void Journal::owe(Trail& trail, Ending ending) {
   Batch batch;
   const EndPlaces places = record(trail, ending, batch);
   for (const Fact& fact : share.facts) batch[places.record].facts.push_back(fact);
+  pin_workspace(trail, batch[places.record]);
   append(drafts, std::move(batch).take());
   trail.rows.clear();
   parts_.records.owe(std::move(drafts));

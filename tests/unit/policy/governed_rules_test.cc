@@ -254,6 +254,20 @@ TEST_F(GovernedRulesTest, TheWorkspaceIsPinnedForTheSession) {
   EXPECT_EQ(upstream->calls.size(), 2U);
 }
 
+// RU-36: also where the first call only asked, and may never end.
+TEST_F(GovernedRulesTest, ACallThatWaitsPinsTheWorkspace) {
+  in_force(kRules);
+  const Result<Answer> first = leaving(write("/srv/a"));
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->outcome.kind, Outcome::Kind::RequiresConfirmation);
+  Call moved = write("/srv/b");
+  moved.tool_call_id = "toolu_2";
+  moved.setting.workspace = {"/srv"};
+  const Result<Answer> second = leaving(moved);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->outcome.kind, Outcome::Kind::RequiresConfirmation);
+}
+
 // RU-19, RU-20
 TEST_F(GovernedRulesTest, ItemsAndExpiredRulesAreOnRecordOnce) {
   in_force(
