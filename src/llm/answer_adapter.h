@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/async.h"
 #include "llm/api.h"
@@ -41,6 +42,7 @@ struct AnswerSettings {
 struct Observed {
   std::optional<Usage> usage{};
   std::string response_id{};
+  std::vector<std::string> item_ids{};  // Responses: of the items of the answer, bounded
   std::string model{};
   std::string stop_reason{};       // the provider's; empty: none came. Of several choices the first
   std::string sent_stop_reason{};  // what the client got

@@ -243,16 +243,9 @@ void withhold_anthropic(Splice& splice, const ToolReturn& result, std::string_vi
   const json::value* const block = body.find_pointer(result.path, error);
   if (block == nullptr || !block->is_object()) return;
   const std::string type(text_in(*block, "type"));
-  const auto set = [&](std::string_view name, std::string json) {
-    if (member_of(*block, name) != nullptr) {
-      splice.replace(pointer_to(result.path, name), std::move(json));
-    } else {
-      splice.append(result.path, json_string(name) + ":" + json);
-    }
-  };
   if (type == "tool_result" || type == "mcp_tool_result") {
-    set("content", json_string(notice));
-    set("is_error", "true");
+    set_member(splice, *block, result.path, "content", json_string(notice));
+    set_member(splice, *block, result.path, "is_error", "true");
   } else {
     // Results of the provider's own tools have no place for a text: only for their kind of error.
     // The notice is a text block behind it (MP-30).

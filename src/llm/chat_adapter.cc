@@ -25,10 +25,12 @@ constexpr std::array<std::string_view, 11> kTopMembers{
 // Events of one chunk, to see whether they are the chunk.
 class ChunkCollector : public EventSink {
  public:
-  void event(std::string_view, std::string_view data) override { all.emplace_back(data); }
+  void event(std::string_view name, std::string_view data) override {
+    all.emplace_back(name, data);
+  }
   void last(std::string_view, std::string_view data) override { end = data; }
 
-  std::vector<std::string> all;
+  std::vector<std::pair<std::string, std::string>> all;  // name and data
   std::optional<std::string> end;
 };
 
@@ -63,6 +65,7 @@ Task<void> ChatAdapter::on_event(const net::SseEvent& event, EventSink& out) {
   if (queue_bytes_ > kQueued) {
     co_return sallyport::fail(ErrorCode::Exhausted, "too much waits behind a call");
   }
+  name_ = event.name;
   take_head(event.data, value);
   take_usage(value);
   if (!pass_top_members(value, out)) co_return Result<void>{};
@@ -77,7 +80,7 @@ Task<void> ChatAdapter::take_chunk(std::string_view data, const json::value& val
     const json::value* const usage = member_of(value, "usage");
     const bool is_usage = usage != nullptr && usage->is_object();
     if (!(settings_.hides_usage && is_usage)) {
-      put(without_usage(value).applied(data), out);
+      put(without_usage(value).applied(data), out, name_);
     }
     co_return Result<void>{};
   }
@@ -103,13 +106,13 @@ Task<void> ChatAdapter::take_apart(std::string_view data, const json::value& val
     SALLYPORT_CO_TRY(const ParsedJson parsed, read_wire_json(part));
     const std::size_t before = left.all.size();
     SALLYPORT_CO_CHECK_OK(co_await take_chunk(part, parsed.value, left));
-    same = same && left.all.size() == before + 1 && left.all.back() == part;
+    same = same && left.all.size() == before + 1 && left.all.back().second == part;
   }
   if (same && !complete_) {
-    put(data, out);
+    put(data, out, name_);
     co_return Result<void>{};
   }
-  for (const std::string& one : left.all) out.event({}, one);
+  for (const auto& [name, one] : left.all) out.event(name, one);
   if (left.end) out.last({}, *left.end);
   co_return Result<void>{};
 }
@@ -135,7 +138,11 @@ bool ChatAdapter::pass_top_members(const json::value& value, EventSink& out) {
 }
 
 void ChatAdapter::take_head(std::string_view data, const json::value& value) {
-  if (!head_.empty()) return;
+  // A first chunk without choices, with the results of a filter, may have an empty id.
+  if (head_is_of_choice_) return;
+  const json::array* const choices = array_in(value, "choices");
+  head_is_of_choice_ = choices != nullptr && !choices->empty();
+  if (!head_.empty() && !head_is_of_choice_) return;
   observed_.response_id = text_in(value, "id");
   observed_.model = text_in(value, "model");
   Splice edits;
@@ -145,7 +152,7 @@ void ChatAdapter::take_head(std::string_view data, const json::value& value) {
       edits.remove(pointer_to("", std::string_view(name)));
     }
   }
-  if (array_in(value, "choices") == nullptr) {
+  if (choices == nullptr) {
     edits.append("", R"("choices":[])");
   } else {
     edits.replace("/choices", "[]");
@@ -218,15 +225,15 @@ void ChatAdapter::send_text(Choice& choice, std::string_view member, std::string
   put(chunk_of(choice, fmt::format("{{{}{}}}", role, said)), out);
 }
 
-void ChatAdapter::put(std::string_view data, EventSink& out) {
-  if (queue_.empty()) return out.event({}, data);
+void ChatAdapter::put(std::string_view data, EventSink& out, std::string_view name) {
+  if (queue_.empty()) return out.event(name, data);
   queue_bytes_ += data.size();
-  queue_.push_back({.data = std::string(data)});
+  queue_.push_back({.data = std::string(data), .name = std::string(name)});
 }
 
 void ChatAdapter::flush(EventSink& out) {
   while (!queue_.empty() && !queue_.front().choice) {
-    out.event({}, queue_.front().data);
+    out.event(queue_.front().name, queue_.front().data);
     queue_bytes_ -= std::min(queue_bytes_, queue_.front().data.size());
     queue_.pop_front();
   }

@@ -53,6 +53,7 @@ class ChatAdapter : public AnswerAdapter {
   struct Held {
     std::string data;
     CallKey call = 0;
+    std::string name{};  // of its event
     std::string more{};
   };
 
@@ -80,6 +81,7 @@ class ChatAdapter : public AnswerAdapter {
   // waits, of other choices too, keep their place (MP-8).
   struct Queued {
     std::string data{};
+    std::string name{};                     // of its event
     std::optional<std::uint64_t> choice{};  // whose call waits here
     std::size_t held = 0;                   // its place in `held` of that choice
   };
@@ -102,7 +104,8 @@ class ChatAdapter : public AnswerAdapter {
   Splice without_usage(const json::value& value) const;
   Result<Choice*> choice_at(const json::value& choice);
   MessageDoor& any_door();
-  void put(std::string_view data, EventSink& out);
+  // `name` of the provider's event; chunks of our own have none.
+  void put(std::string_view data, EventSink& out, std::string_view name = {});
   void put_call(const Choice& choice, std::size_t held, std::string_view data, EventSink& out);
   void forget_calls(const Choice& choice, EventSink& out);
   void flush(EventSink& out);
@@ -190,6 +193,8 @@ class ChatAdapter : public AnswerAdapter {
   MessageDoors& doors_;
   AnswerSettings settings_;
   Observed observed_;
+  std::string name_;  // of the event that is taken
+  bool head_is_of_choice_ = false;
   std::string head_;  // a chunk without choices, of which ours are made
   std::map<std::uint64_t, Choice> choices_;
   RepeatedDelta repeated_;

@@ -117,7 +117,7 @@ Result<void> ChatAdapter::hold(Choice& choice, std::string data, const Chunk& ch
   if (choice.held_bytes > kChatHeld) {
     return sallyport::fail(ErrorCode::Exhausted, "held calls are over their limit");
   }
-  choice.held.push_back({std::move(data), key});
+  choice.held.push_back({.data = std::move(data), .call = key, .name = name_});
   if (!choice.door->enforces_output()) {
     queue_.push_back({.choice = choice.index, .held = choice.held.size() - 1});
   }
@@ -150,13 +150,13 @@ Async<std::vector<std::string>> ChatAdapter::decide_calls(Choice& choice,
   const bool limited = finish_reason == "length" || finish_reason == "content_filter";
   for (auto& [key, call] : choice.calls) {
     const bool last = key == choice.calls.rbegin()->first;
-    const bool cut = limited && last && (call.type == "custom" || call.arguments.empty());
+    const bool cut = limited && last;
     Result<ProposedCall> made = proposed(call);
     if (!made || cut) {
       call.fate = Call::Fate::Absent;
-      notices.push_back(choice.door->drop(call.id, call.name,
-                                          limited && last ? "an output limit cut its arguments"
-                                                          : "its arguments are no JSON object"));
+      notices.push_back(choice.door->drop(
+          call.id, call.name,
+          cut ? "an output limit cut its arguments" : "its arguments are no JSON object"));
       continue;
     }
     CallRuling ruling = co_await choice.door->decide(std::move(*made));
@@ -282,9 +282,10 @@ void ChatAdapter::put_call(const Choice& choice, std::size_t held, std::string_v
     if (queued.choice != choice.index || queued.held != held) continue;
     queued.choice.reset();
     queued.data = data;
+    queued.name = choice.held[held].name;
     return;
   }
-  put(data, out);
+  put(data, out, choice.held[held].name);
 }
 
 // Parts of calls that still wait never leave.

@@ -137,7 +137,7 @@ Result<void> ChatAdapter::take_late(const Choice& choice, const Chunk& chunk, Ev
       member_of(chunk.delta, "function_call") != nullptr) {
     return sallyport::fail(ErrorCode::Corrupt, "a call of the provider follows its choice's end");
   }
-  put(without_usage(chunk.value).applied(chunk.data), out);
+  put(without_usage(chunk.value).applied(chunk.data), out, name_);
   return {};
 }
 
@@ -328,7 +328,7 @@ void ChatAdapter::release_annotations(Choice& choice, Texts& texts, EventSink& o
 
 void ChatAdapter::send(Choice& choice, const Chunk& chunk, const Splice& edits, EventSink& out) {
   choice.has_role = choice.has_role || !text_in(chunk.delta, "role").empty();
-  put(edits.applied(chunk.data), out);
+  put(edits.applied(chunk.data), out, name_);
 }
 
 void ChatAdapter::send_texts(Choice& choice, const Texts& texts, EventSink& out) {

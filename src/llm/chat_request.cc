@@ -178,7 +178,6 @@ Result<Request> read_chat_request(RequestKind kind, const json::value& body) {
   request.stream = flag_in(body, "stream");
   request.audio = asks_chat_audio(body);
   const json::value* const options = member_of(body, "stream_options");
-  request.has_stream_options = options != nullptr && options->is_object();
   request.asks_usage = options != nullptr && flag_in(*options, "include_usage");
   if (const json::value* const format = member_of(body, "response_format")) {
     const std::string_view type = text_in(*format, "type");
@@ -198,11 +197,7 @@ void withhold_chat(Splice& splice, const ToolReturn& result, std::string_view no
   boost::system::error_code error;
   const json::value* const message = body.find_pointer(result.path, error);
   if (message == nullptr || !message->is_object()) return;
-  if (member_of(*message, "content") != nullptr) {
-    splice.replace(pointer_to(result.path, "content"), json_string(notice));
-  } else {
-    splice.append(result.path, "\"content\":" + json_string(notice));
-  }
+  set_member(splice, *message, result.path, "content", json_string(notice));
 }
 
 }  // namespace sallyport::llm

@@ -79,7 +79,6 @@ struct Request {
   bool audio = false;         // asks for audio output
   std::uint64_t choices = 1;  // chat: `n`
   bool asks_usage = false;    // chat: `stream_options.include_usage`
-  bool has_stream_options = false;
   bool has_signed_blocks = false;
   std::optional<bool> store{};                  // Responses, chat
   std::optional<std::uint64_t> output_limit{};  // tokens that the client allows

@@ -16,6 +16,7 @@ namespace sallyport::llm {
 namespace {
 
 // Members of a response that repeat the request, count, or name things. They are no output.
+constexpr std::size_t kItemIds = 256;
 constexpr std::array<std::string_view, 48> kResponseMembers{"id",
                                                             "object",
                                                             "created_at",
@@ -94,15 +95,6 @@ Usage usage_of(const json::value& usage) {
 
 std::unique_ptr<AnswerAdapter> responses_adapter(MessageDoors& doors, AnswerSettings settings) {
   return std::make_unique<ResponsesAdapter>(doors, settings);
-}
-
-void set_member(Splice& edits, const json::value& object, const std::string& pointer,
-                std::string_view name, const std::string& json) {
-  if (member_of(object, name) != nullptr) {
-    edits.replace(pointer_to(pointer, name), json);
-  } else {
-    edits.append(pointer, json_string(name) + ":" + json);
-  }
 }
 
 ResponsesAdapter::ResponsesAdapter(MessageDoors& doors, AnswerSettings settings)
@@ -351,6 +343,13 @@ void ResponsesAdapter::observe(const json::value& response) {
   if (store != nullptr && store->is_bool()) observed_.stored = store->get_bool();
   if (object_in(response, "usage") != nullptr) {
     observed_.usage = usage_of(*member_of(response, "usage"));
+  }
+  const json::array* const items = array_in(response, "output");
+  observed_.item_ids.clear();
+  for (std::size_t i = 0; items != nullptr && i < std::min(items->size(), kItemIds); ++i) {
+    if (const std::string_view id = text_in((*items)[i], "id"); !id.empty()) {
+      observed_.item_ids.emplace_back(id);
+    }
   }
 }
 

@@ -252,8 +252,4 @@ class ResponsesAdapter final : public AnswerAdapter {
   bool noted_logprobs_ = false;
 };
 
-// `"name":value` of an object that is replaced where it is there and added where it is not.
-void set_member(Splice& edits, const json::value& object, const std::string& pointer,
-                std::string_view name, const std::string& json);
-
 }  // namespace sallyport::llm

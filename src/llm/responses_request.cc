@@ -397,7 +397,6 @@ bool asks_response_audio(const json::object& body) {
 void read_response_settings(Request& request, const json::value& body) {
   const json::value* const stream = member_of(body, "stream");
   request.stream = stream != nullptr && stream->is_bool() && stream->get_bool();
-  request.has_stream_options = member_of(body, "stream_options") != nullptr;
   request.audio = asks_response_audio(body.get_object());
   if (const json::value* const store = member_of(body, "store"); store && store->is_bool()) {
     request.store = store->get_bool();

@@ -129,6 +129,15 @@ std::optional<std::uint64_t> count_in(const json::value& object, std::string_vie
   return static_cast<std::uint64_t>(*number);
 }
 
+void set_member(Splice& edits, const json::value& object, const std::string& pointer,
+                std::string_view name, const std::string& json) {
+  if (member_of(object, name) != nullptr) {
+    edits.replace(pointer_to(pointer, name), json);
+  } else {
+    edits.append(pointer, json_string(name) + ":" + json);
+  }
+}
+
 bool is_opaque(std::string_view name, const json::object& parent) {
   if (name == "signature" || name == "fingerprint" || name.starts_with("encrypted_")) return true;
   if (name != "data") return false;

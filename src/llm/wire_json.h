@@ -25,6 +25,10 @@ const json::array* array_in(const json::value& object, std::string_view name);
 std::string_view text_in(const json::value& object, std::string_view name);
 std::optional<std::uint64_t> count_in(const json::value& object, std::string_view name);
 
+// Replaces a member of the object that `pointer` leads to, or adds it where there is none.
+void set_member(Splice& edits, const json::value& object, const std::string& pointer,
+                std::string_view name, const std::string& json);
+
 // Does the member hold bytes that only the provider reads? `parent` is the object around it.
 bool is_opaque(std::string_view name, const json::object& parent);
 

@@ -322,7 +322,7 @@ Result<std::unique_ptr<HttpClient>> HttpClient::open(asio::any_io_executor execu
   if (!settings.url.tls && !settings.url.is_loopback() && !settings.allow_plain) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("`{}` would be reached without encryption; use `https`, or say "
-                            "`--allow-http` where the network between is trusted",
+                            "`allow_http` (`--allow-http`) where the network between is trusted",
                             settings.url.text()));
   }
   auto client = std::make_unique<Client>(std::move(executor), std::move(settings));

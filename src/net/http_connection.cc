@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -14,6 +13,7 @@
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
+#include <vector>
 
 #include "base/lower_case.h"
 #include "net/folded_header.h"
@@ -170,6 +170,7 @@ Async<bool> HttpServer::Connection::one_request() {
     co_return false;
   }
   if (streams_ && !gone_) co_await end_stream();
+  if (!request_.unread.empty() && !gone_) co_await linger();
   co_return keep_alive_ && !gone_;
 }
 
@@ -201,17 +202,21 @@ Async<bool> HttpServer::Connection::first_bytes() {
 Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_request() {
   Parser parser;
   parser.header_limit(static_cast<std::uint32_t>(server_.limits_.header_bytes));
-  // Which route it is for, and what that allows, is known behind the head.
-  parser.body_limit(server_.largest_body_);
+  // Which route it is for, and how long a body that allows, is known behind the head.
+  parser.body_limit(boost::none);
   Refusal refusal = co_await read_head(parser);
   if (!refusal) refusal = co_await judge_head();
-  if (!refusal) {
-    refusal = co_await read_body(parser);
-    if (refusal) refusal = route_->second.handler->worded(std::move(*refusal));
-  }
+  const bool admitted = !refusal;
+  if (admitted) refusal = co_await read_body(parser);
   // What follows may be a body that no handler reads.
   if (refusal) keep_alive_ = false;
-  co_return refusal;
+  if (!refusal || !admitted) co_return refusal;
+  const HttpHandler& handler = *route_->second.handler;
+  if (refusal->cause.empty() || !handler.answers_unread()) {
+    co_return handler.worded(std::move(*refusal));
+  }
+  request_.unread = std::move(refusal->cause);
+  co_return std::nullopt;
 }
 
 // Reads until the head is there as a whole, as the parser would: it joins such lines in silence.
@@ -430,12 +435,14 @@ Async<void> HttpServer::Connection::linger() {
   co_await say_goodbye();
   boost::system::error_code ignored;
   stream_.bottom().socket().shutdown(tcp::socket::shutdown_send, ignored);
-  stream_.bottom().expires_after(std::chrono::seconds(1));
-  std::array<char, 4096> waste{};
-  for (int i = 0; i < 64; ++i) {
+  stream_.bottom().expires_after(std::chrono::seconds(2));
+  constexpr std::size_t kMost = 128u << 20;  // many clients write a whole body before they read
+  std::vector<char> waste(64u << 10);
+  for (std::size_t read = 0; read < kMost;) {
     const auto [error, size] =
         co_await stream_.bottom().async_read_some(asio::buffer(waste), kAwait);
     if (error || size == 0) break;
+    read += size;
   }
 }
 

@@ -26,7 +26,6 @@ HttpServer::HttpServer(asio::any_io_executor executor, HttpLimits limits, Log lo
     : executor_(executor),
       limits_(limits),
       log_(std::move(log)),
-      largest_body_(limits.body_bytes),
       bodies_(limits.bodies),
       unread_(limits.unread),
       tasks_(executor, log_) {}
@@ -34,7 +33,6 @@ HttpServer::HttpServer(asio::any_io_executor executor, HttpLimits limits, Log lo
 HttpServer::~HttpServer() = default;
 
 void HttpServer::route(std::string path, HttpHandler& handler, RouteLimits limits) {
-  largest_body_ = std::max(largest_body_, limits.body_bytes.value_or(0));
   routes_.insert_or_assign(std::move(path), Target{&handler, limits});
 }
 

@@ -53,6 +53,8 @@ class HttpHandler {
   virtual Async<std::optional<ServerResponse>> refuse(ServerRequest& head) = 0;
   // A handler that returns without a response is a fault of ours, and answered 500.
   virtual Async<void> handle(ServerExchange& exchange) = 0;
+  // True: a request whose body is too long, or finds no room, is handled without its body.
+  virtual bool answers_unread() const { return false; }
   // How a refusal of the server itself looks on this route, for example of a name or of a length.
   virtual ServerResponse worded(ServerResponse refusal) const { return refusal; }
 };
@@ -134,7 +136,6 @@ class HttpServer {
   Answered answered_;
   Refused refused_;
   std::map<std::string, Target> routes_;
-  std::size_t largest_body_;  // of any route
   std::unique_ptr<Acceptor> acceptor_;
   std::unique_ptr<ServerTls> tls_;                    // null: without
   std::map<std::uint64_t, Connection*> connections_;  // each takes itself out

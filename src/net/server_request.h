@@ -18,6 +18,8 @@ struct ServerRequest {
   std::string body{};
   std::string principal{};  // whose it is, where its handler has found that out
   std::string peer{};       // the address of the client, without its port
+  // Why the body was not read: `too_large` or `busy`. Only for `HttpHandler::answers_unread`.
+  std::string unread{};
 
   // `name` in lower case. Nothing: it is not there, or there more than once.
   std::optional<std::string_view> header(std::string_view name) const;

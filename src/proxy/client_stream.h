@@ -44,6 +44,9 @@ class ClientStream final : public llm::EventSink {
   Async<void> send_last();
   // Another last frame in its place, where it may not leave.
   void replace_last() { last_.clear(); }
+  void change_last(const std::function<std::string(std::string)>& change) {
+    last_ = change(std::move(last_));
+  }
 
  private:
   Async<void> write_all();

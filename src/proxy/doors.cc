@@ -10,6 +10,7 @@
 
 #include "core/call/model_calls.h"
 #include "core/record/finding.h"
+#include "proxy/call_session.h"
 
 namespace sallyport::proxy {
 
@@ -54,6 +55,7 @@ class Door final : public llm::MessageDoor {
         mode_(rules_.tool_calls_of(parts.record.agent_id)) {}
 
   PassedText push(const ChannelId& channel, std::string_view delta) override {
+    parts_.record.answer_bytes += delta.size();
     if (over_) return {};
     Channel& open = channel_of(channel);
     if (!open.text) return untouched(delta);
@@ -72,13 +74,15 @@ class Door final : public llm::MessageDoor {
   }
 
   PassedText whole(const ChannelId& channel, std::string_view text) override {
+    parts_.record.answer_bytes += text.size();
     if (over_) return {};
     return told(channel, pass_whole(channel, text));
   }
 
   PassedText signed_block(const ChannelId& channel, std::string_view text) override {
+    parts_.record.answer_bytes += text.size();
     if (over_) return {};
-    PassedText passed = look_at(channel, text);
+    PassedText passed = pass_whole(channel, text);
     note(channel, passed);
     if (!passed.block && !passed.changed()) keep(channel, passed);  // else it does not leave
     return passed;
@@ -88,6 +92,7 @@ class Door final : public llm::MessageDoor {
   bool holds_calls() const override { return mode_ != core::ToolCallMode::Observe; }
 
   Async<CallRuling> decide(ProposedCall call) override {
+    parts_.record.answer_bytes += json::serialize(call.input).size();
     switch (mode_) {
       case core::ToolCallMode::HandOff:
         return hand_out(std::move(call));
@@ -145,12 +150,6 @@ class Door final : public llm::MessageDoor {
     parts_.record.coverage[kind] = guard_->coverage(stage_of(channel), tool_of(channel));
   }
 
-  PassedText look_at(const ChannelId& channel, std::string_view text) {
-    if (!guard_) return untouched(text);
-    cover(channel);
-    return guard_->look_at(stage_of(channel), text, tool_of(channel));
-  }
-
   // As if it had come in one delta: what stands before a match leaves, streamed or not (MP-38).
   PassedText pass_whole(const ChannelId& channel, std::string_view text) {
     if (!guard_) return untouched(text);
@@ -200,11 +199,11 @@ class Door final : public llm::MessageDoor {
       calls.push_back({id, std::move(call_id), std::move(verdict)});
   }
 
-  Call call_of(const ProposedCall& proposed) const {
+  Call call_of(const ProposedCall& proposed, const std::string& session) const {
     ToolName name = tool_name(proposed.name, parts_.record.agent_id);
     Call call{.tool_call_id = proposed.id,
               .agent_id = parts_.record.agent_id,
-              .session_id = parts_.session_id,
+              .session_id = session,
               .trace_id = parts_.record.trace_id,
               .server = std::move(name.server),
               .tool = std::move(name.tool),
@@ -217,13 +216,23 @@ class Door final : public llm::MessageDoor {
 
   Async<CallRuling> observe(ProposedCall call) {
     add_call(call.id, "", "observed");
+    if (guard_) {
+      json::array& checks = parts_.record.coverage["tool_use"];
+      checks = guard_->coverage(TextStage::ToolUse, call.name);
+      for (json::value& check : checks) {
+        json::object& one = check.as_object();
+        if (one["status"] != "ran") continue;
+        one["status"] = "skipped";
+        one["why"] = "caller";
+      }
+    }
     co_return CallRuling{};
   }
 
   // Checks of `tool_use` decide; asking and the intent belong to the later door.
   Async<CallRuling> defer(ProposedCall call) {
     if (!guard_) {
-      leave_to_later_door(call_of(call), "deferred");
+      leave_to_later_door(call_of(call, parts_.session_id), "deferred");
       co_return CallRuling{};
     }
     const ToolName name = tool_name(call.name, parts_.record.agent_id);
@@ -243,7 +252,7 @@ class Door final : public llm::MessageDoor {
           call, fmt::format("{} what was found cannot be taken out of these arguments", kRefused),
           parts_.record.request_id);
     }
-    Call left = call_of(call);
+    Call left = call_of(call, parts_.session_id);
     if (checked.rewritten) left.input = *checked.rewritten;
     leave_to_later_door(left, checked.rewritten ? "rewritten" : "deferred");
     if (!checked.rewritten) co_return CallRuling{};
@@ -282,32 +291,39 @@ class Door final : public llm::MessageDoor {
       parts_.record.coverage["tool_use"] = guard_->coverage(TextStage::ToolUse, name.tool);
     }
     const auto until = std::chrono::steady_clock::now() + rules_.hold;
-    Result<core::HandOffs::Given> given = co_await give(proposed, {});
+    const Result<std::string> session =
+        session_of_call(parts_, call_of(proposed, parts_.session_id));
+    if (!session) co_return failed(proposed, session.error());
+    Result<core::HandOffs::Given> given = co_await give(proposed, *session, {});
     while (given && given->hand_off.tool_calls.empty()) {
       const Answer answer = given->answered.front();
       if (answer.outcome.kind != sallyport::Outcome::Kind::RequiresConfirmation) {
-        co_return refused(proposed, answer, *given);
+        co_return refused(proposed, *session, answer, *given);
       }
       const std::optional<Reply> reply = co_await answer_of(answer.approval_id, until);
       if (!reply) co_return pending(proposed, answer);
       if (reply->kind != Reply::Kind::Approved) co_return denied(proposed, answer, *reply);
-      given = co_await give(proposed, answer);
+      given = co_await give(proposed, *session, answer);
     }
-    if (given) co_return handed_out(proposed, given->hand_off.tool_calls.front());
+    if (given) co_return handed_out(proposed, *session, given->hand_off.tool_calls.front());
+    co_return failed(proposed, given.error());
+  }
+
+  CallRuling failed(const ProposedCall& proposed, const Error& error) {
     add_call(proposed.id, "", "failed");
     note_change();
-    co_return refusal(proposed,
-                      fmt::format("[Tool call `{}` was not handed out: {}.]", proposed.name,
-                                  given.error().message),
-                      parts_.record.request_id);
+    return refusal(
+        proposed,
+        fmt::format("[Tool call `{}` was not handed out: {}.]", proposed.name, error.message),
+        parts_.record.request_id);
   }
 
   // `waited`: a person has answered, and the same call goes on.
-  Task<core::HandOffs::Given> give(ProposedCall proposed, Answer waited) {
-    Continuation::Payload frame{.session_id = parts_.session_id,
+  Task<core::HandOffs::Given> give(ProposedCall proposed, std::string session, Answer waited) {
+    Continuation::Payload frame{.session_id = session,
                                 .state = core::HandOffs::proposed_to(parts_.record.agent_id)};
     core::Caller caller{.cancel = parts_.gone, .leaves = true};
-    Call call = call_of(proposed);
+    Call call = call_of(proposed, session);
     if (waited.approval_id.empty()) {
       std::vector<Call> calls;
       calls.push_back(std::move(call));
@@ -319,40 +335,46 @@ class Door final : public llm::MessageDoor {
         std::move(caller));
   }
 
-  CallRuling handed_out(const ProposedCall& proposed, const PendingCall& call) {
+  CallRuling handed_out(const ProposedCall& proposed, const std::string& session,
+                        const PendingCall& call) {
     const bool rewritten = call.effective_input != call.input;
-    add_call(proposed.id, call_id_of(proposed), rewritten ? "rewritten" : "handed_off");
+    // A call without an id has that of the Governor for both (AU-8).
+    const bool named = !proposed.id.empty();
+    add_call(named ? proposed.id : call.id, named ? call_id_of(proposed, session) : call.id,
+             rewritten ? "rewritten" : "handed_off");
     if (!rewritten) return {};
     note_change();
     return {.kind = CallRuling::Kind::Rewrite, .input = call.effective_input};
   }
 
-  std::string call_id_of(const ProposedCall& proposed) {
+  std::string call_id_of(const ProposedCall& proposed, const std::string& session) {
     core::Idempotency& rows = parts_.governor.idempotency();
-    const auto row =
-        rows.row(rows.key({.tool_call_id = proposed.id, .session_id = parts_.session_id}));
+    const auto row = rows.row(rows.key({.tool_call_id = proposed.id, .session_id = session}));
     return row && *row ? (*row)->call_id : "";
   }
 
-  CallRuling refused(const ProposedCall& proposed, const Answer& answer,
+  CallRuling refused(const ProposedCall& proposed, const std::string& session, const Answer& answer,
                      const core::HandOffs::Given& given) {
     // The same call again, as in a request that the client repeats: it is in the client's hands,
     // and leaves as it left the first time.
     const auto clash = given.clashes.find(proposed.id);
     if (clash != given.clashes.end() && clash->second == core::HandOffs::Given::Clash::Out) {
-      const auto out = parts_.hand_offs.hand_off_of(parts_.session_id, proposed.id);
+      const auto out = parts_.hand_offs.hand_off_of(session, proposed.id);
       const auto is_it = [&](const PendingCall& call) { return call.id == proposed.id; };
       if (out && *out) {
         const std::vector<PendingCall>& calls = (*out)->payload.pending_tool_calls;
         const auto found = std::ranges::find_if(calls, is_it);
-        if (found != calls.end()) return handed_out(proposed, *found);
+        if (found != calls.end()) return handed_out(proposed, session, *found);
       }
     }
     add_call(proposed.id, answer.call_id, "refused");
     note_change();
     const bool by_check = answer.outcome.text.starts_with("guardrail check '");
     const std::string_view opening = by_check ? kRefused : "[This tool call was refused.]";
-    return refusal(proposed, fmt::format("{} {}", opening, answer.outcome.text), answer.record_id);
+    const bool cached = answer.outcome.kind == sallyport::Outcome::Kind::Cached;
+    const std::string why =
+        cached ? fmt::format("`{}` has its result already", proposed.id) : answer.outcome.text;
+    return refusal(proposed, fmt::format("{} {}", opening, why), answer.record_id);
   }
 
   CallRuling denied(const ProposedCall& proposed, const Answer& answer, const Reply& reply) {

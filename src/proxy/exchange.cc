@@ -110,6 +110,24 @@ Async<void> ModelExchange::run() {
   if (refusal) co_await refuse(std::move(*refusal));
 }
 
+Async<void> ModelExchange::answer_here(net::ServerResponse response) {
+  begin();
+  record_.bytes_out = response.body.size();
+  const bool good = response.status < 300;
+  if (!good) {
+    decision_ = "deny";
+    response.headers.emplace_back("x-should-retry", "false");
+  }
+  if (!co_await conclude(good ? Outcome::Completed : Outcome::Refused,
+                         good ? "" : "there is no such model", response.status)) {
+    co_await client_.respond(ledger_failed());
+    co_return;
+  }
+  add_own_headers(response);
+  response.headers.emplace_back("x-sallyport-overhead-ms", overhead_ms());
+  co_await client_.respond(std::move(response));
+}
+
 Async<ModelExchange::Ended> ModelExchange::serve() {
   begin();
   // On every path: Codex asks for a WebSocket with GET, and changes to HTTP at 426 (MP-3).
@@ -179,7 +197,7 @@ net::ServerResponse ModelExchange::head_of(unsigned status, const net::HttpHead*
       const bool ours =
           lower.starts_with("x-sallyport-") || std::ranges::find(hops, lower) != hops.end();
       if (!ours && std::ranges::find(kHidden, lower) == kHidden.end()) {
-        response.headers.emplace_back(lower, value);
+        response.headers.emplace_back(lower, without_keys(value));
       }
     }
   }

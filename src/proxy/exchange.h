@@ -59,6 +59,7 @@ struct Shared {
   telemetry::Tracer& tracer;
   boost::asio::any_io_executor executor;
   std::string approvals_url;
+  std::function<bool()> needs_token;
   net::Quota bodies;       // of requests, decoded
   net::TaskGroup& asides;  // what goes on when a request has ended
   std::stop_token ending;  // the process ends, and streams with it (MP-85)
@@ -74,6 +75,8 @@ class ModelExchange {
   ModelExchange(const ModelExchange&) = delete;
 
   Async<void> run();
+  // An answer of our own, recorded like any other: no provider is asked.
+  Async<void> answer_here(net::ServerResponse response);
 
  private:
   // Why a request ends before its first byte.
@@ -100,11 +103,13 @@ class ModelExchange {
   Ended obey_rules();
   Async<Ended> check_input();
   Ended owns_state();
+  Ended owns_ids();
   void touch_state(const std::string& kind, const std::string& id, OwnedState::Owner owner);
   Ended refuse_elsewhere();
   void take_upstream(const std::string& name);
   void answer_unanswered(std::vector<llm::UnansweredCall> calls);
   Refusal deny(unsigned status, std::string code, std::string message) const;
+  Refusal busy() const;
   // exchange_attempts.cc
   Async<Ended> forward();
   Async<Ended> attempt(const std::shared_ptr<ModelUpstream>& upstream, bool last, Opened& opened);
@@ -133,6 +138,8 @@ class ModelExchange {
                             std::optional<Error> failed);
   void tell_response(bool success, std::optional<std::string> error);
   void take_observed(const llm::AnswerAdapter& adapter);
+  void take_ids(const std::string& answer);  // of an answer that passed unchecked
+  OwnedState::Owner owner() const;           // of what this request obtains
   // exchange.cc
   Async<void> refuse(Refusal refusal);
   Async<bool> conclude(Outcome outcome, std::string reason, unsigned status);

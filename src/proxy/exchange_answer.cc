@@ -6,11 +6,13 @@
 #include "base/encoding.h"
 #include "base/running_digest.h"
 #include "base/try.h"
+#include "llm/wire_json.h"
 #include "net/content_decoder.h"
 #include "net/sse_parser.h"
 #include "proxy/exchange.h"
 #include "proxy/kept_messages.h"
 #include "proxy/owned_state.h"
+#include "proxy/provider_ids.h"
 
 namespace sallyport::proxy {
 
@@ -133,12 +135,38 @@ void ModelExchange::take_observed(const llm::AnswerAdapter& adapter) {
   const bool kept = thread ? parsed_.is_object() && parsed_.get_object().contains("thread")
                            : route_.api == llm::Api::OpenAiResponses;
   if (route_.generates() && kept && !seen.response_id.empty()) {
-    facts_.push_back(OwnedState::fact(thread ? "message" : "response", seen.response_id,
-                                      {.agent_id = record_.agent_id,
-                                       .upstream = record_.upstream,
-                                       .request_id = record_.request_id,
-                                       .unanswered = unanswered_,
-                                       .at = shared_.clock.wall()}));
+    OwnedState::Owner owner = this->owner();
+    owner.unanswered = unanswered_;
+    facts_.push_back(OwnedState::fact(thread ? "message" : "response", seen.response_id, owner));
+    if (request_->store == false) return;  // the provider keeps no items then
+    for (const std::string& item : seen.item_ids) {
+      facts_.push_back(OwnedState::fact("item", item, this->owner()));
+    }
+  }
+}
+
+OwnedState::Owner ModelExchange::owner() const {
+  return {.agent_id = record_.agent_id,
+          .upstream = record_.upstream,
+          .request_id = record_.request_id,
+          .at = shared_.clock.wall()};
+}
+
+// Ids that the provider gave this agent. One that another agent has is not taken from it.
+void ModelExchange::take_ids(const std::string& answer) {
+  const net::ServerRequest& request = client_.request();
+  const ProviderId named = id_in_path(request.path);
+  if (request.method == "DELETE" && !named.id.empty()) {
+    facts_.push_back(OwnedState::gone(named.kind, named.id));
+    return;
+  }
+  const auto parsed = llm::read_wire_json(answer, {.bytes = kLargestAnswer});
+  if (!parsed || (named.id.empty() && request.method != "POST")) return;
+  const OwnedState owned(shared_.recorder);
+  for (const ProviderId& one : ids_given(named.kind, parsed->value)) {
+    if (!owned.find(one.kind, one.id)) {
+      facts_.push_back(OwnedState::fact(one.kind, one.id, owner()));
+    }
   }
 }
 
@@ -171,10 +199,12 @@ Async<std::optional<Error>> ModelExchange::relay(Opened& opened, llm::AnswerAdap
   net::SseParser parser(kLargestEvent);
   bool ended = false;
   while (!adapter.complete() && !ended) {
-    if (shared_.clock.steady() - started_ > kWholeRequest) {
+    const SteadyTime asked = shared_.clock.steady();
+    if (asked - started_ > kWholeRequest) {
       co_return broken(ErrorCode::Deadline, "the answer took over an hour");
     }
     Result<std::string> bytes = co_await opened.exchange->read(live_->settings.silence);
+    waited_ += shared_.clock.steady() - asked;
     if (!bytes) co_return bytes.error();
     ended = bytes->empty();
     (*decoder)->feed(*bytes);
@@ -218,6 +248,9 @@ Async<ModelExchange::Ended> ModelExchange::stream_answer(Opened opened,
   }
   upstream_exchange_ = nullptr;
   take_observed(adapter);
+  if (provider_failed_) {
+    stream.change_last([&](std::string frame) { return without_keys(std::move(frame)); });
+  }
   const bool cancelled = gone() || !stream.client_reads();
   if (failed || cancelled || blocked_ || provider_failed_) {
     opened.exchange->cancel();  // what is left of it is not needed
@@ -336,6 +369,7 @@ Async<ModelExchange::Ended> ModelExchange::whole_answer(Opened opened,
   if (!response.body.empty()) record_.released = "sha256:" + hex(digest.finish());
   const bool deleted = route_.kind == Route::Kind::Stored && client_.request().method == "DELETE";
   if (deleted) facts_.push_back(OwnedState::gone("response", route_.id));
+  if (route_.kind == Route::Kind::Elsewhere) take_ids(response.body);
   const Outcome outcome = blocked_ ? Outcome::Blocked : Outcome::Completed;
   if (!co_await conclude(outcome, blocked_ ? blocked_->reason : "", opened.head.status)) {
     tell_response(false, "the ledger cannot be written");

@@ -10,6 +10,7 @@
 
 #include "base/lower_case.h"
 #include "base/try.h"
+#include "llm/wire_json.h"
 #include "proxy/exchange.h"
 #include "sallyport/retry.h"
 
@@ -120,10 +121,11 @@ Result<net::HttpRequest> ModelExchange::upstream_request(const ModelUpstream& up
   }
   asked_usage_ = request_ && route_.request == llm::RequestKind::Chat && request_->stream &&
                  !request_->asks_usage && !settings.usage_as_sent;
-  if (asked_usage_ && request_->has_stream_options) {
-    edits.append("/stream_options", "\"include_usage\":true");
+  const json::value* const options = llm::member_of(parsed_, "stream_options");
+  if (asked_usage_ && options != nullptr && options->is_object()) {
+    llm::set_member(edits, *options, "/stream_options", "include_usage", "true");
   } else if (asked_usage_) {
-    edits.append("", "\"stream_options\":{\"include_usage\":true}");
+    llm::set_member(edits, parsed_, "", "stream_options", R"({"include_usage":true})");
   }
   out.body = edits.applied(body_);
   return out;
@@ -187,7 +189,7 @@ void ModelExchange::price() {
   if (!reported) {
     constexpr std::uint64_t kBytesPerToken = 4;
     record_.usage = Usage{.input_tokens = std::max<std::uint64_t>(estimate_.input_tokens, 1),
-                          .output_tokens = record_.bytes_out / kBytesPerToken};
+                          .output_tokens = (record_.answer_bytes + 3) / kBytesPerToken};
     record_.usage_source = "estimated";
   }
   for (const auto& [wildcard, price] : live_->settings.prices) {
@@ -297,6 +299,14 @@ Async<ModelExchange::Ended> ModelExchange::attempt(const std::shared_ptr<ModelUp
                                                    bool last, Opened& opened) {
   const core::ModelRules& rules = plan_->model_rules();
   const RetrySchedule schedule({.attempts = rules.retries + 1});
+  // Else what it showed as its token would go upstream in place of its own key (MP-18, MP-19).
+  if (upstream->settings().key == UpstreamSettings::Key::Client && shared_.needs_token() &&
+      client_.request().count("x-sallyport-token") == 0) {
+    co_return deny(401, "invalid_token",
+                   fmt::format("upstream `{}` gets the client's own key; show the agent's token in "
+                               "`x-sallyport-token`",
+                               upstream->settings().name));
+  }
   for (std::uint64_t tries = 1;; ++tries) {
     Result<net::HttpRequest> request = upstream_request(*upstream);
     if (!request) {

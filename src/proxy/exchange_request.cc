@@ -13,13 +13,16 @@
 #include "proxy/exchange.h"
 #include "proxy/input_stage.h"
 #include "proxy/owned_state.h"
+#include "proxy/provider_ids.h"
 
 namespace sallyport::proxy {
 
 namespace {
 
 constexpr std::size_t kLargestBody = 64u << 20;
+constexpr const char* kTooLarge = "the body has over 64 MiB when it is decoded";
 constexpr std::size_t kLongestId = 512;
+constexpr std::size_t kMostIds = 1024;  // in one body
 
 bool is_hex(std::string_view text) {
   return std::ranges::all_of(
@@ -52,6 +55,12 @@ void ModelExchange::begin() {
       if (!record_.session_id.empty()) break;
     }
   }
+  // The token of the agent may stand in any of them, with or without a scheme (MP-26).
+  for (const char* const name : {"x-sallyport-token", "authorization", "x-api-key"}) {
+    const std::string_view shown = request.header(name).value_or("");
+    const std::string_view token = shown.substr(shown.rfind(' ') + 1);
+    if (!token.empty()) secrets_.emplace_back(token);
+  }
   if (const auto retry = request.header("x-stainless-retry-count")) {
     std::from_chars(retry->data(), retry->data() + retry->size(), record_.client_retry);
   }
@@ -71,13 +80,16 @@ ModelExchange::Ended ModelExchange::refuse_elsewhere() {
                          (request.path.size() == prefix.size() || prefix.ends_with('/') ||
                           request.path[prefix.size()] == '/');
       if (!below || !plain) continue;
-      candidates_ = {upstream};
-      record_.route = prefix;
-      record_.degrade("ungoverned");
-      shared_.meter.ungoverned(prefix);
-      return std::nullopt;
+      if (candidates_.empty()) {
+        record_.route = prefix;
+        record_.degrade("ungoverned");
+        shared_.meter.ungoverned(prefix);
+      }
+      candidates_.push_back(upstream);
+      break;
     }
   }
+  if (!candidates_.empty()) return std::nullopt;
   return deny(
       404, "not_served",
       fmt::format("`{} {:.200}` is not served here (not_served); the proxy serves /v1/messages, "
@@ -85,8 +97,18 @@ ModelExchange::Ended ModelExchange::refuse_elsewhere() {
                   request.method, request.path));
 }
 
+ModelExchange::Refusal ModelExchange::busy() const {
+  Refusal refusal = deny(503, "busy", "requests of this agent take too much memory; try again");
+  refusal.outcome = Outcome::Failed;
+  refusal.decision = "error";
+  refusal.retry_after_s = 1;
+  return refusal;
+}
+
 ModelExchange::Ended ModelExchange::read_body() {
   const net::ServerRequest& request = client_.request();
+  if (request.unread == "too_large") return deny(413, "request_too_large", kTooLarge);
+  if (!request.unread.empty()) return busy();
   const auto coding = request.header("content-encoding");
   Result<std::string> decoded =
       net::ContentDecoder::decode(coding.value_or(""), request.body, kLargestBody);
@@ -98,19 +120,13 @@ ModelExchange::Ended ModelExchange::read_body() {
                               coding.value_or("")));
     }
     if (error.code == ErrorCode::Exhausted) {
-      return deny(413, "request_too_large", "the body has over 64 MiB when it is decoded");
+      return deny(413, "request_too_large", kTooLarge);
     }
     return deny(400, "damaged_body", fmt::format("the body cannot be decoded: {}", error.message));
   }
   body_ = std::move(*decoded);
   constexpr std::size_t kCopies = 3;  // the text, its values, and what goes upstream
-  if (!room_.grow_to(kCopies * body_.size())) {
-    Refusal refusal = deny(503, "busy", "requests of this agent take too much memory; try again");
-    refusal.outcome = Outcome::Failed;
-    refusal.decision = "error";
-    refusal.retry_after_s = 1;
-    return refusal;
-  }
+  if (!room_.grow_to(kCopies * body_.size())) return busy();
   record_.request_digest = shared_.digest(body_);
   record_.request = body_;
   if (!route_.has_body()) return std::nullopt;
@@ -159,8 +175,43 @@ ModelExchange::Ended ModelExchange::choose() {
                     : fmt::format("no upstream speaks {}", to_string(route_.api)));
 }
 
+// Ids on paths that pass unchecked: of the path, and of a JSON body.
+ModelExchange::Ended ModelExchange::owns_ids() {
+  const net::ServerRequest& request = client_.request();
+  std::vector<ProviderId> named;
+  const auto parsed = llm::read_wire_json(body_, {.bytes = kLargestBody});
+  if (parsed) named = ids_in_body(parsed->value);
+  const bool json =
+      request.header("content-type").value_or("json").find("json") != std::string::npos;
+  const bool looks_so = body_.find_first_of("{[\xEF \t\r\n") == 0;
+  if (!parsed && !body_.empty() && (json || looks_so)) {
+    return deny(400, "invalid_json",
+                fmt::format("the body is no JSON that proxy and provider read alike: {}",
+                            parsed.error().message));
+  }
+  if (named.size() > kMostIds) {
+    return deny(400, "invalid_request", "the body names over 1,024 ids of the provider's state");
+  }
+  if (ProviderId id = id_in_path(request.path); !id.id.empty()) {
+    named.insert(named.begin(), std::move(id));
+  }
+  const OwnedState owned(shared_.recorder);
+  for (const ProviderId& one : named) {
+    const auto owner = owned.find(one.kind, one.id);
+    if (!owner || owner->agent_id != record_.agent_id) {
+      return deny(404, "not_found",
+                  fmt::format("there is no {} `{:.200}` of this agent", one.kind, one.id));
+    }
+    touch_state(one.kind, one.id, *owner);
+    take_upstream(owner->upstream);
+  }
+  candidates_.resize(1);
+  return std::nullopt;
+}
+
 // State that the provider keeps works only for the agent that obtained it here (MP-25, MP-35).
 ModelExchange::Ended ModelExchange::owns_state() {
+  if (route_.kind == Route::Kind::Elsewhere) return owns_ids();
   const OwnedState owned(shared_.recorder);
   if (route_.kind == Route::Kind::Stored) {
     const auto owner = owned.find("response", route_.id);
@@ -258,11 +309,7 @@ ModelExchange::Ended ModelExchange::obey_rules() {
     }
   }
   if (rules.never_stores && route_.generates() && route_.api != llm::Api::AnthropicMessages) {
-    if (request_->store) {
-      edits_.replace("/store", "false");
-    } else {
-      edits_.append("", "\"store\":false");
-    }
+    llm::set_member(edits_, parsed_, "", "store", "false");
     request_->store = false;
   }
   return std::nullopt;

@@ -64,6 +64,7 @@ ModelFront::ModelFront(Parts parts, Settings settings, UpstreamList upstreams)
               parts_.tracer,
               parts_.executor,
               parts_.approvals_url,
+              parts_.needs_token,
               net::Quota({.all = kBodyRoom, .each = kBodyRoom / 2}),
               asides_,
               ending_.get_token()} {
@@ -162,14 +163,14 @@ net::ServerResponse ModelFront::models(const net::ServerRequest& request,
 }
 
 Async<void> ModelFront::handle(net::ServerExchange& exchange) {
-  Route route = route_of(exchange.request());
-  if (route.kind == Route::Kind::Models) {
-    co_await exchange.respond(models(exchange.request(), route));
-    co_return;
-  }
+  const Route route = route_of(exchange.request());
   retire_facts();
-  ModelExchange request(shared_, live_, exchange, std::move(route));
-  co_await request.run();
+  ModelExchange request(shared_, live_, exchange, route);
+  if (route.kind == Route::Kind::Models) {
+    co_await request.answer_here(models(exchange.request(), route));
+  } else {
+    co_await request.run();
+  }
 }
 
 }  // namespace sallyport::proxy

@@ -27,6 +27,7 @@ class ModelFront final : public net::HttpHandler {
     boost::asio::any_io_executor executor;
     std::string approvals_url;
     Authenticate authenticate;
+    std::function<bool()> needs_token;  // false: every client is admitted, whatever it shows
     std::function<void(std::string_view)> log;
   };
   ModelFront(Parts parts, Settings settings, UpstreamList upstreams);
@@ -43,6 +44,7 @@ class ModelFront final : public net::HttpHandler {
 
   Async<std::optional<net::ServerResponse>> refuse(net::ServerRequest& head) override;
   Async<void> handle(net::ServerExchange& exchange) override;
+  bool answers_unread() const override { return true; }
 
  private:
   net::ServerResponse models(const net::ServerRequest& request, const Route& route) const;

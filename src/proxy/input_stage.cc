@@ -9,6 +9,7 @@
 #include "base/try.h"
 #include "core/call/model_calls.h"
 #include "core/plan/pipeline.h"
+#include "proxy/call_session.h"
 
 namespace sallyport::proxy {
 
@@ -147,8 +148,10 @@ std::string InputStage::tool_of(const llm::ToolReturn& result) {
   const std::string name = [&]() -> std::string {
     if (!result.tool.empty()) return result.tool;
     core::Idempotency& rows = parts_.governor.idempotency();
+    const auto session = session_of_result(parts_, "", result.tool_call_id);
+    if (!session) return {};
     const auto row =
-        rows.row(rows.key({.tool_call_id = result.tool_call_id, .session_id = parts_.session_id}));
+        rows.row(rows.key({.tool_call_id = result.tool_call_id, .session_id = *session}));
     if (!row || !*row) return {};
     const auto entry = parts_.governor.recorder().entry((*row)->sequence);
     return entry ? text_or_empty(*entry, "tool_name") : std::string();
@@ -157,18 +160,19 @@ std::string InputStage::tool_of(const llm::ToolReturn& result) {
 }
 
 Task<std::optional<Envelope>> InputStage::released(const llm::ToolReturn& result,
-                                                   const std::string& tool) {
+                                                   const std::string& tool, bool latest) {
   const ToolResult given = result_of(result);
   const Envelope envelope = envelope_of(given);
+  SALLYPORT_CO_TRY(const std::string session, session_of_result(parts_, tool, result.tool_call_id));
   SALLYPORT_CO_TRY(std::optional<Continuation> out,
-                   parts_.hand_offs.hand_off_of(parts_.session_id, result.tool_call_id));
+                   parts_.hand_offs.hand_off_of(session, result.tool_call_id));
   // Sessions are named by clients: a result completes only what this agent was handed here.
   const bool ours =
-      out && out->payload.state == core::HandOffs::proposed_to(parts_.record.agent_id);
+      latest && out && out->payload.state == core::HandOffs::proposed_to(parts_.record.agent_id);
   if (ours) {
     SALLYPORT_CO_TRY(const std::vector<Answer> answers,
                      co_await parts_.hand_offs.submit(
-                         {std::move(*out), {{result.tool_call_id, given}}}, parts_.session_id));
+                         {std::move(*out), {{result.tool_call_id, given}}}, session));
     const Envelope& released = answers.front().released;
     if (same(released, envelope)) co_return std::nullopt;
     co_return released;
@@ -210,7 +214,11 @@ Task<void> InputStage::pass_result(const llm::Request& request, const llm::ToolR
                   body);
     co_return Result<void>{};
   }
-  SALLYPORT_CO_TRY(const std::optional<Envelope> changed, co_await released(result, tool));
+  const auto is_later = [&](const llm::ToolReturn& other) {
+    return &other > &result && other.tool_call_id == result.tool_call_id;
+  };
+  const bool latest = std::ranges::none_of(request.returns, is_later);
+  SALLYPORT_CO_TRY(const std::optional<Envelope> changed, co_await released(result, tool, latest));
   if (!changed) co_return Result<void>{};
   ++parts_.record.changes;
   const bool value = changed->kind == Envelope::Kind::Value;

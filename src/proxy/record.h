@@ -58,6 +58,7 @@ struct ModelRecord {
   std::uint64_t duration_ms = 0;
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
+  std::uint64_t answer_bytes = 0;  // of texts and arguments that came; for estimates, not recorded
   std::uint64_t held_max = 0;
   std::map<std::string, json::array> coverage{};  // by kind of channel
   std::uint64_t changes = 0;

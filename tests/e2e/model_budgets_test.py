@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What agents may spend on models, and what is counted."""
 import concurrent.futures
+import json
 import unittest
 
 from model_answers import APIS, CHAT, MESSAGES, RESPONSES, Answer, say
@@ -125,14 +126,29 @@ class Budgets(ModelTest):
         answer = proxy.ask(CHAT, stream=True, stream_options={"include_usage": True})
         self.assertIn(b'"prompt_tokens"', answer.body)
 
-    # MP-72
+    # MP-13, MP-73: an answer to `{"include_usage": false, "include_usage": true}` depends on who reads it.
+    def test_options_of_the_client_are_changed_and_never_doubled(self):
+        provider = Provider(self)
+        provider.otherwise = Answer(say("hello"), usage=(7, 8), with_usage=True)
+        proxy = self.proxy(provider, usage="ask", policy=guards(model={"store": "false"}))
+        for options, wanted in ((None, {}), ({}, {}), ({"include_usage": False}, {}), ({"include_obfuscation": False}, {"include_obfuscation": False})):
+            for store in (None, True, False):
+                with self.subTest(options=options, store=store):
+                    answer = proxy.ask(CHAT, stream=True, stream_options=options, store=store)
+                    members = json.loads(provider.requests[-1].body, object_pairs_hook=list)
+                    self.assertEqual(len(members), len({name for name, _ in members}))
+                    sent = dict(members)
+                    self.assertEqual((sorted(sent["stream_options"]), sent["store"]), (sorted([*wanted.items(), ("include_usage", True)]), False))
+                    self.assertNotIn(b'"prompt_tokens"', answer.body)
+
+    # MP-72: a quarter of the bytes of the text, whatever the frames around it.
     def test_an_answer_without_usage_is_estimated_and_never_free(self):
         provider = Provider(self, Answer(say("hello " * 200)))
         proxy = self.proxy(provider)
         proxy.ask(CHAT, stream=True)
         record = proxy.audit()
         self.assertEqual(record["usage_source"], "estimated")
-        self.assertGreater(record["usage"]["output_tokens"], 10)
+        self.assertEqual(record["usage"]["output_tokens"], 300)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import threading
 import unittest
 
 from model_answers import APIS, CHAT, MESSAGES, MODELS, RESPONSES, Answer, call, say
-from model_provider import Provider
+from model_provider import Provider, Reply
 from model_support import ModelTest, guards
 
 REVIEWER = "token-of-rita-0123456789"
@@ -110,6 +110,60 @@ class ProposedCalls(ModelTest):
                 self.assertEqual(self.run_bare("ledger", "show", "--kind", "intent").code, 1)
                 proxy.stop()
                 self.number += 1
+
+    # MP-59: the last call is where the limit cut, whatever its arguments look like.
+    def test_a_call_that_an_output_limit_cut_is_never_handed_out(self):
+        for api in (MESSAGES, CHAT):
+            for stream in (False, True):
+                with self.subTest(api=api, stream=stream):
+                    ids = [f"{api}{stream}{place}" for place in (1, 2)]
+                    provider = Provider(self, Answer(*(call("run", {"command": "ls"}, id=id) for id in ids), stop="length"))
+                    proxy = self.proxy(provider, apis=(api,))
+                    whole = self.answer(proxy, api, stream)
+                    self.assertEqual(len(calls_in(api, whole)), 1)
+                    self.assertIn("an output limit cut its arguments", json.dumps(whole))
+                    self.assertEqual([(one["tool_call_id"], one["verdict"]) for one in proxy.audit()["calls"]], [(ids[0], "handed_off"), (ids[1], "not_run")])
+                    proxy.stop()
+
+    # MP-32, MP-55, AU-7: some models count their calls from zero in each conversation.
+    def test_an_id_that_comes_again_without_a_session_is_another_call(self):
+        for api in APIS:
+            for stream in (False, True):
+                with self.subTest(api=api, stream=stream):
+                    provider = Provider(self)
+                    proxy = self.proxy(provider, apis=(api,))
+                    known, count = set(), len(proxy.entries("tool_audit"))
+                    for command in ("ls", "pwd", "pwd", "ls"):
+                        provider.then(Answer(call("run", {"command": command}, id=f"run:{api}{stream}")), Answer(say("done")))
+                        self.assertEqual(calls_in(api, self.answer(proxy, api, stream)), [("run", {"command": command})])
+                        known.add(proxy.audit()["calls"][0]["call_id"])
+                        arguments = json.dumps({"command": command})
+                        self.assertEqual(proxy.ask(api, with_result(api, f"run:{api}{stream}", f"out of {command}", arguments=arguments)).status, 200)
+                    ended = proxy.entries("tool_audit")[count:]
+                    self.assertEqual([(one["outcome"]["kind"], one["effective_input"]["command"]) for one in ended], [("completed", command) for command in ("ls", "pwd", "pwd", "ls")])
+                    self.assertEqual(len(known), 4)
+                    proxy.stop()
+
+    # MP-66, AU-8
+    def test_a_call_without_an_id_is_recorded_under_that_of_the_governor(self):
+        old = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": None, "function_call": {"name": "run", "arguments": "{}"}}, "finish_reason": "function_call"}]}
+        proxy = self.proxy(Provider(self, Reply(json.dumps(old).encode(), framing="length")), apis=(CHAT,))
+        self.assertEqual(proxy.ask(CHAT).json(), old)
+        known = [(one["tool_call_id"], one["call_id"], one["verdict"]) for one in proxy.audit()["calls"]]
+        id = proxy.rows("intent", 1)[-1]["entry"]["call_id"]
+        self.assertEqual(known, [(id, id, "handed_off")])
+
+    # MP-55, AU-46, AU-48
+    def test_an_id_that_comes_again_in_one_session_is_refused_with_the_reason(self):
+        session = [("x-claude-code-session-id", "s1")]
+        provider = Provider(self, *(Answer(call("run", {"command": command}, id="run:0")) for command in ("ls", "pwd")))
+        proxy = self.proxy(provider, apis=(CHAT,))
+        proxy.ask(CHAT, headers=session)
+        self.assertIn("idempotency conflict: `run:0` was another call", proxy.ask(CHAT, headers=session).text())
+        provider.then(Answer(say("done")), Answer(call("run", {"command": "ls"}, id="run:0")))
+        proxy.ask(CHAT, with_result(CHAT, "run:0", "out"), headers=session)
+        self.assertIn("`run:0` has its result already", proxy.ask(CHAT, headers=session).text())
 
     # MP-32, MP-33
     def test_the_first_request_with_the_result_completes_the_call_and_copies_make_no_record(self):

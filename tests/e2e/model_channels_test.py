@@ -207,6 +207,20 @@ class Channels(ModelTest):
         self.run_action("ask")
 
 
+class SignedBlocks(ModelTest):
+    # MP-49: a block that is left out leaves nothing of its text in the notice.
+    def test_the_notice_for_a_signed_block_is_the_replacement_alone(self):
+        for on_fail, notice in (("redact", "[redacted]"), ("block", WITHHELD)):
+            for stream in (False, True):
+                with self.subTest(on_fail=on_fail, stream=stream):
+                    provider = Provider(self, Answer(think(TEXT), call("run", {"command": "ls"}, id=f"{on_fail}{stream}")))
+                    proxy = self.proxy(provider, policy=guards({"type": "regex", "stage": "output", "id": "o", "patterns": ["SECRET-[0-9]+"], "on_fail": on_fail}), apis=(MESSAGES,))
+                    left = proxy.ask(MESSAGES, stream=stream).object(MESSAGES)
+                    self.assertEqual(left["content"], [{"type": "text", "text": notice}])
+                    self.assertEqual((left["stop_reason"], left["stop_details"]["explanation"]), ("refusal", notice))
+                    proxy.stop()
+
+
 def unescaped(value):
     """JSON text of a value in which texts that are JSON themselves have one spelling."""
     def plain(one):

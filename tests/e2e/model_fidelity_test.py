@@ -13,7 +13,7 @@ import zlib
 import model_answers
 from model_answers import APIS, CHAT, MESSAGES, MODELS, PATHS, RESPONSES, Answer, say
 from model_provider import STREAM, Provider, Reply
-from model_support import AGENT, KEY, ModelTest, guards, in_turn, question, send
+from model_support import AGENT, KEY, ModelTest, guard, guards, in_turn, question, send
 
 # What the proxy sets or takes out itself (MP-6, MP-7).
 OWN_REQUEST = {"host", "content-length", "accept-encoding", "connection", "authorization", "x-api-key", "transfer-encoding"}
@@ -244,6 +244,19 @@ class Codings(ModelTest):
                 error_of(self, CHAT, answered)
         self.assertEqual(provider.requests, [])
 
+    # MP-10, MP-66, MP-78
+    def test_a_body_over_the_limit_is_refused_in_the_shape_of_the_api_and_recorded(self):
+        provider = Provider(self)
+        proxy = self.proxy(provider)
+        body = b'{"model":"claude-opus-5","pad":"' + b" " * (64 << 20) + b'"}'
+        for api in APIS:
+            answered = proxy.ask(api, body)
+            with self.subTest(api=api):
+                self.assertEqual((answered.status, answered.header("x-should-retry")), (413, "false"))
+                error_of(self, api, answered)
+                self.assertEqual((proxy.audit()["status"], proxy.audit()["request_id"]), (413, answered.header("x-sallyport-record")))
+        self.assertEqual(provider.requests, [])
+
     # MP-11
     def test_coded_answers_reach_the_client_decoded(self):
         for api in APIS:
@@ -323,6 +336,19 @@ class Answers(ModelTest):
                     if "call" not in name and name != "three choices":  # these are held until they are decided (MP-56)
                         self.assertEqual(answered.events(), answer.events(api))
 
+    # MP-8, MP-9: chat events have no names of their own; those that a provider gives stay.
+    def test_names_of_chat_events_stay(self):
+        provider = Provider(self)
+        for policy in (None, guard("output", "never-there")):
+            proxy = self.proxy(provider, policy=policy, apis=(CHAT,))
+            for name, answer in model_answers.repertoire().items():
+                body = answer.stream(CHAT).replace(b"data: {", b"event: chunk.v1\ndata: {")
+                provider.then(Reply(body, type=STREAM))
+                answered = proxy.ask(CHAT, stream=True, n=len(answer.choices))
+                with self.subTest(answer=name, guarded=policy is not None):
+                    self.assertEqual({named for named, data in answered.events() if data != "[DONE]"}, {"chunk.v1"})
+            proxy.stop()
+
     # MP-8: a policy that only observes calls holds none of them
     def test_streams_with_calls_that_are_observed_reach_the_client_event_for_event(self):
         provider = Provider(self)
@@ -389,6 +415,24 @@ class Answers(ModelTest):
                 self.assertEqual(answered.json()["error"]["code"], "upstream_credentials")
             self.assertNotIn("Incorrect", answered.text())
             self.assertNotIn(KEY, answered.text())
+
+    # MP-26
+    def test_neither_the_key_nor_the_token_stands_in_what_a_provider_says(self):
+        provider = Provider(self)
+        proxy = self.proxy(provider)
+        told = {"error": {"message": f"{KEY} for {proxy.token}", "type": "invalid_request_error"}}
+        begun = {api: Answer(say("hello")).stream(api).split(b"\n\n")[0] + b"\n\n" for api in APIS}
+        ended = {CHAT: b"data: " + json.dumps(told).encode() + b"\n\n", MESSAGES: b"event: error\ndata: " + json.dumps({"type": "error", **told}).encode() + b"\n\n",
+                 RESPONSES: b"event: error\ndata: " + json.dumps({**told["error"], "type": "error", "code": None, "param": None, "sequence_number": 1}).encode() + b"\n\n"}
+        for api in APIS:
+            for reply in (Reply.error(429, told, [("x-told", f"{KEY} {proxy.token}")]), Reply(begun[api], ended[api], type=STREAM)):
+                provider.then(reply)
+                answered = proxy.ask(api, stream=True)
+                with self.subTest(api=api, status=answered.status):
+                    said = answered.text() + str(answered.headers)
+                    self.assertIn("[REDACTED:credential] for [REDACTED:credential]", said)
+                    self.assertNotIn(KEY, said)
+                    self.assertNotIn(proxy.token, said)
 
     # MP-82
     def test_every_answer_names_its_record_and_what_ran(self):
@@ -492,6 +536,8 @@ class Routes(ModelTest):
             for model in everything[:4]:
                 one = proxy.send("GET", f"/v1/models/{model}", headers=openai(token))
                 self.assertEqual((one.status, one.json().get("id")), (200, model) if model in allowed else (404, None), model)
+                record = proxy.audit()  # MP-66, MP-82
+                self.assertEqual((record["request_id"], record["route"], record["status"], record["attempts"]), (one.header("x-sallyport-record"), "/v1/models/{id}", one.status, 0))
         for api, model, status in ((CHAT, "gpt-5-mini", 200), (CHAT, "gpt-5", 403), (MESSAGES, "claude-haiku-5", 200), (MESSAGES, "claude-opus-5", 403)):
             provider.clear()
             answered = proxy.ask(api, question(api) | {"model": model}, token=BOB)

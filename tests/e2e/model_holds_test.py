@@ -69,7 +69,7 @@ class Holds(ModelTest, ApprovalsTest):
                 answered = proxy.ask(api, stream=stream)
                 with self.subTest(api=api, stream=stream):
                     self.assertIn("pending_approval", answered.text())
-                    self.assertIn("apr_", answered.text())
+                    self.assertRegex(answered.text(), f"{proxy.url}/api/v1/approvals/apr_[0-9a-f-]+")
                     self.assertNotIn('"write_file"', answered.text())
 
     # MP-15

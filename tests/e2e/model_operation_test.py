@@ -32,6 +32,10 @@ class Credentials(ModelTest):
             self.assertEqual(asked.header(header), value)
             self.assertNotIn(proxy.token, str(asked.headers) + asked.body.decode())
             self.assertEqual(proxy.audit()["credential"], "client")
+            count = len(provider.requests)
+            answer = proxy.send("POST", path, body, proxy.headers(api))  # the token where the key belongs
+            self.assertEqual((answer.status, len(provider.requests)), (401, count))
+            self.assertIn("x-sallyport-token", answer.json()["error"]["message"])
 
 
 class Attempts(ModelTest):

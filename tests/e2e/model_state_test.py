@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """State that providers keep: responses of one agent are not those of another."""
+import json
 import unittest
 
 from model_answers import CHAT, MESSAGES, MODELS, RESPONSES, Answer, call, say
-from model_provider import Provider
+from model_provider import Provider, Reply
 from model_support import ModelTest, guards
 
 
@@ -44,6 +45,48 @@ class ProviderState(ModelTest):
         self.assertEqual(proxy.ask(RESPONSES, token=bob, previous_response_id=id).status, 404)
         self.assertEqual(proxy.ask(RESPONSES, token=ada, previous_response_id="resp_of_nobody").status, 404)
         self.assertEqual(len(provider.requests), count)
+
+    # MP-25, MP-35
+    def test_an_item_of_an_answer_works_only_for_the_agent_that_got_it(self):
+        provider, proxy, ada, bob = self.one()
+        for stream in (False, True):
+            provider.otherwise = Answer(say("hello"), seed=f"item {stream}")
+            item = proxy.ask(RESPONSES, token=ada, stream=stream).object(RESPONSES)["output"][0]["id"]
+            named = {"model": MODELS[RESPONSES], "input": [{"type": "item_reference", "id": item}, {"role": "user", "content": "go on"}]}
+            count = len(provider.requests)
+            self.assertEqual(proxy.ask(RESPONSES, named, token=bob).status, 404)
+            self.assertEqual(len(provider.requests), count)
+            self.assertEqual(proxy.ask(RESPONSES, named, token=ada).status, 200)
+
+    # MP-1, MP-25
+    def test_files_and_batches_that_pass_unchecked_belong_to_the_agent_that_made_them(self):
+        made = {"/v1/files": {"id": "file-1", "object": "file"}, "/v1/batches": {"id": "batch_1", "object": "batch", "output_file_id": "file-2"}}
+        provider = Provider(self)
+        provider.otherwise = lambda request: Reply(json.dumps(made.get(request.path, {"id": "other"})).encode(), framing="length") if request.api is None else Answer(say("read"))
+        proxy = self.proxy(provider, apis=(RESPONSES,), pass_through=["/v1/files", "/v1/batches"])
+        ada, bob = proxy.agents.values()
+
+        def ask(token, method, path, body=None):
+            return proxy.send(method, path, body, [("authorization", f"Bearer {token}"), ("content-type", "application/json")]).status
+        reads = {"model": MODELS[RESPONSES], "input": [{"role": "user", "content": [{"type": "input_file", "file_id": "file-1"}]}]}
+        self.assertEqual(ask(ada, "GET", "/v1/files/file-1"), 404)  # it was not obtained here
+        self.assertEqual(ask(ada, "POST", "/v1/files", {"purpose": "user_data"}), 200)
+        self.assertEqual(ask(ada, "POST", "/v1/batches", {"input_file_id": "file-1"}), 200)
+        for _ in range(2):
+            for token, wanted in ((ada, 200), (bob, 404)):
+                count = len(provider.requests)
+                with self.subTest(wanted=wanted):
+                    self.assertEqual([ask(token, *request) for request in (
+                        ("GET", "/v1/files/file-1"), ("GET", "/v1/files/file-1/content"), ("GET", "/v1/files/file-2/content"), ("GET", "/v1/batches/batch_1"),
+                        ("POST", "/v1/batches/batch_1/cancel", {}), ("POST", "/v1/batches", {"input_file_id": "file-1"}))], [wanted] * 6)
+                    self.assertEqual(proxy.ask(RESPONSES, reads, token=token).status, wanted)
+                    self.assertEqual(len(provider.requests) - count, 7 if wanted == 200 else 0)
+            proxy.kill()
+            proxy.start()
+        self.assertEqual(ask(bob, "POST", "/v1/batches", '{"input_file_id": "x", "input_file_id": "file-1"}'), 400)
+        self.assertEqual(ask(ada, "DELETE", "/v1/files/file-1"), 200)
+        self.assertEqual(ask(ada, "GET", "/v1/files/file-1"), 404)
+        self.assertEqual({tuple(entry["degraded"]) for entry in proxy.entries() if entry["route"] == "/v1/files"}, {("ungoverned",)})
 
     # MP-35
     def test_a_policy_refuses_state_of_the_provider(self):

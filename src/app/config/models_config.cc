@@ -113,6 +113,10 @@ ReadValue read_upstreams(std::vector<UpstreamSettings>& out, const std::filesyst
         return place.refuse(fmt::format("`{}` is there twice", entry.name));
       }
     }
+    if (entry.url.ends_with("/v1") || entry.url.ends_with("/v1/")) {
+      return place.refuse(fmt::format(
+          "`{:.200}` ends with `/v1`, which the proxy puts there itself; leave it out", entry.url));
+    }
     for (const std::string& path : entry.pass_through) {
       if (!path.starts_with("/v1/")) {
         return place.refuse(fmt::format("`{:.100}` is no path below `/v1/`", path));

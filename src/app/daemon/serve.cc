@@ -531,8 +531,11 @@ Result<int> run_server(const Context& context, const ServeOptions& options) {
   });
   std::optional<ModelDoor> models;
   if (config.models && config.has_http()) {
+    const std::string approvals = fmt::format("{}/", ApprovalsApi::kPath);
     models.emplace(*gate, authenticator,
-                   public_address(config, fmt::format("{}/", ApprovalsApi::kPath)));
+                   config.public_url.empty()
+                       ? fmt::format("{}{}{}", config.scheme(), authority(config, port), approvals)
+                       : public_address(config, approvals));
     SALLYPORT_CHECK_OK(models->open(*config.models));
     models->route(server);
   }

@@ -218,6 +218,7 @@ Task<Answer> run_model_call(Governor& governor, Call call, std::string model_id,
   if (!model_id.empty()) {
     SALLYPORT_CO_TRY(all, model_calls::find(recorder, recorder, call.agent_id, model_id));
   }
+  const Proposed* latest = nullptr;  // of those that were handed out
   for (const Proposed& proposed : all) {
     if (!model_calls::is_same_tool(proposed, call)) continue;
     if (proposed.call_id.empty()) {
@@ -235,10 +236,12 @@ Task<Answer> run_model_call(Governor& governor, Call call, std::string model_id,
       Result<Answer> answer = co_await continued.run(upstream, caller);
       if (answer || answer.error().code != ErrorCode::Conflict) co_return answer;
     }
+    if (!latest) latest = &proposed;
+  }
+  if (latest) {
     // It has ended, it runs, or its input is another one: the row of the call says which.
-    call.session_id = proposed.session_id;
+    call.session_id = latest->session_id;
     call.tool_call_id = model_id;
-    break;
   }
   co_return co_await governor.run(std::move(call), std::move(upstream), std::move(caller));
 }

@@ -22,6 +22,15 @@ TEST(ChatAdapter, ABlockSendsItsNoticeAndEndsTheChoice) {
   EXPECT_TRUE(answer.adapter->observed().block);
 }
 
+// MP-9, MP-45: results of a filter come first in a chunk with empty members.
+TEST(ChatAdapter, ChunksOfOurOwnAreMadeOfTheFirstOneWithAChoice) {
+  Answer answer;
+  ASSERT_TRUE(answer.send("data: {\"choices\":[],\"id\":\"\",\"model\":\"\",\"object\":\"\"}\n\n" +
+                          role() + text({"so FORBIDDEN"}) + done()));
+  EXPECT_EQ(answer.sent().at(3), chunk(0, R"({"content":"[withheld]"})"));
+  EXPECT_FALSE(answer.adapter->observed().response_id.empty());
+}
+
 // MP-53, MP-45, MP-40
 TEST(ChatAdapter, ABlockOfOneChoiceLeavesTheOthersUntouched) {
   Answer answer({}, {.choices = 3});

@@ -75,7 +75,7 @@ TEST(ChatRequest, AResultHasTheNameOfTheCallWithItsId) {
 TEST(ChatRequest, SettingsToolsOfTheProviderAndFilesAreRead) {
   const Request request = *read_request(RequestKind::Chat, full_chat_request());
   EXPECT_TRUE(request.stream && request.json_format && request.audio);
-  EXPECT_TRUE(request.asks_usage && request.has_stream_options);
+  EXPECT_TRUE(request.asks_usage);
   EXPECT_EQ(request.store, false);
   EXPECT_EQ(request.output_limit, 50);
   EXPECT_EQ(request.choices, 3);

@@ -101,6 +101,7 @@ Result<void> ModelDoor::open(const proxy::Settings& settings) {
                                    [this](const net::ServerRequest& request) {
                                      return authenticator_.model_principal_of(request);
                                    },
+                               .needs_token = [this] { return !authenticator_.tokens().anybody(); },
                                .log = [this](std::string_view line) { gate_.log(line); }},
       std::move(change.settings), std::move(change.upstreams));
   show_budgets(gate_);
