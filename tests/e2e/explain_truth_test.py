@@ -165,6 +165,21 @@ class ExplainTruth(RecordedCalls):
         self.assertEqual({message: one["verdict"] for message, one in seen.items()}, {"0": "runs", "1": "runs", "third": "asks"})
         self.assertEqual(seen["third"]["autonomy"]["source"], "budget")
 
+    # WB-10
+    def test_the_budget_of_a_grant_is_counted_as_it_was_then(self):
+        terms = self.write("grant.json", json.dumps([{"server": "fake", "tool": "echo", "constraints": [], "operations": ["invoke", "read_result"],
+                                                      "max_invocations": 2}]))
+        agent = self.good("policy", "explain", json.dumps({"tool": "echo", "input": {}}), "--policy", "transparent", "--json").json()["call"]["agent_id"]
+        token = self.write("token.json", self.good("grants", "issue", "--subject", agent, "--grant", terms).out)
+        issuer = json.loads(token.read_text())["issuer"]
+        policy = self.write("p.yaml", f'version: 1\nautonomy: {{tier: act_auto}}\ngrants: {{required: all, trusted_issuers: ["{issuer}"]}}\n')
+        self.run_calls(policy, *[("echo", {"message": str(i)}) for i in range(3)], env={"SALLYPORT_GRANT": str(token)})
+        rows = [row for row in self.audits() if row["entry"]["tool_name"] == "echo" and row["body"].get("terminal")]
+        seen = {row["body"]["requested_input"]["message"]: self.explain(row["entry"]["call_id"], "--grant", str(token)) for row in rows}
+        self.assertEqual({message: (one["verdict"], one["reason"]) for message, one in seen.items()},
+                         {"0": ("runs", None), "1": ("runs", None), "2": ("refused", "grant_budget")})
+        self.assertTrue(all(one["recorded"]["reproduced"] for one in seen.values()))
+
     # WB-38
     def test_rules_decide_a_redacted_call_where_they_look_past_the_hole(self):
         policy = self.write("p.yaml", "version: 1\nautonomy: {tier: act_auto}\nrules:\n"

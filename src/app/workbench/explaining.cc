@@ -13,6 +13,7 @@
 #include "core/plan/policy_text.h"
 #include "core/record/reading_recorder.h"
 #include "external/guards.h"
+#include "grants/token.h"
 #include "ledger/entry/entry.h"
 #include "ledger/read/query.h"
 #include "ledger/read/store_reader.h"
@@ -331,7 +332,11 @@ class Explaining {
   }
 
   Result<void> decide_call() {
-    if (wish_.grant) trial_.call.grants.push_back(*wish_.grant);
+    if (wish_.grant) {
+      trial_.call.grants.push_back(*wish_.grant);
+      const Result<grants::TokenChain> chain = grants::read_token(*wish_.grant);
+      if (chain && memory_) memory_->history.learn(*chain);
+    }
     std::map<std::string, std::string> words;
     if (!explained_.holes.empty()) {
       SALLYPORT_TRY(const auto key, ledger::KeyFolder::kept_digest_key(scene_.data_dir));
