@@ -61,7 +61,11 @@ std::vector<std::string_view> addresses_in(std::string_view text) {
 
 class Maker {
  public:
-  explicit Maker(const CallFacts& facts) : facts_(facts) {}
+  Maker(const CallFacts& facts, std::vector<LookedAt>* looked) : facts_(facts), looked_(looked) {}
+
+  void look(std::string_view text, bool as_address = false) const {
+    if (looked_) looked_->push_back({text, as_address});
+  }
 
   Effects take() {
     if (made_.effects.size() > kMostEffects) {
@@ -97,6 +101,7 @@ class Maker {
                              .recursive = recursive});
   }
   void add_path(std::string_view effect_class, std::string_view text, bool recursive = false) {
+    look(text);
     add_path(effect_class, path_of(text), recursive);
   }
   void add_unknown_path(std::string_view effect_class) {
@@ -112,6 +117,7 @@ class Maker {
   }
   void add_address(std::string_view text, std::string_view effect_class = "network.request") {
     const std::string_view address = trimmed(text);
+    look(text, true);
     if (is_file_address(address)) {
       add_path("fs.read", address);
     } else {
@@ -123,6 +129,7 @@ class Maker {
   void add_command(const json::value& value) {
     const ShellSetting setting{
         .folder = folder_of_command(), .home = facts_.machine.home, .files = facts_.files};
+    for (const std::string_view text : grants::all_strings(value)) look(text);
     if (value.is_string()) {
       append(effects_of_line(std::string_view(value.get_string()), setting));
       return;
@@ -148,6 +155,7 @@ class Maker {
   }
 
   void add_patch(std::string_view text) {
+    look(text);
     std::vector<Effect> effects = effects_of_patch(text, facts_.cwd);
     for (Effect& effect : effects) {
       if (!effect.path->unknown) effect.path = path_of(effect.path->text);
@@ -173,6 +181,7 @@ class Maker {
       const json::value* const said = input ? input->if_contains(name) : nullptr;
       if (said == nullptr || said->is_null()) continue;
       if (!said->is_string()) return std::nullopt;
+      look(said->get_string());
       const EffectPath path = path_of(said->get_string());
       if (path.unknown) return std::nullopt;
       if (path.text.empty()) return facts_.cwd;
@@ -184,6 +193,7 @@ class Maker {
   }
 
   const CallFacts& facts_;
+  std::vector<LookedAt>* looked_;
   Effects made_;
 };
 
@@ -221,6 +231,7 @@ void add_pattern(Maker& maker, const json::value& input) {
   for (const json::value* const value : values_of(input, "pattern glob_pattern")) {
     if (!value->is_string()) continue;
     const std::string_view text = value->get_string();
+    maker.look(text);
     const bool leaves =
         text.starts_with('/') || text.starts_with('~') || text.find("..") != std::string_view::npos;
     if (!leaves) continue;
@@ -246,6 +257,7 @@ void add_fetch(Maker& maker, const ProfileTool& row, const json::value& input) {
       continue;
     }
     const std::string_view text = value->get_string();
+    if (row.does == Does::FetchText) maker.look(text);
     const std::vector<std::string_view> addresses =
         row.does == Does::FetchText ? addresses_in(text) : std::vector{text};
     for (const std::string_view address : addresses) maker.add_address(address);
@@ -276,7 +288,8 @@ void add_row(Maker& maker, const ProfileTool& row, const json::value& input) {
     case Does::Run: {
       const json::object* const object = input.if_object();
       const json::value* const command = object ? object->if_contains(row.members) : nullptr;
-      return maker.add_command(command ? *command : json::value());
+      if (command == nullptr) return maker.add_opaque(OpaqueReason::Expansion, 0);
+      return maker.add_command(*command);
     }
     case Does::Type: {
       const bool text = !values.empty() && values.front()->is_string();
@@ -338,6 +351,7 @@ void add_role(Maker& maker, Role role, const json::value& value) {
     case Role::Commands:
       return text ? maker.add_command(value) : maker.add_opaque(OpaqueReason::Expansion, 0);
     case Role::Sql:
+      maker.look(said);
       return maker.add_all(text
                                ? effects_of_sql(said)
                                : std::vector<Effect>{{.effect_class = "db.write", .opaque = true}});
@@ -369,6 +383,8 @@ void add_leaf(Maker& maker, std::string_view effect_class, bool recursive, const
 
 void add_leaves(Maker& maker, std::string_view effect_class, bool recursive,
                 const json::value& input) {
+  // Which of them are paths or addresses, their beginnings say.
+  for (const std::string_view text : grants::all_strings(input)) maker.look(text, true);
   bool none = true;
   const bool requests = effect_class == "network.request";
   for (const std::string_view leaf : grants::path_leaves(input)) {
@@ -442,9 +458,10 @@ const ServerSaid* ToolBook::server(std::string_view name) const {
   return any == servers.end() ? nullptr : &any->second;
 }
 
-Effects effects_of_call(const CallFacts& facts, const ToolBook& book) {
+Effects effects_of_call(const CallFacts& facts, const ToolBook& book,
+                        std::vector<LookedAt>* looked) {
   const Call& call = facts.call;
-  Maker maker(facts);
+  Maker maker(facts, looked);
   if (const ToolSaid* const said = book.tool(call.server, call.tool)) {
     bool none = true;
     for (const RoleOf& role : said->roles) {

@@ -50,7 +50,16 @@ struct ToolBook {
   const ServerSaid* server(std::string_view name) const;
 };
 
-Effects effects_of_call(const CallFacts& facts, const ToolBook& book);
+// A text of the input that effects are made of.
+struct LookedAt {
+  std::string_view text{};
+  bool as_address = false;  // only what comes before the path of an address counts
+};
+
+// `looked`: if given, gets every text of the input that the effects depend on. A text that is not
+// among them may be any other text.
+Effects effects_of_call(const CallFacts& facts, const ToolBook& book,
+                        std::vector<LookedAt>* looked = nullptr);
 
 // Is this a tool that takes a command, which the policy does not describe (RU-27)?
 bool is_command_tool(const CallFacts& facts, const ToolBook& book);

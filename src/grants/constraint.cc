@@ -199,16 +199,17 @@ Result<Test> allowlist(const json::value& value, std::span<const std::string_vie
   };
 }
 
+constexpr auto kAudienceMembers = std::to_array<std::string_view>(
+    {"recipient", "recipients", "audience", "to", "cc", "bcc", "channel", "channels"});
+constexpr auto kStoreMembers =
+    std::to_array<std::string_view>({"store", "memory_store", "collection", "namespace"});
+
 Result<Test> audience_allowlist(const json::value& value) {
-  static constexpr auto kMembers = std::to_array<std::string_view>(
-      {"recipient", "recipients", "audience", "to", "cc", "bcc", "channel", "channels"});
-  return allowlist(value, kMembers);
+  return allowlist(value, kAudienceMembers);
 }
 
 Result<Test> memory_store_allowlist(const json::value& value) {
-  static constexpr auto kMembers =
-      std::to_array<std::string_view>({"store", "memory_store", "collection", "namespace"});
-  return allowlist(value, kMembers);
+  return allowlist(value, kStoreMembers);
 }
 
 Result<Test> memory_write_deny_patterns(const json::value& value) {
@@ -248,6 +249,27 @@ Result<Test> column_or_table_list(const json::value& value) {
   return where_rows_are_filtered();
 }
 
+bool holds(const json::value& value, const json::value& wanted) {
+  if (&value == &wanted) return true;
+  const auto inside = [&](const json::value& each) { return holds(each, wanted); };
+  if (const json::array* const array = value.if_array()) return std::ranges::any_of(*array, inside);
+  const json::object* const object = value.if_object();
+  return object &&
+         std::ranges::any_of(*object, [&](const auto& member) { return inside(member.value()); });
+}
+
+// Does a member of one of these names, at any depth, hold the value?
+bool holds_under(const json::value& value, std::span<const std::string_view> members,
+                 const json::value& wanted) {
+  const auto inside = [&](const json::value& each) { return holds_under(each, members, wanted); };
+  if (const json::array* const array = value.if_array()) return std::ranges::any_of(*array, inside);
+  const json::object* const object = value.if_object();
+  return object && std::ranges::any_of(*object, [&](const auto& member) {
+           return names(members, std::string_view(member.key())) ? holds(member.value(), wanted)
+                                                                 : inside(member.value());
+         });
+}
+
 struct Type {
   std::string_view name;
   Result<Test> (*make)(const json::value&);
@@ -271,6 +293,35 @@ constexpr Type kTypes[] = {{"path_prefix", path_prefix},
                            {"table_allowlist", column_or_table_list}};
 
 }  // namespace
+
+bool looks_at(const Constraint& constraint, const json::value& input, const json::value& text) {
+  constexpr auto kNoInput =
+      std::to_array<std::string_view>({"side_effect_class", "autonomy_ceiling", "max_rows_returned",
+                                       "column_denylist", "table_allowlist"});
+  const std::string& type = constraint.type;
+  if (names(kNoInput, type)) return false;
+  if (type == "audience_allowlist") return holds_under(input, kAudienceMembers, text);
+  if (type == "memory_store_allowlist") return holds_under(input, kStoreMembers, text);
+  if (type == "custom" && constraint.value.is_array() && !constraint.value.get_array().empty() &&
+      constraint.value.get_array().front().is_string() && input.is_object()) {
+    const std::string_view key = constraint.value.get_array().front().get_string();
+    const json::value* const member = input.get_object().if_contains(key);
+    return member && holds(*member, text);
+  }
+  const json::object* const object = constraint.value.if_object();
+  const json::value* const at = object ? object->if_contains("at") : nullptr;
+  if (at == nullptr) return true;
+  const auto selects = [&](const json::value& pointer) {
+    const auto selector =
+        pointer.is_string() ? Selector::parse(pointer.get_string()) : std::nullopt;
+    return !selector || std::ranges::any_of(selector->select(input), [&](const json::value* each) {
+      return holds(*each, text);
+    });
+  };
+  // A relative path of `path_prefix` starts from a folder that another text names (CG-44).
+  if (type == "path_prefix" && holds_under(input, kBaseKeys, text)) return true;
+  return at->is_array() ? std::ranges::any_of(at->get_array(), selects) : selects(*at);
+}
 
 std::optional<Autonomy> autonomy_from(std::string_view text) {
   for (const Autonomy tier :

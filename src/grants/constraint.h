@@ -40,6 +40,9 @@ class Condition {
   std::optional<Autonomy> ceiling_;
 };
 
+// May the answer of such a constraint depend on this text of the input? `arg_number` counts too.
+bool looks_at(const Constraint& constraint, const json::value& input, const json::value& text);
+
 std::optional<Autonomy> autonomy_from(std::string_view text);
 
 }  // namespace sallyport::grants

@@ -18,7 +18,6 @@ constexpr auto kPathKeys = std::to_array<std::string_view>(
 constexpr auto kContentKeys =
     std::to_array<std::string_view>({"content", "contents", "text", "data", "body", "message",
                                      "oldText", "newText", "old_string", "new_string"});
-constexpr auto kBaseKeys = std::to_array<std::string_view>({"cwd", "root"});
 
 bool is_drive_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');

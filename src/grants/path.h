@@ -2,6 +2,7 @@
 // (CG-41..CG-44).
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,9 @@
 #include "sallyport/json.h"
 
 namespace sallyport::grants {
+
+// Members that say what relative paths start from (CG-44).
+inline constexpr auto kBaseKeys = std::to_array<std::string_view>({"cwd", "root"});
 
 struct Path {
   std::string drive{};  // `c:`; empty where there is none

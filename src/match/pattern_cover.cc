@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <vector>
@@ -20,11 +22,14 @@ class CoverSearch {
  public:
   Cover run(const Expression& narrow, const std::vector<Expression>& wide, std::size_t most) {
     if (!compile(narrow, wide)) return Cover::NotDecided;
+    measure();
     take({.before = Neighbour::Edge});
     while (!open_.empty()) {
       if (seen_.size() > most) return Cover::NotDecided;
-      const State state = std::move(open_.front());
-      open_.pop_front();
+      const auto nearest = open_.begin();
+      const State state = std::move(nearest->second.front());
+      nearest->second.pop_front();
+      if (nearest->second.empty()) open_.erase(nearest);
       Reach reach;
       if (!state.goes_on && parts_at_end(state, reach)) return Cover::No;
       for (std::uint32_t each = 0; each < program_.classes().count(); ++each) {
@@ -69,6 +74,31 @@ class CoverSearch {
       if (!add(each)) return false;
     }
     return program_.settle();
+  }
+
+  // How many characters each node is away from a find.
+  void measure() {
+    constexpr std::uint32_t kFar = std::numeric_limits<std::uint32_t>::max() / 2;
+    away_.assign(program_.nodes().size(), kFar);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::size_t i = 0; i < away_.size(); ++i) {
+        const Node& at = program_.nodes()[i];
+        std::uint32_t away = at.kind == Node::Kind::Accept ? 0 : away_[at.out];
+        if (at.kind == Node::Kind::Characters) ++away;
+        if (at.kind == Node::Kind::Split) away = std::min(away, away_[at.other]);
+        if (away >= away_[i]) continue;
+        away_[i] = away;
+        changed = true;
+      }
+    }
+  }
+
+  std::uint32_t away(const State& state) const {
+    if (state.found) return 0;
+    std::uint32_t least = away_[program_.start_of(0)];
+    for (const std::uint32_t node : state.narrow) least = std::min(least, away_[node]);
+    return least;
   }
 
   static bool holds(Assertion assertion, Neighbour before, Behind behind) {
@@ -166,14 +196,16 @@ class CoverSearch {
 
   void take(State state) {
     const auto [place, fresh] = seen_.insert(std::move(state));
-    if (fresh) open_.push_back(*place);
+    if (fresh) open_[away(*place)].push_back(*place);
   }
 
   Program program_;
   std::vector<std::uint64_t> marks_;  // by node: the last search that reached it
   std::uint64_t mark_ = 0;
+  std::vector<std::uint32_t> away_;  // by node
   std::set<State> seen_;
-  std::deque<State> open_;
+  // By how far the narrow side is from a find: a text that parts the sides is found soon.
+  std::map<std::uint32_t, std::deque<State>> open_;
 };
 
 }  // namespace

@@ -225,7 +225,7 @@ class Parked(ScriptedAgents):
     POLICY = "ask-before-effects"
 
     def answer(self, verb):
-        (question,) = self.good("approvals", "list", "--json").json()
+        (question,) = self.good("approvals", "list", "--json").lines()
         words = self.write("words", "correct horse battery\n")
         words.chmod(0o600)
         key = self.folder / "ada.key"

@@ -54,7 +54,7 @@ class ApprovalsTest(CliTest):
 
     def pending(self, *more):
         for _ in range(600):
-            found = self.good("approvals", "list", "--json", *more).json()
+            found = self.good("approvals", "list", "--json", *more).lines()
             if found:
                 return found
             time.sleep(0.05)

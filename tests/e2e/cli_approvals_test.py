@@ -31,8 +31,8 @@ class Approvals(ApprovalsTest):
         self.assertEqual((decision["reviewers"], decision["door"]), (["user:ada"], "cli:key"))
         self.assertTrue(decision["signatures"][0]["signature"].startswith("ed25519:"))
         self.assertIn("already used", self.refused(1, *self.answer("deny", question["request_id"])))
-        self.assertEqual(self.good("approvals", "list", "--json").json(), [])
-        used = self.good("approvals", "list", "--state", "used", "--json").json()
+        self.assertEqual(self.good("approvals", "list", "--json").lines(), [])
+        used = self.good("approvals", "list", "--state", "used", "--json").lines()
         self.assertEqual([item["request_id"] for item in used], [question["request_id"]])
         shown = self.good("approvals", "show", question["request_id"], "--json").json()
         self.assertEqual(shown["result"]["outcome"]["kind"], "completed")
@@ -197,12 +197,12 @@ class Approvals(ApprovalsTest):
         held.process.send_signal(signal.SIGKILL)
         held.stop()
         time.sleep(2)
-        self.assertEqual(self.good("approvals", "list", "--json").json(), [])
+        self.assertEqual(self.good("approvals", "list", "--json").lines(), [])
         self.refused(1, *self.answer("approve", request_id))
         again = Held(self, "--within", "1")
         self.assertEqual(again.line()["text"], "approval_expired")
         states = {item["request_id"]: item["state"]
-                  for item in self.good("approvals", "list", "--state", "all", "--json").json()}
+                  for item in self.good("approvals", "list", "--state", "all", "--json").lines()}
         self.assertEqual(states[request_id], "expired")
         records = [line["body"] for line in
                    self.good("ledger", "show", "--kind", "tool_audit", "--limit", "1000", "--json").lines()]
@@ -272,8 +272,8 @@ class Approvals(ApprovalsTest):
     def test_the_list_filters_by_kind(self):
         held = Held(self, "--policy", self.policy(self.init("user:ada")))
         self.assertEqual(len(self.pending("--kind", "approval")), 1)
-        self.assertEqual(self.good("approvals", "list", "--kind", "escalation", "--json").json(), [])
-        self.assertEqual(self.good("approvals", "list", "--kind", "dual_control", "--json").json(), [])
+        self.assertEqual(self.good("approvals", "list", "--kind", "escalation", "--json").lines(), [])
+        self.assertEqual(self.good("approvals", "list", "--kind", "dual_control", "--json").lines(), [])
         self.refused(64, "approvals", "list", "--kind", "nothing")
         held.stop()
 

@@ -476,6 +476,11 @@ guardrails:
                  check % "{type: regex, stage: output, on_fail: redact, patterns: ['AKIA[A-Z0-9]{16}', 'AKIA', cd]}", "covered"),
                 (check % "{type: regex, stage: output, id: a, patterns: ['k[0-4]', 'k[5-9]']}, {type: regex, stage: output, id: b, patterns: ['k[0-9]x']}",
                  check % "{type: regex, stage: output, id: a, patterns: ['k[0-4]', 'k[6-9]']}, {type: regex, stage: output, id: b, patterns: ['k[0-9]x']}", "covered"),
+                # Others together, and none of them alone.
+                (check % "{type: regex, stage: output, patterns: ['k[0-4]', 'k[5-9]', 'k[0-9]x']}",
+                 check % "{type: regex, stage: output, patterns: ['k[0-4]', 'k[6-9]', 'k[0-9]x']}", "covered"),
+                (check % "{type: regex, stage: output, id: a, patterns: ['k[0-4]']}, {type: regex, stage: output, id: b, patterns: ['k[0-9]x']}, {type: regex, stage: output, id: c, patterns: ['k[5-9]']}",
+                 check % "{type: regex, stage: output, id: a, patterns: ['k[0-4]']}, {type: regex, stage: output, id: b, patterns: ['k[0-9]x']}, {type: regex, stage: output, id: c, on_fail: log, patterns: ['k[5-9]']}", "covered"),
                 (check % "{type: blocklist, stage: output, words: [badge, bad], whole_word: false}", check % "{type: blocklist, stage: output, words: [badge, bad], whole_word: true}", "covered"),
                 (head + "rules: [{id: a, then: ask, when: {class: git.push, agent: claude-code}}, {id: b, then: ask, when: {class: git.push}}]\n",
                  head + "rules: [{id: a, then: ask, when: {class: git.push}}, {id: b, then: ask, when: {class: git.discard}}]\n", "covered"),

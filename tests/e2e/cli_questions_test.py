@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """Questions that are about no call, and dispatches that are made again."""
+import re
+import shlex
 import unittest
 
 from approvals_support import ApprovalsTest, Held
+from document_support import blocks
 
 
 class Questions(ApprovalsTest):
@@ -22,7 +25,7 @@ class Questions(ApprovalsTest):
         held, question = self.ask()
         request_id = question["request_id"]
         self.assertEqual((question["kind"], question["description"], question["agent_id"]), ("question", "Which branch?", "agent:deploy-bot"))
-        self.assertEqual(self.good("approvals", "list", "--kind", "approval", "--json").json(), [])
+        self.assertEqual(self.good("approvals", "list", "--kind", "approval", "--json").lines(), [])
         listed = self.good("approvals", "list").out
         self.assertIn("agent:deploy-bot asks: Which branch?", listed)
         self.assertIn(f"approvals answer {request_id} --text", listed)
@@ -41,6 +44,21 @@ class Questions(ApprovalsTest):
         self.assertTrue(self.entries("approval_response")[0]["signature"].startswith("ed25519:"))
         self.assertEqual(self.ran(), [])
         self.good("ledger", "verify")
+
+    # AP-25: as docs/approvals.md says; at a terminal the passphrase is typed, and here a file has it.
+    def test_a_question_is_listed_and_answered_as_the_page_says(self):
+        held, question = self.ask()
+        shown = next(text for text in blocks("docs/approvals.md", "") if "--kind question" in text).splitlines()
+        (listing, first, second), answer, last = shown[:3], shown[3], shown[-1]
+        id = question["request_id"]
+        listed = self.good(*shlex.split(listing)[2:]).out.splitlines()
+        for line, wanted in zip(listed, (first, second)):
+            wanted = re.sub(r"\d+ s ago|\d{4}-\d\d-\S+Z", "...", wanted.replace("apr_019c...", id))
+            self.assertRegex(line, "^" + ".*".join(map(re.escape, wanted.split("..."))) + "$")
+        words = shlex.split(answer.replace("apr_019c...", id))[2:]
+        said = self.good(*words, "--key-file", self.folder / "user-ada.key", "--passphrase-file", self.words).out
+        self.assertEqual(said.strip(), last.replace("apr_019c...", id))
+        self.assertEqual(held.line()["text"], "main")
 
     # AP-25 AP-17
     def test_it_is_refused_taken_back_or_left_alone(self):
@@ -88,7 +106,7 @@ class Replays(ApprovalsTest):
         self.assertEqual((again["outcome"], again["output"], again["approval_id"]), ("replayed", "written", "hitl_approval_evt-1_1"))
         self.assertTrue(self.replay("--text", "other")["text"].startswith("replay_missing_answer"))
         self.assertEqual(len(self.ran()), 1)
-        self.assertEqual(self.good("approvals", "list", "--json").json(), [])
+        self.assertEqual(self.good("approvals", "list", "--json").lines(), [])
         records = [line["body"] for line in self.good("ledger", "show", "--kind", "tool_audit", "--limit", "100", "--json").lines()]
         self.assertEqual([record["replay_of_event_id"] for record in records if "replay_of_event_id" in record], ["evt-1"] * 3)
         self.assertEqual(len(self.good("trust", "show", "--records", "--json").lines()), 1)

@@ -93,7 +93,7 @@ say(verdict="deny", message="not on a Friday", rule="friday")
         sections = OPEN + "approvals: {hold_s: 0}\n"
         client = self.gate(self.entry(self.program("guard.py", 'say(verdict="ask", message="is this meant?")\n')), sections=sections)
         self.assertIn("pending_approval", self.echo(client)[0])
-        asked = self.good("approvals", "list", "--json").json()
+        asked = self.good("approvals", "list", "--json").lines()
         self.assertEqual([each["description"] for each in asked], ["is this meant?"])
 
     # RU-64 RU-11: a rewriter runs before the rules, which see what it made.

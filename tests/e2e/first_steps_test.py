@@ -87,7 +87,7 @@ class Waiting(Approvals):
         self.assertIn("there is no approval `apr`", self.refused(1, "approvals", "show", "apr"))
         self.good("approvals", "approve", whole[:-4], "--key-file", self.key, "--passphrase-file", self.words)
         self.assertEqual(client.answer(call)["result"]["content"][0]["text"], "written")
-        other = next(item["request_id"] for item in self.good("approvals", "list", "--json").json())
+        other = next(item["request_id"] for item in self.good("approvals", "list", "--json").lines())
         self.good("approvals", "deny", other[:-4], "--key-file", self.key, "--passphrase-file", self.words)
         self.assertTrue(client.answer(second)["result"]["isError"])
         calls = [row["call_id"] for row in self.good("ledger", "calls", "--json").lines()]

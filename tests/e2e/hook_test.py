@@ -81,13 +81,13 @@ class Hook(HookTest):
         asked = self.hook(claude("PreToolUse"), policy=policy)
         self.assertEqual(asked["hookSpecificOutput"]["permissionDecision"], "ask")
         approval = self.ids(asked)
-        self.assertEqual([item["request_id"] for item in self.good("approvals", "list", "--json").json()], [approval])
+        self.assertEqual([item["request_id"] for item in self.good("approvals", "list", "--json").lines()], [approval])
         self.assertIsNone(self.hook(ran(), policy=policy))
         said = [line["body"] for line in self.shown("--kind", "approval")]
         decision, = [body for body in said if body["record"] == "approval_decision"]
         self.assertEqual((decision["state"], decision["reason"], decision["door"]),
                          ("approved", "approved locally, observed", "hook"))
-        used = self.good("approvals", "list", "--state", "used", "--json").json()
+        used = self.good("approvals", "list", "--state", "used", "--json").lines()
         self.assertEqual([item["request_id"] for item in used], [approval])
         terminal = self.records("--terminal", "true")
         self.assertEqual([record["outcome"]["kind"] for record in terminal], ["completed"])
@@ -103,7 +103,7 @@ class Hook(HookTest):
         for other in (ran(command="make install"), ran(tool_name="Write"), ran(tool_name="W" * 70000)):
             withheld = self.hook(other, policy=policy)
             self.assertEqual(withheld["decision"], "block")
-        self.assertEqual([item["request_id"] for item in self.good("approvals", "list", "--json").json()], [approval])
+        self.assertEqual([item["request_id"] for item in self.good("approvals", "list", "--json").lines()], [approval])
         self.assertEqual(len(self.notes("ran_unapproved")), 2)
         # Nothing was approved, so the same call is asked about again.
         self.assertEqual(self.decision(claude("PreToolUse", "toolu_2"), policy=policy), "ask")
@@ -114,7 +114,7 @@ class Hook(HookTest):
         first = self.hook(claude("PreToolUse"), policy=policy)
         second = self.hook(claude("PreToolUse", "toolu_2"), policy=policy)
         self.assertEqual(self.ids(first), self.ids(second))
-        self.assertEqual(len(self.good("approvals", "list", "--json").json()), 1)
+        self.assertEqual(len(self.good("approvals", "list", "--json").lines()), 1)
         self.assertIsNone(self.hook(ran("toolu_2"), policy=policy))
         # The first call will never run: it is closed when somebody passes by.
         self.hook(claude("PreToolUse", "toolu_3", "ls"), policy=policy)
@@ -228,7 +228,7 @@ class Hook(HookTest):
             env=self.environment(), cwd=self.folder)
         self.assertEqual(process.returncode, 1)
         self.assertIn(b"is for people: this process was started by agent `claude-code`", process.stderr)
-        self.assertEqual(len(self.good("approvals", "list", "--json").json()), 1)
+        self.assertEqual(len(self.good("approvals", "list", "--json").lines()), 1)
         controls = [line["body"] for line in self.shown("--kind", "control")]
         self.assertIn("refused_control", [body["control"] for body in controls])
         # A person, from elsewhere.

@@ -63,7 +63,7 @@ class Approvals(McpTest):
 
     def pending(self, count=1):
         for _ in range(1200):
-            found = self.good("approvals", "list", "--json").json()
+            found = self.good("approvals", "list", "--json").lines()
             if len(found) >= count:
                 return [item["request_id"] for item in found]
             time.sleep(0.05)

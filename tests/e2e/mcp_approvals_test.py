@@ -94,7 +94,7 @@ class Held(Approvals):
         held = self.write_file(client, {**WRITE, "path": "c.txt"})
         self.pending(3)
         client.close()
-        left = self.good("approvals", "list", "--json").json()
+        left = self.good("approvals", "list", "--json").lines()
         self.assertEqual([item["request_id"] for item in left], [proposed["approval_id"]])
         self.assertEqual({body["state"] for body in self.entries("approval_decision")}, {"cancelled"})
         self.assertEqual(len(self.entries("approval_decision")), 2)

@@ -53,7 +53,7 @@ class OneCall(ModelTest):
         def look():
             while not self.over.wait(0.1):
                 listed = self.cli("approvals", "list", "--json", "--all")
-                for question in json.loads(listed.out or "[]") if listed.code == 0 else []:
+                for question in listed.lines() if listed.code == 0 else []:
                     if question["state"] == "pending" and question["request_id"] not in self.asked:
                         self.asked.append(question["request_id"])
                         self.cli("approvals", "approve", question["request_id"], "--key-file", self.folder / "ada.key", "--passphrase-file", self.words)

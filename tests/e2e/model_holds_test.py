@@ -95,9 +95,9 @@ class Holds(ModelTest, ApprovalsTest):
         question = self.pending()[0]["request_id"]
         begun.leave()
         end = time.monotonic() + 20
-        while any(one["request_id"] == question and one["state"] == "pending" for one in self.good("approvals", "list", "--json", "--all").json()) and time.monotonic() < end:
+        while any(one["request_id"] == question and one["state"] == "pending" for one in self.good("approvals", "list", "--json", "--all").lines()) and time.monotonic() < end:
             time.sleep(0.1)
-        self.assertNotIn(question, [one["request_id"] for one in self.good("approvals", "list", "--json").json() if one["state"] == "pending"])
+        self.assertNotIn(question, [one["request_id"] for one in self.good("approvals", "list", "--json").lines() if one["state"] == "pending"])
         self.assertEqual(proxy.audit()["outcome"], "cancelled")
 
 

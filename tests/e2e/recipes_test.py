@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Recipes of the pages for operators and users, run as they are written; names of a page stand for those of the test."""
 import json
+import os
 import re
 import subprocess
 import unittest
@@ -106,6 +107,48 @@ class Recipes(DocumentTest):
         if number:  # a receipt of that rotation helps no one
             refused = self.shell(f"sallyport ledger receipt {number[1]} --out rotation.json; ! sallyport verify receipt.json --key '{old}' --rotation rotation.json")
             self.assertNotIn("\nverified", refused)
+
+    def test_a_call_is_explained_and_a_ledger_verified_as_the_command_line_page_says(self):
+        """What differs from run to run is `...` on the page."""
+        command, *shown = self.block("docs/cli.md", "$ sallyport policy explain '{", "").splitlines()
+        said = self.shell(f"! {command.removeprefix('$ ')}").splitlines()
+        self.assertEqual(len(said), len(shown), said)
+        for line, wanted in zip(said, shown):
+            self.assertRegex(line, "^" + ".*".join(map(re.escape, wanted.split("..."))) + "$")
+        self.make_ledger()
+        command, *shown = self.block("docs/cli.md", "unknown_outcome  call call-00003", "").splitlines()
+        said = self.shell(command.removeprefix("$ "))
+        self.assertEqual([line.split()[0] for line in said.splitlines()][:3], [line.split()[0] for line in shown][:3])
+        self.assertTrue(said.endswith("verified\n"))
+        (tail,) = self.commands("docs/mcp.md", "ledger tail -n 1 --kind tool_audit")
+        self.assertIn("tool_audit", self.shell(tail))
+
+    def test_the_doctor_damage_and_a_restored_backup_of_operations(self):
+        self.make_ledger(18)
+        self.assertIn("ok", self.shell(self.block("docs/operations.md", "sallyport doctor\n")))
+        self.assertIn("verified", self.shell(self.block("docs/operations.md", "sallyport ledger verify\n")))
+        self.shell('sqlite3 "$SALLYPORT_DATA_DIR/ledger.db" "VACUUM INTO \'earlier.db\'" && sallyport ledger hold add --id one --call call-00002 --reason r')
+        self.shell('rm -f "$SALLYPORT_DATA_DIR"/ledger.db-* && cp earlier.db "$SALLYPORT_DATA_DIR/ledger.db"')
+        self.assertIn("it was cut back", self.shell("! sallyport ledger hold add --id two --call call-00002 --reason r 2>&1"))
+        self.shell(self.block("docs/operations.md", "ledger acknowledge --reason"))
+        self.shell("sallyport ledger hold add --id two --call call-00002 --reason r && sallyport ledger verify")
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root gives files to other accounts")
+    def test_the_system_set_up_below_a_folder(self):
+        """`--root` writes what an image would have; a machine with accounts and a service has tests/security/system_setup_test.py."""
+        _, rehearse, install = self.block("docs/operations.md", "setup --system --dry-run").splitlines()
+        root = self.folder / "image"
+        (root / "etc").mkdir(parents=True)
+        for name in ("passwd", "group"):
+            (root / "etc" / name).write_text("root:x:0:0:root:/root:/bin/sh\n" if name == "passwd" else "root:x:0:\n")
+        said = {}
+        for line in (rehearse, install):
+            command = line.split("#")[0].strip().replace("sudo /usr/local/bin/sallyport", "sallyport") + f" --root {root}"
+            said[line] = self.shell(command)
+            self.assertEqual((root / "etc/sallyport/sallyport.yaml").exists(), line is install, said[line])
+        page = (ROOT / "docs/operations.md").read_text()
+        for path in re.findall(r"^\| `(/etc/[^`]+)` \|", page, flags=re.MULTILINE):
+            self.assertTrue((root / path.lstrip("/")).exists(), path)
 
     def test_streams_of_guardrails(self):
         stream = self.block("docs/guardrails.md", "guard stream --config gallery:secrets", "console")

@@ -38,7 +38,7 @@ class OverMcp(McpTest):
         self.assertIn("herring", client.said("echo", {"message": "herring"}))
         client.close()
         self.assertEqual([(one["kind"], one["message"]) for one in
-                          self.good("approvals", "list", "--kind", "escalation", "--json").json()],
+                          self.good("approvals", "list", "--kind", "escalation", "--json").lines()],
                          [("escalation", "A herring was seen.")])
         posts = [line["body"]["post_invocation"] for line in self.good("ledger", "show", "--kind", "tool_audit", "--json").lines()]
         self.assertEqual([post["verdict"] for post in posts], ["redact", "block", "escalate"])
@@ -84,7 +84,7 @@ class Asked(Approvals):
         self.assertEqual((status["status"], status["rule"], status["message"]), ("pending_approval", "files", "Say why"))
         self.assertIn("Rule `files` asks: Say why.", answer["result"]["content"][0]["text"])
         request_id = self.pending()[0]
-        item = self.good("approvals", "list", "--json").json()[0]
+        item = self.good("approvals", "list", "--json").lines()[0]
         shown = self.good("approvals", "show", request_id, "--json").json()
         for rules in (item["rules"], shown["rules"]):
             self.assertEqual((rules["rule"], rules["message"]), ("files", "Say why"))

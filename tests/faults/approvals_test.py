@@ -84,7 +84,7 @@ class ApprovalsUnderKill(unittest.TestCase):
         if done.returncode == 1 and "no ledger" in done.stderr:
             return 0
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
-        return len(json.loads(done.stdout))
+        return len(done.stdout.splitlines())
 
     # AP-4 AP-8 AP-10 AP-20 AP-21 AP-22
     def test_what_is_approved_runs_once_and_what_is_refused_never_whoever_is_killed(self):
@@ -101,7 +101,7 @@ class ApprovalsUnderKill(unittest.TestCase):
         for name in (*PEOPLE, "holder"):
             self.wait_for(name, "done")
         ran = collections.Counter(json.loads(line)["number"] for line in self.effects.read_text().splitlines())
-        questions = json.loads(self.cli("approvals", "list", "--state", "all", "--json"))
+        questions = [json.loads(line) for line in self.cli("approvals", "list", "--state", "all", "--json").splitlines()]
         self.assertEqual(len(questions), COUNT, SEED)
         ends = collections.defaultdict(list)
         used = collections.Counter()
@@ -151,7 +151,7 @@ class ApprovalsUnderKill(unittest.TestCase):
         for name in PEOPLE:
             self.wait_for(name, "done")
         self.assertFalse(self.effects.exists() and self.effects.read_text())
-        states = {question["state"] for question in json.loads(self.cli("approvals", "list", "--state", "all", "--json"))}
+        states = {question["state"] for question in map(json.loads, self.cli("approvals", "list", "--state", "all", "--json").splitlines())}
         self.assertEqual(states, {"approved", "denied"})
 
 

@@ -179,7 +179,7 @@ class SharedFolder(ServeTest):
 
     def answers(self):
         code, out, _ = self.command("answers", "approvals", "list", "--json")
-        for item in json.loads(out) if code == 0 and out else []:
+        for item in [json.loads(line) for line in out.splitlines()] if code == 0 else []:
             verb = self.chance.choice(["approve", "approve", "deny"])
             self.command("answers", "approvals", verb, item["request_id"], "--key-file", self.key, "--passphrase-file", self.words)
         time.sleep(0.05)

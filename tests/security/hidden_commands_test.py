@@ -47,7 +47,7 @@ class HiddenCommands(Approvals):
         for said in (self.show(request_id), self.good("approvals", "list").out):
             self.assertIn("`command/1`: 40 of 44 bytes hidden at byte 4 (github_token); it is part of a command", said)
             self.assertNotIn(TOKEN, said)
-        item = self.good("approvals", "list", "--json").json()[0]
+        item = self.good("approvals", "list", "--json").lines()[0]
         self.assertEqual(item["hidden"], [{"path": "/command/1", "detector": "github_token", "bytes": 40, "of": 44,
                                            "at": 4, "command": True}])
 
@@ -129,7 +129,7 @@ class HiddenCommands(Approvals):
         self.pending()
         self.shell(client, ["echo", TOKEN])
         self.pending(2)
-        listed = self.good("approvals", "list", "--json").json()
+        listed = self.good("approvals", "list", "--json").lines()
         self.assertEqual([bool(item["hidden"]) for item in listed], [True, False])
 
 

@@ -59,7 +59,7 @@ class ManyQuestions(Approvals):
         self.pending(40)
         self.many(clients[1], 0, 1)
         self.pending(41)
-        listed = [item["agent_id"] for item in self.good("approvals", "list", "--json").json()]
+        listed = [item["agent_id"] for item in self.good("approvals", "list", "--json").lines()]
         self.assertLess(listed.index("agent:quiet"), 17)
 
 

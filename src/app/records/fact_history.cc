@@ -31,18 +31,20 @@ FactHistory::FactHistory(ledger::LedgerStore& store)
       trust_{{{ledger::Facet::Kind, "trust"}}, &FactHistory::take_trust},
       intents_{{{ledger::Facet::Kind, "intent"}}, &FactHistory::take_intent},
       controls_{{{ledger::Facet::Kind, "control"}}, &FactHistory::take_control},
-      pins_{{{ledger::Facet::Topic, "tool_pins"}}, &FactHistory::take_pin} {}
+      pins_{{{ledger::Facet::Topic, "tool_pins"}}, &FactHistory::take_pin},
+      all_{{}, &FactHistory::take_budget} {}
 
 bool FactHistory::knows(std::string_view space) {
   return space == trust::kStandingSpace || space == trust::kTallySpace ||
-         space == autonomy::kUseSpace || space == revoked_space() || space == kPinned ||
-         space == kChanged;
+         space == autonomy::kUseSpace || BudgetHistory::knows(space) || space == revoked_space() ||
+         space == kPinned || space == kChanged;
 }
 
 FactHistory::Lane* FactHistory::lane_of(std::string_view space) {
   if (space == trust::kStandingSpace || space == trust::kTallySpace) return &trust_;
   if (space == autonomy::kUseSpace) return &intents_;
   if (space == kPinned || space == kChanged) return &pins_;
+  if (BudgetHistory::knows(space)) return &all_;
   return space == revoked_space() ? &controls_ : nullptr;
 }
 
@@ -51,7 +53,13 @@ Result<std::optional<std::string>> FactHistory::fact(std::string_view space, con
                                                      std::set<std::string>& unknown) {
   Lane* const lane = lane_of(space);
   if (lane == nullptr) return std::nullopt;
+  if (lane == &all_) {
+    ledger::StoreReader records(store_);
+    SALLYPORT_TRY(std::vector<grants::KnownToken> tokens, grants::known_tokens(records));
+    grants_.learn(std::move(tokens));
+  }
   SALLYPORT_CHECK_OK(advance(*lane, as_of, unknown));
+  if (lane == &all_) return grants_.fact(space, key, unknown);
   if (space == trust::kStandingSpace) {
     const auto found = standings_.find(key);
     return found == standings_.end() ? std::nullopt : std::optional(found->second.text());
@@ -111,7 +119,14 @@ Result<void> FactHistory::advance(Lane& lane, std::uint64_t as_of, std::set<std:
   return {};
 }
 
+void FactHistory::learn(const grants::TokenChain& chain) {
+  if (!grants_.learn(chain)) return;
+  grants_.forget();
+  all_.next = 0;
+}
+
 void FactHistory::forget(const Lane& lane) {
+  if (&lane == &all_) grants_.forget();
   if (&lane == &trust_) {
     standings_.clear();
     tallies_.clear();
@@ -156,6 +171,11 @@ void FactHistory::take_control(const json::object& entry, const json::object& bo
   if (text_in(body, "control") != "grant_revoked") return;
   placed_[{revoked_space(), text_or_empty(body, "grant_id")}] =
       fmt::format("revoked@{}", number_in(entry, "sequence").value_or(0));
+}
+
+void FactHistory::take_budget(const json::object& entry, const json::object& body) {
+  const Result<void> taken = grants_.take(entry, body);
+  if (!taken) failed_ = taken.error();
 }
 
 void FactHistory::take_pin(const json::object& entry, const json::object& body) {

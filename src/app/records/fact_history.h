@@ -1,5 +1,5 @@
 // Facts of earlier moments, recomputed from entries alone (WB-10): promotions and demotions, trust
-// tallies, autonomy budgets, revocations, held-back tools. Each entry is read once as long as the
+// tallies, budgets of autonomy and of grants, revocations, held-back tools. Each entry is read once as long as the
 // moments that are asked for only advance, so many decisions cost one pass over the ledger.
 //
 //   FactHistory history(store);
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "app/records/budget_history.h"
 #include "autonomy/auto_use.h"
 #include "core/record/draft.h"
 #include "ledger/read/query.h"
@@ -28,6 +29,8 @@ class FactHistory {
 
   // Does this class know the facts of the space?
   static bool knows(std::string_view space);
+  // A token, whose rates and ancestors entries do not have.
+  void learn(const grants::TokenChain& chain);
   // What cannot be told any more is put into `unknown`, in words.
   Result<std::optional<std::string>> fact(std::string_view space, const std::string& key,
                                           std::uint64_t as_of, std::set<std::string>& unknown);
@@ -56,6 +59,7 @@ class FactHistory {
   void take_intent(const json::object& entry, const json::object& body);
   void take_control(const json::object& entry, const json::object& body);
   void take_pin(const json::object& entry, const json::object& body);
+  void take_budget(const json::object& entry, const json::object& body);
   Result<bool> has_budget(const std::string& policy_hash, Use& use);
   Result<WallTime> decided(const json::object& entry, const json::object& body);
 
@@ -64,6 +68,8 @@ class FactHistory {
   Lane intents_;
   Lane controls_;
   Lane pins_;
+  Lane all_;  // of what grants lost
+  BudgetHistory grants_;
   std::optional<Error> failed_;                             // of what a lane met while it advanced
   std::map<std::string, trust::ControlHistory> standings_;  // by agent, as are those below
   std::map<std::string, trust::Tally> tallies_;

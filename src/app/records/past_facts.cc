@@ -18,7 +18,6 @@ Result<std::optional<std::string>> PastFacts::fact(std::string_view space, std::
   if (space == "ledger" || space == core::kPolicyText) {
     return ledger::StoreReader(store_).fact(space, key);
   }
-  if (space == "budget") unknown_.insert("the budget of the grant");
   return std::nullopt;
 }
 

@@ -127,6 +127,7 @@ RecordedFiles::RecordedFiles(const json::object& details) {
 
 std::optional<std::vector<std::string>> RecordedFiles::names(const std::string& folder,
                                                              std::size_t most) const {
+  asked_.insert(folder);
   const json::value* const listed = names_.if_contains(folder);
   if (listed == nullptr || listed->is_string()) {
     unknown_ = true;
@@ -137,10 +138,20 @@ std::optional<std::vector<std::string>> RecordedFiles::names(const std::string& 
 }
 
 bool RecordedFiles::missing(const std::string& folder) const {
+  asked_.insert(folder);
   return std::ranges::find(missing_, folder) != missing_.end();
 }
 
+bool RecordedFiles::has_more() const {
+  const auto is_new = [&](const auto& path) { return !asked_.contains(std::string_view(path)); };
+  const auto has_new = [&](const json::object& list) {
+    return std::ranges::any_of(list, [&](const auto& member) { return is_new(member.key()); });
+  };
+  return has_new(links_) || has_new(names_) || std::ranges::any_of(missing_, is_new);
+}
+
 std::optional<std::string> RecordedFiles::resolve(const std::string& path) const {
+  asked_.insert(path);
   const json::value* const link = links_.if_contains(path);
   if (link == nullptr) return path;
   return link->is_string() ? std::optional(std::string(link->get_string())) : std::nullopt;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,12 +34,16 @@ class RecordedFiles final : public effects::FileView {
 
   // A folder was asked for that the record does not list.
   bool unknown() const { return unknown_; }
+  // The record lists a path that no decision has asked for.
+  bool has_more() const;
 
  private:
   json::object links_;
   json::object names_;
   std::vector<std::string> missing_;
-  mutable bool unknown_ = false;  // of one decision, on one thread
+  // Of one call, on one thread.
+  mutable bool unknown_ = false;
+  mutable std::set<std::string, std::less<>> asked_;
 };
 
 struct CallTrial {

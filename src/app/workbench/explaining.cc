@@ -13,6 +13,7 @@
 #include "core/plan/policy_text.h"
 #include "core/record/reading_recorder.h"
 #include "external/guards.h"
+#include "grants/token.h"
 #include "ledger/entry/entry.h"
 #include "ledger/read/query.h"
 #include "ledger/read/store_reader.h"
@@ -115,6 +116,11 @@ std::vector<Hole> holes_in(const json::object& entry) {
                      .whole = bool_in(one, "whole").value_or(false)});
   }
   return holes;
+}
+
+// Earlier releases did not list the holes of a call that another process ended.
+bool has_marks(const json::value& input) {
+  return json::serialize(input).contains("[REDACTED:");
 }
 
 // What the tool gave, where the record has it: released unchanged, and nothing taken out since.
@@ -355,7 +361,12 @@ class Explaining {
   }
 
   Result<void> decide_call() {
-    if (wish_.grant) trial_.call.grants.push_back(*wish_.grant);
+    if (wish_.grant) {
+      trial_.call.grants.push_back(*wish_.grant);
+      const Result<grants::TokenChain> chain = grants::read_token(*wish_.grant);
+      if (chain && memory_) memory_->history.learn(*chain);
+    }
+    std::map<std::string, std::string> words;
     if (!explained_.holes.empty()) {
       SALLYPORT_TRY(const auto key, ledger::KeyFolder::kept_digest_key(scene_.data_dir));
       const std::optional<KeyedDigest> digest =
@@ -371,6 +382,7 @@ class Explaining {
                               answer.why));
         return {};
       }
+      words = answer.words;
     }
     SALLYPORT_TRY(TrialAnswer answer, decide(trial_, core::Hearing::UntilRefused));
     if (then_ && trial_.call.grants.empty() && presented_grant(answer.seen)) {
@@ -395,7 +407,7 @@ class Explaining {
     }
     explained_.now = std::move(answer.seen);
     explained_.release = std::move(answer.release);
-    if (!explained_.holes.empty()) explained_.now.call.input = recorded_input();
+    if (!explained_.holes.empty()) show_marks(words);
     explained_.decider = decider_of(explained_.now, answer.policy(), answer.tree());
     compare_with_record();
     if (!wish_.with_changes || verdict_of(explained_.now) == "runs") return {};
@@ -406,7 +418,22 @@ class Explaining {
     return {};
   }
 
-  json::value recorded_input() const { return then_->body.at("requested_input"); }
+  // What fills the holes was not in the call: the record has marks there.
+  void show_marks(const std::map<std::string, std::string>& words) {
+    core::Rehearsal& now = explained_.now;
+    now.call.input = then_->body.at("requested_input");
+    if (now.refusal) put_marks_back(*now.refusal, words);
+    const auto mark = [&](json::object& object) {
+      json::value value = std::move(object);
+      put_marks_back(value, words);
+      object = std::move(value.get_object());
+    };
+    std::ranges::for_each(now.findings, mark);
+    if (!now.rules) return;
+    mark(now.rules->record);
+    put_marks_back(now.rules->text, words);
+    put_marks_back(now.rules->message, words);
+  }
 
   // The call presented a token then, or the policy asks for one now.
   bool presented_grant(const core::Rehearsal& seen) const {
@@ -463,6 +490,7 @@ AskedCall asked_in(const json::object& entry, const json::object& body) {
   then.tier = text_or_empty(body, "autonomy");
   then.tier_source = text_or_empty(body, "autonomy_source");
   then.holes = holes_in(entry);
+  if (then.holes.empty() && has_marks(asked.call.input)) then.holes.emplace_back();
   then.redacted = !then.holes.empty();
   if (const json::object* const outcome = object_in(body, "outcome")) {
     then.outcome = text_or_empty(*outcome, "kind");

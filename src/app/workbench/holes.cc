@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "app/workbench/hole_rules.h"
 #include "app/workbench/policy_tree.h"
 #include "base/json_members.h"
 #include "base/try.h"
@@ -63,22 +64,64 @@ void gather_texts(const json::value& value, std::set<std::string>& texts) {
   }
 }
 
+// What stands in the hole if the whole is this text.
+std::optional<std::string> between(std::string_view text,
+                                   const std::vector<guardrails::TextPiece>& pieces) {
+  const std::string& before = pieces.front().text;
+  const std::string& after = pieces.back().text;
+  if (text.size() <= before.size() + after.size()) return std::nullopt;
+  if (!text.starts_with(before) || !text.ends_with(after)) return std::nullopt;
+  return std::string(text.substr(before.size(), text.size() - before.size() - after.size()));
+}
+
+// All that a decision says which words of a form could change.
+std::string outline_of(const TrialAnswer& answer) {
+  const core::Rehearsal& seen = answer.seen;
+  json::object outline{{"verdict", verdict_of(seen)},
+                       {"class", seen.classification.effect_class},
+                       {"tier", to_string(seen.tier)}};
+  if (!seen.rules) return canonical_json(outline);
+  outline["rule"] = seen.rules->rule;
+  outline["said"] = static_cast<int>(seen.rules->verdict);
+  json::array effects;
+  if (const json::value* const matches = seen.rules->record.if_contains("matches")) {
+    outline["matches"] = *matches;
+  }
+  if (const json::value* const all = seen.rules->record.if_contains("effects")) {
+    for (const json::value& each : all->get_array()) {
+      effects.push_back(json::string(text_or_empty(each.as_object(), "class")));
+    }
+  }
+  outline["effects"] = std::move(effects);
+  return canonical_json(outline);
+}
+
 class Filling {
  public:
   Filling(CallTrial& trial, std::vector<Hole> holes) : trial_(trial), holes_(std::move(holes)) {}
 
   // A value that the policy names is known by its keyed digest: that hole is none.
   Result<void> restore(const KeyedDigest& digest) {
-    SALLYPORT_TRY(const PolicyTree tree, PolicyTree::read(trial_.policy, trial_.policy_name));
+    PolicyShelf own;
+    SALLYPORT_TRY(const auto shelved,
+                  (trial_.shelf ? *trial_.shelf : own).read(trial_.policy, trial_.policy_name));
     std::set<std::string> texts;
-    gather_texts(tree.value(), texts);
+    gather_texts(shelved->tree.value(), texts);
+    // Those of a policy that it extends too.
+    if (shelved->policy.rules) {
+      for (const rules::Rule& rule : shelved->policy.rules->rules) gather_texts(rule.source, texts);
+    }
+    by_digest_ = true;
     std::erase_if(holes_, [&](const Hole& hole) {
       boost::system::error_code code;
       json::value* const leaf = trial_.call.input.find_pointer(hole.path, code);
-      if (!hole.whole || leaf == nullptr || !leaf->is_string()) return false;
+      if (leaf == nullptr || !leaf->is_string()) return false;
+      const auto pieces = pieces_of(std::string_view(leaf->get_string()), {hole});
+      if (!pieces || pieces->size() != 3) return false;
       for (const std::string& text : texts) {
-        if (digest(text) != hole.digest) continue;
-        *leaf = text;
+        const std::optional<std::string> word = hole.whole ? text : between(text, *pieces);
+        if (!word || digest(*word) != hole.digest) continue;
+        *leaf = hole.whole ? text : pieces->front().text + *word + pieces->back().text;
         return true;
       }
       return false;
@@ -90,34 +133,94 @@ class Filling {
     if (holes_.empty()) return HoleAnswer{};
     const json::value recorded = trial_.call.input;
     if (!by_path()) return unknown(holes_.front(), "the record does not say where it was");
-    fill();
+    fill(0);
     SALLYPORT_TRY(const TrialAnswer answer, decide(trial_, core::Hearing::All));
-    if (refused_by_names(answer, answer.tree())) return HoleAnswer{};
-    if (answer.policy().rules) {
-      return unknown(holes_.front(), "the rules of the policy look at the input");
-    }
+    if (refused_by_names(answer, answer.tree())) return HoleAnswer{.words = words()};
     if (answer.policy().grants && answer.seen.grant) {
       return unknown(holes_.front(), "the grant constrains the input");
     }
     if (trial_.call.tool == "elicitation/create") {
       return unknown(holes_.front(), "the gate looks at forms");
     }
-    if (!answer.policy().guardrails) return HoleAnswer{};
-    HoleAnswer open;
-    for (const guardrails::Check& check : answer.policy().guardrails->checks) {
-      if (!looks_at(check, trial_.call) || check.on_fail != guardrails::Action::Block) continue;
-      const Reach reach = reach_of(check, recorded);
-      if (reach.must) return HoleAnswer{};
-      if (reach.may && !open.missing) {
-        open = unknown(*reach.may, fmt::format("check `{}` looks at it", check.label));
-      }
-    }
-    return open;
+    const HoleAnswer by_checks = answer_of_checks(answer, recorded);
+    if (by_checks.missing || refused_) return by_checks;
+    return answer_of_rules(answer);
   }
 
  private:
   static HoleAnswer unknown(const Hole& hole, std::string why) {
     return {.missing = hole, .why = std::move(why)};
+  }
+
+  HoleAnswer answer_of_checks(const TrialAnswer& answer, const json::value& recorded) {
+    HoleAnswer open;
+    if (!answer.policy().guardrails) return open;
+    const guardrails::Document& document = *answer.policy().guardrails;
+    if (document.mode == guardrails::Mode::Advisory) return open;
+    for (const guardrails::Check& check : document.checks) {
+      // What a check takes out, rules do not see.
+      const bool rewrites = check.on_fail == guardrails::Action::Redact && answer.policy().rules;
+      const bool blocks = check.on_fail == guardrails::Action::Block;
+      if (!looks_at(check, trial_.call) || !(blocks || rewrites)) continue;
+      const Reach reach = reach_of(check, recorded);
+      refused_ = refused_ || (blocks && reach.must);
+      if (reach.may && !open.missing) {
+        open = unknown(*reach.may, fmt::format("check `{}` looks at it", check.label));
+      }
+    }
+    return refused_ ? HoleAnswer{.words = words()} : open;
+  }
+
+  Result<HoleAnswer> answer_of_rules(const TrialAnswer& answer) {
+    HoleAnswer known{.words = words()};
+    if (!answer.policy().external.empty()) {
+      return unknown(holes_.front(), "an external guard may look at it");
+    }
+    if (!answer.policy().rules) return known;
+    const HoleRules rules(trial_, *answer.policy().rules, texts_, by_digest_);
+    if (!rules.looks()) return known;
+    if (const std::optional<HoleRules::Doubt> doubt = rules.doubt()) {
+      return unknown(at_.at(doubt->path).front(), doubt->why);
+    }
+    std::set<std::string> values;
+    for (const Hole& hole : holes_) values.insert(hole.digest);
+    if (values.size() < holes_.size()) return unknown(holes_.front(), "it stands in two places");
+    const auto* const files = dynamic_cast<const RecordedFiles*>(trial_.files);
+    const bool on_disk = rules.in_a_path() && !trial_.upstream.remote_files;
+    if (on_disk && (files == nullptr || files->has_more())) {
+      return unknown(holes_.front(), "the path may be a link");
+    }
+    return tried(outline_of(answer), std::move(known));
+  }
+
+  // Decides each kind of word.
+  Result<HoleAnswer> tried(const std::string& wanted, HoleAnswer known) {
+    std::size_t most = 0;
+    for (const auto& [path, pieces] : texts_) {
+      most = std::max(most, guardrails::words_of(pieces));
+    }
+    for (std::size_t which = 1; which < most; ++which) {
+      fill(which);
+      SALLYPORT_TRY(const TrialAnswer other, decide(trial_, core::Hearing::All));
+      if (outline_of(other) != wanted) {
+        return unknown(holes_.front(), "another value of its kind would be decided otherwise");
+      }
+    }
+    fill(0);
+    return known;
+  }
+
+  std::map<std::string, std::string> words() const {
+    std::map<std::string, std::string> words;
+    for (const auto& [path, pieces] : texts_) {
+      std::size_t place = 0;
+      for (const guardrails::TextPiece& piece : pieces) {
+        if (piece.forms.empty()) continue;
+        const std::string word = guardrails::word_in(piece, place++, 0);
+        if (word.size() > 1) words[word] = piece.text;
+      }
+    }
+    return words;
   }
 
   // The holes of each text of the input. False: one is in no text.
@@ -136,15 +239,16 @@ class Filling {
     }
     for (const auto& [path, holes] : at_) {
       const std::string text(trial_.call.input.at_pointer(path).get_string());
-      if (!pieces_of(text, holes)) return false;
+      auto pieces = pieces_of(text, holes);
+      if (!pieces) return false;
+      texts_[path] = std::move(*pieces);
     }
     return true;
   }
 
-  void fill() {
-    for (const auto& [path, holes] : at_) {
-      json::value& leaf = trial_.call.input.at_pointer(path);
-      leaf = guardrails::filled(*pieces_of(std::string(leaf.get_string()), holes));
+  void fill(std::size_t which) {
+    for (const auto& [path, pieces] : texts_) {
+      trial_.call.input.at_pointer(path) = guardrails::filled(pieces, which);
     }
   }
 
@@ -197,6 +301,9 @@ class Filling {
   CallTrial& trial_;
   std::vector<Hole> holes_;
   std::map<std::string, std::vector<Hole>> at_;  // by path
+  HoleTexts texts_;
+  bool by_digest_ = false;  // what the policy names is restored
+  bool refused_ = false;    // by a check, whatever stood there
 };
 
 }  // namespace
@@ -206,6 +313,27 @@ Result<HoleAnswer> fill_holes(CallTrial& trial, const std::vector<Hole>& holes,
   Filling filling(trial, holes);
   if (digest != nullptr) SALLYPORT_CHECK_OK(filling.restore(*digest));
   return filling.run();
+}
+
+void put_marks_back(std::string& text, const std::map<std::string, std::string>& words) {
+  for (const auto& [word, mark] : words) {
+    for (std::size_t at = text.find(word); at != std::string::npos;
+         at = text.find(word, at + mark.size())) {
+      text.replace(at, word.size(), mark);
+    }
+  }
+}
+
+void put_marks_back(json::value& value, const std::map<std::string, std::string>& words) {
+  if (json::object* const object = value.if_object()) {
+    for (auto& member : *object) put_marks_back(member.value(), words);
+  } else if (json::array* const array = value.if_array()) {
+    for (json::value& each : *array) put_marks_back(each, words);
+  } else if (value.is_string()) {
+    std::string text(value.get_string());
+    put_marks_back(text, words);
+    value = text;
+  }
 }
 
 }  // namespace sallyport::app

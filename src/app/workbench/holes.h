@@ -1,6 +1,7 @@
 // Decides a call whose recorded input has holes, where the holes cannot matter (WB-38).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,8 @@ namespace sallyport::app {
 struct HoleAnswer {
   std::optional<Hole> missing{};  // the hole that may change the verdict; none: no hole can
   std::string why{};              // what looks at it
+  // The words that fill the holes, and the marks that the record has in their place.
+  std::map<std::string, std::string> words{};
 };
 
 // Where no hole can change the verdict, each is filled with a word of the form that its detector
@@ -20,5 +23,9 @@ struct HoleAnswer {
 // data folder, by which a value that the policy names is found again; null: there is none.
 Result<HoleAnswer> fill_holes(CallTrial& trial, const std::vector<Hole>& holes,
                               const KeyedDigest* digest);
+
+// The text, or every text of the value, with marks in the place of the words.
+void put_marks_back(std::string& text, const std::map<std::string, std::string>& words);
+void put_marks_back(json::value& value, const std::map<std::string, std::string>& words);
 
 }  // namespace sallyport::app

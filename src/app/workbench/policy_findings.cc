@@ -264,6 +264,7 @@ class PolicyLint {
 
   void checks() {
     const std::vector<Check>& all = linted_.guardrails->checks;
+    std::set<std::size_t> idle;
     for (std::size_t at = 0; at < all.size(); ++at) {
       const Check& check = all[at];
       entries(check, at);
@@ -273,7 +274,10 @@ class PolicyLint {
       for (std::size_t i = 0; i < check.tools.size(); ++i) {
         scope(check.tools[i], check_pointer(at) + "/tools/" + std::to_string(i));
       }
-      covered_check(all, at);
+      if (covered_check(all, at)) idle.insert(at);
+    }
+    for (std::size_t at = all.size(); at-- > 0;) {
+      if (!idle.contains(at) && check_covered_together(all, at, idle)) idle.insert(at);
     }
   }
 
@@ -288,6 +292,7 @@ class PolicyLint {
     const char* const key = check.type == CheckType::Blocklist     ? "/words/"
                             : check.type == CheckType::ToolPattern ? "/tools/"
                                                                    : "/patterns/";
+    std::set<std::size_t> idle;
     for (std::size_t i = 0; i < check.entries.size(); ++i) {
       const std::string& entry = check.entries[i];
       const std::string where = check_pointer(at) + key + std::to_string(i);
@@ -296,6 +301,7 @@ class PolicyLint {
         if (reach == guardrails::EntryReach::Nothing) {
           find("matches_nothing", place(where), fmt::format("no text matches `{:.80}`", entry),
                dead_by("the pattern itself"));
+          idle.insert(i);
           continue;
         }
         if (reach == guardrails::EntryReach::Everything && check.except.empty()) {
@@ -303,8 +309,35 @@ class PolicyLint {
                fmt::format("every text matches `{:.80}`", entry), shown_by(check, "x"));
         }
       }
-      covered_entry(check, i, where);
+      if (covered_entry(check, i, where)) idle.insert(i);
     }
+    for (std::size_t i = check.entries.size(); i-- > 0;) {
+      if (idle.contains(i)) continue;
+      const std::string where = check_pointer(at) + key + std::to_string(i);
+      if (entry_covered_together(check, i, where, idle)) idle.insert(i);
+    }
+  }
+
+  // What is found by text, and not replaced or taken back: any find of it is as good.
+  static bool goes_by_text(const Check& check) {
+    return check.type != CheckType::ToolPattern && check.on_fail != Action::Redact &&
+           check.except.empty();
+  }
+
+  // An entry whose texts the others find together. Those that are idle themselves do not count.
+  bool entry_covered_together(const Check& check, std::size_t i, const std::string& where,
+                              const std::set<std::size_t>& idle) {
+    std::vector<std::string> others;
+    for (std::size_t j = 0; j < check.entries.size(); ++j) {
+      if (j != i && !idle.contains(j)) others.push_back(check.entries[j]);
+    }
+    if (others.size() < 2 || !goes_by_text(check)) return false;
+    if (!guardrails::is_covered(check, check.entries[i], others)) return false;
+    find("covered", place(where),
+         fmt::format("`{:.80}` finds nothing that the other entries together do not find",
+                     check.entries[i]),
+         dead_by(fmt::format("the other entries of check {}", check.label)));
+    return true;
   }
 
   void exception(const Check& check, std::size_t at, std::size_t i) {
@@ -327,10 +360,9 @@ class PolicyLint {
 
   // The same entry again, or one whose texts another one finds anyway; of two that cover each
   // other, the later. What is replaced differs with its length, so there only the same is covered.
-  void covered_entry(const Check& check, std::size_t i, const std::string& where) {
+  bool covered_entry(const Check& check, std::size_t i, const std::string& where) {
     const bool words = check.type == CheckType::Blocklist;
-    const bool names = check.type == CheckType::ToolPattern;
-    const bool by_text = !names && check.on_fail != Action::Redact && check.except.empty();
+    const bool by_text = goes_by_text(check);
     const std::string own = words ? folded(check, check.entries[i]) : check.entries[i];
     for (std::size_t j = 0; j < check.entries.size(); ++j) {
       if (j == i) continue;
@@ -339,10 +371,12 @@ class PolicyLint {
       const bool held = by_text && own != other && finds_all_of(check, other, own) &&
                         (j < i || !finds_all_of(check, own, other));
       if (!same && !held) continue;
-      return find("covered", place(where),
-                  fmt::format("`{:.80}` finds nothing that `{:.80}` does not find", own, other),
-                  dead_by(fmt::format("entry {} of check {}", j + 1, check.label)));
+      find("covered", place(where),
+           fmt::format("`{:.80}` finds nothing that `{:.80}` does not find", own, other),
+           dead_by(fmt::format("entry {} of check {}", j + 1, check.label)));
+      return true;
     }
+    return false;
   }
 
   static bool finds_all_of(const Check& check, const std::string& wide, const std::string& narrow) {
@@ -356,7 +390,8 @@ class PolicyLint {
     });
   }
 
-  static bool covers(const Check& wide, const Check& narrow) {
+  // Does a find of the first do at least what the same find of the second does, wherever that looks?
+  static bool stands_for(const Check& wide, const Check& narrow) {
     const bool same_reading =
         wide.type == narrow.type && wide.stage == narrow.stage && wide.unicode == narrow.unicode &&
         wide.case_sensitive == narrow.case_sensitive && wide.whole_word == narrow.whole_word &&
@@ -364,26 +399,54 @@ class PolicyLint {
     const bool stronger =
         (wide.on_fail == Action::Block && narrow.on_fail != Action::Log) ||
         (wide.on_fail == narrow.on_fail && wide.replacement == narrow.replacement);
-    if (!same_reading || !stronger) return false;
-    // What is blocked, or only logged, is so by any find; what is replaced, by this one.
-    const bool by_text = wide.type != CheckType::ToolPattern && wide.on_fail != Action::Redact;
-    const bool all_entries = std::ranges::all_of(narrow.entries, [&](const std::string& entry) {
-      return std::ranges::find(wide.entries, entry) != wide.entries.end() ||
-             (by_text && guardrails::is_covered(wide, entry, wide.entries));
-    });
-    return all_entries && wide.except.empty() && within(narrow.tools, wide.tools) &&
+    return same_reading && stronger && wide.except.empty() && within(narrow.tools, wide.tools) &&
            within(narrow.args, wide.args);
   }
 
-  void covered_check(const std::vector<Check>& all, std::size_t at) {
+  // `entries` are of checks that stand for this one. What is blocked, or only logged, is so by any
+  // find; what is replaced, by this one.
+  static bool are_covered(const Check& narrow, const std::vector<std::string>& entries,
+                          bool by_text) {
+    return std::ranges::all_of(narrow.entries, [&](const std::string& entry) {
+      return std::ranges::find(entries, entry) != entries.end() ||
+             (by_text && guardrails::is_covered(narrow, entry, entries));
+    });
+  }
+
+  static bool covers(const Check& wide, const Check& narrow) {
+    return stands_for(wide, narrow) && are_covered(narrow, wide.entries, goes_by_text(wide));
+  }
+
+  bool covered_check(const std::vector<Check>& all, std::size_t at) {
     for (std::size_t other = 0; other < all.size(); ++other) {
       if (other == at || !covers(all[other], all[at])) continue;
       if (covers(all[at], all[other]) && other > at) continue;
-      return find("covered", place(check_pointer(at)),
-                  fmt::format("check `{}` changes nothing: `{}` covers it", all[at].label,
-                              all[other].label),
-                  dead_by(fmt::format("check {}", all[other].label)));
+      find("covered", place(check_pointer(at)),
+           fmt::format("check `{}` changes nothing: `{}` covers it", all[at].label,
+                       all[other].label),
+           dead_by(fmt::format("check {}", all[other].label)));
+      return true;
     }
+    return false;
+  }
+
+  // A check whose finds others make together. Those that are idle themselves do not count.
+  bool check_covered_together(const std::vector<Check>& all, std::size_t at,
+                              const std::set<std::size_t>& idle) {
+    std::vector<std::string> entries;
+    bool by_text = true;
+    std::size_t others = 0;
+    for (std::size_t other = 0; other < all.size(); ++other) {
+      if (other == at || idle.contains(other) || !stands_for(all[other], all[at])) continue;
+      ++others;
+      by_text = by_text && goes_by_text(all[other]);
+      std::ranges::copy(all[other].entries, std::back_inserter(entries));
+    }
+    if (others < 2 || !are_covered(all[at], entries, by_text)) return false;
+    find("covered", place(check_pointer(at)),
+         fmt::format("check `{}` changes nothing: other checks cover it together", all[at].label),
+         dead_by("the other checks together"));
+    return true;
   }
 
   const PolicyToLint& linted_;

@@ -123,10 +123,8 @@ Result<int> approvals_list(const Context& context, const ApprovalsListOptions& o
     SALLYPORT_TRY(questions, approval_items(records, options, now));
   }
   if (context.json()) {
-    json::array array;
-    for (const ApprovalItem& item : questions) array.push_back(to_json(item));
-    for (const EscalationItem& item : items) array.push_back(app::to_json(item));
-    say(visible_json(canonical_json(array)));
+    for (const ApprovalItem& item : questions) say(visible_json(canonical_json(to_json(item))));
+    for (const EscalationItem& item : items) say(visible_json(canonical_json(app::to_json(item))));
     return 0;
   }
   if (items.empty() && questions.empty()) say("nothing waits");

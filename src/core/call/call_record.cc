@@ -83,6 +83,23 @@ Draft draft_of(CallRecord& record, Kind kind) {
 
 }  // namespace
 
+namespace {
+
+// What was taken out of the content that the record repeats: it has the marks, so it lists them.
+json::array kept_redactions(const json::object& entry) {
+  json::array kept;
+  const json::value* const all = entry.if_contains("redactions");
+  if (all == nullptr || !all->is_array()) return kept;
+  for (const json::value& each : all->get_array()) {
+    const std::string path = each.is_object() ? text_or_empty(each.get_object(), "path") : "";
+    if (path.starts_with("/outcome") || path.starts_with("/post_invocation")) continue;
+    kept.push_back(each);
+  }
+  return kept;
+}
+
+}  // namespace
+
 CallRecord CallRecord::from_entry(const json::object& entry) {
   CallRecord record{.subject = subject_of(entry)};
   json::object body = entry.at("body").as_object();
@@ -116,6 +133,7 @@ CallRecord CallRecord::from_entry(const json::object& entry) {
                       .continuation_id = take.text("continuation_id")};
   record.decision = context_in(body, record.announced.started_at);
   record.content = std::move(body);
+  record.redactions = kept_redactions(entry);
   return record;
 }
 

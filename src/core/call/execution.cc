@@ -280,8 +280,10 @@ Task<void> Execution::write_intent(Trail& trail) {
   const Call& call = trail.call();
   Draft intent = journal_.intent(trail);
   if (trail.grant) {
-    intent.changes.push_back(budgets::charge(
-        trail.grant->spending, {call.call_id, parts_.recorder.instance_id()}, parts_.clock.wall()));
+    // At the time that the entry says, so that entries alone tell what was charged when (WB-10).
+    const WallTime now = from_rfc3339(trail.started_at).value_or(parts_.clock.wall());
+    intent.changes.push_back(
+        budgets::charge(trail.grant->spending, {call.call_id, parts_.recorder.instance_id()}, now));
   }
   if (trail.spending) intent.changes.push_back(trail.spending);
   const Event started = event::ToolExecutionStarted{call.agent_id, call.tool, call.tool_call_id};

@@ -15,7 +15,7 @@ enum class EntryReach : std::uint8_t { Nothing, Some, Everything };
 EntryReach reach_of_pattern(const Check& check, const std::string& pattern);
 
 // Does every text in which the check finds `entry` hold one of `others`, read in the same way?
-// False where that is not decided.
+// False where that is not decided; with many others the search ends sooner.
 bool is_covered(const Check& check, const std::string& entry,
                 const std::vector<std::string>& others);
 

@@ -6,35 +6,51 @@
 #include <map>
 #include <set>
 
+#include "guardrails/check/plan.h"
 #include "match/program.h"
 
 namespace sallyport::guardrails {
 
 namespace {
 
-// What a detector finds, as a pattern that each of its finds matches as a whole, and one of them.
+// What a detector finds, as a pattern that each of its finds matches as a whole.
 struct Form {
   std::string_view detector;
   std::string_view pattern;
-  std::string_view sample;
+  // Words of the form, separated by `|`; to the last of them each of `characters` is added, as often
+  // as makes the shortest word (`least`) and, of the first, the longest.
+  std::string_view words;
+  std::string_view characters = {};
+  std::size_t least = 0;
+  std::size_t most = 0;
 };
 
+// Longer than the longest line that is read (RU-54): a form without a limit may be as long.
+constexpr std::size_t kLong = std::size_t{70} * 1024;
+
 constexpr auto kForms = std::to_array<Form>({
-    {"aws_access_key_id", "A[KS]IA[A-Z0-9]{16}", "AKIAIOSFODNN7EXAMPLE"},
+    {"aws_access_key_id", "A[KS]IA[A-Z0-9]{16}", "AKIAIOSFODNN7EXAMPLE|ASIA", "A0", 16, 16},
     {"github_token", "(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})",
-     "ghp_0123456789abcdefghijABCDEFGHIJ012345"},
-    {"gitlab_token", "glpat-[A-Za-z0-9_-]{20,}", "glpat-0123456789abcdefghij"},
-    {"slack_token", "xox[abeprs]-[A-Za-z0-9-]{10,}", "xoxb-0123456789"},
-    {"google_api_key", "AIza[A-Za-z0-9_-]{35}", "AIza0123456789abcdefghij0123456789ABCDE"},
-    {"model_api_key", "sk-[A-Za-z0-9_-]{20,}", "sk-0123456789abcdefghij"},
-    {"stripe_key", "[sr]k_live_[A-Za-z0-9]{16,}", "sk_live_0123456789abcdef"},
-    {"us_ssn", "[0-9]{3}-[0-9]{2}-[0-9]{4}", "123-45-6789"},
-    {"email", "[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+", "a@example.org"},
-    {"phone_e164", "[+][0-9]{8,15}", "+12025550123"},
-    {"iban", "[A-Z]{2}[0-9]{2}[A-Z0-9 ]{11,45}", "DE89370400440532013000"},
+     "ghp_0123456789abcdefghijABCDEFGHIJ012345|ghs_000000000000000000000000000000000000|github_"
+     "pat_",
+     "aZ0_", 22, 255},
+    {"gitlab_token", "glpat-[A-Za-z0-9_-]{20,}", "glpat-0123456789abcdefghij|glpat-", "aZ0_-", 20,
+     kLong},
+    {"slack_token", "xox[abeprs]-[A-Za-z0-9-]{10,}", "xoxb-0123456789|xoxp-", "aZ0-", 10, kLong},
+    {"google_api_key", "AIza[A-Za-z0-9_-]{35}", "AIza0123456789abcdefghij0123456789ABCDE|AIza",
+     "aZ0_-", 35, 35},
+    {"model_api_key", "sk-[A-Za-z0-9_-]{20,}", "sk-0123456789abcdefghij|sk-", "aZ0_-", 20, kLong},
+    {"stripe_key", "[sr]k_live_[A-Za-z0-9]{16,}", "sk_live_0123456789abcdef|rk_live_", "aZ0", 16,
+     kLong},
+    {"us_ssn", "[0-9]{3}-[0-9]{2}-[0-9]{4}", "123-45-6789|001-01-0001|899-99-9999"},
+    {"email", "[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+",
+     "a@example.org|-a@b.cc|+a@b.cc|%a@b.cc|_@0.cc|--a@b.cc|1.2%41@a--b.xn--c|a@b.", "c", 2, kLong},
+    {"phone_e164", "[+][0-9]{8,15}", "+12025550123|+00000000|+999999999999999"},
+    {"iban", "[A-Z]{2}[0-9]{2}[A-Z0-9 ]{11,45}",
+     "DE89370400440532013000|GB29 NWBK 6016 1331 9268 19|NO9386011117947"},
 });
 // Of every other detector: any text at all.
-constexpr Form kAnyText{"", "[\\s\\S]+", "x"};
+constexpr Form kAnyText{"", "[\\s\\S]+", ""};
 
 // The last is any text at all.
 std::size_t form_of(std::string_view detector) {
@@ -47,6 +63,33 @@ const Form& form_at(std::size_t index) {
 }
 
 constexpr std::string_view kMark = "[REDACTED:";
+
+std::vector<std::string> words_of(const Form& form) {
+  std::vector<std::string> words;
+  std::string_view rest = form.words;
+  while (!rest.empty()) {
+    const std::string_view word = rest.substr(0, rest.find('|'));
+    words.emplace_back(word);
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+  }
+  if (form.characters.empty()) return words;
+  const std::string head = std::move(words.back());
+  words.pop_back();
+  for (const char c : form.characters) words.push_back(head + std::string(form.least, c));
+  words.push_back(head + std::string(form.most, form.characters.front()));
+  return words;
+}
+
+// Of all forms of a hole; none where one of them is any text.
+std::vector<std::string> words_of(const TextPiece& hole) {
+  std::vector<std::string> all;
+  for (const std::size_t form : hole.forms) {
+    std::vector<std::string> words = words_of(form_at(form));
+    if (words.empty()) return {};
+    std::ranges::move(words, std::back_inserter(all));
+  }
+  return all;
+}
 
 // Runs patterns over a text with holes: at a hole to every state that a word of its form reaches.
 class HoleSearch {
@@ -213,17 +256,37 @@ class HoleSearch {
   bool too_many_ = false;
 };
 
-std::vector<match::Expression> expressions_of(const Check& check) {
+std::vector<match::Expression> expressions_of(const Check& check,
+                                              const std::vector<std::string>& entries,
+                                              bool exceptions) {
   std::vector<match::Expression> all;
-  const bool words = check.type == CheckType::Blocklist;
-  for (const std::string& entry : check.entries) {
-    all.push_back({.kind = words ? match::Expression::Kind::Word : match::Expression::Kind::Pattern,
-                   .text = entry,
-                   .unicode = check.unicode,
-                   .caseless = words && !check.case_sensitive,
-                   .whole_word = words && check.whole_word});
-  }
+  for (const std::string& entry : entries) all.push_back(expression_of(check, entry, exceptions));
   return all;
+}
+
+HoleReach reach_of(const std::vector<match::Expression>& patterns,
+                   const std::vector<TextPiece>& pieces) {
+  HoleReach reach{.may = HoleSearch::hits(patterns, pieces, HoleSearch::Side::May)};
+  reach.must = reach.may && HoleSearch::hits(patterns, pieces, HoleSearch::Side::Must);
+  return reach;
+}
+
+bool is_ascii(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+// The normalisers change nothing of a text in ASCII; decoders may (GR-38).
+bool shows_only_the_text(const Check& check, const std::vector<TextPiece>& pieces) {
+  return std::ranges::all_of(check.views,
+                             [](View view) {
+                               return view == View::Strip || view == View::Nfkc ||
+                                      view == View::Confusables;
+                             }) &&
+         std::ranges::all_of(check.entries, is_ascii) &&
+         std::ranges::all_of(check.except, is_ascii) &&
+         std::ranges::all_of(pieces, [](const TextPiece& piece) {
+           return is_ascii(piece.text) && (piece.forms.empty() || !words_of(piece).empty());
+         });
 }
 
 }  // namespace
@@ -238,7 +301,7 @@ std::optional<std::vector<TextPiece>> pieces_of(std::string_view text,
     const std::size_t end = text.find(']', at);
     if (end == std::string_view::npos) return std::nullopt;
     const std::string_view category = text.substr(at + kMark.size(), end - at - kMark.size());
-    TextPiece hole;
+    TextPiece hole{.text = std::string(text.substr(at, end + 1 - at))};
     for (const HoleKind& each : holes) {
       if (each.category != category) continue;
       const std::size_t form = form_of(each.detector);
@@ -255,21 +318,37 @@ std::optional<std::vector<TextPiece>> pieces_of(std::string_view text,
   return pieces;
 }
 
-std::string filled(const std::vector<TextPiece>& pieces) {
+std::string word_in(const TextPiece& hole, std::size_t place, std::size_t which) {
+  const std::vector<std::string> words = words_of(hole);
+  return words.empty() ? "x" : words[(place + which) % words.size()];
+}
+
+std::string filled(const std::vector<TextPiece>& pieces, std::size_t which) {
   std::string text;
+  std::size_t place = 0;
   for (const TextPiece& piece : pieces) {
-    text +=
-        piece.forms.empty() ? std::string_view(piece.text) : form_at(piece.forms.front()).sample;
+    text += piece.forms.empty() ? piece.text : word_in(piece, place++, which);
   }
   return text;
 }
 
+std::size_t words_of(const std::vector<TextPiece>& pieces) {
+  std::size_t most = 0;
+  for (const TextPiece& piece : pieces) {
+    if (piece.forms.empty()) continue;
+    const std::size_t words = words_of(piece).size();
+    if (words == 0) return 0;
+    most = std::max(most, words);
+  }
+  return most;
+}
+
 HoleReach reach_of(const Check& check, const std::vector<TextPiece>& pieces) {
-  // What views make of a text, and what exceptions take back, is not followed.
-  if (!check.views.empty() || !check.except.empty()) return {.may = true};
-  const std::vector<match::Expression> patterns = expressions_of(check);
-  HoleReach reach{.may = HoleSearch::hits(patterns, pieces, HoleSearch::Side::May)};
-  reach.must = reach.may && HoleSearch::hits(patterns, pieces, HoleSearch::Side::Must);
+  HoleReach reach = reach_of(expressions_of(check, check.entries, false), pieces);
+  // An exception may take a hit back, and a view may show one that the text does not.
+  const auto exceptions = expressions_of(check, check.except, true);
+  if (reach.must && !exceptions.empty()) reach.must = !reach_of(exceptions, pieces).may;
+  if (!check.views.empty() && !shows_only_the_text(check, pieces)) reach.may = true;
   return reach;
 }
 

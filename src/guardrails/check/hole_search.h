@@ -22,7 +22,7 @@ struct HoleKind {
 
 // What stands in a text, or which forms what stood there may have.
 struct TextPiece {
-  std::string text{};
+  std::string text{};                // of a hole: its mark
   std::vector<std::size_t> forms{};  // empty: the text itself
 };
 
@@ -30,8 +30,15 @@ struct TextPiece {
 std::optional<std::vector<TextPiece>> pieces_of(std::string_view text,
                                                 const std::vector<HoleKind>& holes);
 
-// The text with a word of the form in each hole.
-std::string filled(const std::vector<TextPiece>& pieces);
+// The text with a word of the form in each hole: the first for `which` 0, and another one for each
+// number below `words_of(pieces)`. Words in holes of one text differ.
+std::string filled(const std::vector<TextPiece>& pieces, std::size_t which = 0);
+
+// How many words of the forms stand for all of them: they have each kind of character at the start,
+// inside and at the end, and the smallest and the largest size. 0: a hole may be any text.
+std::size_t words_of(const std::vector<TextPiece>& pieces);
+// The word that `filled` puts into the hole that is the `place`th of its text.
+std::string word_in(const TextPiece& hole, std::size_t place, std::size_t which);
 
 struct HoleReach {
   bool may = false;   // some filling of the holes hits

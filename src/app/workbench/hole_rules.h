@@ -1,0 +1,70 @@
+// Which holes of an input the rules of a policy look at, and whether a comparison with what the
+// policy names could tell apart the words that may have stood there (WB-38).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/workbench/call_trial.h"
+#include "effects/effect.h"
+#include "effects/tool_effects.h"
+#include "guardrails/check/hole_search.h"
+#include "rules/rule_set.h"
+
+namespace sallyport::app {
+
+// The texts of an input that have holes, by JSON Pointer.
+using HoleTexts = std::map<std::string, std::vector<guardrails::TextPiece>>;
+
+class HoleRules {
+ public:
+  // `trial` has the first word of its form in each hole. All three must outlive it.
+  // `by_digest`: holes with a value that the policy names are filled with it, so every other one is
+  // another value.
+  HoleRules(const CallTrial& trial, const rules::RuleSet& set, const HoleTexts& texts,
+            bool by_digest);
+
+  // Does a rule depend on a hole at all?
+  bool looks() const { return !looked_at_.empty(); }
+  // An effect is on a path that a hole is a part of.
+  bool in_a_path() const;
+
+  struct Doubt {
+    std::string path{};  // of the text
+    std::string why{};
+  };
+  // What some words of the form would pass and others would not. Nothing: whether a rule matches
+  // depends on no more than the kinds of words that `guardrails::filled` tries.
+  std::optional<Doubt> doubt() const;
+
+ private:
+  using Pieces = std::vector<guardrails::TextPiece>;
+  struct Token {
+    Pieces pieces{};
+    const std::string* path = nullptr;
+  };
+  std::optional<Doubt> doubt_of(const rules::Argument& argument) const;
+  std::optional<Doubt> doubt_of(const rules::Argument& argument, const std::string& path,
+                                const Pieces& pieces) const;
+  std::optional<Doubt> doubt_of(const effects::Effect& effect) const;
+  std::optional<Doubt> doubt_of_host(const effects::EffectHost& host) const;
+  std::optional<Doubt> doubt_of_command(const effects::Command& command) const;
+  std::optional<Token> token_of(std::string_view text) const;
+  std::vector<Token> segments_of(std::string_view text) const;
+
+  const CallTrial& trial_;
+  const rules::RuleSet& set_;
+  const HoleTexts& texts_;
+  bool by_digest_;
+  effects::Effects effects_;
+  std::set<std::string> looked_at_;                // paths of texts
+  std::vector<const rules::Argument*> arguments_;  // of all rules
+  std::set<std::string> folders_;                  // segments that paths are compared with
+  std::set<std::string> commands_;                 // words that commands are compared with
+  bool hosts_ = false;                             // a rule asks for hosts
+};
+
+}  // namespace sallyport::app
