@@ -2,6 +2,7 @@
 """What the model proxy adds to a streamed answer, beside `@portkey-ai/gateway`, in one run.
 
     python3 bench/model_bench.py [--quick] [--json]
+    python3 bench/model_bench.py --instructions
 
 A bare provider (bench/model_provider.mjs) sends 200 deltas for each request; a bare client (bench/model_load.mjs) opens 1, 64 and 1,000 streams at
 once over kept-alive connections. The targets take turns in every round: the provider itself, the proxy with an empty policy, the proxy with 64
@@ -149,14 +150,14 @@ class Target:
             self.processor.setdefault(streams, []).append((self.spent() - before) / streams)
 
 
-def proxy(cwd, name, provider, policy):
+def proxy(cwd, name, provider, policy, program=BIN):
     """`sallyport serve` before this provider, with this policy."""
     file = pathlib.Path(cwd) / f"{name}.yaml"
     file.write_text(json.dumps({"version": 1, "name": f"bench-{name}", "autonomy": {"tier": "act_auto"}, **policy}))
     upstream = {"name": "provider", "api": "openai_chat", "url": provider.removesuffix("/v1"), "key": "none", "models": ["*"], "usage": "as_sent"}
     config = pathlib.Path(cwd) / f"serve-{name}.yaml"
     config.write_text(json.dumps({"version": 1, "serve": {"listen": "127.0.0.1:0", "auth": "none", "policy": str(file), "models": {"upstreams": [upstream]}}}))
-    listening = Listening([BIN, "serve", "--config", config, "--data-dir", f"{cwd}/{name}"], dict(os.environ), cwd, pattern=r"(http://[\d.:]+)/")
+    listening = Listening([program, "serve", "--config", config, "--data-dir", f"{cwd}/{name}"], dict(os.environ), cwd, pattern=r"(http://[\d.:]+)/")
     listening.url += "/v1"
     return listening
 
@@ -342,6 +343,49 @@ def measure(options, cwd, room):
             one.stop()
 
 
+def instructions(cwd):
+    """Counts instructions of the proxy, which other work on the machine does not change. valgrind knows no SHA instructions, so digests weigh more than they cost."""
+    counted = pathlib.Path(cwd) / "counted"
+    program = pathlib.Path(cwd) / "sallyport"
+    subprocess.run(["objcopy", "--strip-debug", BIN, program], check=True)  # callgrind cannot read the debug information of this compiler
+    wrapper = pathlib.Path(cwd) / "under-callgrind"
+    wrapper.write_text(f'#!/bin/sh\nexec valgrind --tool=callgrind --instr-atstart=no --callgrind-out-file={counted} {program} "$@"\n')
+    wrapper.chmod(0o700)
+    jobs = [("stream of 200 deltas", 8, question("bench")), ("stream of one delta", 8, question("short")),
+            ("request of 1 MiB", 1, question("short", "".join(WORDS[i * 7 % len(WORDS)] for i in range(MIB // 4))[:MIB]))]
+    started = []
+    try:
+        load = Load()
+        started.append(load)
+        provider = Listening([node(20), BENCH / "model_provider.mjs"], dict(os.environ), cwd, pattern=r"(http://\S+)")
+        started.append(provider)
+        for name, policy in ((EMPTY, {}), (ARMED, {"guardrails": checks("input", "output")})):
+            listening = proxy(cwd, "armed" if policy else "empty", provider.url, policy, wrapper)
+            target = Target(name, listening.url, listening)
+            started.append(listening)
+            until_ready(load, target)
+
+            def control(*words, pid=target.pid()):
+                subprocess.run(["callgrind_control", *words, str(pid)], check=True, capture_output=True, timeout=60)
+            for what, streams, body in jobs:
+                load.run(120, streams=streams, body=body, **target.job)
+                control("-z")
+                control("-i", "on")
+                for _ in range(4):
+                    load.run(120, streams=streams, body=body, **target.job)
+                control("-i", "off")
+                control("-d")
+                newest = max(pathlib.Path(cwd).glob("counted.*"), key=lambda file: file.stat().st_mtime_ns)
+                total = int(re.search(r"^totals: (\d+)", newest.read_text(), re.M).group(1))
+                line(f"{name}: {what}", f"{total / 4 / streams:,.0f}", "instructions")
+            started.pop().stop()
+            for file in pathlib.Path(cwd).glob("counted*"):
+                file.unlink()
+    finally:
+        for one in reversed(started):
+            one.stop()
+
+
 def find(result, target, streams):
     return next((row for row in result["latency"] if row["target"] == target and row["streams"] == streams and "failed" not in row), None)
 
@@ -403,12 +447,16 @@ def main():
     parser = argparse.ArgumentParser(description="what the model proxy adds to a streamed answer, beside Portkey")
     parser.add_argument("--quick", action="store_true", help="few rounds, to see that it runs")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--instructions", action="store_true", help="count instructions of the proxy under valgrind, and measure no time")
     parser.add_argument("--verbose", action="store_true", help="say on standard error what begins")
     options = parser.parse_args()
     # Streams at once, rounds, and how often in each round.
     options.levels = [(1, 2, 10), (64, 2, 1), (1000, 1, 1)] if options.quick else [(1, 10, 20), (64, 10, 1), (1000, 3, 1)]
     options.held = [1000] if options.quick else [1000, 10000]
     options.repeats = 2 if options.quick else 7
+    if options.instructions:
+        with tempfile.TemporaryDirectory(prefix="sallyport-model-bench-") as cwd:
+            return instructions(cwd)
     reason = PORTKEY.install()
     if reason is not None:
         sys.exit(f"model_bench: Portkey could not be installed: {reason}")
