@@ -36,7 +36,6 @@
 #include "app/terminal/output.h"
 #include "base/json_members.h"
 #include "base/try.h"
-#include "base/unused_memory.h"
 #include "mcp/client/http_front.h"
 #include "oauth/metadata.h"
 #include "policy/yaml_json.h"
@@ -423,7 +422,6 @@ void run_until_stopped(const Running& running, asio::signal_set& signals, asio::
   asio::co_spawn(loop, front.run(), asio::detached);
   asio::co_spawn(loop, hooks.run(kGoodbye), asio::detached);
   gate.start_watching();
-  return_unused_memory();  // of reading the configuration and compiling patterns
   gate.run_loop();
 }
 
