@@ -129,6 +129,10 @@ Call random_call(Choice& choice) {
                                           "for f in a " + word + "; do rm /w/$f; done",
                                           "cat <<" + word + "\nrm -rf /\n" + word + "\n",
                                           "ssh " + word + " ls",
+                                          "cd /w/" + word + " && rm -r x",
+                                          "cd " + word + "; cat .env",
+                                          "curl file:///w/" + word,
+                                          "cp /etc/" + word + " '/w/a b'",
                                           "rm -" + word};
   const std::vector<std::string> texts = {word,
                                           "key " + word,
@@ -137,6 +141,7 @@ Call random_call(Choice& choice) {
                                           "https://example.org/?k=" + word,
                                           "https://" + word + "/x",
                                           "mailto:" + word,
+                                          "file:///w/" + word,
                                           word + "/../../etc/passwd"};
   const std::vector<std::string> tools = {"Bash",      "Write",       "Read",
                                           "send_mail", "delete_file", "fetch"};
@@ -150,6 +155,7 @@ Call random_call(Choice& choice) {
   }
   if (tool == "send_mail") input["to"] = word;
   if (tool == "fetch") input["url"] = choice.of(texts);
+  if (choice.chance(10)) input["cwd"] = "/w/" + word;
   if (choice.chance(30)) input["key"] = choice.of(texts);
   const bool hook = choice.chance(60);
   Call call{.agent_id = "a",
@@ -210,7 +216,7 @@ class HolesTest : public testing::Test {
 // WB-38. `SALLYPORT_PAIRS` asks for more of them.
 TEST_F(HolesTest, ADecidedCallWithHolesIsDecidedAsTheOriginal) {
   const char* const wanted = std::getenv("SALLYPORT_PAIRS");
-  const int policies = wanted ? std::atoi(wanted) / 10 : 60;
+  const int policies = wanted ? std::atoi(wanted) / 10 : 30;
   const char* const first = std::getenv("SALLYPORT_SEED");
   std::map<std::string, int> verdicts;
   for (int seed = 0; seed < policies; ++seed) {
