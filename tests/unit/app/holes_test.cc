@@ -56,10 +56,18 @@ std::string secret(Choice& choice) {
   return choice.of(all);
 }
 
-std::string policy_text(Choice& choice) {
+using Pool = std::vector<std::string>;  // of secrets
+
+// Some policies name the beginning of a secret of their calls.
+std::string policy_text(Choice& choice, const Pool& pool) {
+  std::string begin = choice.of(pool).substr(0, 6);
+  std::ranges::replace(begin, '%', 'x');
   const std::vector<std::string> tiers = {"act_auto", "act_with_approval", "suggest"};
   const std::vector<std::string> then = {"deny", "ask", "allow", "log"};
   const std::vector<std::string> when = {
+      "{path: '**/" + begin + "*'}",
+      "{path: '**/" + begin + "*'}",
+      "{args: [{type: arg_regex, value: {at: /key, pattern: '[" + begin.substr(0, 5) + "]+.*'}}]}",
       "{class: fs.delete}",
       "{path: '/etc/**'}",
       "{path: ['**/AKIA*', '**/*.org']}",
@@ -109,8 +117,8 @@ std::string policy_text(Choice& choice) {
   return text;
 }
 
-Call random_call(Choice& choice) {
-  const std::string word = secret(choice);
+Call random_call(Choice& choice, const Pool& pool) {
+  const std::string word = choice.of(pool);
   const std::vector<std::string> lines = {"cat /w/" + word,
                                           "cat /w/keys/" + word + ".pem",
                                           "rm -rf /etc/" + word + "/x",
@@ -220,10 +228,11 @@ TEST_F(HolesTest, ADecidedCallWithHolesIsDecidedAsTheOriginal) {
   const char* const first = std::getenv("SALLYPORT_SEED");
   std::map<std::string, int> verdicts;
   for (int seed = 0; seed < policies; ++seed) {
-    Choice choice(static_cast<unsigned>(seed + (first ? std::atoi(first) : 0)));
-    const std::string policy = policy_text(choice);
+    Choice choice(static_cast<unsigned>(seed + (first ? std::atoi(first) : 970)));
+    const Pool pool = {secret(choice), secret(choice), secret(choice)};
+    const std::string policy = policy_text(choice, pool);
     for (int i = 0; i < 10; ++i) {
-      const Call call = random_call(choice);
+      const Call call = random_call(choice, pool);
       Call redacted = call;
       if (redact(redacted).empty()) continue;
       const std::string original = verdict(trial_of(policy, call));
