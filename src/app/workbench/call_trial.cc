@@ -147,7 +147,7 @@ bool RecordedFiles::has_more() const {
   const auto has_new = [&](const json::object& list) {
     return std::ranges::any_of(list, [&](const auto& member) { return is_new(member.key()); });
   };
-  return has_new(links_) || has_new(names_) || std::ranges::any_of(missing_, is_new);
+  return !links_.empty() || has_new(names_) || std::ranges::any_of(missing_, is_new);
 }
 
 std::optional<std::string> RecordedFiles::resolve(const std::string& path) const {

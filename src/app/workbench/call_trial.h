@@ -34,7 +34,7 @@ class RecordedFiles final : public effects::FileView {
 
   // A folder was asked for that the record does not list.
   bool unknown() const { return unknown_; }
-  // The record lists a path that no decision has asked for.
+  // The record has a link, or lists a folder that no decision has asked for.
   bool has_more() const;
 
  private:

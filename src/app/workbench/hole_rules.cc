@@ -244,16 +244,20 @@ std::vector<HoleRules::Token> HoleRules::segments_of(std::string_view text) cons
 
 bool HoleRules::in_a_path() const {
   return std::ranges::any_of(effects_.effects, [&](const effects::Effect& effect) {
-    return effect.path && token_of(effect.path->text);
+    return effect.path &&
+           (token_of(effect.path->text) || token_of(effect.path->folder.value_or("")));
   });
 }
 
 std::optional<HoleRules::Doubt> HoleRules::doubt_of(const effects::Effect& effect) const {
+  std::vector<Token> segments;
   if (effect.path) {
-    for (const Token& token : segments_of(effect.path->text)) {
-      const std::string* const name = told_apart(folders_, token.pieces);
-      if (name) return Doubt{*token.path, fmt::format("a rule compares it with `{}`", *name)};
-    }
+    // A relative path starts from its folder.
+    segments = segments_of(effect.path->folder.value_or("") + "/" + effect.path->text);
+  }
+  for (const Token& token : segments) {
+    const std::string* const name = told_apart(folders_, token.pieces);
+    if (name) return Doubt{*token.path, fmt::format("a rule compares it with `{}`", *name)};
   }
   if (effect.host && hosts_) {
     if (std::optional<Doubt> found = doubt_of_host(*effect.host)) return found;
@@ -276,6 +280,9 @@ std::optional<HoleRules::Doubt> HoleRules::doubt_of_host(const effects::EffectHo
 }
 
 std::optional<HoleRules::Doubt> HoleRules::doubt_of_command(const effects::Command& command) const {
+  if (const std::optional<Token> token = token_of(command.folder.value_or(""))) {
+    return Doubt{*token->path, "it says where a command runs"};
+  }
   for (std::size_t i = 0; i < command.words.size(); ++i) {
     for (const std::string& value : command.words[i].values) {
       const std::optional<Token> token = token_of(value);
@@ -336,9 +343,20 @@ std::optional<HoleRules::Doubt> HoleRules::doubt_of(const rules::Argument& argum
 }
 
 std::optional<HoleRules::Doubt> HoleRules::doubt() const {
+  const bool commands = std::ranges::any_of(
+      effects_.effects, [](const effects::Effect& effect) { return effect.command.has_value(); });
   for (const std::string& path : looked_at_) {
-    if (guardrails::words_of(texts_.at(path)) == 0) {
-      return Doubt{path, "the rules of the policy look at it"};
+    const Pieces& pieces = texts_.at(path);
+    const std::size_t words = guardrails::words_of(pieces);
+    if (words == 0) return Doubt{path, "the rules of the policy look at it"};
+    // What an address of a file has behind `%` is part of the path.
+    const std::string text = lower_case(trial_.call.input.at_pointer(path).get_string());
+    if (text.contains("file:")) return Doubt{path, "it is part of an address"};
+    for (std::size_t i = 0; commands && i < words * pieces.size(); ++i) {
+      const TextPiece& piece = pieces[i % pieces.size()];
+      const bool blank =
+          !piece.forms.empty() && guardrails::word_in(piece, i / pieces.size(), 0).contains(' ');
+      if (blank) return Doubt{path, "it may be several words"};
     }
   }
   for (const effects::Effect& effect : effects_.effects) {

@@ -56,10 +56,18 @@ std::string secret(Choice& choice) {
   return choice.of(all);
 }
 
-std::string policy_text(Choice& choice) {
+using Pool = std::vector<std::string>;  // of secrets
+
+// Some policies name the beginning of a secret of their calls.
+std::string policy_text(Choice& choice, const Pool& pool) {
+  std::string begin = choice.of(pool).substr(0, 6);
+  std::ranges::replace(begin, '%', 'x');
   const std::vector<std::string> tiers = {"act_auto", "act_with_approval", "suggest"};
   const std::vector<std::string> then = {"deny", "ask", "allow", "log"};
   const std::vector<std::string> when = {
+      "{path: '**/" + begin + "*'}",
+      "{path: '**/" + begin + "*'}",
+      "{args: [{type: arg_regex, value: {at: /key, pattern: '[" + begin.substr(0, 5) + "]+.*'}}]}",
       "{class: fs.delete}",
       "{path: '/etc/**'}",
       "{path: ['**/AKIA*', '**/*.org']}",
@@ -109,8 +117,8 @@ std::string policy_text(Choice& choice) {
   return text;
 }
 
-Call random_call(Choice& choice) {
-  const std::string word = secret(choice);
+Call random_call(Choice& choice, const Pool& pool) {
+  const std::string word = choice.of(pool);
   const std::vector<std::string> lines = {"cat /w/" + word,
                                           "cat /w/keys/" + word + ".pem",
                                           "rm -rf /etc/" + word + "/x",
@@ -129,6 +137,10 @@ Call random_call(Choice& choice) {
                                           "for f in a " + word + "; do rm /w/$f; done",
                                           "cat <<" + word + "\nrm -rf /\n" + word + "\n",
                                           "ssh " + word + " ls",
+                                          "cd /w/" + word + " && rm -r x",
+                                          "cd " + word + "; cat .env",
+                                          "curl file:///w/" + word,
+                                          "cp /etc/" + word + " '/w/a b'",
                                           "rm -" + word};
   const std::vector<std::string> texts = {word,
                                           "key " + word,
@@ -137,6 +149,7 @@ Call random_call(Choice& choice) {
                                           "https://example.org/?k=" + word,
                                           "https://" + word + "/x",
                                           "mailto:" + word,
+                                          "file:///w/" + word,
                                           word + "/../../etc/passwd"};
   const std::vector<std::string> tools = {"Bash",      "Write",       "Read",
                                           "send_mail", "delete_file", "fetch"};
@@ -150,6 +163,7 @@ Call random_call(Choice& choice) {
   }
   if (tool == "send_mail") input["to"] = word;
   if (tool == "fetch") input["url"] = choice.of(texts);
+  if (choice.chance(10)) input["cwd"] = "/w/" + word;
   if (choice.chance(30)) input["key"] = choice.of(texts);
   const bool hook = choice.chance(60);
   Call call{.agent_id = "a",
@@ -210,14 +224,15 @@ class HolesTest : public testing::Test {
 // WB-38. `SALLYPORT_PAIRS` asks for more of them.
 TEST_F(HolesTest, ADecidedCallWithHolesIsDecidedAsTheOriginal) {
   const char* const wanted = std::getenv("SALLYPORT_PAIRS");
-  const int policies = wanted ? std::atoi(wanted) / 10 : 60;
+  const int policies = wanted ? std::atoi(wanted) / 10 : 30;
   const char* const first = std::getenv("SALLYPORT_SEED");
   std::map<std::string, int> verdicts;
   for (int seed = 0; seed < policies; ++seed) {
-    Choice choice(static_cast<unsigned>(seed + (first ? std::atoi(first) : 0)));
-    const std::string policy = policy_text(choice);
+    Choice choice(static_cast<unsigned>(seed + (first ? std::atoi(first) : 970)));
+    const Pool pool = {secret(choice), secret(choice), secret(choice)};
+    const std::string policy = policy_text(choice, pool);
     for (int i = 0; i < 10; ++i) {
-      const Call call = random_call(choice);
+      const Call call = random_call(choice, pool);
       Call redacted = call;
       if (redact(redacted).empty()) continue;
       const std::string original = verdict(trial_of(policy, call));
