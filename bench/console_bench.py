@@ -148,10 +148,6 @@ class Bench(ServeTest, BrowserTest):
         self.note("filter by one facet, p95 ms", 300, p(facets, 0.95))
         rare = [self.get(f"calls?session=session-{source.randrange(calls // 10)}")[0] for _ in range(20) if not time.sleep(0.03)]
         self.note("filter by a rare value, p95 ms", 1000, p(rare, 0.95))
-        # A list whose newest call had an input and a result of 10 MiB each (CO-44).
-        calls = Session(self.server, token=AGENTS["calls"])
-        calls.said("echo", {"message": "x" * (10 << 20)})
-        self.note("list with an input and a result of 10 MiB, p95 ms", None, p([self.get("calls?limit=50")[0] for _ in range(20) if not time.sleep(0.03)], 0.95))
         # What no index knows: it is looked for, and the answer says how far.
         self.note("filter by a text that no call has, one part, longest ms", 1000, max(self.get(f"calls?text={text}")[0] for text in ("nothing", "says", "this-text")))
         self.note("filter by a verdict that no call has, longest ms", 1000, max(self.get(f"calls?verdict={verdict}")[0] for verdict in ("withheld", "asks", "unknown")))

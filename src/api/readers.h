@@ -3,7 +3,6 @@
 #pragma once
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <boost/asio/thread_pool.hpp>
@@ -62,10 +61,11 @@ class Readers {
 
  private:
   // A person who looks must not slow down calls (CO-70): where processors are short, calls go
-  // first. Linux keeps the niceness of each thread by itself.
+  // first. Linux keeps the niceness of each thread by itself, and 0 is the calling thread.
   static void step_back() {
-    constexpr int kNice = 10;
-    thread_local const int done = setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);
+    constexpr int kSteps = 5;  // more would starve readers where other programs are busy
+    thread_local const int done =
+        setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + kSteps);
     static_cast<void>(done);
   }
 

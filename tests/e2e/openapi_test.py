@@ -64,7 +64,7 @@ class OpenApi(ApiTest):
 
 
 class LongResults(ApiTest):
-    # CO-44: how long they take is measured by bench/console_bench.py
+    # CO-44
     def test_a_result_of_ten_mebibytes_delays_neither_list_nor_rows(self):
         session = self.start()
         stream = self.server.open("GET", ROOT + "stream?topics=calls", headers={"Content-Type": None}, token=TOKENS["viewer"])

@@ -152,9 +152,9 @@ export function AgentPage() {
       {agent.read && score && (
         <dl class="facts">
           <Row name="agents.tier">
-            <strong data-tier>{agent.read.tier}</strong> <span class="quiet">{word("source", agent.read.source)}</span>
+            <strong data-tier>{visible(agent.read.tier)}</strong> <span class="quiet">{word("source", agent.read.source)}</span>
           </Row>
-          <Row name="agents.level">{score.policy.side_effect_level}</Row>
+          <Row name="agents.level">{visible(score.policy.side_effect_level)}</Row>
           <Row name="agents.records">
             {t("agents.counts", {
               total: number(score.total), successes: number(score.successes), failures: number(score.failures), denied: number(score.denied),

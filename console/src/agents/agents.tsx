@@ -50,9 +50,9 @@ function AgentList() {
                 <Link to={address("agents", one.agent)}>{visible(one.agent)}</Link> {one.proposes && <span class="count">{t("agents.proposes")}</span>}
               </td>
               <td>
-                {one.tier} <span class="quiet">{word("source", one.source)}</span>
+                {visible(one.tier)} <span class="quiet">{word("source", one.source)}</span>
               </td>
-              <td>{one.score.policy.side_effect_level}</td>
+              <td>{visible(one.score.policy.side_effect_level)}</td>
               <td>{number(one.score.total)}</td>
               <td>{percent(one.score.success_rate)}</td>
               <td class="fixed">{one.score.latest_timestamp && time(one.score.latest_timestamp)}</td>

@@ -84,7 +84,7 @@ function Facts({ question }: { question: Detail }) {
       )}
       {risk && (
         <Row name="question.risk">
-          <strong class={`risk ${risk.level}`}>{word("risk", risk.level)}</strong> {risk.class}
+          <strong class={`risk ${risk.level}`}>{word("risk", risk.level)}</strong> {visible(risk.class)}
           {risk.undo !== null && ` · ${t("question.undo")} ${word("undo", risk.undo)}`}
           {(risk.reach ?? []).length > 0 && ` · ${risk.reach!.map(visible).join(", ")}`}
         </Row>
@@ -103,7 +103,7 @@ function Facts({ question }: { question: Detail }) {
       )}
       {agent && (
         <Row name="question.agent">
-          {agent.tier}
+          {visible(agent.tier)}
           {Object.entries(agent.counts).map(([name, count]) => ` · ${number(count)} ${word("count", name)}`)}
         </Row>
       )}

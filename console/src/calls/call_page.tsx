@@ -80,7 +80,7 @@ function StageView({ stage }: { stage: Stage }) {
   return (
     <li>
       <h2>
-        {word("stage", stage.stage)} {stage.class && <span class="quiet">{stage.class}</span>}
+        {word("stage", stage.stage)} {stage.class && <span class="quiet">{visible(stage.class)}</span>}
         <span class="side quiet">
           {stage.at && time(stage.at)} {stage.sequence !== undefined && t("question.record", { n: stage.sequence })}
           {stage.terminal && ` · ${t("call.terminal")}`}
@@ -226,7 +226,7 @@ export function CallPage() {
           {read.records.map((record) => (
             <>
               <Link to={address("proof", "", { entry: String(record.sequence) })}>
-                {record.sequence} {record.kind}
+                {record.sequence} {visible(record.kind)}
               </Link>{" "}
             </>
           ))}

@@ -1,6 +1,7 @@
 // Texts in the language of the person. English and Ukrainian have the same keys; a test keeps that so. Ukrainian is read
 // when it is wanted.
 import { computed, signal } from "@preact/signals";
+import { visible } from "./visible";
 import en from "../../text/en.json";
 
 declare const UKRAINIAN: string; // where its texts are
@@ -54,13 +55,13 @@ export function t(key: Key, values: Record<string, string | number> = {}): strin
   if (typeof found === "string") text = found;
   else text = found[plurals.value.select(Number(values["n"] ?? 0))] ?? found["other"]!;
   if (language.value === "pseudo") text = lengthened(text);
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => visible(String(values[name] ?? whole)));
 }
 
 // A word of the server: its text where we have one, else the word itself.
 export function word(prefix: string, value: string): string {
   const key = `${prefix}.${value}`;
-  return key in en ? t(key as Key) : value;
+  return key in en ? t(key as Key) : visible(value);
 }
 
 export function number(value: number | bigint): string {
@@ -70,11 +71,11 @@ export function number(value: number | bigint): string {
 export function time(text: string | null | undefined): string {
   if (!text) return "";
   const date = new Date(text);
-  if (Number.isNaN(date.getTime())) return text;
+  if (Number.isNaN(date.getTime())) return visible(text);
   return new Intl.DateTimeFormat(locale.value, { dateStyle: "medium", timeStyle: "medium" }).format(date);
 }
 
 export function clockTime(text: string): string {
   const date = new Date(text);
-  return Number.isNaN(date.getTime()) ? text : new Intl.DateTimeFormat(locale.value, { timeStyle: "medium" }).format(date);
+  return Number.isNaN(date.getTime()) ? visible(text) : new Intl.DateTimeFormat(locale.value, { timeStyle: "medium" }).format(date);
 }

@@ -1,6 +1,8 @@
 """Questions in the console, in a real browser: two acts, keys, accidents, what changes meanwhile."""
+import datetime
 import pathlib
 import sys
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -208,7 +210,9 @@ class QuestionTest(PagesTest):
     def test_the_countdown_follows_the_servers_clock(self):
         for shift in (3600, -3600):
             gate = self.gate()
-            gate.put(question(1, seconds=300))
+            asked = question(1, seconds=300)
+            deadline = datetime.datetime.fromisoformat(asked[1]["request"]["deadline"].replace("Z", "+00:00")).timestamp()
+            gate.put(asked)
             gate.clock_shift = 0
             self.context(viewport={"width": 1280, "height": 800})
             self.run_page("""
@@ -217,8 +221,15 @@ class QuestionTest(PagesTest):
                   globalThis.Date = new Proxy(RealDate, {construct: (target, given) => given.length ? new target(...given) : new target(real() + shift * 1000)}) }, args.shift);
                 await page.goto(args.url); await page.fill('#token', args.token); await page.click('button[type=submit]');
                 await page.waitForSelector('[data-left]')""", shift=shift, url=gate.url + "approvals/apr_1", token=gate.token)
-            left, at = self.run_page("return [Number(await page.getAttribute('[data-left]', 'data-left')), 0]")
-            self.assertTrue(290 <= left <= 300, left)
+            for _ in range(20):  # a busy machine may be late with one second, and not with all of them
+                most = deadline - time.time()
+                left = int(self.run_page("return await page.getAttribute('[data-left]', 'data-left')"))
+                least = deadline - time.time()
+                if least - 1 <= left <= most + 1:
+                    break
+                time.sleep(0.3)
+            else:
+                self.fail(f"{left} s are left on the page, {least:.1f} to {most:.1f} at the gate")
 
     # CO-38
     def test_who_may_not_answer_sees_why_and_no_button(self):

@@ -115,6 +115,51 @@ class LookTest(PagesTest):
         self.assertIn("<script>alert(2)</script>", self.text("article"))
         self.assertNotIn("\u202e", self.text("article header"))
 
+    # CO-3 (partly): the one Trusted Types policy makes the URL of the worker and nothing else, and no script makes another policy
+    def test_the_trusted_types_policy_makes_the_url_of_the_worker_alone(self):
+        gate = self.gate()
+        self.context()
+        self.run_page("""
+            await page.addInitScript(() => { const make = TrustedTypePolicyFactory.prototype.createPolicy;
+              TrustedTypePolicyFactory.prototype.createPolicy = function (name, rules) { const policy = make.call(this, name, rules); (window.__made ??= []).push([name, policy]); return policy } });
+            await page.goto(args.url); await page.waitForSelector('#token')""", url=gate.url)
+        worker = next(gate.files.glob("worker-*.js")).name
+        made = self.run_page("""return await page.evaluate(worker => {
+            const tried = work => { try { return String(work()) } catch (error) { return error.name } };
+            const [name, policy] = window.__made[0];
+            return [window.__made.length, name, tried(() => policy.createScriptURL(worker)), tried(() => policy.createScriptURL('/console/other.js')), tried(() => policy.createScriptURL('https://evil.example/w.js')),
+              tried(() => policy.createHTML('<b>')), tried(() => policy.createScript('1')), tried(() => trustedTypes.createPolicy('other', {})), tried(() => trustedTypes.createPolicy('sallyport', {})),
+              tried(() => { document.body.innerHTML = '<b>' })] }, args.worker)""", worker="/console/" + worker)
+        self.assertEqual(made, [1, "sallyport", "/console/" + worker] + ["TypeError"] * 7)
+
+    # CO-5: hostile text in every field that a gate sends. Times, and ids that addresses are made of, are the gate's own.
+    def test_hostile_text_in_every_field_is_text(self):
+        own = {"at", "time", "since", "until", "request_id", "call_id", "grant_id", "binding", "hash", "key", "schema", "cursor", "next", "prev", "parent"}
+
+        def hostile(value, name=""):
+            if isinstance(value, dict):
+                return {key: hostile(one, key) for key, one in value.items()}
+            if isinstance(value, list):
+                return [hostile(one, name) for one in value]
+            is_own = name in own or name.endswith(("_at", "_time", "_hash", "_id", "_digest"))
+            return value + HOSTILE if isinstance(value, str) and not is_own and not value.startswith("2026-") else value
+        gate = self.gate()
+        paths = screens(gate)
+        gate.extra.update({path: hostile(body) for path, body in gate.extra.items() if isinstance(body, dict)})
+        for number in (3, 4):
+            item, page = question(number)
+            gate.put((hostile(item), {**hostile(page), "state": "pending"}))
+        self.enter(gate)
+        for path in [*paths, "approvals/apr_3"]:
+            self.run_page("await page.goto(args.url); await page.waitForSelector('main')", url=gate.url + path)
+            self.wait_for("() => !document.body.textContent.includes('Loading')")
+            self.assertEqual(self.run_page("return await page.$$eval('main img, main script, main style', all => all.length)"), 0, path)
+            self.assertGreater(len(self.text("main").strip()), 10, path)
+            with self.subTest(path):  # what a question is about comes from the gate with its hidden characters marked (CO-29)
+                self.assertNotIn("\u202e", self.run_page("""return await page.$eval('main', main => { const copy = main.cloneNode(true);
+                  copy.querySelectorAll('article pre, [data-card] pre').forEach(one => one.remove()); return copy.textContent })"""))
+            self.assert_clean(f"http://sallyport.localhost:{gate.port}/")
+
     # CO-68 (partly)
     def test_no_screen_has_an_axe_violation(self):
         for colours in ({"colorScheme": "light"}, {"colorScheme": "dark"}, {"forcedColors": "active"}, {"viewport": {"width": 320, "height": 640}}):

@@ -117,7 +117,7 @@ TEST(ReadersTest, TheQueueIsBoundedAndEachReadHasADeadline) {
 // CO-70 (partly)
 TEST(ReadersTest, ReadersStepBackBehindTheThreadThatServesCalls) {
   Readers readers;
-  const auto niceness = [] { return getpriority(PRIO_PROCESS, static_cast<id_t>(gettid())); };
+  const auto niceness = [] { return getpriority(PRIO_PROCESS, 0); };
   const int own = niceness();
   const auto read = [&]() -> Async<int> {
     std::function<Result<int>(const Readers::Wanted&)> look = [&](const auto&) {
