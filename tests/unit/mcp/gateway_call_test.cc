@@ -1,4 +1,6 @@
 // Calls through whole gateways: their traces, progress, proposals, and questions of servers.
+#include <algorithm>
+
 #include "unit/mcp/gateway_bench.h"
 
 namespace sallyport::mcp {
