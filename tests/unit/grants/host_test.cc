@@ -87,5 +87,14 @@ TEST(HostTest, AGlobIsAStarAndADomain) {
   EXPECT_FALSE(is_below(*read_host("badexample.org"), *glob_suffix("*.example.org")));
 }
 
+// CG-45 (partly): a name that no registry could hold is no host, also where it has an ASCII form.
+TEST(HostTest, NamesThatBreakTheRulesOfIdnaAreNone) {
+  EXPECT_TRUE(read_host("b\u00fccher.example"));
+  for (const char* const name :
+       {"\u05d0a.example", "xn--\u00fc.example", "a\u200db.example", "\u0308a.example"}) {
+    EXPECT_FALSE(read_host(name)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace sallyport::grants

@@ -40,11 +40,11 @@ class GatewayTest : public testing::Test {
                              .serves_others = serves_others_,
                              .limits = limits_,
                              .log = [this](std::string_view line) { log_.emplace_back(line); }};
-    gateway_ =
-        std::make_shared<Gateway>(loop_.get_executor(),
-                                  GatewayParts{governed_.governor(), plans_, governed_.recorder,
-                                               redactor_, *governed_.clock, entropy_, pins_},
-                                  std::move(settings), std::move(link));
+    gateway_ = std::make_shared<Gateway>(
+        loop_.get_executor(),
+        GatewayParts{governed_.governor(), plans_, governed_.recorder, redactor_, *governed_.clock,
+                     entropy_, pins_, meter_},
+        std::move(settings), std::move(link));
     boost::asio::co_spawn(loop_, gateway_->run(),
                           [this](const std::exception_ptr&, Result<void>) { ended_ = true; });
   }
@@ -136,6 +136,7 @@ class GatewayTest : public testing::Test {
   std::string calls_ = R"({"content":[{"type":"text","text":"done"}]})";  // empty: none yet
   std::map<std::string, std::string> says_;  // the server, to requests of these methods
   bool serves_others_ = false;
+  GatewayMeter* meter_ = nullptr;
   FakeClient* client_ = nullptr;
   FakeServer* server_ = nullptr;
   std::shared_ptr<Gateway> gateway_;  // shared with calls that were given up on

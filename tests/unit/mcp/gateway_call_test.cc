@@ -1,4 +1,6 @@
 // Calls through whole gateways: their traces, progress, proposals, and questions of servers.
+#include <algorithm>
+
 #include "unit/mcp/gateway_bench.h"
 
 namespace sallyport::mcp {
@@ -362,6 +364,87 @@ TEST_F(GatewayCallTest, ATaskOfTheServerIsToldOfWithoutWhatCameOfIt) {
       R"({"taskId":"t","status":"completed","result":{"x":1},"error":{},"inputRequests":{}})"));
   until([&] { return !client_->message("notifications/tasks").empty(); });
   EXPECT_EQ(told("notifications/tasks"), R"({"taskId":"t","status":"completed"} )");
+}
+
+class GatewayMeterTest : public GatewayCallTest {
+ protected:
+  GatewayMeterTest() {
+    tracer.turn_on();
+    meter_ = &meter;
+  }
+  // The spans of the last request: kind, name, error, and whether a tool server took part.
+  std::string spans() {
+    std::string all;
+    for (const telemetry::Span& span : tracer.take(10)) {
+      all += (span.kind == telemetry::Span::Kind::Server ? "server " : "client ") + span.name;
+      for (const auto& [key, value] : span.attributes) {
+        if (key == "error.type") all += " failed " + std::get<std::string>(value);
+        if (key == "network.transport") all += " over " + std::get<std::string>(value);
+        if (key == "gen_ai.operation.name") all += " " + std::get<std::string>(value);
+      }
+      all += "; ";
+    }
+    return all;
+  }
+  std::string line(std::string_view begin) const {
+    const std::string text = metrics.text();
+    const std::size_t at = text.find(begin);
+    return at == std::string::npos ? "" : text.substr(at, text.find('\n', at) - at);
+  }
+
+  SystemEntropy own_entropy;
+  Metrics metrics;
+  telemetry::Tracer tracer{own_entropy, metrics};
+  GatewayMeter meter{metrics, tracer};
+};
+
+TEST_F(GatewayMeterTest, EachRequestIsMeasuredAndTracedWithItsEnd) {
+  connect();
+  open();
+  say("9", "tools/list", "{}");
+  EXPECT_NE(answer_to("9"), "");
+  EXPECT_EQ(spans(), "") << "it is not governed";
+  call("1");
+  EXPECT_NE(answer_to("1"), "");
+  EXPECT_EQ(spans(),
+            "client tools/call write execute_tool over tcp; "
+            "server tools/call write execute_tool; ");
+  EXPECT_EQ(line("sallyport_decision_seconds_count"), "sallyport_decision_seconds_count 1");
+  EXPECT_EQ(line("sallyport_added_latency_seconds_count"),
+            "sallyport_added_latency_seconds_count 1");
+  calls_ = R"({"content":[],"isError":true})";
+  say("2", "tools/call", R"({"name":"write","arguments":{"n":2}})");
+  EXPECT_NE(answer_to("2"), "");
+  EXPECT_TRUE(spans().ends_with("server tools/call write execute_tool failed tool_error; "));
+  say("3", "resources/read", R"({"uri":"u"})");
+  EXPECT_NE(answer_to("3"), "");
+  EXPECT_EQ(spans(), "client resources/read over tcp; server resources/read; ")
+      << "a name that only the client knows is not told";
+}
+
+TEST_F(GatewayMeterTest, ARefusedCallReachesNoServerAndIsCountedAsRefused) {
+  const auto no = std::make_shared<sallyport::test::FunctionGuard>(
+      "no", [](const Call&) { return Verdict::deny("not here"); });
+  use(core::PlanBuilder().autonomy(Autonomy::ActAuto).guard(no));
+  connect();
+  open();
+  call("1");
+  EXPECT_NE(answer_to("1"), "");
+  EXPECT_EQ(spans().find("client "), std::string::npos);
+  EXPECT_NE(metrics.text().find("error_type=\"blocked\""), std::string::npos);
+  EXPECT_EQ(line("mcp_client_operation_duration_seconds_count"), "");
+  EXPECT_EQ(line("sallyport_decision_seconds_count"), "sallyport_decision_seconds_count 1");
+}
+
+TEST_F(GatewayMeterTest, TheTimeOfAPersonIsNotOurs) {
+  use(asking(60s));
+  connect();
+  open();
+  call("1");
+  decide(sallyport::Reply::approve("user:eve"));
+  EXPECT_NE(answer_to("1"), "");
+  EXPECT_EQ(line("sallyport_decision_seconds_count"), "sallyport_decision_seconds_count 0");
+  EXPECT_NE(spans(), "");
 }
 
 }  // namespace

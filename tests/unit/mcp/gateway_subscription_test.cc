@@ -1,4 +1,6 @@
 // Subscriptions, tasks and what a server says by itself, over every pair of eras.
+#include <algorithm>
+
 #include "unit/mcp/gateway_bench.h"
 
 namespace sallyport::mcp {

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
+#include <deque>
 
 #include "fake_links.h"
 #include "mcp/message/era.h"
@@ -125,7 +127,7 @@ class RemoteServerTest : public testing::Test {
     limits.first_backoff = 1ms;
     limits.longest_backoff = 4ms;
     limits.patience = 200ms;
-    limits.start = 2s;
+    limits.start = 20s;
     played.answer = [this](const ServerRequest& request) { return session(request); };
   }
   ~RemoteServerTest() override { end(); }

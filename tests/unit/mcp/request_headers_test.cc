@@ -71,6 +71,18 @@ TEST(RequestHeadersTest, HeadersSayWhatTheBodySays) {
                                   {"Mcp-Param-N", "5"},
                                   {"Mcp-Param-B", "true"}};
   EXPECT_EQ(modern_headers(*request, params), expected);
+  const auto number = [](std::string_view text) {
+    const Result<Message> one = Message::read(
+        R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"n":)" +
+            std::string(text) + "}}}",
+        {});
+    const net::HttpHeaders given = modern_headers(*one, {{{"n"}, "N"}});
+    return given.back().first == "Mcp-Param-N" ? given.back().second : "(none)";
+  };
+  EXPECT_EQ(number("9007199254740992.0"), "9007199254740992");
+  EXPECT_EQ(number("-9007199254740992.0"), "-9007199254740992");
+  EXPECT_EQ(number("9007199254740994.0"), "(none)");
+  EXPECT_EQ(number("0.5"), "(none)");
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "fake_links.h"
-#include "support/temp_folder.h"
 
 namespace sallyport::mcp {
 namespace {

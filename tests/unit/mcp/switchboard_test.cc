@@ -138,7 +138,7 @@ class SwitchboardTest : public testing::Test {
     asio::co_spawn(loop_, board_->run(), [this](const std::exception_ptr&, Result<void> result) {
       ended_ = std::move(result);
     });
-    loop_.run_for(50ms);
+    settle();
   }
 
   // All that the client is told because of it.
@@ -150,12 +150,18 @@ class SwitchboardTest : public testing::Test {
     while (client_->heard.size() == before && std::chrono::steady_clock::now() < end) {
       loop_.run_for(2ms);
     }
-    loop_.run_for(5ms);
+    settle();
     std::vector<json::value> out;
     for (std::size_t i = before; i < client_->heard.size(); ++i) {
       out.push_back(json::parse(client_->heard[i]));
     }
     return out;
+  }
+  // Until nothing is left that does not wait.
+  void settle() {
+    do {
+      loop_.restart();
+    } while (loop_.poll() > 0);
   }
   json::value asked(const std::string& method, const std::string& params) {
     const auto heard = said(request_text(std::to_string(++id_), method, params));

@@ -256,6 +256,9 @@ TEST(ChainFileTest, AnExportVerifiesAndWhatItSaysOfItselfMustHold) {
                 std::string(vectors::kSecondHash) +
                 R"(","topic":"trust_graph","total":2,"verified":true},)");
   EXPECT_TRUE(verify_text(good).verified);
+  for (std::size_t size = 0; size < good.find_last_of('}'); ++size) {
+    EXPECT_FALSE(verify_text(good.substr(0, size)).verified) << size;
+  }
   ChainHead longer = head;
   longer.total = 3;
   EXPECT_FALSE(verify_text(document(vector_chain(), longer)).verified);
