@@ -209,6 +209,10 @@ std::string decider(const core::Rehearsal& now, const CaseAnswer& answer,
     if (run.stage == "grant") return run.rule ? "grant " + *run.rule : "grant";
     return "guard " + run.guard;
   }
+  using Said = core::RuleAnswer::Verdict;
+  const bool open = now.rules && now.rules->rule.empty();
+  if (open && now.rules->verdict == Said::Refused) return "unlisted";
+  if (open && now.rules->verdict == Said::Asks && answer.verdict == "asks") return "unlisted";
   if (answer.verdict == "refused") return "call";
   return tier_row(now, policy);
 }
@@ -503,10 +507,10 @@ Result<void> check_decider(const ExpectedName& decider, const policy::Policy& po
     return known(agent, keys_of(tiers.agent_action_tiers), "agent");
   }
   if (has_name && (kind == "grant" || kind == "guard")) return {};
-  std::vector<std::string> all = {"tier",     "autonomy_tier", "default",         "promotion",
-                                  "demotion", "ceiling",       "grant",           "requires_human",
-                                  "budget",   "trust",         "observe",         "rule",
-                                  "call",     "scope",         "dispatch_context"};
+  std::vector<std::string> all = {
+      "tier",  "autonomy_tier",  "default",          "promotion", "demotion", "ceiling",
+      "grant", "requires_human", "budget",           "trust",     "observe",  "rule",
+      "call",  "scope",          "dispatch_context", "unlisted"};
   for (auto list : {rule_ids(policy), check_labels(policy), keys_of(tiers.agent_tiers)}) {
     all.insert(all.end(), list.begin(), list.end());
   }
