@@ -258,8 +258,13 @@ bool allows(Then then, Match match) {
   return then == Then::Allow && match == Match::Yes;
 }
 
-// The precedence: a rule that refuses, then one that asks or may refuse, then an effect that needs no
-// rule, then a rule that allows, then what the policy says of what no rule lists.
+bool asks_for_sure(Then then, Match match) {
+  return then == Then::Ask && match == Match::Yes;
+}
+
+// The precedence: a rule that refuses, then `unlisted: deny` for what no rule decides with a yes
+// (RU-6), then a rule that asks or may refuse, then an effect that needs no rule, then a rule that
+// allows.
 RuleVerdict verdict_of(const RuleSet& set, const std::vector<Say>& all, const Effect& effect,
                        std::size_t at) {
   const auto one = [&](bool (*does)(Then, Match)) {
@@ -267,11 +272,13 @@ RuleVerdict verdict_of(const RuleSet& set, const std::vector<Say>& all, const Ef
                                [&](const Say& say) { return does(say.then[at], say.match[at]); });
   };
   if (one(refuses)) return RuleVerdict::Refused;
+  const bool free = effects::is_free(effect);
+  const bool open = !free && !one(allows) && !one(asks_for_sure);
+  if (open && set.unlisted == Unlisted::Deny) return RuleVerdict::Refused;
   if (one(asks)) return RuleVerdict::Asks;
-  if (effects::is_free(effect)) return RuleVerdict::Free;
-  if (one(allows)) return RuleVerdict::Allowed;
-  if (!set.unlisted) return RuleVerdict::Open;
-  return *set.unlisted == Unlisted::Deny ? RuleVerdict::Refused : RuleVerdict::Asks;
+  if (free) return RuleVerdict::Free;
+  if (!open) return RuleVerdict::Allowed;
+  return set.unlisted ? RuleVerdict::Asks : RuleVerdict::Open;
 }
 
 using Picks = bool (*)(Then, Match);

@@ -147,6 +147,13 @@ class Cases(CasesTest):
         policy = "version: 1\nautonomy: {tier: act_auto}\nrules: [{id: home, then: deny, when: {path: /home/user/**}}]\n"
         self.assertEqual(self.put([home], policy).code, 0)
 
+    # RU-6, WB-17: `unlisted` is a decider of its own, also where a rule may match.
+    def test_what_no_rule_lists_is_decided_by_unlisted(self):
+        for unlisted, verdict in (("deny", "refused"), ("ask", "asks")):
+            policy = f"version: 1\nautonomy: {{tier: act_auto}}\nunlisted: {unlisted}\nrules: [{{id: e, then: log, when: {{path: /etc/**}}}}]\n"
+            for line in ("touch a", "touch $A"):
+                self.assertIsNone(self.one({"verdict": verdict, "rule": None, "decided_by": "unlisted"}, line, policy))
+
     # RU-75, WB-17: what the tool gives is judged too
     def test_results_are_judged(self):
         policy = """version: 1

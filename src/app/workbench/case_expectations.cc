@@ -65,10 +65,10 @@ Result<void> check_decider(const ExpectedName& decider, const policy::Policy& po
     return known(agent, keys_of(tiers.agent_action_tiers), "agent");
   }
   if (has_name && (kind == "grant" || kind == "guard")) return {};
-  std::vector<std::string> all = {"tier",     "autonomy_tier", "default",         "promotion",
-                                  "demotion", "ceiling",       "grant",           "requires_human",
-                                  "budget",   "trust",         "observe",         "rule",
-                                  "call",     "scope",         "dispatch_context"};
+  std::vector<std::string> all = {
+      "tier",  "autonomy_tier",  "default",          "promotion", "demotion", "ceiling",
+      "grant", "requires_human", "budget",           "trust",     "observe",  "rule",
+      "call",  "scope",          "dispatch_context", "unlisted"};
   for (auto list : {rule_ids(policy), check_labels(policy), keys_of(tiers.agent_tiers)}) {
     all.insert(all.end(), list.begin(), list.end());
   }

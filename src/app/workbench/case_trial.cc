@@ -207,6 +207,10 @@ std::string decider(const core::Rehearsal& now, const CaseAnswer& answer,
     if (run.stage == "grant") return run.rule ? "grant " + *run.rule : "grant";
     return "guard " + run.guard;
   }
+  using Said = core::RuleAnswer::Verdict;
+  const bool open = now.rules && now.rules->rule.empty();
+  if (open && now.rules->verdict == Said::Refused) return "unlisted";
+  if (open && now.rules->verdict == Said::Asks && answer.verdict == "asks") return "unlisted";
   if (answer.verdict == "refused") return "call";
   return tier_row(now, policy);
 }

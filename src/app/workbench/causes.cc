@@ -233,9 +233,11 @@ class CauseList {
                          would_differ(tree_, rule))});
       }
     }
-    if (causes_.size() != before) return;
-    const std::string says = verdict == core::RuleAnswer::Verdict::Refused ? "refused" : "asks";
-    if (!seen_.rules->rule.empty()) {
+    const bool refused = verdict == core::RuleAnswer::Verdict::Refused;
+    const bool by_rule = !seen_.rules->rule.empty();
+    if (causes_.size() != before && (by_rule || !refused)) return;
+    const std::string says = refused ? "refused" : "asks";
+    if (by_rule) {
       add({"rule", seen_.rules->rule, tree_.place_of_rule(seen_.rules->rule), says,
            seen_.rules->text});
     } else {

@@ -244,6 +244,17 @@ TEST(RulesTest, FreeEffectsAreNotOpenAndUnlistedDecidesOpenOnes) {
   EXPECT_EQ(refused.verdict, RuleVerdict::Refused);
   EXPECT_EQ(refused.rule, "");
   EXPECT_THAT(refused.text, HasSubstr("`unlisted`"));
+  // Open is what no rule decides with a yes: a match that is unknown makes it no milder (RU-10).
+  const Scene unknown{.input = {{"file_path", std::string("/w/\0", 4)}}};
+  for (const char* then : {"deny", "ask", "log"}) {
+    const std::string rule = fmt::format("{{id: e, then: {}, when: {{path: '/etc/**'}}}}", then);
+    const Seen still = see("unlisted: deny\nrules: [" + rule + "]\n", unknown);
+    EXPECT_EQ(still.verdict, RuleVerdict::Refused) << then;
+    EXPECT_THAT(still.text, HasSubstr("`unlisted`")) << then;
+  }
+  EXPECT_EQ(
+      see("unlisted: deny\nrules: [{id: e, then: ask, when: {class: fs.write}}]\n", {}).verdict,
+      RuleVerdict::Asks);
   const Seen asked = see("rules: [{id: s, then: ask, when: {path: '**/a'}}]\n", read);
   EXPECT_EQ(asked.verdict, RuleVerdict::Asks);
   EXPECT_TRUE(asked.all_free);
