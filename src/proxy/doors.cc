@@ -369,11 +369,16 @@ class Door final : public llm::MessageDoor {
     }
     add_call(proposed.id, answer.call_id, "refused");
     note_change();
-    const bool by_check = answer.outcome.text.starts_with("guardrail check '");
-    const std::string_view opening = by_check ? kRefused : "[This tool call was refused.]";
     const bool cached = answer.outcome.kind == sallyport::Outcome::Kind::Cached;
-    const std::string why =
+    std::string why =
         cached ? fmt::format("`{}` has its result already", proposed.id) : answer.outcome.text;
+    std::string opening = "[This tool call was refused.]";
+    // The replacement of a check stands behind its reason; the notice begins with it (GR-17).
+    if (why.starts_with("guardrail check '")) {
+      const std::size_t end = why.find("): ", why.find("' refused this call ("));
+      opening = end == std::string::npos ? kRefused : why.substr(end + 3);
+      if (end != std::string::npos) why.resize(end + 1);
+    }
     return refusal(proposed, fmt::format("{} {}", opening, why), answer.record_id);
   }
 

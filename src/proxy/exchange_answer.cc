@@ -106,7 +106,10 @@ Async<ModelExchange::Ended> ModelExchange::pass_error(Opened opened) {
     co_return refusal;
   }
   net::ServerResponse response = head_of(head.status, &head);
-  if (own_retries_) response.headers.emplace_back("x-should-retry", "false");
+  if (own_retries_) {  // in place of what the provider says
+    std::erase_if(response.headers, [](const auto& one) { return one.first == "x-should-retry"; });
+    response.headers.emplace_back("x-should-retry", "false");
+  }
   response.headers.emplace_back("x-sallyport-overhead-ms", overhead_ms());
   response.body = without_keys(body ? std::move(*body) : std::string());
   record_.bytes_out = response.body.size();

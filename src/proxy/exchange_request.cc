@@ -291,7 +291,6 @@ ModelExchange::Ended ModelExchange::obey_rules() {
                 "audio cannot be checked while it streams; ask for text, or let the policy say "
                 "`model.audio: pass`");
   }
-  std::vector<std::size_t> stripped;
   for (std::size_t i = 0; i < request_->provider_tools.size(); ++i) {
     const llm::ProviderTool& tool = request_->provider_tools[i];
     record_.degrade("provider_tool:" + tool.type);
@@ -304,6 +303,13 @@ ModelExchange::Ended ModelExchange::obey_rules() {
                                 tool.name.empty() ? tool.type : tool.name));
       case core::ProviderToolRule::Strip:
         edits_.remove(tool.path);
+        // The provider refuses a choice of a tool that is not there.
+        if (const json::value* const choice = llm::member_of(parsed_, "tool_choice");
+            choice != nullptr &&
+            (llm::text_in(*choice, "type") == tool.type ||
+             (!tool.name.empty() && llm::text_in(*choice, "name") == tool.name))) {
+          edits_.remove("/tool_choice");
+        }
         ++record_.changes;
         break;
     }

@@ -11,11 +11,6 @@ namespace {
 
 using telemetry::Span;
 
-// The names that OpenTelemetry has for them; the upstream's own name stands beside it.
-std::string_view provider_of(llm::Api api) {
-  return api == llm::Api::AnthropicMessages ? "anthropic" : "openai";
-}
-
 // Few words: a status, or how it ended.
 std::string error_of(const ModelRecord& record) {
   if (record.outcome == Outcome::Completed && record.status < 400) return {};
@@ -61,7 +56,7 @@ void ModelExchange::trace() const {
     const std::string name =
         operation.empty() ? called : fmt::format("{} {}", operation, record_.model);
     Span client = tracer.start(name, Span::Kind::Client, wall_of(*attempted_), server.context);
-    client.set("gen_ai.provider.name", provider_of(route_.api));
+    client.set("gen_ai.provider.name", provider_of(record_.api));
     client.set("gen_ai.operation.name", operation);
     client.set("gen_ai.request.model", record_.model);
     client.set("gen_ai.response.model", response_model_);

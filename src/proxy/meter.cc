@@ -2,14 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace sallyport::proxy {
 
 namespace {
 
 const Metrics::Labels kModel{"gen_ai_operation_name", "gen_ai_provider_name",
                              "gen_ai_request_model"};
+// The bounds that OpenTelemetry gives for tokens.
+constexpr auto kTokens = std::to_array<double>(
+    {1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864});
 
 }  // namespace
+
+std::string_view provider_of(std::string_view api) {
+  return api == "anthropic_messages" ? "anthropic" : "openai";
+}
 
 Meter::Meter(Metrics& metrics, bool latest)
     : requests_(metrics.counter("sallyport_model_requests_total",
@@ -40,8 +49,8 @@ Meter::Meter(Metrics& metrics, bool latest)
   if (!latest) {
     Metrics::Labels labels = kModel;
     labels.emplace_back("gen_ai_token_type");
-    tokens_ = &metrics.counter("gen_ai_client_token_usage_total", "Tokens that providers reported.",
-                               std::move(labels));
+    tokens_ = &metrics.histogram("gen_ai_client_token_usage", "Tokens that providers reported.",
+                                 kTokens, std::move(labels));
     return;
   }
   for (const char* const kind :
@@ -56,11 +65,12 @@ void Meter::count_tokens(const ModelRecord& record, std::string_view operation,
                          std::string_view kind, const std::optional<std::uint64_t>& count) {
   if (!count) return;
   const auto more = static_cast<double>(*count);
+  const std::string_view provider = provider_of(record.api);
   const auto newer = newer_tokens_.find(kind);
   if (newer != newer_tokens_.end()) {
-    newer->second->at({operation, record.upstream, record.upstream_model}).add(more);
+    newer->second->at({operation, provider, record.upstream_model}).add(more);
   } else if (tokens_ != nullptr && (kind == "input" || kind == "output")) {
-    tokens_->at({operation, record.upstream, record.upstream_model, kind}).add(more);
+    tokens_->at({operation, provider, record.upstream_model, kind}).observe(more);
   }
 }
 
@@ -72,10 +82,11 @@ void Meter::ended(const ModelRecord& record, std::string_view operation) {
   }
   if (record.upstream.empty()) return;
   held_.at({}).set(static_cast<double>(record.held_max));
-  duration_.at({operation, record.upstream, record.upstream_model})
+  const std::string_view provider = provider_of(record.api);
+  duration_.at({operation, provider, record.upstream_model})
       .observe(static_cast<double>(record.duration_ms) / 1e3);
   if (record.first_byte_ms) {
-    first_chunk_.at({operation, record.upstream, record.upstream_model})
+    first_chunk_.at({operation, provider, record.upstream_model})
         .observe(static_cast<double>(*record.first_byte_ms) / 1e3);
   }
   if (!record.usage) return;

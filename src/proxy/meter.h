@@ -13,6 +13,9 @@
 
 namespace sallyport::proxy {
 
+// The name that OpenTelemetry has for the provider of an API; that of the upstream stands beside it.
+std::string_view provider_of(std::string_view api);
+
 class Meter {
  public:
   // `latest`: durations and tokens under the newer names of OpenTelemetry,
@@ -33,7 +36,7 @@ class Meter {
   MetricHistograms& duration_;
   MetricHistograms& first_chunk_;
   MetricHistograms& added_;
-  MetricNumbers* tokens_ = nullptr;                                  // the older name
+  MetricHistograms* tokens_ = nullptr;                               // the older name
   std::map<std::string, MetricNumbers*, std::less<>> newer_tokens_;  // by kind
   MetricNumbers& ungoverned_;
   MetricNumbers& unknown_;

@@ -77,7 +77,6 @@ constexpr auto kNames = std::to_array<Name>({
     {"gen_ai_client_inference_usage_reasoning_output_tokens_total",
      "gen_ai.client.inference.usage.reasoning.output_tokens"},
     {"gen_ai_client_token_usage", "gen_ai.client.token.usage"},
-    {"gen_ai_client_token_usage_total", "gen_ai.client.token.usage"},
     {"mcp_method_name", "mcp.method.name"},
     {"error_type", "error.type"},
     {"gen_ai_provider_name", "gen_ai.provider.name"},

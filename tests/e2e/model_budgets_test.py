@@ -41,7 +41,7 @@ class Budgets(ModelTest):
     # MP-88
     def test_metrics_say_how_full_a_budget_is_and_how_long_requests_took(self):
         older = ["gen_ai_client_operation_duration_seconds_count", "gen_ai_client_operation_time_to_first_chunk_seconds_count",
-                 "gen_ai_client_token_usage_total"]
+                 "gen_ai_client_token_usage_count"]
         newer = ["gen_ai_client_inference_duration_seconds_count", "gen_ai_client_inference_time_to_first_chunk_seconds_count",
                  "gen_ai_client_inference_usage_input_tokens_total", "gen_ai_client_inference_usage_output_tokens_total"]
         latest = {"OTEL_SEMCONV_STABILITY_OPT_IN": "http,gen_ai_latest_experimental"}
@@ -57,7 +57,7 @@ class Budgets(ModelTest):
                 self.assertIn('sallyport_model_budget_used_ratio{agent="*",model="*",per="day"} ' + ratio + "\n", page)
                 self.assertEqual(page.count("\nsallyport_model_budget_used_ratio{"), 1)
                 for name in here:
-                    self.assertIn(f'\n{name}{{gen_ai_operation_name="chat",gen_ai_provider_name="messages",gen_ai_request_model=', page)
+                    self.assertIn(f'\n{name}{{gen_ai_operation_name="chat",gen_ai_provider_name="anthropic",gen_ai_request_model=', page)
                 for name in gone:
                     self.assertNotIn(name, page)
                 proxy.kill()

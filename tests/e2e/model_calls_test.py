@@ -2,6 +2,7 @@
 """Tool calls that a model proposes: decided before they leave, handed out, asked about, and answered."""
 import hashlib
 import json
+import re
 import threading
 import unittest
 
@@ -142,6 +143,18 @@ class ProposedCalls(ModelTest):
                     ended = proxy.entries("tool_audit")[count:]
                     self.assertEqual([(one["outcome"]["kind"], one["effective_input"]["command"]) for one in ended], [("completed", command) for command in ("ls", "pwd", "pwd", "ls")])
                     self.assertEqual(len(known), 4)
+                    proxy.stop()
+
+    # MP-57: the replacement, the reason and the record, alike in both modes.
+    def test_the_notice_for_a_refused_call_begins_with_the_replacement_of_the_check(self):
+        for mode in ("hand_off", "defer"):
+            for replacement, opening in ((None, "[This tool call was refused by a guardrail.]"), ("Never: by force.", "Never: by force.")):
+                with self.subTest(mode=mode, replacement=replacement):
+                    check = NO_FORCE | ({"replacement": replacement} if replacement else {})
+                    provider = Provider(self, Answer(call("run", {"command": "git push --force"}, id=f"{mode}{replacement}")))
+                    proxy = self.proxy(provider, policy=guards(check, model={"tool_calls": mode}), apis=(MESSAGES,))
+                    notice = proxy.ask(MESSAGES).json()["content"][0]["text"]
+                    self.assertRegex(notice, rf"^{re.escape(opening)} guardrail check 'no-force' refused this call \(guardrail.regex\) \(record [0-9a-f-]{{36}}\)$")
                     proxy.stop()
 
     # MP-66, AU-8

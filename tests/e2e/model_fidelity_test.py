@@ -461,7 +461,7 @@ class Routes(ModelTest):
         provider = Provider(self)
         proxy = self.proxy(provider)
         paths = ["/v1/completions", "/v1/batches", "/v1/files", "/v1/images/generations", "/v1/audio/speech", "/v1/moderations", "/v1/conversations", "/v1/vector_stores",
-                 "/v1/messages/batches", "/v1/containers", "/v1/realtime", "/v1/unknown", "/v1beta/models/gemini-3:generateContent", "/v1beta/models/gemini-3:streamGenerateContent?alt=sse",
+                 "/v1/messages/batches", "/v1/containers", "/v1/realtime", "/v1/unknown", "/v1beta/models/gemini-3:generateContent", "/v1alpha/models/gemini-3:generateContent", "/v1beta1/projects/p/locations/l/publishers/google/models/g:generateContent", "/upload/v1beta/files", "/v1beta/models/gemini-3:streamGenerateContent?alt=sse",
                  "/v1/models/gemini-3:generateContent", "/v1/messages/", "/v1//messages", "/v1/messages/../messages", "/v1/Messages"]
         for path in paths:
             answered = proxy.send("POST", path, {"model": "x"}, proxy.headers(CHAT))

@@ -66,6 +66,13 @@ class Attempts(ModelTest):
         self.assertEqual([event["attempt"] for event in proxy.entries("event") if event["kind"] == "model_request_started"], [1, 2])
         self.assertEqual(proxy.audit()["attempts"], 2)
 
+    # MP-75: the proxy has tried again, whatever the provider says about that.
+    def test_the_last_error_behind_own_retries_is_not_retried_by_clients(self):
+        provider = Provider(self, otherwise=Reply.error(503, b"{}", [("x-should-retry", "true")]))
+        proxy = self.proxy(provider, policy=guards(model={"retries": 1}), apis=(MESSAGES,))
+        answer = proxy.ask(MESSAGES)
+        self.assertEqual((answer.status, answer.header("x-should-retry"), len(provider.requests)), (503, "false", 2))
+
     # EV-47
     def test_a_blocked_stream_tells_the_veto_between_request_and_response(self):
         provider = Provider(self)

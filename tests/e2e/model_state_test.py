@@ -155,13 +155,15 @@ class Rules(ModelTest):
             with self.subTest(rule=rule):
                 provider = Provider(self)
                 proxy = self.proxy(provider, policy=guards(model={"provider_tools": rule}), apis=(MESSAGES,))
-                answer = proxy.ask(MESSAGES, tools=tools)
+                choice = {"type": "tool", "name": "web_search"}
+                answer = proxy.ask(MESSAGES, tools=tools, tool_choice=choice)
                 self.assertEqual(answer.status, status)
                 if rule == "refuse":
                     self.assertIn("web_search", answer.json()["error"]["message"])
                 else:
                     sent = [tool["name"] for tool in provider.requests[-1].json()["tools"]]
                     self.assertEqual(sent, ["own"] if rule == "strip" else ["web_search", "own"])
+                    self.assertEqual(provider.requests[-1].json().get("tool_choice"), None if rule == "strip" else choice)
                 self.assertIn("provider_tool:web_search_20250305", proxy.audit()["degraded"])
                 proxy.stop()
 

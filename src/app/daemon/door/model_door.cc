@@ -110,7 +110,10 @@ Result<void> ModelDoor::open(const proxy::Settings& settings) {
 
 void ModelDoor::route(net::HttpServer& server) {
   server.route("/v1/", *front_, {.body_bytes = kLargestBody, .write = kUnreadTime});
-  server.route("/v1beta/", *front_);
+  // Paths of Gemini, which are refused and recorded (MP-1).
+  for (const char* const path : {"/v1alpha/", "/v1beta/", "/v1beta1/", "/upload/"}) {
+    server.route(path, *front_);
+  }
   server.route("/", *root_);
 }
 
