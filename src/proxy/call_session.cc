@@ -15,7 +15,7 @@ constexpr int kMostSteps = 8;
 
 // The latest call of the tool that was handed out under the id; none: that of the agent.
 Result<std::string> latest_session(const DoorParts& parts, const Call& call) {
-  core::Recorder& recorder = parts.governor.emitter().recorder();
+  core::Recorder& recorder = parts.governor.recorder();
   SALLYPORT_TRY(const std::vector<core::model_calls::Proposed> known,
                 core::model_calls::find(recorder, recorder, call.agent_id, call.tool_call_id));
   for (const core::model_calls::Proposed& proposed : known) {

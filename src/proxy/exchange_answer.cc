@@ -37,7 +37,7 @@ std::string first_header(const net::HttpHead& head, std::initializer_list<const 
 }
 
 // Reads the end of a body whose last event has come, so that its connection can be used again.
-Async<void> read_rest(std::shared_ptr<Upstream>, std::unique_ptr<net::HttpExchange> exchange) {
+Async<void> read_rest(std::shared_ptr<ModelUpstream>, std::unique_ptr<net::HttpExchange> exchange) {
   (void)co_await exchange->read_all(kLongestRest, kRestTime);
 }
 
