@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "guardrails/check/plan.h"
+#include "guardrails/check/check_set.h"
 #include "match/program.h"
 
 namespace sallyport::guardrails {
