@@ -2,8 +2,6 @@
 // bounded queue and a deadline for each request.
 #pragma once
 
-#include <sys/resource.h>
-
 #include <atomic>
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
@@ -44,7 +42,6 @@ class Readers {
     const auto place = std::make_shared<Place>(inside_);
     const Wanted ask = [wanted] { return wanted->load(); };
     auto task = [work = std::move(work), ask, place]() -> Result<T> {
-      step_back();
       if (!ask()) return fail(ErrorCode::Cancelled, "the caller no longer waits");
       return work(ask);
     };
@@ -60,15 +57,6 @@ class Readers {
   }
 
  private:
-  // A person who looks must not slow down calls (CO-70): where processors are short, calls go
-  // first. Linux keeps the niceness of each thread by itself, and 0 is the calling thread.
-  static void step_back() {
-    constexpr int kSteps = 5;  // more would starve readers where other programs are busy
-    thread_local const int done =
-        setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + kSteps);
-    static_cast<void>(done);
-  }
-
   // Shared with work that outlasts its caller.
   using Count = std::shared_ptr<std::atomic<std::size_t>>;
   struct Place {

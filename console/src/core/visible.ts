@@ -1,6 +1,6 @@
-// Characters that could hide or turn text around stand as their number.
-export function visible(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu, (c) => (c === "\n" ? c : `\\u{${c.codePointAt(0)!.toString(16).toUpperCase()}}`));
+// Characters that could hide or turn text around stand as their number. Nothing is empty text.
+export function visible(text: string | null | undefined): string {
+  return (text ?? "").replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu, (c) => (c === "\n" ? c : `\\u{${c.codePointAt(0)!.toString(16).toUpperCase()}}`));
 }
 
 export function shownValue(value: unknown): string {

@@ -257,7 +257,8 @@ class HandOffRegressionTest : public testing::Test {
  protected:
   HandOffs& hand_offs() {
     if (!hand_offs_) {
-      continuations_.emplace(governed.recorder, governed.recorder, KeyedDigest("k"), clock, entropy_);
+      continuations_.emplace(governed.recorder, governed.recorder, KeyedDigest("k"), clock,
+                             entropy_);
       hand_offs_.emplace(governed.governor(), *continuations_);
     }
     return *hand_offs_;

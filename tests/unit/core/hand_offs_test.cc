@@ -20,7 +20,8 @@ class HandOffsTest : public testing::Test {
 
   HandOffs& hand_offs() {
     if (!hand_offs_) {
-      continuations_.emplace(governed.recorder, KeyedDigest("k"), clock, entropy_);
+      continuations_.emplace(governed.recorder, governed.recorder, KeyedDigest("k"), clock,
+                             entropy_);
       hand_offs_.emplace(governed.governor(), *continuations_);
     }
     return *hand_offs_;
@@ -267,7 +268,7 @@ TEST_F(HandOffsTest, ACallThatComesBackIsRememberedWithItsConsent) {
     fresh.approver = std::make_shared<test::FunctionApprover>(
         [](const Question&) { return Reply::approve("user:ada"); });
     SystemEntropy entropy;
-    Continuations continuations(fresh.recorder, KeyedDigest("k"), clock, entropy);
+    Continuations continuations(fresh.recorder, fresh.recorder, KeyedDigest("k"), clock, entropy);
     HandOffs offs(fresh.governor(), continuations);
     const auto given = test::run_now(offs.hand_out({.session_id = "s-1"}, {Governed::read_file()}));
     ASSERT_TRUE(given) << given.error().message;

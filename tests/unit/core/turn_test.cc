@@ -23,7 +23,8 @@ class TurnTest : public testing::Test {
 
   Turns& turns() {
     if (!turns_) {
-      continuations_.emplace(governed.recorder, KeyedDigest("k"), clock_, entropy_);
+      continuations_.emplace(governed.recorder, governed.recorder, KeyedDigest("k"), clock_,
+                             entropy_);
       turns_.emplace(governed.governor(), *continuations_,
                      [this](const Call&) { return governed.upstream; });
     }
