@@ -45,6 +45,7 @@ Task<void> ChatAdapter::on_event(const net::SseEvent& event, EventSink& out) {
   if (event.too_long) {
     co_return sallyport::fail(ErrorCode::Exhausted, "an event of the provider is over the limit");
   }
+  name_ = event.name;
   if (pass_repeated(event.data, out)) co_return Result<void>{};
   if (event.data == "[DONE]") co_return finish_open(out);
   const Result<ParsedJson> parsed = read_wire_json(event.data);
@@ -65,7 +66,6 @@ Task<void> ChatAdapter::on_event(const net::SseEvent& event, EventSink& out) {
   if (queue_bytes_ > kQueued) {
     co_return sallyport::fail(ErrorCode::Exhausted, "too much waits behind a call");
   }
-  name_ = event.name;
   take_head(event.data, value);
   take_usage(value);
   if (!pass_top_members(value, out)) co_return Result<void>{};

@@ -95,9 +95,9 @@ bool ChatAdapter::pass_repeated(std::string_view data, EventSink& out) {
     if (!leaves.empty()) send_text(choice, "content", leaves, out);
     end(choice, *passed.block, out);
   } else if (leaves == delta->text) {
-    put(data, out);
+    put(data, out, name_);
   } else if (!leaves.empty()) {
-    put(with_text(data, *delta, leaves), out);
+    put(with_text(data, *delta, leaves), out, name_);
   }
   return true;
 }
