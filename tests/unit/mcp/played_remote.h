@@ -87,12 +87,12 @@ class HeardServer final : public Server::Listener {
 };
 
 struct KeptReply final : Waiter {
-  Async<void> answered(Reply given) override {
+  Async<void> answered(Response given) override {
     reply = std::move(given);
     ++times;
     co_return;
   }
-  std::optional<Reply> reply;
+  std::optional<Response> reply;
   int times = 0;
 };
 
@@ -195,11 +195,11 @@ class RemoteServerTest : public testing::Test {
     last_id = sent.value_or(0);
     return kept;
   }
-  Reply finish(const Ptr& kept) {
+  Response finish(const Ptr& kept) {
     EXPECT_TRUE(until([&] { return kept->reply.has_value(); }));
-    return kept->reply.value_or(Reply{});
+    return kept->reply.value_or(Response{});
   }
-  Reply ask(std::string method, std::string params = "{}") {
+  Response ask(std::string method, std::string params = "{}") {
     return finish(begin(std::move(method), std::move(params)));
   }
   // What the gateway does with a server that has started.

@@ -20,7 +20,7 @@ TEST_F(RemoteServerTest, ASessionIsNamedFromItsOpeningToItsEnd) {
   EXPECT_EQ(head(opening, "authorization"), "Bearer ours");
   EXPECT_EQ(head(opening, "accept"), "application/json, text/event-stream");
   EXPECT_EQ(head(opening, "content-type"), "application/json");
-  const Reply reply = ask("tools/list");
+  const Response reply = ask("tools/list");
   ASSERT_TRUE(reply.message);
   EXPECT_EQ(reply.message->result_text(), "\"fine\"");
   const ServerRequest& listed = played.last("POST", "tools/list");
@@ -131,7 +131,7 @@ TEST_F(RemoteServerTest, AnAnswerIsTakenFromItsOwnRequestOnly) {
       if (request.body.find("\"it\"") == std::string::npos) return session(request);
       return expected.answer(std::string(*find(request.body, {"id"})));
     };
-    const Reply reply = ask("it");
+    const Response reply = ask("it");
     if (!expected.malformed.empty()) {
       ASSERT_TRUE(reply.malformed) << i;
       EXPECT_NE(reply.malformed->find(expected.malformed), std::string::npos) << i;
@@ -195,7 +195,7 @@ TEST_F(RemoteServerTest, AForgottenSessionIsOpenedAgainAndTheRequestSentAgain) {
                            head(request, "mcp-session-id") == stale;
       return refused ? kCases[i].refusal : session(request);
     };
-    const Reply reply = ask("it");
+    const Response reply = ask("it");
     EXPECT_EQ(reply.message && !reply.message->is_error(), kCases[i].lost) << i;
     EXPECT_EQ(heard.started.size() - starts, kCases[i].lost ? 1u : 0u) << i;
     if (kCases[i].lost) EXPECT_TRUE(heard.started.back());
@@ -240,7 +240,7 @@ TEST_F(RemoteServerTest, AStatelessServerGetsHeadersAndNoSession) {
     return stream(event(request_text("\"q\"", "sampling/createMessage", "{}")) +
                   event(result_text(*id, "1")));
   };
-  const Reply listed = ask("tools/list", modern_params());
+  const Response listed = ask("tools/list", modern_params());
   ASSERT_TRUE(listed.message);
   EXPECT_NE(listed.message->text.find("\"good\""), std::string::npos);
   EXPECT_EQ(listed.message->text.find("\"bad\""), std::string::npos);
@@ -298,7 +298,7 @@ TEST_F(RemoteServerTest, AStreamThatBreaksOffGoesOnWhereItWas) {
     if (request.body.find("\"it\"") == std::string::npos) return session(request);
     return stream("retry: 1\nid: e1\ndata:\n\n");
   };
-  const Reply reply = ask("it");
+  const Response reply = ask("it");
   ASSERT_TRUE(reply.message) << reply.error.message;
   EXPECT_EQ(reply.message->result_text(), "\"rest\"");
   EXPECT_EQ(head(played.last("GET"), "last-event-id"), "e2");
@@ -326,7 +326,7 @@ TEST_F(RemoteServerTest, ASubscriptionThatBreaksIsMadeAgain) {
     return played.requests.size() < 3 ? stream(event(notification_text("notifications/s", "{}")))
                                       : stream(event(result_text(id, "\"over\"")));
   };
-  const Reply reply = ask("subscriptions/listen", modern_params());
+  const Response reply = ask("subscriptions/listen", modern_params());
   ASSERT_TRUE(reply.message) << reply.error.message;
   EXPECT_EQ(played.requests.size(), 3u);
   EXPECT_EQ(heard.told.size(), 2u);
@@ -347,7 +347,7 @@ TEST_F(RemoteServerTest, TheOldestTransportIsFoundAndUsed) {
     }
     return ServerResponse{.status = 202};
   };
-  const Reply opened = ask("initialize");
+  const Response opened = ask("initialize");
   ASSERT_TRUE(opened.message) << opened.error.message;
   EXPECT_EQ(opened.message->result_text(), "\"old\"");
   server().ready();
@@ -417,7 +417,7 @@ TEST_F(RemoteServerTest, ALoginIsRenewedAndTheRequestSentAgain) {
   EXPECT_FALSE(ask("ping").message);
   EXPECT_EQ(credentials->renewals, 5) << "three times for one request";
   credentials->most = credentials->asked;
-  const Reply out = ask("ping");
+  const Response out = ask("ping");
   EXPECT_EQ(out.error.cause, kNotLetIn);
   EXPECT_NE(log.find("sallyport login"), std::string::npos);
   const std::size_t said = log.size();

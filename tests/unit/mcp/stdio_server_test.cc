@@ -31,13 +31,13 @@ class HeardProcess final : public Server::Listener {
 };
 
 struct ProcessReply final : Waiter {
-  Async<void> answered(Reply given) override {
+  Async<void> answered(Response given) override {
     reply = std::move(given);
     co_return;
   }
   bool hears_late() const override { return late; }
   void hears_nothing() override { nothing = true; }
-  std::optional<Reply> reply;
+  std::optional<Response> reply;
   bool late = false;
   bool nothing = false;
 };
@@ -86,10 +86,10 @@ class StdioServerTest : public testing::Test {
     last_id = sent.value_or(0);
     return kept;
   }
-  Reply ask() {
+  Response ask() {
     const auto kept = begin();
     EXPECT_TRUE(until([&] { return kept->reply.has_value(); }));
-    return kept->reply.value_or(Reply{});
+    return kept->reply.value_or(Response{});
   }
 
   boost::asio::io_context loop;
@@ -134,7 +134,7 @@ TEST_F(StdioServerTest, AWreckOfAnAnswerEndsItsRequest) {
            read -r x; printf '{"jsonrpc":"2.0","id":3,"result"')");
   EXPECT_TRUE(ask().malformed);
   EXPECT_TRUE(ask().malformed);
-  const Reply half = ask();
+  const Response half = ask();
   EXPECT_FALSE(half.malformed) << "half an answer does not count";
   EXPECT_NE(half.error.message.find("the server ended"), std::string::npos);
   EXPECT_NE(log.find("half a message"), std::string::npos) << log;

@@ -14,7 +14,7 @@ using sallyport::test::run_now;
 
 struct Waits final : Waiter {
   explicit Waits(bool hears = false) : late(hears) {}
-  Async<void> answered(Reply given) override {
+  Async<void> answered(Response given) override {
     replies.push_back(std::move(given));
     co_return;
   }
@@ -22,7 +22,7 @@ struct Waits final : Waiter {
   void hears_nothing() override { nothing = true; }
   bool late;
   bool nothing = false;
-  std::vector<Reply> replies;
+  std::vector<Response> replies;
 };
 
 Message answer(std::string_view id) {
@@ -139,7 +139,7 @@ Async<std::string> all_of(Inbox& inbox) {
   std::string out;
   while (true) {
     Inbox::Item item = co_await inbox.take();
-    if (const Reply* const reply = std::get_if<Reply>(&item)) {
+    if (const Response* const reply = std::get_if<Response>(&item)) {
       co_return out + (reply->message ? "answer" : reply->error.message);
     }
     out += std::string(*find(std::get<Message>(item).text, {"params", "n"})) + " ";
