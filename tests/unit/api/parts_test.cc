@@ -114,20 +114,5 @@ TEST(ReadersTest, TheQueueIsBoundedAndEachReadHasADeadline) {
   EXPECT_TRUE(test::run_now(all()));
 }
 
-// CO-70 (partly)
-TEST(ReadersTest, ReadersStepBackBehindTheThreadThatServesCalls) {
-  Readers readers;
-  const auto niceness = [] { return getpriority(PRIO_PROCESS, 0); };
-  const int own = niceness();
-  const auto read = [&]() -> Async<int> {
-    std::function<Result<int>(const Readers::Wanted&)> look = [&](const auto&) {
-      return Result<int>(niceness());
-    };
-    co_return (co_await readers.run<int>(look)).value();
-  };
-  EXPECT_GT(test::run_now(read()), own);
-  EXPECT_EQ(niceness(), own);
-}
-
 }  // namespace
 }  // namespace sallyport::api
