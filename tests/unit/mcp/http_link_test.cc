@@ -34,13 +34,15 @@ TEST(HttpLinkTest, RequestsThatWaitKeepNoBody) {
 }
 
 std::string next_of(boost::asio::io_context& loop, HttpLink& link) {
-  std::optional<std::string> text;
-  boost::asio::co_spawn(loop, link.next(), [&](std::exception_ptr, std::optional<net::Line> line) {
-    text = line ? line->text : "(none)";
-  });
+  // Shared: what waits may end after this returns.
+  const auto text = std::make_shared<std::optional<std::string>>();
+  boost::asio::co_spawn(loop, link.next(),
+                        [text](std::exception_ptr, std::optional<net::Line> line) {
+                          *text = line ? line->text : "(none)";
+                        });
   loop.restart();
   loop.poll();
-  return text.value_or("(waits)");
+  return text->value_or("(waits)");
 }
 
 TEST(HttpLinkTest, WhatWaitsIsBoundedByNumberAndBytes) {
@@ -95,15 +97,15 @@ TEST(HttpLinkTest, ASharedLinkRenamesIdsAndTokensAndBack) {
   EXPECT_EQ(find(text, {"params", "_meta", "progressToken"}), "1");
   EXPECT_EQ(find(text, {"params", "_meta", "a"}), "1");
   const auto told = [&](const std::string& message, std::string_view about) {
-    std::string heard;
+    const auto heard = std::make_shared<std::string>();
     link.send(message, about);
     boost::asio::co_spawn(loop, (*first)->next(std::chrono::milliseconds(0)),
-                          [&](std::exception_ptr, std::optional<Outlet::Event> event) {
-                            heard = event ? event->text : "(none)";
+                          [heard](std::exception_ptr, std::optional<Outlet::Event> event) {
+                            *heard = event ? event->text : "(none)";
                           });
     loop.restart();
     loop.run_for(std::chrono::milliseconds(5));
-    return heard;
+    return *heard;
   };
   EXPECT_EQ(told(notification_text("notifications/progress", R"({"progressToken":1})"), "1"),
             notification_text("notifications/progress", R"({"progressToken":"mine"})"));
