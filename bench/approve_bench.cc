@@ -16,7 +16,7 @@
 #include "bench/bench.h"
 #include "bench/bench_ledger.h"
 #include "core/call/governor.h"
-#include "core/call/interrupted_call.h"
+#include "core/handoff/interrupted_call.h"
 #include "core/record/journal.h"
 
 namespace sallyport::bench {

@@ -12,7 +12,7 @@
 #include "app/run_on.h"
 #include "base/loop_crew.h"
 #include "base/try.h"
-#include "core/call/interrupted_call.h"
+#include "core/handoff/interrupted_call.h"
 #include "core/record/plain_text.h"
 #include "core/record/stored_record.h"
 #include "policy/reviewer_file.h"

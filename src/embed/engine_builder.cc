@@ -8,7 +8,7 @@
 #include "agent/tool/tools.h"
 #include "autonomy/policy_rules.h"
 #include "base/try.h"
-#include "core/call/interrupted_call.h"
+#include "core/handoff/interrupted_call.h"
 #include "embed/engine_body.h"
 #include "embed/function_parts.h"
 #include "embed/function_tool.h"

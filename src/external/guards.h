@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "core/call/rehearsal.h"
+#include "core/decision/rehearsal.h"
 #include "core/plan/plan.h"
 #include "external/entry.h"
 #include "external/peer.h"

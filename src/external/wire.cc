@@ -7,7 +7,7 @@
 
 #include "base/cut_text.h"
 #include "base/try.h"
-#include "core/call/call_preview.h"
+#include "core/result/call_preview.h"
 
 namespace sallyport::external {
 

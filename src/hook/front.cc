@@ -14,7 +14,7 @@
 #include "base/try.h"
 #include "core/approval/approval_request.h"
 #include "core/call/call_check.h"
-#include "core/call/waiting_facts.h"
+#include "core/handoff/waiting_facts.h"
 #include "core/plan/rule_text.h"
 #include "hook/members.h"
 #include "hook/observed.h"

@@ -8,7 +8,7 @@
 
 #include "base/keyed_digest.h"
 #include "core/call/governor.h"
-#include "core/call/hand_offs.h"
+#include "core/handoff/hand_offs.h"
 #include "hook/decision.h"
 #include "hook/event.h"
 #include "hook/numbered_ids.h"

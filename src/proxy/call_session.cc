@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/try.h"
-#include "core/call/model_calls.h"
+#include "core/handoff/model_calls.h"
 
 namespace sallyport::proxy {
 

@@ -8,7 +8,7 @@
 #include <boost/json.hpp>
 #include <iterator>
 
-#include "core/call/model_calls.h"
+#include "core/handoff/model_calls.h"
 #include "core/record/finding.h"
 #include "proxy/call_session.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/call/governor.h"
-#include "core/call/hand_offs.h"
+#include "core/handoff/hand_offs.h"
 #include "core/plan/plan.h"
 #include "llm/message_door.h"
 #include "llm/responses_request.h"

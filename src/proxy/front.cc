@@ -6,7 +6,7 @@
 #include <boost/json.hpp>
 #include <set>
 
-#include "core/call/model_calls.h"
+#include "core/handoff/model_calls.h"
 #include "core/record/retired_facts.h"
 #include "proxy/kept_messages.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "core/call/model_calls.h"
+#include "core/handoff/model_calls.h"
 #include "core/plan/pipeline.h"
 #include "proxy/call_session.h"
 

@@ -10,7 +10,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/json.hpp>
 
-#include "core/call/turns.h"
+#include "core/turn/turns.h"
 #include "support/call_history_story.h"
 
 namespace sallyport::test {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/call/hand_offs.h"
+#include "core/handoff/hand_offs.h"
 #include "support/call_history_ledger.h"
 #include "support/call_history_parts.h"
 #include "support/governed.h"

@@ -7,7 +7,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/json.hpp>
 
-#include "core/call/interrupted_call.h"
+#include "core/handoff/interrupted_call.h"
 #include "core/record/journal.h"
 
 namespace sallyport::test {

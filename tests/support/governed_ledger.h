@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/call/interrupted_call.h"
+#include "core/handoff/interrupted_call.h"
 #include "core/record/journal.h"
 #include "core/record/stored_record.h"
 #include "guards/redact/storage_redactor.h"

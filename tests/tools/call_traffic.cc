@@ -29,7 +29,7 @@
 #include "base/entropy.h"
 #include "base/try.h"
 #include "core/call/governor.h"
-#include "core/call/interrupted_call.h"
+#include "core/handoff/interrupted_call.h"
 #include "core/record/journal.h"
 #include "guards/redact/storage_redactor.h"
 #include "ledger/ledger.h"

@@ -34,7 +34,7 @@
 #include "core/approval/approval_request.h"
 #include "core/approval/questions.h"
 #include "core/call/governor.h"
-#include "core/call/interrupted_call.h"
+#include "core/handoff/interrupted_call.h"
 #include "core/record/journal.h"
 #include "guards/redact/storage_redactor.h"
 #include "ledger/ledger.h"

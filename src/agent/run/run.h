@@ -20,8 +20,8 @@
 #include "agent/run/run_control.h"
 #include "agent/run/session_lease.h"
 #include "agent/tool/tools.h"
-#include "core/call/continuations.h"
-#include "core/call/turns.h"
+#include "core/turn/continuations.h"
+#include "core/turn/turns.h"
 
 namespace sallyport::agent {
 

@@ -10,7 +10,7 @@
 #include "app/workspace.h"
 #include "base/file_state.h"
 #include "core/call/governor.h"
-#include "core/call/hand_offs.h"
+#include "core/handoff/hand_offs.h"
 #include "hook/origins.h"
 #include "policy/policy_loader.h"
 

@@ -11,7 +11,7 @@
 
 #include "app/workbench/policy_shelf.h"
 #include "base/clock.h"
-#include "core/call/rehearsal.h"
+#include "core/decision/rehearsal.h"
 #include "core/plan/call_rules.h"
 #include "core/record/record_reader.h"
 #include "effects/call_facts.h"

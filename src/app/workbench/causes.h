@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/workbench/policy_tree.h"
-#include "core/call/rehearsal.h"
+#include "core/decision/rehearsal.h"
 #include "policy/policy.h"
 
 namespace sallyport::app {

@@ -8,7 +8,7 @@
 
 #include "app/workbench/call_trial.h"
 #include "app/workbench/changes.h"
-#include "core/call/rehearsal.h"
+#include "core/decision/rehearsal.h"
 #include "sallyport/json.h"
 
 namespace sallyport::app {

@@ -15,7 +15,7 @@
 #include "base/try.h"
 #include "base/visible_text.h"
 #include "cli/common_options.h"
-#include "core/call/waiting_facts.h"
+#include "core/handoff/waiting_facts.h"
 #include "ledger/read/store_reader.h"
 
 namespace sallyport::app {

@@ -5,7 +5,7 @@
 #include "base/try.h"
 #include "base/uuid.h"
 #include "cli/demo/demo_tools.h"
-#include "core/call/interrupted_call.h"
+#include "core/handoff/interrupted_call.h"
 
 namespace sallyport::app {
 

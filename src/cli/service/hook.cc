@@ -18,7 +18,7 @@
 #include "app/terminal/input.h"
 #include "base/try.h"
 #include "cli/command.h"
-#include "core/call/interrupted_call.h"
+#include "core/handoff/interrupted_call.h"
 #include "core/record/stored_record.h"
 
 namespace sallyport::app {

@@ -12,7 +12,7 @@
 #include "core/approval/live_questions.h"
 #include "core/approval/reply_check.h"
 #include "core/approval/vote_check.h"
-#include "core/call/waiting_facts.h"
+#include "core/handoff/waiting_facts.h"
 #include "core/record/plain_text.h"
 
 namespace sallyport::core {

@@ -8,7 +8,7 @@
 #include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
-#include "core/call/waiting_facts.h"
+#include "core/handoff/waiting_facts.h"
 
 namespace sallyport::core {
 

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/entropy.h"
 #include "core/approval/approvals.h"
-#include "core/call/dispatch.h"
 #include "core/plan/plan.h"
+#include "core/turn/dispatch.h"
 #include "sallyport/human_question.h"
 
 namespace sallyport::core {

@@ -18,12 +18,12 @@
 #include "core/approval/open_questions.h"
 #include "core/approval/vote_check.h"
 #include "core/call/call_json.h"
-#include "core/call/dispatch.h"
 #include "core/call/first_door.h"
-#include "core/call/not_run.h"
-#include "core/call/pending_call.h"
 #include "core/call/preparing.h"
-#include "core/call/waiting_facts.h"
+#include "core/handoff/pending_call.h"
+#include "core/handoff/waiting_facts.h"
+#include "core/result/not_run.h"
+#include "core/turn/dispatch.h"
 
 namespace sallyport::core {
 

@@ -5,7 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/try.h"
-#include "core/call/dispatch.h"
+#include "core/turn/dispatch.h"
 
 namespace sallyport::core {
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/json_members.h"
-#include "core/call/dispatch.h"
 #include "core/event/emitter.h"
+#include "core/turn/dispatch.h"
 
 namespace sallyport::core {
 

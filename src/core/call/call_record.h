@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "core/call/decision_context.h"
 #include "core/call/ending.h"
 #include "core/call/idempotency.h"
+#include "core/decision/decision_context.h"
 #include "core/record/batch.h"
 #include "core/record/draft.h"
 #include "sallyport/audit_record.h"

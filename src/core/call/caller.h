@@ -5,7 +5,7 @@
 #include <stop_token>
 
 #include "core/approval/attendant.h"
-#include "core/call/delivery.h"
+#include "core/result/delivery.h"
 
 namespace sallyport::core {
 

@@ -3,7 +3,7 @@
 #include <boost/json.hpp>
 
 #include "base/cut_text.h"
-#include "core/call/not_run.h"
+#include "core/result/not_run.h"
 
 namespace sallyport::core {
 

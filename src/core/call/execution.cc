@@ -11,9 +11,9 @@
 #include "core/call/asking.h"
 #include "core/call/call_record.h"
 #include "core/call/preparing.h"
-#include "core/call/recordable.h"
-#include "core/call/waiting_facts.h"
 #include "core/event/topic_event.h"
+#include "core/handoff/waiting_facts.h"
+#include "core/result/recordable.h"
 
 namespace sallyport::core {
 

@@ -13,11 +13,11 @@
 #include "core/call/caller.h"
 #include "core/call/governor_parts.h"
 #include "core/call/idempotency.h"
-#include "core/call/performed.h"
 #include "core/call/second_door.h"
 #include "core/call/trail.h"
 #include "core/call/upstream.h"
 #include "core/record/journal.h"
+#include "core/result/performed.h"
 
 namespace sallyport::core {
 

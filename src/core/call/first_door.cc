@@ -9,9 +9,9 @@
 #include "base/try.h"
 #include "core/approval/hidden_parts.h"
 #include "core/call/asking.h"
-#include "core/call/call_preview.h"
 #include "core/call/preparing.h"
-#include "core/call/session_workspace.h"
+#include "core/decision/session_workspace.h"
+#include "core/result/call_preview.h"
 
 namespace sallyport::core {
 

@@ -6,11 +6,11 @@
 
 #include "base/async.h"
 #include "core/call/call_events.h"
-#include "core/call/decide.h"
 #include "core/call/governor_parts.h"
 #include "core/call/idempotency.h"
 #include "core/call/trail.h"
 #include "core/call/upstream.h"
+#include "core/decision/decide.h"
 
 namespace sallyport::core {
 

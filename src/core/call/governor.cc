@@ -9,7 +9,7 @@
 #include "base/uuid.h"
 #include "core/call/call_check.h"
 #include "core/call/preparing.h"
-#include "core/call/waiting_facts.h"
+#include "core/handoff/waiting_facts.h"
 
 namespace sallyport::core {
 

@@ -9,10 +9,10 @@
 
 #include "base/async.h"
 #include "core/call/caller.h"
-#include "core/call/dispatch.h"
-#include "core/call/rehearsal.h"
 #include "core/call/stages.h"
 #include "core/call/upstream.h"
+#include "core/decision/rehearsal.h"
+#include "core/turn/dispatch.h"
 #include "sallyport/answer.h"
 
 namespace sallyport::core {

@@ -4,7 +4,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "core/call/waiting_facts.h"
+#include "core/handoff/waiting_facts.h"
 
 namespace sallyport::core {
 

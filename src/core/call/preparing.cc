@@ -7,7 +7,7 @@
 #include "base/cut_text.h"
 #include "base/race.h"
 #include "base/shielded.h"
-#include "core/call/waiting_facts.h"
+#include "core/handoff/waiting_facts.h"
 
 namespace sallyport::core {
 

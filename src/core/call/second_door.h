@@ -6,11 +6,11 @@
 
 #include "base/async.h"
 #include "core/call/ending.h"
-#include "core/call/performed.h"
 #include "core/call/trail.h"
 #include "core/call/upstream.h"
 #include "core/plan/pipeline.h"
 #include "core/record/redactor.h"
+#include "core/result/performed.h"
 
 namespace sallyport::core {
 

@@ -10,10 +10,10 @@
 #include "core/call/first_door.h"
 #include "core/call/governor_parts.h"
 #include "core/call/idempotency.h"
-#include "core/call/lost_calls.h"
 #include "core/call/second_door.h"
 #include "core/call/sink_feed.h"
 #include "core/event/emitter.h"
+#include "core/handoff/lost_calls.h"
 #include "core/plan/fail_open.h"
 #include "core/record/journal.h"
 

@@ -1,6 +1,6 @@
 #include "core/call/trail.h"
 
-#include "core/call/waiting_facts.h"
+#include "core/handoff/waiting_facts.h"
 
 namespace sallyport::core {
 

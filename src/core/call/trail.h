@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/call/decision.h"
 #include "core/call/idempotency.h"
+#include "core/decision/decision.h"
 
 namespace sallyport::core {
 

@@ -5,9 +5,9 @@
 #include <stop_token>
 
 #include "base/async.h"
-#include "core/call/assertion.h"
-#include "core/call/delivery.h"
+#include "core/handoff/assertion.h"
 #include "core/plan/call_rules.h"
+#include "core/result/delivery.h"
 #include "sallyport/call.h"
 #include "sallyport/envelope.h"
 #include "sallyport/prepared.h"

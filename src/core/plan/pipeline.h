@@ -10,7 +10,7 @@
 
 #include "base/async.h"
 #include "base/clock.h"
-#include "core/call/assertion.h"
+#include "core/handoff/assertion.h"
 #include "core/plan/fail_open.h"
 #include "core/plan/plan.h"
 #include "sallyport/audit_record.h"

@@ -6,11 +6,11 @@
 #include <boost/json.hpp>
 
 #include "base/try.h"
-#include "core/call/decision_context.h"
-#include "core/call/session_workspace.h"
-#include "core/call/waiting_facts.h"
+#include "core/decision/decision_context.h"
+#include "core/decision/session_workspace.h"
 #include "core/event/emitter.h"
 #include "core/event/topic_event.h"
+#include "core/handoff/waiting_facts.h"
 #include "core/record/artifacts.h"
 #include "core/record/finding.h"
 #include "sallyport/event.h"

@@ -8,7 +8,7 @@
 #include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
-#include "core/call/mcp_result.h"
+#include "core/result/mcp_result.h"
 #include "mcp/message/json_text.h"
 
 namespace sallyport::mcp {

@@ -6,8 +6,8 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "core/call/continued_call.h"
-#include "core/call/waiting_facts.h"
+#include "core/handoff/continued_call.h"
+#include "core/handoff/waiting_facts.h"
 #include "mcp/message/answers.h"
 #include "mcp/message/dispatch_in_meta.h"
 #include "mcp/message/grant_in_meta.h"

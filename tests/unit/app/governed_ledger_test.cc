@@ -8,7 +8,7 @@
 #include <future>
 #include <map>
 
-#include "core/call/interrupted_call.h"
+#include "core/handoff/interrupted_call.h"
 #include "core/record/stored_record.h"
 #include "support/governed.h"
 #include "support/ledger_checks.h"

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/call/interrupted_call.h"
+#include "core/handoff/interrupted_call.h"
 #include "core/plan/authorizer.h"
 #include "core/plan/pre_hook.h"
 #include "support/governed.h"

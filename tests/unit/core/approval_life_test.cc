@@ -6,7 +6,7 @@
 
 #include "base/json_members.h"
 #include "core/approval/approval_request.h"
-#include "core/call/waiting_facts.h"
+#include "core/handoff/waiting_facts.h"
 #include "support/governed.h"
 #include "support/test_clock.h"
 

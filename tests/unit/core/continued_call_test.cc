@@ -1,13 +1,13 @@
 // A call that the model proxy has handed out, at a door that sees it again.
-#include "core/call/continued_call.h"
+#include "core/handoff/continued_call.h"
 
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 
-#include "core/call/hand_offs.h"
-#include "core/call/model_calls.h"
-#include "core/call/waiting_facts.h"
+#include "core/handoff/hand_offs.h"
+#include "core/handoff/model_calls.h"
+#include "core/handoff/waiting_facts.h"
 #include "support/governed.h"
 
 namespace sallyport::core {

@@ -5,7 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/try.h"
-#include "core/call/session_workspace.h"
+#include "core/decision/session_workspace.h"
 #include "support/governed.h"
 
 namespace sallyport::core {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "core/call/governor.h"
-#include "core/call/hand_offs.h"
+#include "core/handoff/hand_offs.h"
 #include "core/plan/authorizer.h"
 #include "core/plan/pre_hook.h"
 #include "support/governed.h"

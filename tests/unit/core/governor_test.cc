@@ -7,8 +7,8 @@
 #include <boost/json.hpp>
 #include <thread>
 
-#include "core/call/dispatch.h"
-#include "core/call/interrupted_call.h"
+#include "core/handoff/interrupted_call.h"
+#include "core/turn/dispatch.h"
 #include "support/governed.h"
 #include "support/pause.h"
 

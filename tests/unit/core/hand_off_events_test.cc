@@ -3,7 +3,7 @@
 
 #include <boost/json.hpp>
 
-#include "core/call/hand_offs.h"
+#include "core/handoff/hand_offs.h"
 #include "support/governed.h"
 #include "support/test_clock.h"
 

@@ -1,5 +1,5 @@
 // Calls that are executed elsewhere: what is written for them, and what a disk that refuses leaves.
-#include "core/call/hand_offs.h"
+#include "core/handoff/hand_offs.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -3,8 +3,8 @@
 
 #include <boost/json.hpp>
 
-#include "core/call/interrupted_call.h"
 #include "core/call/preparing.h"
+#include "core/handoff/interrupted_call.h"
 #include "core/record/journal.h"
 #include "support/governed.h"
 #include "support/pause.h"

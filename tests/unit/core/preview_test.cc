@@ -5,7 +5,7 @@
 #include <boost/json.hpp>
 #include <map>
 
-#include "core/call/call_preview.h"
+#include "core/result/call_preview.h"
 
 namespace sallyport {
 namespace {

@@ -8,7 +8,7 @@
 #include <boost/json.hpp>
 #include <map>
 
-#include "core/call/turns.h"
+#include "core/turn/turns.h"
 #include "support/governed.h"
 
 namespace sallyport::core {

@@ -2,7 +2,7 @@
 // intent, given back when nothing ran.
 #include <gtest/gtest.h>
 
-#include "core/call/turns.h"
+#include "core/turn/turns.h"
 #include "governed_grants.h"
 
 namespace sallyport::grants {

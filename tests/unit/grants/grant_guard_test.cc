@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/call/hand_offs.h"
+#include "core/handoff/hand_offs.h"
 #include "core/plan/grant_carrier.h"
 #include "governed_grants.h"
 

@@ -8,8 +8,8 @@
 #include <random>
 
 #include "core/call/call_record.h"
-#include "core/call/decision_context.h"
-#include "core/call/decision_facts.h"
+#include "core/decision/decision_context.h"
+#include "core/decision/decision_facts.h"
 #include "core/record/reading_recorder.h"
 #include "guardrails/check/hole_search.h"
 #include "guards/redact/text_redaction.h"

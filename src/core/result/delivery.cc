@@ -1,4 +1,4 @@
-#include "core/call/delivery.h"
+#include "core/result/delivery.h"
 
 #include <boost/json.hpp>
 

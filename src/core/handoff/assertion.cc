@@ -1,4 +1,4 @@
-#include "core/call/assertion.h"
+#include "core/handoff/assertion.h"
 
 #include <boost/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "core/call/continued_call.h"
+#include "core/handoff/continued_call.h"
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -6,10 +6,10 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/call/call_record.h"
-#include "core/call/continuations.h"
-#include "core/call/hand_offs.h"
-#include "core/call/model_calls.h"
-#include "core/call/waiting_facts.h"
+#include "core/handoff/hand_offs.h"
+#include "core/handoff/model_calls.h"
+#include "core/handoff/waiting_facts.h"
+#include "core/turn/continuations.h"
 
 namespace sallyport::core {
 

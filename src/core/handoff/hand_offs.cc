@@ -1,12 +1,12 @@
-#include "core/call/hand_offs.h"
+#include "core/handoff/hand_offs.h"
 
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "core/call/model_calls.h"
-#include "core/call/pending_call.h"
-#include "core/call/waiting_facts.h"
+#include "core/handoff/model_calls.h"
+#include "core/handoff/pending_call.h"
+#include "core/handoff/waiting_facts.h"
 
 namespace sallyport::core {
 

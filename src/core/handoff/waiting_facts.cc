@@ -1,4 +1,4 @@
-#include "core/call/waiting_facts.h"
+#include "core/handoff/waiting_facts.h"
 
 namespace sallyport::core {
 

@@ -1,4 +1,4 @@
-#include "core/call/session_workspace.h"
+#include "core/decision/session_workspace.h"
 
 #include <boost/json.hpp>
 

@@ -10,8 +10,8 @@
 
 #include "base/async.h"
 #include "base/clock.h"
-#include "core/call/decision.h"
-#include "core/call/decision_facts.h"
+#include "core/decision/decision.h"
+#include "core/decision/decision_facts.h"
 #include "sallyport/event.h"
 
 namespace sallyport::core {

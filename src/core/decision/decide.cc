@@ -1,4 +1,4 @@
-#include "core/call/decide.h"
+#include "core/decision/decide.h"
 
 #include <fmt/format.h>
 

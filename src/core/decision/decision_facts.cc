@@ -1,4 +1,4 @@
-#include "core/call/decision_facts.h"
+#include "core/decision/decision_facts.h"
 
 #include "base/try.h"
 

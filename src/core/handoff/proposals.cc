@@ -5,7 +5,7 @@
 #include "base/try.h"
 #include "core/call/call_json.h"
 #include "core/call/governor.h"
-#include "core/call/waiting_facts.h"
+#include "core/handoff/waiting_facts.h"
 
 namespace sallyport::core {
 

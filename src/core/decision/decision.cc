@@ -1,4 +1,4 @@
-#include "core/call/decision.h"
+#include "core/decision/decision.h"
 
 #include <fmt/format.h>
 

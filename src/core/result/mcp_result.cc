@@ -1,4 +1,4 @@
-#include "core/call/mcp_result.h"
+#include "core/result/mcp_result.h"
 
 #include <boost/json.hpp>
 #include <optional>

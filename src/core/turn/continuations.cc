@@ -1,4 +1,4 @@
-#include "core/call/continuations.h"
+#include "core/turn/continuations.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "core/call/dispatch.h"
+#include "core/turn/dispatch.h"
 
 #include <fmt/format.h>
 

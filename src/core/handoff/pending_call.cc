@@ -1,4 +1,4 @@
-#include "core/call/pending_call.h"
+#include "core/handoff/pending_call.h"
 
 #include <boost/json.hpp>
 

@@ -7,7 +7,7 @@
 #include "base/try.h"
 #include "core/approval/approval_request.h"
 #include "core/call/asking.h"
-#include "core/call/waiting_facts.h"
+#include "core/handoff/waiting_facts.h"
 
 namespace sallyport::core {
 

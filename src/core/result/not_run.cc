@@ -1,4 +1,4 @@
-#include "core/call/not_run.h"
+#include "core/result/not_run.h"
 
 #include <fmt/format.h>
 

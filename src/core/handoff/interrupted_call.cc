@@ -1,4 +1,4 @@
-#include "core/call/interrupted_call.h"
+#include "core/handoff/interrupted_call.h"
 
 #include <boost/json.hpp>
 

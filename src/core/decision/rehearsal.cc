@@ -1,4 +1,4 @@
-#include "core/call/rehearsal.h"
+#include "core/decision/rehearsal.h"
 
 #include <boost/json.hpp>
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/call/continuations.h"
 #include "core/call/governor.h"
+#include "core/turn/continuations.h"
 
 namespace sallyport::core {
 

@@ -1,4 +1,4 @@
-#include "core/call/decision_context.h"
+#include "core/decision/decision_context.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "core/call/turns.h"
+#include "core/turn/turns.h"
 
 #include <fmt/format.h>
 

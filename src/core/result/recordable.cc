@@ -1,4 +1,4 @@
-#include "core/call/recordable.h"
+#include "core/result/recordable.h"
 
 #include <boost/json.hpp>
 

@@ -9,9 +9,9 @@
 #include "base/uuid.h"
 #include "core/call/call_record.h"
 #include "core/call/closer.h"
-#include "core/call/hand_offs.h"
-#include "core/call/session_workspace.h"
-#include "core/call/waiting_facts.h"
+#include "core/decision/session_workspace.h"
+#include "core/handoff/hand_offs.h"
+#include "core/handoff/waiting_facts.h"
 
 namespace sallyport::core {
 

@@ -1,4 +1,4 @@
-#include "core/call/model_calls.h"
+#include "core/handoff/model_calls.h"
 
 #include <algorithm>
 #include <boost/json.hpp>

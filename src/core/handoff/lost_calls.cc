@@ -1,11 +1,11 @@
-#include "core/call/lost_calls.h"
+#include "core/handoff/lost_calls.h"
 
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/call/call_record.h"
-#include "core/call/waiting_facts.h"
+#include "core/handoff/waiting_facts.h"
 #include "core/plan/budgets.h"
 
 namespace sallyport::core {

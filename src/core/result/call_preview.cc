@@ -1,4 +1,4 @@
-#include "core/call/call_preview.h"
+#include "core/result/call_preview.h"
 
 #include <boost/json.hpp>
 
