@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <mimalloc.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -15,7 +16,14 @@
 #include "cli/run.h"
 
 // Not there in builds with an allocator of their own.
-extern "C" [[gnu::weak]] void mi_register_error(void (*handler)(int code, void* with), void* with);
+extern "C" [[gnu::weak]] void mi_register_error(mi_error_fun* handler, void* with);
+extern "C" [[gnu::weak]] void mi_option_set(mi_option_t option, long value);
+
+#if MI_MALLOC_VERSION >= 210
+constexpr mi_option_t kDelay = mi_option_purge_delay;
+#else
+constexpr mi_option_t kDelay = mi_option_decommit_delay;
+#endif
 
 namespace {
 
@@ -36,6 +44,13 @@ extern "C" void tell_of_allocator(int code, void*) {
   (void)!write(STDERR_FILENO, kLine, sizeof kLine - 1);
 }
 
+void set_up_allocator() {
+  if (mi_register_error != nullptr) mi_register_error(tell_of_allocator, nullptr);
+  // Memory that one burst of requests frees is there for the next one.
+  constexpr long kMilliseconds = 1000;
+  if (mi_option_set != nullptr) mi_option_set(kDelay, kMilliseconds);
+}
+
 // Limits of this process are no fault of ours.
 template <class SystemError>
 int end_by(const SystemError& fault) {
@@ -53,7 +68,7 @@ int end_by(const SystemError& fault) {
 
 int main(int argc, char** argv) {
   keep_closed_streams_closed();
-  if (mi_register_error != nullptr) mi_register_error(tell_of_allocator, nullptr);
+  set_up_allocator();
   // A file that may not grow (`ulimit -f`) is a disk that refuses, and no reason to die.
   std::signal(SIGXFSZ, SIG_IGN);
   try {

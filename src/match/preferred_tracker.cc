@@ -69,7 +69,7 @@ void PreferredTracker::step(std::uint32_t character_class, Neighbour before, std
   for (std::size_t i = 0; i < groups_.size();) {
     // Most groups have matched nothing, and accept nothing now.
     const std::uintptr_t edge = Automaton::peek(groups_[i].state, character_class);
-    if (edge != 0 && (edge & Automaton::IsEdge) == 0 && groups_[i].matched.empty()) {
+    if (is_plain(edge) && groups_[i].matched.empty()) {
       if ((edge & Automaton::Dead) == 0) {
         groups_[kept].state = reinterpret_cast<const State*>(edge);
         groups_[kept].start = groups_[i].start;
@@ -93,11 +93,41 @@ void PreferredTracker::step(std::uint32_t character_class, Neighbour before, std
     ++i;
   }
   groups_.resize(kept);
-  if (kept > 1) {
-    merge_same_states(groups_, [](Group& kept_group, const Group& dropped) {
-      take_over(kept_group.matched, dropped.matched);
-    });
+  merge_groups();
+}
+
+void PreferredTracker::merge_groups() {
+  if (groups_.size() < 2) return;
+  merge_same_states(
+      groups_, [](Group& kept, const Group& dropped) { take_over(kept.matched, dropped.matched); });
+}
+
+// Many groups are left to `step`, whose caller looks at their bound.
+bool PreferredTracker::groups_glide(std::uint32_t character_class) const {
+  constexpr std::size_t kFew = 16;
+  return groups_.size() < kFew &&
+         std::ranges::all_of(
+             groups_,
+             [&](const Group& group) {
+               return group.matched.empty() &&
+                      is_plain(Automaton::peek(group.state, character_class));
+             });
+}
+
+void PreferredTracker::glide_groups(std::uint32_t character_class, std::uintptr_t first,
+                                    std::uint64_t begin) {
+  std::size_t kept = 0;
+  for (const Group& group : groups_) {
+    const std::uintptr_t edge = Automaton::peek(group.state, character_class);
+    if ((edge & Automaton::Dead) != 0) continue;
+    groups_[kept].state = reinterpret_cast<const State*>(edge);
+    groups_[kept++].start = group.start;
   }
+  groups_.resize(kept);
+  if ((first & Automaton::Dead) == 0) {
+    groups_.push_back({reinterpret_cast<const State*>(first), begin, {}});
+  }
+  merge_groups();
 }
 
 void PreferredTracker::finish(const Ends& ends, std::vector<Span>& found) {

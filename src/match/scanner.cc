@@ -26,21 +26,23 @@ Scanner::Scanner(const PatternSet& set, Reading reading)
       muted_(set.rules()) {}
 
 std::size_t Scanner::skim(std::string_view text, std::uint64_t begin) {
-  if (preferred_.active() || !waiting_.empty() || !any_.active() || !any_.glides(before_)) return 0;
+  const bool any = any_.active();
+  const bool preferred = preferred_.active();
+  if (!waiting_.empty() || (any && !any_.glides(before_))) return 0;
   const CharClasses& classes = set_.program().classes();
-  std::uint32_t last = 0;
   std::size_t done = 0;
   for (; done < text.size(); ++done) {
     const auto byte = static_cast<unsigned char>(text[done]);
     if (byte >= 0x80) break;
     const std::uint32_t character_class = classes.of(byte);
-    if (!any_.glide(character_class, begin + done)) break;
-    last = character_class;
+    if (preferred && !preferred_.glides(character_class, before_)) break;
+    if (any && !any_.glide(character_class, begin + done)) break;
+    if (preferred) preferred_.glide(character_class, before_, begin + done);
+    before_ = classes.neighbour(character_class);
   }
   if (done == 0) return 0;
   const std::uint64_t end = begin + done;
   ends_ = {.now = end, .before = end - 1, .before_that = done > 1 ? end - 2 : ends_.before};
-  before_ = classes.neighbour(last);
   return done;
 }
 

@@ -159,6 +159,16 @@ class PreferredTracker {
   bool active() const { return automaton_ != nullptr; }
   void step(std::uint32_t character_class, Neighbour before, std::uint64_t begin, const Ends& ends,
             std::vector<Span>& found);
+  // Does this character find nothing, on a way that is known? Then `glide` takes it.
+  bool glides(std::uint32_t character_class, Neighbour before) const {
+    if (!is_plain(Automaton::peek(automaton_->initial(before), character_class))) return false;
+    return groups_.empty() || groups_glide(character_class);
+  }
+  void glide(std::uint32_t character_class, Neighbour before, std::uint64_t begin) {
+    const std::uintptr_t first = Automaton::peek(automaton_->initial(before), character_class);
+    if (!groups_.empty() || (first & Automaton::Dead) == 0)
+      glide_groups(character_class, first, begin);
+  }
   void finish(const Ends& ends, std::vector<Span>& found);
   // Another text begins.
   void reset() { groups_.clear(); }
@@ -173,8 +183,13 @@ class PreferredTracker {
   bool overflowed() const { return groups_.size() > kMostGroups; }
 
  private:
+  // An edge that is made and accepts nothing.
+  static bool is_plain(std::uintptr_t edge) { return edge != 0 && (edge & Automaton::IsEdge) == 0; }
+  bool groups_glide(std::uint32_t character_class) const;
+  void glide_groups(std::uint32_t character_class, std::uintptr_t first, std::uint64_t begin);
   bool advance(Group& group, std::uint32_t character_class, const Ends& ends,
                std::vector<Span>& found);
+  void merge_groups();
   void renew();
 
   const Machine* machine_;

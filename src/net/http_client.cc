@@ -254,7 +254,7 @@ Task<void> Exchange::write(std::string head, const std::string& body, SteadyTime
 }
 
 Task<void> Exchange::fill(SteadyTime deadline) {
-  if (!piece_) piece_ = std::make_unique<char[]>(kBodyPiece);
+  if (!piece_) piece_ = std::make_unique_for_overwrite<char[]>(kBodyPiece);
   const Result<std::size_t> count =
       co_await wire_->read(piece_.get(), kBodyPiece, left_until(deadline));
   if (cancelled_) co_return fail(ErrorCode::Cancelled, "cancelled");

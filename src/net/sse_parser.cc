@@ -22,54 +22,57 @@ void keep_tail(std::string& tail, std::string_view more) {
 
 }  // namespace
 
-// True: `line_` holds a whole line.
-bool SseParser::take_line() {
+// The next line, until more is fed or taken. Most lines were fed whole and are not copied.
+std::optional<std::string_view> SseParser::take_line() {
   if (skip_line_feed_ && read_ < waiting_.size()) {
     if (waiting_[read_] == '\n') ++read_;
     skip_line_feed_ = false;
   }
   const std::size_t end = line_end(waiting_, read_);
   const std::string_view piece = std::string_view(waiting_).substr(read_, end - read_);
-  // A field may be a little longer than what is kept of its value.
-  const std::size_t room = limit_ + kTail - std::min(line_.size(), limit_ + kTail);
-  const std::size_t kept = std::min(room, piece.size());
+  const std::size_t longest =
+      limit_ + kTail;  // a field may be longer than what is kept of its value
+  const bool ended = end != std::string::npos;
+  if (ended) {
+    skip_line_feed_ = waiting_[end] == '\r';
+    read_ = end + 1;
+    if (line_.empty() && piece.size() <= longest) return piece;
+  }
+  const std::size_t kept = std::min(longest - std::min(line_.size(), longest), piece.size());
   line_.append(piece.substr(0, kept));
   if (kept < piece.size()) {
     keep_tail(line_tail_, piece.substr(kept));
     dropped_ += piece.size() - kept;
   }
-  if (end == std::string::npos) {
-    waiting_.clear();
-    read_ = 0;
-    return false;
-  }
-  skip_line_feed_ = waiting_[end] == '\r';
-  read_ = end + 1;
-  return true;
+  if (ended) return line_;
+  waiting_.clear();
+  read_ = 0;
+  return std::nullopt;
 }
 
 std::optional<SseEvent> SseParser::next() {
-  while (take_line()) {
-    if (!std::exchange(begun_, true) && line_.starts_with(kMark)) line_.erase(0, kMark.size());
-    if (!line_.empty()) {
-      hear_line();
-      continue;
-    }
+  while (std::optional<std::string_view> line = take_line()) {
+    if (!std::exchange(begun_, true) && line->starts_with(kMark)) line->remove_prefix(kMark.size());
+    const bool ends_event = line->empty();
+    if (!ends_event) hear_line(*line);
+    forget_line();
+    if (!ends_event) continue;
     SseEvent event = std::exchange(event_, {});
     if (std::exchange(has_data_, false)) return event;
   }
   return std::nullopt;
 }
 
-void SseParser::hear_line() {
-  const std::string_view line = line_;
+void SseParser::hear_line(std::string_view line) {
   const std::size_t colon = line.find(':');
-  if (colon != 0) {
-    std::string_view value;
-    if (colon != std::string_view::npos) value = line.substr(colon + 1);
-    if (value.starts_with(' ')) value.remove_prefix(1);
-    hear_field(line.substr(0, colon), value);
-  }
+  if (colon == 0) return;
+  std::string_view value;
+  if (colon != std::string_view::npos) value = line.substr(colon + 1);
+  if (value.starts_with(' ')) value.remove_prefix(1);
+  hear_field(line.substr(0, colon), value);
+}
+
+void SseParser::forget_line() {
   line_.clear();  // with its memory: most lines are about as long as the one before
   if (line_.capacity() > kLongestKept) line_.shrink_to_fit();
   dropped_ = 0;

@@ -35,15 +35,16 @@ class SseParser {
   const std::optional<std::chrono::milliseconds>& retry() const { return retry_; }
 
  private:
-  bool take_line();
-  void hear_line();
+  std::optional<std::string_view> take_line();
+  void hear_line(std::string_view line);
+  void forget_line();
   void hear_field(std::string_view name, std::string_view value);
   void add_data(std::string_view value);
 
   std::size_t limit_;
   std::string waiting_;      // fed and not yet read
   std::size_t read_ = 0;     // of it
-  std::string line_;         // that is not ended yet
+  std::string line_;         // that began in bytes which were fed before
   std::size_t dropped_ = 0;  // bytes of it that were over the limit
   std::string line_tail_;
   bool skip_line_feed_ = false;  // the line before ended with a carriage return

@@ -47,8 +47,11 @@ ClientStream::ClientStream(net::ServerExchange& client, asio::any_io_executor ex
 }
 
 void ClientStream::event(std::string_view name, std::string_view data) {
-  if (has_last()) return;                // nothing leaves behind the end
-  if (waiting_.empty()) wake_.cancel();  // else the writer is awake
+  if (has_last()) return;  // nothing leaves behind the end
+  if (waiting_.empty()) {
+    wake_.cancel();  // else the writer is awake
+    waiting_.reserve(usual_);
+  }
   append_event(waiting_, name, data);
 }
 
@@ -78,6 +81,7 @@ Async<void> ClientStream::write(std::string piece) {
 Async<void> ClientStream::write_all() {
   while (true) {
     if (!waiting_.empty()) {
+      usual_ = std::min(waiting_.size(), kMostWaiting);
       co_await write(std::exchange(waiting_, {}));
       written_.cancel();
       continue;

@@ -59,6 +59,7 @@ class ClientStream final : public llm::EventSink {
   boost::asio::steady_timer written_;  // for those who wait for it
   net::TaskGroup writer_;
   std::string waiting_;
+  std::size_t usual_ = 0;  // bytes of a write
   std::string last_;
   bool begun_ = false;
   bool reads_ = true;
