@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <cstring>
 
 #include "base/try.h"
 #include "ledger/write/block_index.h"
@@ -39,17 +40,25 @@ class Sieve {
  public:
   explicit Sieve(const Filter& filter) : filter_(filter) {
     for (const auto& [name, value] : filter.body) {
-      members_.push_back(fmt::format("\"{}\":{}", name, canonical_json(value)));
+      spellings_.push_back(fmt::format("\"{}\":{}", name, canonical_json(value)));
     }
+    for (const auto& [facet, value] : filter.facets) {
+      if (!value.empty()) spellings_.push_back(canonical_json(json::value(value)));
+    }
+  }
+
+  // A quick look: values in canonical bytes have one spelling, so most entries are ruled out
+  // without reading.
+  bool may_pass(const StoredEntry& stored) const {
+    return stored.bytes && std::ranges::all_of(spellings_, [&](const std::string& spelling) {
+             const std::string& bytes = *stored.bytes;  // every entry is full of quotes: not `find`
+             return memmem(bytes.data(), bytes.size(), spelling.data(), spelling.size()) != nullptr;
+           });
   }
 
   // Nothing: it is not.
   Result<std::optional<EntryView>> passes(const StoredEntry& stored) const {
-    if (!stored.bytes) return std::nullopt;
-    // Members of canonical bytes have one spelling: most entries are ruled out without reading.
-    for (const std::string& member : members_) {
-      if (stored.bytes->find(member) == std::string::npos) return std::nullopt;
-    }
+    if (!may_pass(stored)) return std::nullopt;
     SALLYPORT_TRY(EntryView entry, seen_in(stored));
     if (!matches(entry, filter_)) return std::nullopt;
     SALLYPORT_TRY(const bool same_body, body_matches(stored));
@@ -72,7 +81,7 @@ class Sieve {
   }
 
   const Filter& filter_;
-  std::vector<std::string> members_;
+  std::vector<std::string> spellings_;
 };
 
 std::vector<std::uint64_t> all_blocks(std::uint64_t first, std::uint64_t end) {
@@ -188,15 +197,16 @@ Result<std::vector<StoredEntry>> newest_entries(ReadView& view, const Filter& fi
     std::uint64_t end = std::min(size, (left.back() + 1) * kBlock);
     while (end > begin && newest.size() < count) {
       const std::uint64_t from = std::max(begin, (end - 1) / kTile * kTile);
-      std::vector<StoredEntry> found;
-      const auto look = [&](const StoredEntry& stored) -> Result<bool> {
-        SALLYPORT_TRY(const std::optional<EntryView> entry, sieve.passes(stored));
-        if (entry) found.push_back(stored);
+      std::vector<StoredEntry> tile;
+      const auto keep = [&](const StoredEntry& stored) -> Result<bool> {
+        if (sieve.may_pass(stored)) tile.push_back(stored);
         return true;
       };
-      SALLYPORT_CHECK_OK(view.scan(from, end, look));
-      newest.insert(newest.end(), std::make_move_iterator(found.rbegin()),
-                    std::make_move_iterator(found.rend()));
+      SALLYPORT_CHECK_OK(view.scan(from, end, keep));
+      for (; !tile.empty() && newest.size() < count; tile.pop_back()) {
+        SALLYPORT_TRY(const std::optional<EntryView> entry, sieve.passes(tile.back()));
+        if (entry) newest.push_back(std::move(tile.back()));
+      }
       end = from;
     }
     if (newest.size() >= count) break;
