@@ -4,6 +4,7 @@
 
 #include "app/records/entry_text.h"
 #include "base/cut_text.h"
+#include "base/digest.h"
 #include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
@@ -14,9 +15,18 @@ namespace sallyport::app {
 namespace {
 
 constexpr std::size_t kLongestCell = 100;
+constexpr std::size_t kMostKept = 4096;     // rows
+constexpr std::size_t kLongestKept = 1024;  // bytes of the texts of one
 
 json::value text_or_null(const std::string& text) {
   return text.empty() ? json::value() : json::value(text);
+}
+
+// Of everything that a row is made of: what is erased changes the openings.
+std::string state_of(const ledger::StoredEntry& stored) {
+  const Hash openings = sha256(stored.openings);
+  std::string state(stored.leaf.begin(), stored.leaf.end());
+  return state.append(openings.begin(), openings.end());
 }
 
 }  // namespace
@@ -62,8 +72,14 @@ json::object call_row_json(const CallRow& row, const api::Person& person, bool c
           {"why", person.reads_sealed() ? shown(row.why) : json::value()}};
 }
 
-Result<std::optional<CallRow>> newest_row(ledger::ReadView& view,
-                                          const ledger::StoredEntry& stored) {
+Result<std::optional<CallRow>> CallRows::newest(ledger::ReadView& view,
+                                                const ledger::StoredEntry& stored) {
+  const std::string state = state_of(stored);
+  const auto known = kept_.with([&](const auto& kept) {
+    const auto found = kept.find(state);
+    return found == kept.end() ? std::nullopt : std::optional(found->second);
+  });
+  if (known) return known;
   SALLYPORT_TRY(OpenedEntry opened, open_entry(stored));
   json::object entry = std::move(opened.entry.get_object());
   const bool terminal =
@@ -78,7 +94,14 @@ Result<std::optional<CallRow>> newest_row(ledger::ReadView& view,
   }
   entry["body"] = std::move(opened.body);
   SALLYPORT_TRY(const AuditRecord record, core::audit_record_of(entry));
-  return std::optional(call_row(record));
+  CallRow row = call_row(record);
+  if (terminal && row.what.size() + row.why.size() <= kLongestKept) {
+    kept_.with([&](auto& kept) {
+      if (kept.size() >= kMostKept) kept.clear();
+      kept.emplace(state, row);
+    });
+  }
+  return std::optional(std::move(row));
 }
 
 }  // namespace sallyport::app

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <unordered_map>
 
 #include "api/role.h"
 #include "app/records/call_list.h"
 #include "app/records/record_pages.h"
+#include "base/guarded.h"
 
 namespace sallyport::app {
 
@@ -15,9 +18,16 @@ json::object entry_row(const ledger::StoredEntry& stored, const ledger::EntryVie
 // `cut`: texts are cut at 100 bytes.
 json::object call_row_json(const CallRow& row, const api::Person& person, bool cut);
 
-// Of the call that an audit record belongs to. Nothing: a newer record of the call is in the view,
-// and stands for it.
-Result<std::optional<CallRow>> newest_row(ledger::ReadView& view,
-                                          const ledger::StoredEntry& stored);
+// Rows of calls. Those that can change no more are kept, so that a list that is asked for again
+// opens only what is new. Safe from any thread.
+class CallRows {
+ public:
+  // Of the call that an audit record belongs to; `stored` has the bytes of its leaf. Nothing: a
+  // newer record of the call is in the view, and stands for it.
+  Result<std::optional<CallRow>> newest(ledger::ReadView& view, const ledger::StoredEntry& stored);
+
+ private:
+  Guarded<std::unordered_map<std::string, CallRow>> kept_;
+};
 
 }  // namespace sallyport::app

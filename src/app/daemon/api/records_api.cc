@@ -89,12 +89,12 @@ bool says(const CallRow& row, const api::Person& person, const std::string& text
          (person.reads_sealed() && (holds(row.what) || holds(row.why)));
 }
 
-MakeRow call_rows(const api::Person& person, const PageAsked& asked) {
+MakeRow call_rows(CallRows& rows, const api::Person& person, const PageAsked& asked) {
   const std::optional<std::string> verdict = asked.verdict;
   const std::vector<std::string_view> outcomes =
       verdict ? outcomes_with(*verdict) : std::vector<std::string_view>();
   return
-      [person, verdict, outcomes, text = asked.text](
+      [&rows, person, verdict, outcomes, text = asked.text](
           ledger::ReadView& cut, const ledger::StoredEntry& stored) -> Result<std::optional<Row>> {
         if (verdict) {  // most calls are ruled out without opening them
           SALLYPORT_TRY(const ledger::EntryView entry, ledger::view_entry(*stored.bytes));
@@ -102,7 +102,7 @@ MakeRow call_rows(const api::Person& person, const PageAsked& asked) {
             return std::optional<Row>();
           }
         }
-        SALLYPORT_TRY(const std::optional<CallRow> row, newest_row(cut, stored));
+        SALLYPORT_TRY(const std::optional<CallRow> row, rows.newest(cut, stored));
         if (!row || (verdict && row->verdict != *verdict) || (text && !says(*row, person, *text))) {
           return std::optional<Row>();
         }
@@ -143,6 +143,7 @@ struct Neighbour {
 
 struct Beside {
   ledger::ReadView& view;
+  CallRows& calls;
   const api::Request& request;
   const PageAsked& asked;
   std::uint64_t sequence;
@@ -151,7 +152,7 @@ struct Beside {
   Result<Neighbour> find(bool back) const {
     SALLYPORT_TRY(const Rows found,
                   rows_behind(view, asked, tree_size, sequence, asked.ascending != back, 1,
-                              call_rows(request.person, asked), request.wanted));
+                              call_rows(calls, request.person, asked), request.wanted));
     if (!found.rows.empty()) return Neighbour{.call = found.rows.front().shown.at("call_id")};
     if (!found.reached) return Neighbour{};
     const api::Cursor cursor{*found.reached, tree_size, back};
@@ -159,9 +160,10 @@ struct Beside {
   }
 };
 
-Result<api::Response> list_calls(ledger::ReadView& view, const api::Request& request) {
+Result<api::Response> list_calls(ledger::ReadView& view, CallRows& calls,
+                                 const api::Request& request) {
   SALLYPORT_TRY(const PageAsked asked, calls_asked(request));
-  return page_of(view, asked, request, call_rows(request.person, asked));
+  return page_of(view, asked, request, call_rows(calls, request.person, asked));
 }
 
 Result<api::Response> list_entries(ledger::ReadView& view, const api::Request& request) {
@@ -205,7 +207,7 @@ void RecordsApi::add_calls(api::HttpApi& api) {
        .roles = who,
        .handler =
            on_view([this](ledger::ReadView& view, const Request& request) -> Result<api::Response> {
-             SALLYPORT_TRY(api::Response answer, list_calls(view, request));
+             SALLYPORT_TRY(api::Response answer, list_calls(view, calls_, request));
              if (request.person.reads_sealed()) SALLYPORT_CHECK_OK(note(request, "calls"));
              return answer;
            }),
@@ -396,7 +398,7 @@ Result<api::Response> RecordsApi::show_call(ledger::ReadView& view, const Reques
   SALLYPORT_TRY(const PageAsked asked, calls_asked(request));
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   const std::uint64_t tree_size = std::min(asked.tree_size.value_or(size), size);
-  const Beside beside{view, request, asked, newest->sequence, tree_size};
+  const Beside beside{view, calls_, request, asked, newest->sequence, tree_size};
   SALLYPORT_TRY(const Neighbour next, beside.find(false));
   SALLYPORT_TRY(const Neighbour prev, beside.find(true));
   json::array withheld;

@@ -5,6 +5,7 @@
 
 #include "api/http_api.h"
 #include "app/daemon/api/opened_content.h"
+#include "app/records/record_rows.h"
 #include "ledger/ledger.h"
 
 namespace sallyport::app {
@@ -39,6 +40,7 @@ class RecordsApi {
   Result<void> note(const Request& request, const std::string& what) const;
 
   Parts parts_;
+  mutable CallRows calls_;
 };
 
 }  // namespace sallyport::app
