@@ -110,7 +110,7 @@ class ClusterRunbookTest(ServeTest):
 
 @unittest.skipIf(PROGRAMS is None, "postgresql is not installed")
 class SettingUp(DocumentTest):
-    # SC-46 (partly)
+    # SC-4 (partly), SC-10 (partly)
     def test_tables_are_made_by_their_owner_and_a_file_moves_into_them(self):
         database = Postgresql()
         self.addCleanup(database.stop)
