@@ -158,8 +158,7 @@ class Matching {
   // The first word may be another spelling of the subcommand.
   Match skip_to_word(const std::string& wanted, std::size_t& at, bool first = false) {
     const auto is_wanted = [&](const std::string& value) {
-      return value == wanted ||
-             (first && subcommand_alias(program_, value) == subcommand_alias(program_, wanted));
+      return value == wanted || (first && is_spelling(value, wanted));
     };
     bool unclear = false;
     while (at < words_.size()) {
@@ -190,6 +189,12 @@ class Matching {
       return Match::No;
     }
     return Match::No;
+  }
+
+  // A beginning is one of several, or of a later release: it helps no rule that allows.
+  bool is_spelling(std::string_view value, std::string_view wanted) const {
+    return subcommand_alias(program_, value) == subcommand_alias(program_, wanted) ||
+           (restrictive_ && begins_subcommand(program_, value, wanted));
   }
 
   Match skip_to_flag(const std::string& wanted, std::size_t& at) {

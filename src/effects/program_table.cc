@@ -461,16 +461,19 @@ constexpr auto kSubcommands = std::to_array<Subcommand>({
 
     {"npm",
      "install,i,in,ins,inst,insta,instal,isnt,isnta,isntal,isntall,add "
-     "ci,clean-install,ic,install-clean,isntall-clean update,u,up,upgrade,udpate dedupe,ddp "
-     "link,ln exec,x init,create,innit rebuild,rb install-test,it "
-     "install-ci-test,cit,clean-install-test,sit",
+     "ci,clean-install,cleanInstall,ic,install-clean,installClean,isntall-clean,isntallClean "
+     "update,u,up,upgrade,udpate dedupe,ddp link,ln exec,x init,create,innit rebuild,rb "
+     "install-test,installTest,it "
+     "install-ci-test,installCiTest,cit,clean-install-test,cleanInstallTest,sit",
      "package.install"},
-    {"npm", "publish unpublish deprecate dist-tag,dist-tags", "package.publish"},
+    {"npm", "publish unpublish deprecate undeprecate dist-tag,distTag,dist-tags,distTags",
+     "package.publish"},
     {"npm",
      "ls,list ll,la view,info,show,v outdated explain,why search,s,se,find root prefix bin "
      "help,hlep fund ping whoami doctor completion docs query sbom",
      "none"},
-    {"npm", "run,run-script,rum,urn test,tst,t uninstall,unlink,remove,rm,r,un", "process.exec"},
+    {"npm", "run,run-script,runScript,rum,urn test,tst,t uninstall,unlink,remove,rm,r,un config,c",
+     "process.exec"},
     {"pnpm", "install,i add update,up,upgrade dlx exec create import link,ln fetch install-test,it",
      "package.install"},
     {"pnpm", "publish", "package.publish"},
@@ -698,8 +701,16 @@ KnownSubcommand known_subcommand(std::string_view program, std::string_view name
     }
     return out;
   }();
-  const auto found = kByName.find(Key(program_alias(program), name));
-  return found == kByName.end() ? KnownSubcommand{.name = name} : found->second;
+  const Key key(program_alias(program), name);
+  const auto found = kByName.lower_bound(key);
+  const KnownSubcommand unknown{.name = name};
+  if (found == kByName.end()) return unknown;
+  if (found->first == key) return found->second;
+  // A beginning does what the whole does, and is never taken for something harmless.
+  const auto& [other, spelling] = found->first;
+  const bool begins = other == key.first && begins_subcommand(other, name, spelling);
+  const Subcommand& row = *found->second.row;
+  return begins && row.effect_class != "none" ? KnownSubcommand{&row, name} : unknown;
 }
 
 std::vector<Option> read_option_groups(std::string_view options) {
@@ -757,6 +768,11 @@ const Program* find_program(std::string_view name) {
   }();
   const auto found = kByName.find(program_alias(name));
   return found == kByName.end() ? nullptr : found->second;
+}
+
+bool begins_subcommand(std::string_view program, std::string_view beginning,
+                       std::string_view name) {
+  return program == "npm" && !beginning.empty() && name.starts_with(beginning);
 }
 
 const Subcommand* find_subcommand(std::string_view program, std::string_view name) {

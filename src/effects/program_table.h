@@ -75,6 +75,8 @@ std::string_view program_alias(std::string_view name);
 const Subcommand* find_subcommand(std::string_view program, std::string_view name);
 // `i` of npm is `install`. A name without a row is itself.
 std::string_view subcommand_alias(std::string_view program, std::string_view name);
+// npm takes the beginning of a name for the name, where no other begins so: `npm publ`.
+bool begins_subcommand(std::string_view program, std::string_view beginning, std::string_view name);
 
 // The options of a row. The result lives forever.
 const std::vector<Option>& options_of(std::string_view options);

@@ -64,6 +64,12 @@ TEST(CommandMatchTest, ASubcommandIsFoundInEverySpelling) {
   EXPECT_EQ(allow(pattern("npm run test"), "npm run-script test"), Match::Yes);
   EXPECT_EQ(allow(pattern("npm run test"), "npm run t"), Match::No);
   EXPECT_EQ(allow(pattern("make install"), "make i"), Match::No);
+  // npm takes a beginning for the whole.
+  EXPECT_EQ(deny(pattern("npm publish"), "npm publ"), Match::Yes);
+  EXPECT_EQ(deny(pattern("npm publish"), "npm pack"), Match::No);
+  EXPECT_EQ(deny(pattern("npm publish"), "npm ''"), Match::No);
+  EXPECT_EQ(allow(pattern("npm test"), "npm tes"), Match::No);
+  EXPECT_EQ(deny(pattern("pnpm publish"), "pnpm publ"), Match::No);
 }
 
 // RU-52
