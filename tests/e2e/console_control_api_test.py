@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Agents, pinned tools and grants over the HTTP API: each says what its command says, and changes only what was seen and signed."""
 import json
-import os
 import subprocess
 import sys
 import unittest
 
 from cli_support import BIN
-from console_api_support import ApiTest
-from document_support import at_terminal, block
+from console_api_support import PASSPHRASE, ApiTest
+from document_support import block
 from mcp_support import FAKE
 from serve_support import Session
 
@@ -95,15 +94,12 @@ class Agents(ApiTest):
 
     # CO-58 (partly): as docs/console.md says, with the key on another machine, and the passphrase typed there.
     def test_a_statement_is_signed_on_another_machine_as_the_page_says(self):
-        there = self.environment(SALLYPORT_DATA_DIR=self.folder / "other")
-        there["PATH"] = f"{os.path.dirname(os.path.realpath(BIN))}:{there['PATH']}"
-        made, _ = at_terminal("sallyport approvals init --name user:controller --json", [("passphrase", "correct horse"), ("once more", "correct horse")],
-                              env=there, cwd=self.folder)
-        agent = self.trained(1, public=json.loads(made)["key"])
+        there, public = self.other_machine("user:controller")
+        agent = self.trained(1, public=public)
         self.write("statement.json", json.dumps(self.statement(agent)))
-        printed, shown = at_terminal(block("docs/console.md", "trust sign", "bash"), [("passphrase of user:controller", "correct horse")], env=there, cwd=self.folder)
+        printed, shown = self.sign_there(there, block("docs/console.md", "trust sign", "bash"))
         self.assertIn(f"trust.promote of {agent}: act_with_approval to act_auto", shown)
-        self.assertNotIn("correct horse", shown)
+        self.assertNotIn(PASSPHRASE, shown)
         self.assertEqual(self.get(f"agents/{agent}")["tier"], "act_with_approval")
         status, _, said = self.api("POST", f"agents/{agent}/tier", json.loads(printed), role="controller")
         self.assertEqual(status, 200, said)
