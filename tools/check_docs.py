@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Checks what documents claim about files: quoted code is the code, examples are tested, linked files are there."""
+"""Checks what documents claim about files: quoted code is the code, examples and commands are tested, linked files are there."""
+import ast
 import pathlib
 import re
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 QUOTES = [("docs/architecture.md", "src/core/call/governor.cc", f"Task<{begin}(") for begin in
@@ -19,6 +21,9 @@ WHOLE += [("docs/external-guards.md", f"examples/external/{name}") for name in
           ("policy.yaml", "freeze.py", "limit_rows.py", "hide_hosts.py", "archive.sh", "rate.py")]
 WHOLE += [("docs/model-proxy.md", f"examples/models/{name}") for name in ("sallyport.yaml", "policy.yaml")]
 EXAMPLES = "tests/unit/embed/header_examples_test.cc"
+FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```\n(?=\n?([^\n]*))", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^(\$ |sallyport [a-z]+( |$))", re.MULTILINE)
+EXCUSE = "No test runs "  # begins the paragraph behind the block, which says what it needs
 
 
 def wrong_quotes():
@@ -50,6 +55,35 @@ def untested_examples():
                 yield f"{header.relative_to(ROOT)}: `{line.strip()}` does not stand in {EXAMPLES}"
 
 
+def taken_blocks():
+    """What tests take from pages (document_support.py): page, kind, and words of the block; no words where they take all of a kind."""
+    for test in ROOT.glob("tests/**/*.py"):
+        text = test.read_text()
+        calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)] if "document_support" in text else []
+        for call in calls:
+            name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+            page, *given = [each.value for each in call.args if isinstance(each, ast.Constant)] or [""]
+            if name == "blocks" and len(given) == 1:
+                yield page, given[0], ""
+            elif name in ("block", "commands") and given:
+                yield page, given[1] if len(given) > 1 else {"block": "sh", "commands": ""}[name], given[0]
+
+
+def untested_commands():
+    """A block of commands is taken from its page by a test, quotes a file of the tree, or says why it cannot be."""
+    tested = set(taken_blocks())
+    quoted = {(ROOT / source).read_text() for _, source in WHOLE}
+    for document in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]:
+        page, text = str(document.relative_to(ROOT)), document.read_text()
+        for found in FENCE.finditer(text):
+            _, kind, block, behind = found.groups()
+            commands = kind in ("sh", "bash", "console") or (kind == "" and COMMAND.search(textwrap.dedent(block)))
+            taken = any((page, kind) == (where, of) and words in textwrap.dedent(block) for where, of, words in tested)
+            if commands and not taken and block not in quoted and not behind.strip().startswith(EXCUSE):
+                line = text.count("\n", 0, found.start()) + 1
+                yield f"{page}:{line}: no test takes this block of commands from the page"
+
+
 def broken_links():
     for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", document.read_text()):
@@ -58,7 +92,7 @@ def broken_links():
 
 
 def main():
-    faults = [*wrong_quotes(), *untested_examples(), *broken_links()]
+    faults = [*wrong_quotes(), *untested_examples(), *untested_commands(), *broken_links()]
     print("\n".join(faults), end="\n" if faults else "")
     return 1 if faults else 0
 

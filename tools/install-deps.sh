@@ -10,7 +10,7 @@ declare -A packages=(
     libvectorscan-dev libboost1.81-dev libboost-json1.81-dev libsimdjson-dev libfyaml-dev libfmt-dev
     libsodium-dev libsqlite3-dev libpq-dev libssl-dev libcli11-dev libmimalloc-dev libpcre2-dev libicu-dev
     zlib1g-dev libbrotli-dev libzstd-dev libnats-dev libqrencode-dev esbuild gzip"
-  [test]="libgtest-dev libgmock-dev python3 python3-yaml openssl sqlite3 postgresql g++ nodejs npm passwd util-linux systemd chromium
+  [test]="libgtest-dev libgmock-dev python3 python3-yaml openssl sqlite3 curl jq postgresql g++ nodejs npm passwd util-linux systemd chromium
     dpkg-dev prometheus nats-server buildah mmdebstrap"
   [bench]="libsqlite3-dev libre2-dev"
   [deb]="dpkg-dev binutils"
@@ -28,7 +28,7 @@ stood_in() {
     libvectorscan-dev) pkg-config --exists libhs 2>/dev/null ;;  # libhyperscan-dev: same API, and they conflict
     nodejs) command -v node >/dev/null ;;
     npm) command -v npm >/dev/null ;;
-    esbuild | chromium | nats-server) command -v "$1" >/dev/null ;;
+    esbuild | chromium | nats-server | curl | jq) command -v "$1" >/dev/null ;;
     *) false ;;
   esac
 }

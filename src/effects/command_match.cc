@@ -145,7 +145,8 @@ class Matching {
         out = both(out, present(wanted));
         continue;
       }
-      const Match found = is_flag(wanted) ? skip_to_flag(wanted, at) : skip_to_word(wanted, at);
+      const Match found =
+          is_flag(wanted) ? skip_to_flag(wanted, at) : skip_to_word(wanted, at, i == 1);
       out = both(out, found);
       if (out == Match::No) return out;
       ++at;
@@ -154,7 +155,11 @@ class Matching {
   }
 
   // The next word that is no option. An option that the profile does not know may have a value.
-  Match skip_to_word(const std::string& wanted, std::size_t& at) {
+  // The first word may be another spelling of the subcommand.
+  Match skip_to_word(const std::string& wanted, std::size_t& at, bool first = false) {
+    const auto is_wanted = [&](const std::string& value) {
+      return value == wanted || (first && is_spelling(value, wanted));
+    };
     bool unclear = false;
     while (at < words_.size()) {
       const Word& word = words_[at];
@@ -171,13 +176,11 @@ class Matching {
         ++at;
         continue;
       }
-      const Match match =
-          fits_word(word, restrictive_, [&](const std::string& value) { return value == wanted; });
+      const Match match = fits_word(word, restrictive_, is_wanted);
       if (match != Match::No || !unclear) return match;
       // It may have been the value of the option before it.
       if (at + 1 < words_.size()) {
-        const Match next = fits_word(words_[at + 1], restrictive_,
-                                     [&](const std::string& value) { return value == wanted; });
+        const Match next = fits_word(words_[at + 1], restrictive_, is_wanted);
         if (next != Match::No) {
           ++at;
           return Match::Unknown;
@@ -186,6 +189,12 @@ class Matching {
       return Match::No;
     }
     return Match::No;
+  }
+
+  // A beginning is one of several, or of a later release: it helps no rule that allows.
+  bool is_spelling(std::string_view value, std::string_view wanted) const {
+    return subcommand_alias(program_, value) == subcommand_alias(program_, wanted) ||
+           (restrictive_ && begins_subcommand(program_, value, wanted));
   }
 
   Match skip_to_flag(const std::string& wanted, std::size_t& at) {

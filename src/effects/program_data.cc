@@ -1,4 +1,5 @@
 // What is known about programs, as data for people and programs (RU-31).
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "effects/profiles.h"
@@ -79,7 +80,9 @@ json::array programs_json(std::string_view program) {
   }
   for (const Subcommand& row : subcommands()) {
     if (!program.empty() && program != row.program) continue;
-    each_word(row.names, [&](std::string_view name) {
+    std::string names(row.names);
+    std::ranges::replace(names, ',', ' ');
+    each_word(names, [&](std::string_view name) {
       rows.push_back(json::object{{"program", row.program},
                                   {"subcommand", name},
                                   {"class", row.effect_class},

@@ -460,23 +460,30 @@ constexpr auto kSubcommands = std::to_array<Subcommand>({
      "process.exec"},
 
     {"npm",
-     "install i in add ci update up upgrade dedupe ddp link ln exec x create init rebuild it cit",
+     "install,i,in,ins,inst,insta,instal,isnt,isnta,isntal,isntall,add "
+     "ci,clean-install,cleanInstall,ic,install-clean,installClean,isntall-clean,isntallClean "
+     "update,u,up,upgrade,udpate dedupe,ddp link,ln exec,x init,create,innit rebuild,rb "
+     "install-test,installTest,it "
+     "install-ci-test,installCiTest,cit,clean-install-test,cleanInstallTest,sit",
      "package.install"},
-    {"npm", "publish unpublish deprecate dist-tag", "package.publish"},
+    {"npm", "publish unpublish deprecate undeprecate dist-tag,distTag,dist-tags,distTags",
+     "package.publish"},
     {"npm",
-     "ls list ll la view info show v outdated why explain search s find root prefix bin help fund "
-     "ping whoami doctor "
-     "completion docs query sbom",
+     "ls,list ll,la view,info,show,v outdated explain,why search,s,se,find root prefix bin "
+     "help,hlep fund ping whoami doctor completion docs query sbom",
      "none"},
-    {"pnpm", "install i add update up upgrade dlx exec create import link fetch",
+    {"npm", "run,run-script,runScript,rum,urn test,tst,t uninstall,unlink,remove,rm,r,un config,c",
+     "process.exec"},
+    {"pnpm", "install,i add update,up,upgrade dlx exec create import link,ln fetch install-test,it",
      "package.install"},
     {"pnpm", "publish", "package.publish"},
-    {"pnpm", "ls list ll la why outdated root bin help licenses", "none"},
+    {"pnpm", "ls,list ll,la why outdated root bin help licenses", "none"},
+    {"pnpm", "run,run-script test,tst,t remove,rm,uninstall,un,uni", "process.exec"},
     {"yarn", "install add up upgrade dlx create import link global upgrade-interactive",
      "package.install"},
     {"yarn", "publish", "package.publish"},
     {"yarn", "list info why outdated help versions", "none"},
-    {"bun", "install i add update link create x", "package.install"},
+    {"bun", "install,i add,a update link create x", "package.install"},
     {"bun", "publish", "package.publish"},
     {"bun", "outdated help", "none"},
     {"pip", "install download wheel", "package.install"},
@@ -675,6 +682,37 @@ void each_word(std::string_view text, char separator, const Each& each) {
   }
 }
 
+struct KnownSubcommand {
+  const Subcommand* row = nullptr;
+  std::string_view name;  // the first of its spellings
+};
+
+KnownSubcommand known_subcommand(std::string_view program, std::string_view name) {
+  using Key = std::pair<std::string_view, std::string_view>;
+  static const std::map<Key, KnownSubcommand> kByName = [] {
+    std::map<Key, KnownSubcommand> out;
+    for (const Subcommand& row : kSubcommands) {
+      each_word(row.names, ' ', [&](std::string_view spellings) {
+        const std::string_view first = spellings.substr(0, spellings.find(','));
+        each_word(spellings, ',', [&](std::string_view one) {
+          out.emplace(Key(row.program, one), KnownSubcommand{&row, first});
+        });
+      });
+    }
+    return out;
+  }();
+  const Key key(program_alias(program), name);
+  const auto found = kByName.lower_bound(key);
+  const KnownSubcommand unknown{.name = name};
+  if (found == kByName.end()) return unknown;
+  if (found->first == key) return found->second;
+  // A beginning does what the whole does, and is never taken for something harmless.
+  const auto& [other, spelling] = found->first;
+  const bool begins = other == key.first && begins_subcommand(other, name, spelling);
+  const Subcommand& row = *found->second.row;
+  return begins && row.effect_class != "none" ? KnownSubcommand{&row, name} : unknown;
+}
+
 std::vector<Option> read_option_groups(std::string_view options) {
   std::vector<Option> out;
   each_word(options, ' ', [&](std::string_view group) {
@@ -732,18 +770,17 @@ const Program* find_program(std::string_view name) {
   return found == kByName.end() ? nullptr : found->second;
 }
 
+bool begins_subcommand(std::string_view program, std::string_view beginning,
+                       std::string_view name) {
+  return program == "npm" && !beginning.empty() && name.starts_with(beginning);
+}
+
 const Subcommand* find_subcommand(std::string_view program, std::string_view name) {
-  static const std::map<std::pair<std::string_view, std::string_view>, const Subcommand*> kByName =
-      [] {
-        std::map<std::pair<std::string_view, std::string_view>, const Subcommand*> out;
-        for (const Subcommand& row : kSubcommands) {
-          each_word(row.names, ' ',
-                    [&](std::string_view one) { out.emplace(std::pair(row.program, one), &row); });
-        }
-        return out;
-      }();
-  const auto found = kByName.find(std::pair(program_alias(program), name));
-  return found == kByName.end() ? nullptr : found->second;
+  return known_subcommand(program, name).row;
+}
+
+std::string_view subcommand_alias(std::string_view program, std::string_view name) {
+  return known_subcommand(program, name).name;
 }
 
 const std::vector<Option>& options_of(std::string_view options) {

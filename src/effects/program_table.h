@@ -57,10 +57,10 @@ struct Option {
   char meaning = ' ';
 };
 
-// A subcommand of git or of a package manager.
+// Subcommands of git or of a package manager.
 struct Subcommand {
   std::string_view program;
-  std::string_view names;
+  std::string_view names;  // with spaces between them; `install,i` is one in two spellings
   std::string_view effect_class;
   std::string_view options = "";
   bool complete = false;
@@ -73,6 +73,10 @@ std::span<const Subcommand> subcommands();
 const Program* find_program(std::string_view name);
 std::string_view program_alias(std::string_view name);
 const Subcommand* find_subcommand(std::string_view program, std::string_view name);
+// `i` of npm is `install`. A name without a row is itself.
+std::string_view subcommand_alias(std::string_view program, std::string_view name);
+// npm takes the beginning of a name for the name, where no other begins so: `npm publ`.
+bool begins_subcommand(std::string_view program, std::string_view beginning, std::string_view name);
 
 // The options of a row. The result lives forever.
 const std::vector<Option>& options_of(std::string_view options);

@@ -5,7 +5,7 @@ import shlex
 import unittest
 
 from approvals_support import ApprovalsTest, Held
-from document_support import blocks
+from document_support import block
 
 
 class Questions(ApprovalsTest):
@@ -48,7 +48,7 @@ class Questions(ApprovalsTest):
     # AP-25: as docs/approvals.md says; at a terminal the passphrase is typed, and here a file has it.
     def test_a_question_is_listed_and_answered_as_the_page_says(self):
         held, question = self.ask()
-        shown = next(text for text in blocks("docs/approvals.md", "") if "--kind question" in text).splitlines()
+        shown = block("docs/approvals.md", "--kind question", "").splitlines()
         (listing, first, second), answer, last = shown[:3], shown[3], shown[-1]
         id = question["request_id"]
         listed = self.good(*shlex.split(listing)[2:]).out.splitlines()

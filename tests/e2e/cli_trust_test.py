@@ -4,15 +4,14 @@ import base64
 import hashlib
 import json
 import os
-import pathlib
 import re
 import stat
 import unittest
 
 from cli_support import CliTest
+from document_support import blocks
 
 AGENT = "deploy-bot"
-DOCUMENT = pathlib.Path(__file__).parent.parent.parent / "docs" / "autonomy.md"
 
 
 def hashed(record):
@@ -236,10 +235,9 @@ class Trust(CliTest):
 
     # TR-15 TR-20 TR-21
     def test_the_examples_of_the_document_are_what_happens(self):
-        text = DOCUMENT.read_text()
-        blocks = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
-        self.assertEqual(len(blocks), 3)
-        for block in blocks:
+        shown_on_page = blocks("docs/autonomy.md", "console")
+        self.assertEqual(len(shown_on_page), 3)
+        for block in shown_on_page:
             for command in re.split(r"^\$ sallyport ", block, flags=re.MULTILINE)[1:]:
                 words, _, wanted = command.partition("\n")
                 shown = self.good(*words.split()).out

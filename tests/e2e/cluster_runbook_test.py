@@ -14,6 +14,7 @@ import unittest
 import yaml
 
 from cli_support import BIN
+from document_support import DocumentTest, blocks
 from mcp_support import FAKE
 from postgresql_support import PROGRAMS, Postgresql
 from serve_support import ServeTest
@@ -29,10 +30,6 @@ serve:
     - name: fake
       command: ["{python}", "{fake}"]
 """
-
-
-def blocks(text, language):
-    return re.findall(rf"^```{language}\n(.*?)^```", text, re.S | re.M)
 
 
 class Shell:
@@ -102,14 +99,32 @@ class ClusterRunbookTest(ServeTest):
         self.addCleanup(subprocess.run, [self.folder / "bin" / "pg_ctl", "-s", "-D", standby / "data", "-m", "immediate", "stop"],
                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(shell.end)
-        runbook = (ROOT / "docs" / "cluster.md").read_text()
-        lines = [line for block in blocks(runbook, "sh") for line in block.splitlines() if line]
+        lines = [line for block in blocks("docs/cluster.md", "sh") for line in block.splitlines() if line]
         self.assertGreater(len(lines), 30)
         for line in lines:
             code, said = shell.run(line)
             ends = (code != 0) == line.endswith("# refused")
             # `doctor` also finds what this machine lacks; `wait` tells how a gateway ended.
             self.assertTrue(ends or "doctor" in line or "wait" in line, f"{line}: {code} {said}")
+
+
+@unittest.skipIf(PROGRAMS is None, "postgresql is not installed")
+class SettingUp(DocumentTest):
+    # SC-4 (partly), SC-10 (partly)
+    def test_tables_are_made_by_their_owner_and_a_file_moves_into_them(self):
+        database = Postgresql()
+        self.addCleanup(database.stop)
+        self.env.update(PATH=f"{PROGRAMS}:{self.env['PATH']}", PGHOST=str(database.folder), PGUSER="owner")
+        self.shell("createdb audit\n" + self.block("docs/cluster.md", "psql audit -c 'CREATE ROLE", ""))
+        self.make_ledger()
+
+        def here(text):
+            return re.sub(r"postgresql://(\w+)@\S+", rf'"postgresql:///audit?user=\1&host={database.folder}"', text)
+        self.shell(here(self.block("docs/cluster.md", "ledger move --to", "")))
+        self.write("shared.yaml", here(self.block("docs/cluster.md", "postgresql://gateway@", "yaml")))
+        self.assertIn("verified", self.shell("sallyport ledger verify --config shared.yaml"))
+        self.assertIn("outside of the project", self.shell("sallyport ledger show call-00001 --config shared.yaml"))
+        self.assertIn("permission denied", self.shell("psql -U gateway audit -c 'DELETE FROM sallyport.entries' 2>&1 || true"))
 
 
 @unittest.skipIf(PROGRAMS is None, "postgresql is not installed")

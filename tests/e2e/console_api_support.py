@@ -1,6 +1,7 @@
 """A gate with people of every role, asked over its HTTP API."""
 import hashlib
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import time
 import unittest
 
 from cli_support import BIN
+from document_support import at_terminal
 import npm_peers
 from serve_support import ServeTest, Session
 
@@ -15,6 +17,7 @@ CHECK = pathlib.Path(__file__).with_name("openapi_check.mjs")
 SCHEMAS = npm_peers.Peers("ajv", {"ajv": "8.20.0"})
 SERVER = pathlib.Path(__file__).with_name("mcp_effects_server.py")
 ROOT = "/api/v1/"
+PASSPHRASE = "correct horse battery"
 PEOPLE = {"viewer": ["viewer"], "approver": ["approver", "viewer"], "auditor": ["auditor", "viewer"], "controller": ["controller", "viewer"]}
 TOKENS = {role: f"token-of-{role}-0123456789" for role in PEOPLE}
 
@@ -103,6 +106,17 @@ class ApiTest(ServeTest):
                               cwd=self.folder, timeout=60)
         self.said_to_errors = done.stderr
         return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def other_machine(self, name):
+        """The environment of a machine that has only the approver key of a person, and the public key."""
+        there = self.environment(SALLYPORT_DATA_DIR=self.folder / "other")
+        there["PATH"] = f"{os.path.dirname(os.path.realpath(BIN))}:{there['PATH']}"
+        made, _ = at_terminal(f"sallyport approvals init --name {name} --json", [("passphrase", PASSPHRASE), ("once more", PASSPHRASE)], env=there, cwd=self.folder)
+        return there, json.loads(made)["key"]
+
+    def sign_there(self, there, script):
+        """What a script prints that signs for a controller, and what stands on the terminal."""
+        return at_terminal(script, [("passphrase of user:controller", PASSPHRASE)], env=there, cwd=self.folder)
 
     def make_key(self, name):
         """An approver key; its file, the file of its passphrase, and the public key."""

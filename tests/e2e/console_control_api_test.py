@@ -6,15 +6,17 @@ import sys
 import unittest
 
 from cli_support import BIN
-from console_api_support import ApiTest
+from console_api_support import PASSPHRASE, ApiTest
+from document_support import block
 from mcp_support import FAKE
 from serve_support import Session
 
 
 class Agents(ApiTest):
-    def trained(self, calls=22):
+    def trained(self, calls=22, public=None):
         """A gate whose agent has a good record under a policy that lets it act with approval."""
-        self.key, self.words, public = self.make_key("user:controller")
+        if public is None:
+            self.key, self.words, public = self.make_key("user:controller")
         self.keys = {"controller": public}
         session = self.start(self.policy(keys=self.keys))
         for number in range(calls):
@@ -89,6 +91,19 @@ class Agents(ApiTest):
         # The gate believes it: the next call runs by itself. So does whoever checks the chain.
         self.assertEqual(Session(self.server).said("write_file", {"path": "after.txt", "text": "hi"}), "written")
         self.assertTrue(self.told("trust", "verify", "--reviewers", self.file)[0]["verified"], self.said_to_errors)
+
+    # CO-58 (partly): as docs/console.md says, with the key on another machine, and the passphrase typed there.
+    def test_a_statement_is_signed_on_another_machine_as_the_page_says(self):
+        there, public = self.other_machine("user:controller")
+        agent = self.trained(1, public=public)
+        self.write("statement.json", json.dumps(self.statement(agent)))
+        printed, shown = self.sign_there(there, block("docs/console.md", "trust sign", "bash"))
+        self.assertIn(f"trust.promote of {agent}: act_with_approval to act_auto", shown)
+        self.assertNotIn(PASSPHRASE, shown)
+        self.assertEqual(self.get(f"agents/{agent}")["tier"], "act_with_approval")
+        status, _, said = self.api("POST", f"agents/{agent}/tier", json.loads(printed), role="controller")
+        self.assertEqual(status, 200, said)
+        self.assertEqual(self.get(f"agents/{agent}")["tier"], "act_auto")
 
     def test_trust_sign_signs_only_for_its_own_name(self):
         agent = self.trained(1)

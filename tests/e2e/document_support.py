@@ -1,25 +1,61 @@
 """Blocks of the documents, and a shell that runs them as they are written."""
+import fcntl
 import os
 import pathlib
+import pty
+import re
+import select
 import subprocess
+import termios
+import textwrap
 
 import npm_peers
 from cli_support import BIN, CliTest
 
+PATIENCE = 60
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def blocks(page, kind):
-    found, open_kind, lines = [], None, []
-    for line in (ROOT / page).read_text().splitlines():
-        if not line.startswith("```"):
-            lines.append(line)
-        elif open_kind is None:
-            open_kind, lines = line[3:], []
-        else:
-            found += ["\n".join(lines) + "\n"] if open_kind == kind else []
-            open_kind = None
-    return found
+    """All blocks of a kind. `tools/check_docs.py` reads these calls: a block of commands that no test takes is a fault of the tree."""
+    found = re.findall(r"^( *)```(\w*)\n(.*?)^\1```$", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
+    return [textwrap.dedent(text) for _, of, text in found if of == kind]
+
+
+def block(page, words, kind="sh"):
+    """The one block of a page with these words."""
+    found = [text for text in blocks(page, kind) if words in text]
+    assert len(found) == 1, f"{page}: {len(found)} blocks with `{words}`"
+    return found[0]
+
+
+def pattern(shown):
+    """What a page shows, as a pattern: `...` stands for what differs from run to run."""
+    return "^" + ".*".join(map(re.escape, shown.split("..."))) + "$"
+
+
+def at_terminal(script, questions, **options):
+    """Runs a script at a terminal and types an answer to each question when it stands there; what was printed, and what stood there."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(["bash", "-euo", "pipefail", "-c", script], stdin=slave, stdout=subprocess.PIPE, stderr=slave, text=True, start_new_session=True,
+                               preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), **options)
+    os.close(slave)
+    shown = ""
+    try:
+        for question, answer in questions:
+            begin = len(shown)
+            while question not in shown[begin:]:
+                assert select.select([master], [], [], PATIENCE)[0], f"{script}: does not ask `{question}`: {shown}"
+                shown += os.read(master, 65536).decode()
+            os.write(master, f"{answer}\n".encode())
+        printed = process.communicate(timeout=PATIENCE)[0]
+    except OSError:  # it has ended
+        raise AssertionError(f"{script}: does not ask `{question}`: {shown}") from None
+    finally:
+        os.close(master)  # a script that still waits for an answer ends
+        process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, f"{script}: {printed}{shown}"
+    return printed, shown
 
 
 class DocumentTest(CliTest):
@@ -37,12 +73,8 @@ class DocumentTest(CliTest):
         self.assertEqual(done.returncode, code, f"{script}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
         return done.stdout
 
-    def block(self, page, words, kind="sh"):
-        """The one block of a page with these words."""
-        found = [text for text in blocks(page, kind) if words in text]
-        self.assertEqual(len(found), 1, f"{page}: {words}")
-        return found[0]
+    block = staticmethod(block)
 
     def commands(self, page, words, kind=""):
         """The commands of a block that also shows what they print."""
-        return [line.removeprefix("$ ") for line in self.block(page, words, kind).splitlines() if line.startswith("$ ")]
+        return re.findall(r"^\$ ((?:.*\\\n)*.*)", self.block(page, words, kind), re.MULTILINE)

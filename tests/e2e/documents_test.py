@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Recipes of the documents, run as they are written."""
 import json
+import os
+import pwd
 import re
 import shlex
 import subprocess
@@ -10,7 +12,7 @@ import unittest
 
 import npm_peers
 from cli_support import BIN
-from document_support import ROOT, DocumentTest, blocks
+from document_support import ROOT, DocumentTest, at_terminal, blocks
 from mcp_peers_test import PEERS
 from mcp_support import FAKE, LEGACY
 
@@ -98,10 +100,11 @@ class Documents(DocumentTest):
 
     # A minute of approvals: register, see what waits, answer.
     def test_the_minute_of_approvals(self):
-        words = self.write("words", "correct horse battery\n")
-        words.chmod(0o600)
-        # At a terminal the passphrase is typed; here a file has it.
-        self.shell(self.block("docs/approvals.md", "$ sallyport approvals init --register", "").splitlines()[0].removeprefix("$ ") + f" --passphrase-file {words}")
+        me = pwd.getpwuid(os.geteuid()).pw_name
+        page = self.block("docs/approvals.md", "$ sallyport approvals init --register", "").replace("ada", me).replace("~/.local/state/sallyport", str(self.data))
+        command, first, again, *made = page.splitlines()
+        printed, _ = at_terminal(command.removeprefix("$ "), [(first, "correct horse"), (again, "correct horse")], env=self.env, cwd=self.folder)
+        self.assertEqual(printed.splitlines(), made)
         policy = self.write("ask.yaml", "version: 1\nautonomy: {tier: act_with_approval}\n")
         gate = subprocess.Popen([BIN, "mcp", "--policy", policy, "--name", "fake", "--", sys.executable, FAKE], env=self.env, cwd=self.folder, text=True,
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -111,14 +114,17 @@ class Documents(DocumentTest):
                         {"method": "notifications/initialized"}, {"id": 2, "method": "tools/call", "params": {"name": "echo", "arguments": {"message": "hi"}}}):
             gate.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
             gate.stdin.flush()
-        console = [line.removeprefix("$ ") for line in self.block("docs/approvals.md", "$ sallyport approvals approve", "").splitlines() if line.startswith("$")]
+        answering = self.block("docs/approvals.md", "$ sallyport approvals approve", "").replace("ada", me)
+        console = [line.removeprefix("$ ") for line in answering.splitlines() if line.startswith("$")]
         self.assertEqual([line.split()[2] for line in console], ["list", "show", "approve"])
         end = time.monotonic() + 60
         while "pending" not in self.shell(console[0] + " 2>&1 || true") and time.monotonic() < end:
             time.sleep(0.1)
         request = re.search(r"apr_\S+", self.shell(console[0]))[0]
         self.assertIn("echo", self.shell(console[1].replace("apr_019a...", request[:-4])))
-        self.shell(console[2].replace("apr_019a...", request[:-4]) + f" --passphrase-file {words}")
+        approve, asked, approved = answering.replace("apr_019a...", request).splitlines()[-3:]
+        printed, _ = at_terminal(approve.removeprefix("$ "), [(asked, "correct horse")], env=self.env, cwd=self.folder)
+        self.assertEqual(printed.strip(), approved)
         answer = next(json.loads(line) for line in gate.stdout if json.loads(line).get("id") == 2)
         self.assertEqual(answer["result"]["content"][0]["text"], "hi")
 
@@ -140,7 +146,7 @@ class Documents(DocumentTest):
         notes.mkdir()
         text = blocks("docs/serve.md", "yaml")[0].replace("/var/lib/sallyport", str(self.data)).replace("/srv/notes", str(notes)).replace(":8765", ":0")
         self.write("sallyport.yaml", text)
-        console = next(text for text in blocks("docs/serve.md", "") if "$ sallyport serve --config" in text)
+        console = self.block("docs/serve.md", "$ sallyport serve --config", "")
         serve = next(line for line in console.splitlines() if "sallyport serve" in line).removeprefix("$ ").split()
         server = subprocess.Popen([*serve, "--json"], env=self.env, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         for close in (server.wait, server.kill, server.stdout.close):

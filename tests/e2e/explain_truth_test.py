@@ -61,6 +61,13 @@ class ExplainTruth(RecordedCalls):
         self.assertEqual(self.good("policy", "show", wanted).out, text)
         self.refused(1, "policy", "show", "sha256:" + "0" * 64)
 
+    # RU-20 (partly): the line named neither the rule nor what happened to it.
+    def test_the_tail_of_the_ledger_names_a_rule_that_has_expired(self):
+        policy = self.write("p.yaml", "version: 1\nautonomy: {tier: act_auto}\nrules:\n"
+                            "  - {id: last-week, then: deny, when: {tool: echo}, expires: 2026-01-01T00:00:00Z}\n")
+        self.run_calls(policy, ("echo", {"message": "a"}))
+        self.assertIn("rule_expired: last-week", self.good("ledger", "tail", "--topic", "rules").out)
+
     # WB-7
     def test_a_kept_policy_that_extends_another_loads_with_its_hash(self):
         base = self.write("base.yaml", "version: 1\nautonomy: {tier: act_auto}\nrules:\n  - {id: a, then: deny, when: {tool: x}}\n")
@@ -93,6 +100,11 @@ class ExplainTruth(RecordedCalls):
         self.assertEqual([hole["detector"] for hole in seen["holes"]], ["aws_access_key_id"])
         self.assertEqual(seen["recorded"]["outcome"], "blocked")
         self.assertTrue(self.cli("policy", "explain", call).out.startswith("undecided: input_redacted; /message lost aws_access_key_id"))
+        # The policy had no hash, and was said to be another one.
+        self.assertTrue(seen["recorded"]["same_policy"])
+        other = self.write("q.yaml", policy.read_text().replace("id: aws", "id: keys"))
+        for named, options in ((policy, ()), (other, ("--policy", other))):
+            self.assertEqual(self.explain(call, *map(str, options))["policy"]["hash"], self.good("policy", "check", named, "--json").json()["hash"])
 
     # WB-26 WB-33 WB-38
     def test_a_redacted_call_is_decided_where_every_word_or_no_word_of_the_form_hits(self):

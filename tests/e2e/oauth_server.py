@@ -61,6 +61,12 @@ class Listener(ThreadingHTTPServer):
         return [dict(urllib.parse.parse_qsl(body)) for seen, _, body in self.seen if seen == path]
 
 
+def client_of(http):
+    """Who names itself in the header, as the form has it."""
+    kind, _, said = http.headers.get("Authorization", "").partition(" ")
+    return {"client_id": base64.b64decode(said).decode().split(":")[0]} if kind == "Basic" else {}
+
+
 class Authority(Listener):
     def __init__(self, port=0):
         super().__init__(port)
@@ -92,7 +98,7 @@ class Authority(Listener):
         if path == "/authorize":
             return self.authorize(http, query)
         if path == "/token":
-            return self.give(http, dict(urllib.parse.parse_qsl(body)))
+            return self.give(http, {**client_of(http), **dict(urllib.parse.parse_qsl(body))})
         return http.say(200 if path == "/revoke" else 404)
 
     def authorize(self, http, query):

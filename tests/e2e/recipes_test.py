@@ -17,6 +17,15 @@ class Recipes(DocumentTest):
     def verifier_key(self):
         return self.shell("sallyport keys show | tail -n 1 | cut -d' ' -f1").strip()
 
+    # What `make` would build is the program that is tested. `make test` runs this test.
+    def test_make_run_shows_the_demo_and_an_agent(self):
+        run, test = self.block("README.md", "make run").splitlines()
+        (self.folder / "examples").symlink_to(ROOT / "examples")
+        shown = self.shell(run.replace("make run", f"make -f {ROOT}/Makefile --old-file build run"))
+        for words in ("1. ten calls", "6. one byte of a copy of the file is changed", "$ sallyport agent run", "agent:tidy"):
+            self.assertIn(words, shown)
+        self.assertIn("tools/run-tests.sh", self.shell(test.replace("make test", f"make -f {ROOT}/Makefile --dry-run test")))
+
     def test_the_tool_server_of_the_readme_behind_the_gate(self):
         PEERS.need()
         notes = self.home / "notes"
@@ -46,6 +55,26 @@ class Recipes(DocumentTest):
         self.assertRegex(shown, "finished|done|tidy")
         self.assertIn("agent:tidy", self.shell("sallyport ledger calls"))
         self.assertIn("tool_execution_started", self.shell(self.block("docs/events.md", "ledger show --kind event")))
+
+    def test_completion_of_the_command_line_page(self):
+        self.shell("mkdir -p ~/.config/fish/completions ~/.zfunc")
+        self.assertIn("sallyport", self.shell(self.block("docs/cli.md", "sallyport completion bash", "") + "complete -p sallyport"))
+        for name in (".config/fish/completions/sallyport.fish", ".zfunc/_sallyport"):
+            self.assertIn("ledger", (self.home / name).read_text(), name)
+
+    def test_a_receipt_is_checked_as_the_page_about_the_library_says(self):
+        self.make_ledger()
+        verify = self.block("docs/embedding.md", "sallyport verify receipt.json").replace("VKEY", self.verifier_key())
+        self.assertTrue(self.shell(f"sallyport ledger receipt call-00001 --out receipt.json\n{verify}").endswith("verified\n"))
+
+    # CG-57 (partly)
+    def test_grants_are_issued_narrowed_and_revoked_as_the_page_says(self):
+        for name, text in re.findall(r"as `([\w.]+)`:\n\n```json\n(.*?)```", (ROOT / "docs/grants.md").read_text(), re.DOTALL):
+            self.write(name, text)
+        scripts = blocks("docs/grants.md", "sh")
+        self.assertEqual(len(scripts), 5)
+        for script in scripts:
+            self.shell(script)
 
     def test_filters_of_records(self):
         self.make_ledger()
@@ -85,9 +114,9 @@ class Recipes(DocumentTest):
         kept = self.block("docs/operations.md", "ledger checkpoint > kept.note")
         self.assertIn("verified", self.shell(kept))
         key = self.verifier_key()
-        for words in ("ledger verify log.jsonl", "verify --consistency proof.11"):
+        for script in (self.block("docs/operations.md", "ledger verify log.jsonl"), self.block("docs/operations.md", "verify --consistency proof.11")):
             # Only sizes at which a commit ended have a checkpoint: here that is 99.
-            script = self.block("docs/operations.md", words).replace("VKEY", key).replace("11 100", "11 99").replace("proof.100", "proof.99")
+            script = script.replace("VKEY", key).replace("11 100", "11 99").replace("proof.100", "proof.99")
             self.assertIn("verified", self.shell(script))
 
     def test_keys_erasing_holds_and_pruning_of_operations(self):
@@ -176,6 +205,12 @@ class Recipes(DocumentTest):
         for line in self.block("docs/coding-agents.md", "$ sallyport init --agent claude-code", "").splitlines()[2:]:
             self.assertIn(line.strip(), shown)
         self.assertIn("hook of claude-code", self.shell("sallyport doctor || true"))
+
+    # The page showed a word that the doctor does not say.
+    def test_the_doctor_says_that_codex_does_not_trust_the_hook(self):
+        self.shell("sallyport init --agent codex")
+        command, _, shown = self.block("docs/coding-agents.md", "hook of codex", "").splitlines()
+        self.assertIn(shown, self.shell(f"! {command.removeprefix('$ ')}").splitlines())
 
     def test_calls_are_backtested_as_the_page_says(self):
         self.make_ledger()

@@ -3,15 +3,19 @@
 import json
 import pathlib
 import platform
+import shutil
 import subprocess
 import sys
 import unittest
 
 import npm_peers
 from coding_agents_peers_test import CLAUDE
-from document_support import DocumentTest
+from document_support import DocumentTest, pattern
+from documents_test import INSPECTOR
 from mcp_peers_test import PEERS
+from oauth_server import Authority, Guarded
 from serve_support import PATIENCE
+from token_authority import TokenAuthority
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "independent"))
 
@@ -55,6 +59,53 @@ class ServerRecipes(DocumentTest):
         url = json.loads(server.stdout.readline())["url"]
         self.assertEqual(next(line for line in server.stderr if "warning" in line).strip(), warning)
         self.assertEqual(self.shell(asked.removeprefix("$ ").replace("http://127.0.0.1:8765", url.removesuffix("/mcp"))).strip(), answer)
+
+    def offered(self, listener):
+        self.addCleanup(listener.stop)
+        return listener
+
+    def test_a_person_logs_in_as_the_page_says(self):
+        authority = self.offered(Authority())
+        server = self.offered(Guarded(authority, ["wiki:read", "offline_access"]))
+        state = self.home / ".local/state/sallyport"
+
+        def here(text):
+            return text.replace("https://wiki.example.com", server.origin).replace("https://login.example.com", authority.origin)
+        env = {name: value for name, value in self.env.items() if name != "SALLYPORT_DATA_DIR"}
+        self.env = {**env, "BROWSER": f"{sys.executable} {pathlib.Path(__file__).with_name('oauth_browser.py')}"}
+        settings = json.loads(here(self.block("docs/mcp.md", '"wiki"', "json")))["mcpServers"]["wiki"]
+        gate = " ".join([settings["command"], *settings["args"]])
+        asked = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in ASKED)
+        refused = here(self.block("docs/mcp.md", "asks for a login; run", "")).strip()
+        self.assertIn(refused, self.shell(f"{gate} 2>&1 || true", stdin=asked).splitlines())
+        command, *shown = here(self.block("docs/mcp.md", "$ sallyport mcp login", "")).splitlines()
+        said = self.shell(f"{command.removeprefix('$ ')} 2>&1").splitlines()
+        shown = "\n".join(shown).replace("2026-11-15T13:00:00.000000Z", "...").replace("/home/dana/.local/state/sallyport", str(state)).replace("7d0c", "").splitlines()
+        self.assertEqual(len(said), len(shown), said)
+        for line, wanted in zip(said, shown):
+            self.assertRegex(line, pattern(wanted))
+        self.assertIn('"echo"', self.shell(gate, stdin=asked))
+
+    @unittest.skipIf(shutil.which("openssl") is None, "openssl signs the tokens of this test")
+    def test_an_agent_comes_with_a_token_of_the_authorization_server(self):
+        PEERS.need()
+        INSPECTOR.need()
+        (self.folder / "node_modules").symlink_to(PEERS.modules)
+        (self.folder / "notes").mkdir()
+        authority = self.offered(TokenAuthority(self.folder))
+        there = "https://login.example.com/realms/agents"
+        config = self.block("docs/serve.md", f"issuer: {there}", "yaml").replace(there, authority.origin).replace(":8765", ":0").replace("/srv/notes", str(self.folder / "notes"))
+        server = subprocess.Popen(["sallyport", "serve", "--json", "--config", self.write("sallyport.yaml", config)], executable=self.programs / "sallyport", text=True,
+                                  env=self.env, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        for close in (server.wait, server.kill, server.stdout.close):
+            self.addCleanup(close)
+        url = json.loads(server.stdout.readline())["url"]
+        token, ask = self.commands("docs/serve.md", "jq -r .access_token")
+        ask = ask.replace("npx @modelcontextprotocol/inspector --cli https://gate.example.com/mcp", f"{INSPECTOR.modules}/.bin/mcp-inspector --cli --connect-timeout 120000 {url}")
+        tools = json.loads(self.shell(f"{token.replace(there, authority.origin)}\n{ask}"))["tools"]
+        self.assertIn("read_text_file", [tool["name"] for tool in tools])
+        self.assertEqual(authority.forms("/token")[0]["resource"], "https://gate.example.com/mcp")
+        self.assertNotEqual(self.shell(f"TOKEN=none\n{ask} 2>&1 || echo refused").count("refused"), 0)
 
     # SC-55
     def test_witnesses_are_set_up_and_asked_as_the_page_says(self):

@@ -5,12 +5,14 @@ import json
 import os
 import pathlib
 import pwd
+import re
 import shutil
 import signal
 import subprocess
 import time
 import unittest
 
+from document_support import at_terminal, block
 from system_support import (DATA, ETC, PATIENCE, PROGRAM, PYTHON, RUN, MachineTest, Service, claude, enter_machine, options_of,
                             ran, run, sallyport, setup)
 
@@ -379,6 +381,53 @@ class Approving(MachineTest):
         said = sallyport("sallyport", "approvals", "approve", approval, "--passphrase-file", words)
         self.assertEqual(said.code, 0, said.err)
         self.assertIsNone(self.hook(claude("PreToolUse", "toolu_q3", session="s-q")))
+
+
+class Recipes(MachineTest):
+    """Steps 3 and 4 of docs/operations.md, with `runuser` in the place of `sudo`."""
+
+    POLICY = Approving.POLICY
+    UPSTREAMS = "  upstreams:\n    - {name: files, command: [/usr/bin/python3, /srv/sallyport/server.py]}\n"
+
+    def setUp(self):
+        programs = pathlib.Path("/srv/programs")
+        programs.mkdir()
+        self.addCleanup(shutil.rmtree, programs)
+        (programs / "sallyport").symlink_to(PROGRAM)
+        (programs / "sudo").write_text('#!/bin/sh\naccount=$2; shift 2\nexec runuser -u "$account" -- "$@"\n')
+        (programs / "sudo").chmod(0o755)
+        self.path = {"PATH": f"{programs}:/usr/sbin:/usr/bin:/sbin:/bin"}
+
+    def script(self, user, text, code=0, **more):
+        said = run(user, "bash", "-euo", "pipefail", "-c", text, env=self.path, **more)
+        self.assertEqual(said.code, code, f"{text}: {said.err}")
+        return said
+
+    # AP-29 (partly)
+    def test_agents_are_connected_and_people_answer_as_the_page_says(self):
+        init, relay = block("docs/operations.md", "sallyport mcp --name files").splitlines()
+        self.script("agent", init)
+        asked = [{"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}},
+                 {"method": "notifications/initialized"}, {"id": 2, "method": "tools/list"}]
+        said = self.script("agent", relay, stdin="".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in asked).encode())
+        self.assertIn('"status"', said.out)
+        hook = json.loads(pathlib.Path("/srv/home/agent/.claude/settings.json").read_text())["hooks"]["PreToolUse"][0]["hooks"][0]
+
+        def event(call):
+            return run("agent", hook["command"], *hook["args"], stdin=json.dumps(claude("PreToolUse", call)).encode()).out
+        request = re.search(r"approvals approve (apr_[\w-]+)", event("toolu_r"))[1]
+        init, listing, approve, tail, refused = block("docs/operations.md", "approvals init --name user:dana").splitlines()
+        options = {"env": {**options_of(None)["env"], **self.path}, "cwd": "/"}
+        printed, _ = at_terminal(init, [("passphrase", "correct horse"), ("once more", "correct horse")], **options)
+        (ETC / "reviewers.yaml").write_text(printed[printed.index("reviewers:\n"):])
+        self.assertIn(request, self.script(None, listing).out)
+        printed, _ = at_terminal(approve.replace("ID", request), [("passphrase of user:dana", "correct horse")], **options)
+        self.assertIn("approved by user:dana", printed)
+        self.assertEqual(event("toolu_r2"), "")
+        command, shown = block("docs/operations.md", "the attempt is on record", "").splitlines()
+        self.assertEqual(self.script("agent", command.removeprefix("$ "), code=1).err.strip(), shown.replace("dana", "agent"))
+        self.assertIn("approval_decision: approved", self.script(None, tail).out)
+        self.assertIn('"uid:agent"', self.script(None, refused).out)
 
 
 class Forged(MachineTest):

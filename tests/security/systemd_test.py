@@ -81,7 +81,9 @@ def run_in_machine():
                 continue
             said = subprocess.run(enter(init, "systemctl", "is-system-running"), capture_output=True, text=True)
             state = said.stdout.strip()
+        from document_support import block  # the pages are not in there
         env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "SALLYPORT_BIN": "/opt/test/sallyport", MARK: "entered",
+               "RESTART": block("docs/operations.md", "systemctl restart").removeprefix("sudo "),
                "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"}
         inner = subprocess.run(enter(init, "/usr/bin/python3", f"/opt/test/{os.path.basename(__file__)}", *sys.argv[1:]), env=env)
         return inner.returncode
@@ -156,6 +158,12 @@ class UnderSystemd(MachineTest):
         self.assertIn("Seccomp:\t2", status)
         self.assertEqual(os.stat(f"/proc/{main_pid()}").st_uid, pwd.getpwnam("sallyport").pw_uid)
         self.assertEqual((DATA.stat().st_uid, DATA.stat().st_mode & 0o777), (pwd.getpwnam("sallyport").pw_uid, 0o700))
+
+    def test_the_service_is_restarted_as_the_page_says(self):
+        before = main_pid()
+        self.assertEqual(run(None, "bash", "-c", os.environ["RESTART"]).code, 0)
+        self.wait_until_served()
+        self.assertNotIn(main_pid(), (0, before))
 
     def test_a_hook_is_judged_and_recorded(self):
         self.assertIsNone(self.hook(claude("PreToolUse", "toolu_a", session="s-a")))

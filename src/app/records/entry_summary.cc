@@ -85,7 +85,8 @@ std::string of_control(const json::object& body) {
 
 std::string of_other(const json::object& body) {
   std::string out;
-  add(out, "", first_of(body, {"kind", "event", "type", "name", "guard"}));
+  add(out, "", first_of(body, {"kind", "event", "type", "name", "guard", "record"}));
+  add(out, ": ", first_of(body, {"rule", "hook"}));
   add(out, ": ", first_of(body, {"verdict", "decision", "state", "status"}));
   add(out, ": ",
       first_of(body,

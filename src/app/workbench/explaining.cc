@@ -197,6 +197,10 @@ class Explaining {
     SALLYPORT_CHECK_OK(find_policy());
     if (!explained_.undecided) SALLYPORT_CHECK_OK(set_scene());
     if (!explained_.undecided) SALLYPORT_CHECK_OK(decide_call());
+    if (explained_.now.policy_hash.empty()) {  // undecided, under a policy that was named
+      SALLYPORT_TRY(const TrialAnswer asked, decide(trial_, core::Hearing::UntilRefused));
+      explained_.now.policy_hash = asked.seen.policy_hash;
+    }
     return std::move(explained_);
   }
 
@@ -280,6 +284,7 @@ class Explaining {
       return {};
     }
     explained_.policy = source.empty() ? hash : source;
+    explained_.now.policy_hash = hash;
     SALLYPORT_TRY(const auto kept, known_text(hash));
     if (kept) {
       trial_.policy = kept->text;
@@ -287,7 +292,6 @@ class Explaining {
       explained_.policy_note = "the policy text of then";
       return {};
     }
-    explained_.now.policy_hash = hash;
     undecided("policy_not_kept", hash,
               source.empty()
                   ? "a program made the policy, or no entry names it; name one with --policy"

@@ -9,7 +9,6 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from browser_support import BrowserTest  # noqa: E402
-from cli_support import BIN  # noqa: E402
 from console_api_support import ApiTest, TOKENS  # noqa: E402
 from console_pages_support import PagesTest, PHONE, WIDE  # noqa: E402
 from mcp_support import FAKE  # noqa: E402
@@ -43,7 +42,7 @@ class ControlsTest(ApiTest, PagesTest):
 
     # CO-57 CO-58 CO-68 (partly) CO-69 (partly)
     def test_a_controller_sees_the_evidence_and_signs_a_promotion(self):
-        key, words, public = self.make_key("user:controller")
+        there, public = self.other_machine("user:controller")
         keys = {"controller": public}
         session = self.start(self.policy(keys=keys))
         for number in range(22):
@@ -63,13 +62,9 @@ class ControlsTest(ApiTest, PagesTest):
         self.assertEqual(self.run_page("return await page.$$eval('details tbody tr', all => all.length)"), 22)
         self.run_page("await page.click('summary')")
         self.picture("agent")
-        statement = self.run_page("return await page.textContent('form pre')").split("\n")[1]
-        file = self.write("statement.json", statement)
-        signed = subprocess.run([BIN, "--data-dir", self.data, "trust", "sign", file, "--key-file", key, "--passphrase-file", words], capture_output=True,
-                                text=True, env=self.environment(), cwd=self.folder, timeout=60)
-        self.assertEqual(signed.returncode, 0, signed.stderr)
+        signed, _ = self.sign_there(there, self.run_page("return await page.textContent('form pre')"))
         self.assertEqual(self.get(f"agents/{agent}")["tier"], "act_with_approval")
-        self.run_page("await page.fill('textarea[name=signed]', args.text)", text=signed.stdout)
+        self.run_page("await page.fill('textarea[name=signed]', args.text)", text=signed)
         self.assertEqual(self.axe(), [])
         self.by_keyboard(".confirming > button")
         self.wait_for("() => document.querySelector('[data-tier]')?.textContent === 'act_auto'")

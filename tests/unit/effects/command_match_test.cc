@@ -49,6 +49,29 @@ TEST(CommandMatchTest, RunIsTheProgramAndItsFirstWords) {
   EXPECT_EQ(allow(pattern("make"), "make -j4 all"), Match::Yes);
 }
 
+// RU-52: a rule on `npm install` let `npm i` pass.
+TEST(CommandMatchTest, ASubcommandIsFoundInEverySpelling) {
+  for (const char* line :
+       {"npm install x", "npm i x", "npm --silent i x", "npm add x", "npm isntall"})
+    EXPECT_EQ(deny(pattern("npm install"), line), Match::Yes) << line;
+  EXPECT_EQ(deny(pattern("npm i"), "npm install x"), Match::Yes);
+  EXPECT_EQ(deny(pattern("npm install"), "npm ci"), Match::No);
+  EXPECT_EQ(deny(pattern("npm uninstall"), "npm rm x"), Match::Yes);
+  EXPECT_EQ(deny(pattern("pnpm install"), "pnpm i"), Match::Yes);
+  EXPECT_EQ(deny(pattern("pnpm install"), "pnpm add x"), Match::No);
+  EXPECT_EQ(allow(pattern("npm test"), "npm t"), Match::Yes);
+  // A script has the name that it has.
+  EXPECT_EQ(allow(pattern("npm run test"), "npm run-script test"), Match::Yes);
+  EXPECT_EQ(allow(pattern("npm run test"), "npm run t"), Match::No);
+  EXPECT_EQ(allow(pattern("make install"), "make i"), Match::No);
+  // npm takes a beginning for the whole.
+  EXPECT_EQ(deny(pattern("npm publish"), "npm publ"), Match::Yes);
+  EXPECT_EQ(deny(pattern("npm publish"), "npm pack"), Match::No);
+  EXPECT_EQ(deny(pattern("npm publish"), "npm ''"), Match::No);
+  EXPECT_EQ(allow(pattern("npm test"), "npm tes"), Match::No);
+  EXPECT_EQ(deny(pattern("pnpm publish"), "pnpm publ"), Match::No);
+}
+
 // RU-52
 TEST(CommandMatchTest, AFlagIsFoundInEverySpelling) {
   const CommandPattern recursive = pattern("rm", {"--recursive"});

@@ -235,6 +235,13 @@ TEST(ProgramEffectsTest, PackageManagersBySubcommand) {
       {"npm ls", "none"},
       {"npm publish", "package.publish"},
       {"npm --prefix x install", "package.install"},
+      // Spellings and beginnings that npm takes for the whole. One of something harmless is not.
+      {"npm isntall x", "package.install"},
+      {"npm distTag add x y", "package.publish"},
+      {"npm publ", "package.publish"},
+      {"npm unpub x", "package.publish"},
+      {"npm b", "process.exec"},
+      {"npm who", "process.exec"},
       {"yarn", "package.install"},
       {"pip install x", "package.install"},
       {"pip3 list", "none"},
