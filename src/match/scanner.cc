@@ -16,6 +16,10 @@ std::optional<std::uint64_t> earlier(std::optional<std::uint64_t> a,
   return std::min(*a, *b);
 }
 
+bool is_ascii(char c) {
+  return static_cast<unsigned char>(c) < 0x80;
+}
+
 }  // namespace
 
 Scanner::Scanner(const PatternSet& set, Reading reading)
@@ -26,23 +30,37 @@ Scanner::Scanner(const PatternSet& set, Reading reading)
       muted_(set.rules()) {}
 
 std::size_t Scanner::skim(std::string_view text, std::uint64_t begin) {
-  const bool any = any_.active();
-  const bool preferred = preferred_.active();
-  if (!waiting_.empty() || (any && !any_.glides(before_))) return 0;
-  const CharClasses& classes = set_.program().classes();
-  std::size_t done = 0;
-  for (; done < text.size(); ++done) {
-    const auto byte = static_cast<unsigned char>(text[done]);
-    if (byte >= 0x80) break;
-    const std::uint32_t character_class = classes.of(byte);
-    if (preferred && !preferred_.glides(character_class, before_)) break;
-    if (any && !any_.glide(character_class, begin + done)) break;
-    if (preferred) preferred_.glide(character_class, before_, begin + done);
-    before_ = classes.neighbour(character_class);
-  }
+  if (!waiting_.empty() || (any_.active() && !any_.glides(before_))) return 0;
+  const std::size_t done = preferred_.active() ? glide_both(text, begin) : glide_any(text, begin);
   if (done == 0) return 0;
   const std::uint64_t end = begin + done;
   ends_ = {.now = end, .before = end - 1, .before_that = done > 1 ? end - 2 : ends_.before};
+  const CharClasses& classes = set_.program().classes();
+  before_ = classes.neighbour(classes.of(static_cast<unsigned char>(text[done - 1])));
+  return done;
+}
+
+std::size_t Scanner::glide_any(std::string_view text, std::uint64_t begin) {
+  if (!any_.active()) return 0;
+  const CharClasses& classes = set_.program().classes();
+  std::size_t done = 0;
+  for (; done < text.size() && is_ascii(text[done]); ++done) {
+    if (!any_.glide(classes.of(static_cast<unsigned char>(text[done])), begin + done)) break;
+  }
+  return done;
+}
+
+std::size_t Scanner::glide_both(std::string_view text, std::uint64_t begin) {
+  const CharClasses& classes = set_.program().classes();
+  Neighbour before = before_;
+  std::size_t done = 0;
+  for (; done < text.size() && is_ascii(text[done]); ++done) {
+    const std::uint32_t character_class = classes.of(static_cast<unsigned char>(text[done]));
+    if (!preferred_.glides(character_class, before)) break;
+    if (any_.active() && !any_.glide(character_class, begin + done)) break;
+    preferred_.glide(character_class, before, begin + done);
+    before = classes.neighbour(character_class);
+  }
   return done;
 }
 

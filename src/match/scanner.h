@@ -62,6 +62,9 @@ class Scanner {
     std::uint64_t end;
   };
 
+  // The characters at the beginning of `text` that glide: how many.
+  std::size_t glide_any(std::string_view text, std::uint64_t begin);
+  std::size_t glide_both(std::string_view text, std::uint64_t begin);
   void sort_out(std::vector<Match>& certain);
   void wait_or_tell(const Span& span, std::vector<Match>& certain);
   void add_cover(const Cover& cover);
