@@ -213,6 +213,27 @@ class ConsoleApi(ServeTest):
         stream.read()  # until it ends
         self.assertLess(time.monotonic() - start, 1.0)
 
+    # CO-24: a session used to outlive the token, or the key of the link, that it began with
+    def test_a_session_ends_with_the_token_or_the_key_that_it_began_with(self):
+        words = self.write("words", "correct horse battery\n")
+        words.chmod(0o600)
+        keys = []
+        for number in range(2):
+            key_file = self.folder / f"bo{number}.key"
+            made = subprocess.run([BIN, "--data-dir", self.data, "approvals", "init", "--name", "user:bo", "--key-file", key_file, "--passphrase-file", words, "--json"],
+                                  capture_output=True, text=True, check=True, env=self.environment(), cwd=self.folder)
+            keys.append(json.loads(made.stdout)["key"])
+        self.start(policy_more=f'    - {{name: "user:bo", key: "{keys[0]}", roles: [approver, viewer]}}\n')
+        made = self.link("--as", "user:bo", "--key-file", self.folder / "bo0.key", "--passphrase-file", words, "--reviewers", self.folder / "policy.yaml")
+        by_key, by_token = Browser(self.server, "sallyport.localhost"), Browser(self.server)
+        self.assertEqual(by_key.sign_in("link", json.loads(made.stdout)["url"].split("#once=")[1])[0], 200)
+        by_token.sign_in("token", TOKENS["viewer"])
+        pages = (by_key, by_token)
+        self.assertEqual([page.ask("GET", "health")[0] for page in pages], [200, 200])
+        policy = self.folder / "policy.yaml"
+        policy.write_text(policy.read_text().replace(keys[0], keys[1]).replace(digest(TOKENS["viewer"]), digest("another-token-0123456789")))
+        self.assertEqual([page.ask("GET", "health")[2].get("code") for page in pages], ["session_ended", "session_ended"])
+
     # CO-24
     def test_no_session_outlives_the_process(self):
         self.start()

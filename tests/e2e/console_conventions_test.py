@@ -85,11 +85,18 @@ class EveryRoute(ApiTest):
                     opened.add((path, role))
         self.assertLessEqual({("/calls/{id}", "auditor"), ("/entries/{seq}/openings", "auditor"), ("/approvals/{id}", "approver"), ("/policies/{hash}", "controller"),
                               ("/log/export", "auditor"), ("/policies/drafts/{name}", "controller")}, opened)
-        for path in STREAMS:
-            stream = self.server.open("GET", ROOT + path[1:] + ("?after=0" if path == "/stream" else ""), headers={"Content-Type": None}, token=TOKENS["viewer"])
-            heard = events(stream)
-            frames = [next(heard) for _ in range(8)] if path == "/stream" else []
-            self.assertNotIn(SECRET, json.dumps(frames))
+        # What a policy says is content too: a call that is only thought of used to tell it.
+        for role, told in (("viewer", False), ("auditor", True), ("controller", True)):
+            said = self.api("POST", "explain", {"call": {"agent": "a", "server": "fake", "tool": "shell", "input": {"command": ["true"]}}}, role=role)[2]
+            self.assertEqual((said["verdict"], said["decided_by"]["rule"], SECRET in json.dumps(said), "reason" in said.get("withheld", [])), ("refused", "no-shell", told, not told))
+        streams = [self.server.open("GET", ROOT + path[1:] + ("?after=0" if path == "/stream" else ""), headers={"Content-Type": None}, token=TOKENS["viewer"]) for path in STREAMS]
+        item = self.asked()
+        self.assertEqual(self.api("POST", f"approvals/{item['request_id']}/respond", {"approved": False, "binding": item["binding"], "reason": SECRET}, role="approver")[0], 200)
+        for stream, last in zip(streams, (b'"kind":"hitl.approval_denied"', b"event: hitl.approval_denied")):
+            heard = b""
+            while last not in heard:
+                heard += stream.readline()
+            self.assertNotIn(SECRET.encode(), heard)
             stream.close()
         noted = [row["body"]["who"] for row in self.told("ledger", "show", "--kind", "control", "--limit", 500) if row["body"].get("control") == "content_opened"]
         self.assertEqual(set(noted), {"user:auditor", "user:approver", "user:controller"})
