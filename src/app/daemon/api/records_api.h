@@ -5,6 +5,7 @@
 
 #include "api/http_api.h"
 #include "app/daemon/api/opened_content.h"
+#include "app/records/recent_counts.h"
 #include "ledger/ledger.h"
 
 namespace sallyport::app {
@@ -39,6 +40,7 @@ class RecordsApi {
   Result<void> note(const Request& request, const std::string& what) const;
 
   Parts parts_;
+  RecentCounts recent_;
 };
 
 }  // namespace sallyport::app
