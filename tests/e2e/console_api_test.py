@@ -350,6 +350,31 @@ class ConsoleApi(ServeTest):
         self.assertEqual([(one["reviewer"], one["door"], one["reason"]) for one in shown["responses"]], [("user:ada", "console", "looks right")])
         self.assertEqual(self.api("GET", "approvals/" + item["request_id"])[2]["request"]["args"], None)
 
+    # CO-41: who took a question back was told nowhere
+    def test_a_question_that_was_taken_back_says_by_whom_and_why(self):
+        session = Session(self.start())
+        result = self.held(session)
+        route = "approvals/" + self.waiting()[0]["request_id"]
+        self.assertIsNone(self.api("GET", route, role="approver")[2]["ended"])
+        self.assertEqual(self.api("POST", route + "/cancel", {"reason": "a mistake"}, role="approver")[0], 200)
+        result.get(timeout=30)
+        ended = self.api("GET", route, role="approver")[2]["ended"]
+        self.assertRegex(ended.pop("at"), r"^20\d\d-")
+        self.assertEqual(ended, {"state": "cancelled", "by": ["user:ada"], "door": "http:token", "reason": "a mistake"})
+        self.assertIsNone(self.api("GET", route)[2]["ended"]["reason"])
+
+    # CO-30: a question of the past used to be compared with what was approved after it, and refused ones hid what was approved
+    def test_a_question_is_compared_with_what_was_approved_before_it(self):
+        session = Session(self.start())
+        first, second = self.run_one(session, "1.txt"), self.run_one(session, "2.txt")
+        unlike = lambda item: self.api("GET", "approvals/" + item["request_id"], role="approver")[2]["unlike"]
+        self.assertIsNone(unlike(first))
+        for number in range(17):
+            self.run_one(session, f"no{number}.txt", approved=False)
+        last = self.run_one(session, "3.txt", approved=False)
+        self.assertEqual((unlike(second)["request_id"], unlike(last)["request_id"]), (first["request_id"], second["request_id"]))
+        self.assertEqual(unlike(last)["members"], [{"path": "/path", "before": "2.txt", "now": "3.txt"}])
+
     # CO-50 (partly) CO-48 (partly)
     def test_a_viewer_gets_no_sealed_content_and_who_opens_it_is_on_record(self):
         both = "token-of-both-0123456789"

@@ -33,6 +33,7 @@ export interface Detail {
   answer: string | null;
   reason_required?: boolean;
   responses: { reviewer: string; approved: boolean; responded_at: string; door: string; reason?: string | null }[];
+  ended?: { state: string; by: string[]; at: string; door: string; reason: string | null } | null; // by nobody's answer
   result: { sequence: number; call_id: string; outcome: unknown } | null;
   risk: Risk;
   quorum: Quorum;

@@ -121,6 +121,12 @@ function Facts({ question }: { question: Detail }) {
           {one.reason && <> · “{visible(one.reason)}”</>}
         </Row>
       ))}
+      {question.ended && (
+        <Row name="question.ended">
+          {[word("state", question.ended.state), ...question.ended.by.map(visible), time(question.ended.at), ...(question.ended.door ? [door(question.ended.door)] : [])].join(" · ")}
+          {question.ended.reason && <> · “{visible(question.ended.reason)}”</>}
+        </Row>
+      )}
       {question.answer && <Row name="question.answer">{visible(question.answer)}</Row>}
       {question.result && (
         <Row name="question.result">

@@ -9,9 +9,18 @@ export interface Place {
   query: URLSearchParams;
 }
 
+// An address that somebody has cut or mistyped names nothing that is there.
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 function here(): Place {
   const parts = location.pathname.slice(ROOT.length).split("/");
-  return { screen: parts[0] || "approvals", id: decodeURIComponent(parts[1] ?? ""), query: new URLSearchParams(location.search) };
+  return { screen: parts[0] || "approvals", id: decoded(parts[1] ?? ""), query: new URLSearchParams(location.search) };
 }
 
 export const place = signal<Place>(here());

@@ -64,10 +64,15 @@ std::string asked_text(const ApprovalItem& item, std::string_view name) {
 Result<json::value> unlike_json(ledger::ReadView& view, const ApprovalItem& item) {
   constexpr std::size_t kLookedAt = 32;
   ledger::Filter filter{.facets = {{ledger::Facet::Kind, "tool_audit"},
+                                   {ledger::Facet::Outcome, "completed"},
                                    {ledger::Facet::Agent, asked_text(item, "agent_id")},
                                    {ledger::Facet::Tool, asked_text(item, "tool_name")}}};
   const std::string server = asked_text(item, "server");
   if (!server.empty()) filter.facets[ledger::Facet::Server] = server;
+  // Of a question that is done: what was approved before it was asked.
+  if (item.status != core::ApprovalStatus::Pending) {
+    filter.until = from_rfc3339(asked_text(item, "requested_at"));
+  }
   SALLYPORT_TRY(const std::vector<ledger::StoredEntry> entries,
                 ledger::newest_entries(view, filter, kLookedAt));
   for (auto it = entries.rbegin(); it != entries.rend(); ++it) {
@@ -76,9 +81,7 @@ Result<json::value> unlike_json(ledger::ReadView& view, const ApprovalItem& item
     const json::object* const entry = opened.entry.if_object();
     if (body == nullptr || entry == nullptr) continue;
     const std::string approval = text_or_empty(*body, "approval_id");
-    const json::object* const outcome = object_in(*body, "outcome");
-    const bool ran = outcome != nullptr && text_in(*outcome, "kind") == "completed";
-    if (approval.empty() || approval == item.id || !ran) continue;
+    if (approval.empty() || approval == item.id) continue;
     const json::value* const before = body->if_contains("effective_input");
     const json::value now = input_of(item);
     json::array members;

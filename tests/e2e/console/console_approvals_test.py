@@ -313,7 +313,7 @@ class QuestionTest(PagesTest):
     def test_answered_questions_are_found_in_the_history(self):
         gate = self.gate()
         gate.put(question(1, state="denied", responses=[{"reviewer": "user:bo", "approved": False, "responded_at": now(), "door": "cli", "signature": "", "reason": "too broad"}]))
-        gate.put(question(2, state="expired"))
+        gate.put(question(2, state="cancelled", ended={"state": "cancelled", "by": ["user:cy"], "at": now(), "door": "http:token", "reason": "a mistake"}))
         gate.put(question(3))
         self.enter(gate, "approvals?view=history")
         self.wait_for("() => document.querySelectorAll('.history a').length === 2")
@@ -323,6 +323,12 @@ class QuestionTest(PagesTest):
         self.run_page("await page.click('.history a'); await page.waitForSelector('article')")
         facts = self.text(".facts")
         for word in ("user:bo", "command line", "too broad"):
+            self.assertIn(word, facts)
+        self.run_page("await page.selectOption('select', 'cancelled')")
+        self.wait_for("() => document.querySelectorAll('.history a').length === 1 && document.querySelector('.history a').href.includes('apr_2')")
+        self.run_page("await page.click('.history a'); await page.waitForSelector('article[data-id=apr_2]')")
+        facts = self.text(".facts")
+        for word in ("Ended", "cancelled", "user:cy", "HTTP", "a mistake"):
             self.assertIn(word, facts)
 
     # CO-69, with the languages of console_shell_test.py: reading and answering by touch, with buttons of 44 px within reach

@@ -26,6 +26,26 @@ class CallsTest(PagesTest):
         self.assertTrue(any("agent=agent%3Aci" in path and "verdict=refused" in path for path in asked), asked)
         self.assertTrue(any("tree_size=21" in path for path in asked), asked)
 
+    # CO-42 (partly): `1h` in an address would show other rows an hour later
+    def test_a_time_that_is_counted_back_becomes_a_moment_in_the_address(self):
+        gate = self.gate()
+        with_calls(gate)
+        self.enter(gate, "calls?until=0s")
+        self.wait_for("() => /until=20\\d\\d-/.test(location.search) && document.querySelectorAll('tbody tr').length === 3")
+        self.run_page("await page.fill('.filters label:nth-child(7) input', '1h'); await page.keyboard.press('Enter')")
+        self.wait_for("() => /since=20\\d\\d-\\d\\d-\\d\\dT/.test(location.search)")
+        since, until = self.run_page("return await page.evaluate(() => ['since', 'until'].map(name => Date.parse(new URLSearchParams(location.search).get(name))))")
+        self.assertTrue(0 < until - since < 3600_000, (since, until))
+        self.assertFalse([path for _, path, _, _ in gate.seen if path.startswith("/api/") and ("since=1h" in path or "until=0s" in path)])
+
+    def test_an_address_that_cannot_be_read_leads_nowhere(self):
+        gate = self.gate()
+        with_calls(gate)
+        self.enter(gate)
+        self.run_page("await page.goto(args.url); await page.waitForSelector('main')", url=gate.url + "calls/%ff")
+        self.wait_for("() => document.querySelector('main').textContent.length > 10 && !document.body.textContent.includes('Loading')")
+        self.assert_clean(gate.url.replace("/console/", ""))
+
     # CO-45 (partly), CO-46 (partly), CO-47 (partly)
     def test_a_call_shows_its_steps_and_leads_to_its_neighbours(self):
         gate = self.gate()
@@ -40,6 +60,24 @@ class CallsTest(PagesTest):
         self.run_page("await page.click('.pager a:has-text(\"Older\")')")
         self.wait_for("() => location.pathname.endsWith('/calls/c2') && location.search.includes('verdict=refused')")
         self.assertTrue([path for _, path, _, _ in gate.seen if path.startswith("/api/v1/calls/c2?") and "verdict=refused" in path])
+
+    # CO-46 (partly): the second door used to be a heading over nothing
+    def test_a_call_shows_what_the_second_door_did(self):
+        gate = self.gate()
+        with_calls(gate)
+        gate.extra["calls/c1"]["timeline"][4] = {
+            "stage": "second_door", "reached": True, "verdict": "block", "output": "the notice", "output_bytes": 20000, "output_state": "open",
+            "guards": [{"guard": "rule customers", "verdict": "redact", "rule": "customers", "us": 40}, {"guard": "rule hush", "verdict": "block", "rule": "hush", "us": 63, "decided": True},
+                       {"guard": "output-sanitizer", "verdict": None, "skipped": "not_reached"}]}
+        self.enter(gate, "calls/c1")
+        self.wait_for("() => document.querySelector('.timeline')")
+        door = self.run_page("return await page.locator('.timeline > li').nth(4).innerText()")
+        for word in ("Second door", "redacts", "rule customers", "40 µs", "WITHHOLDS", "rule hush", "◀ decided", "skipped: not_reached", "the notice", "the first 10 of 20,000 bytes"):
+            self.assertIn(word, door)
+        self.assertEqual(self.axe(), [])
+        gate.extra["calls/c1"]["timeline"][4].update(output=None, output_bytes=0, output_state="withheld")
+        self.run_page("await page.reload(); await page.waitForSelector('.timeline .absent')")
+        self.assertIn("your role does not open it", self.text(".timeline .absent"))
 
     # CO-48 (partly)
     def test_content_that_is_not_there_says_why(self):

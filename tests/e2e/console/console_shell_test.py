@@ -286,6 +286,21 @@ class SourcesTest(unittest.TestCase):
         for key in en:
             self.assertTrue(key in used or key.split(".")[0] in prefixes, f"nothing uses {key}")
 
+    # CO-69 (partly): a word of the gate without a text of ours would stand in English on a Ukrainian page
+    def test_the_words_of_the_gate_have_texts(self):
+        en = json.loads((ROOT / "console/text/en.json").read_text())
+        found = 0
+        for prefix, file, pattern in (("outcome", "core/result/outcome_json.cc", r'"(\w+)", Outcome::Kind'), ("effect", "core/result/outcome_json.cc", r'"(\w+)", EffectState'),
+                                      ("outcome", "trust/trust_record.cc", r'in.word\("outcome", \{"(\w+)", "(\w+)", "(\w+)", "(\w+)"\}'), ("guard", "core/record/audit_record.cc", r'"(\w+)", GuardVerdict'),
+                                      ("guard", "core/plan/pipeline.cc", r'"(\w+)", GuardVerdict'), ("state", "core/approval/approval_state.cc", r'"(\w+)", ApprovalStatus'),
+                                      ("gap", "app/records/gaps.cc", r'note\(\*?\w+, "(\w+)"')):
+            groups = re.findall(pattern, (ROOT / "src" / file).read_text())
+            words = [word for group in groups for word in ([group] if isinstance(group, str) else group)]
+            self.assertTrue(words, file)
+            found += len(words)
+            self.assertEqual([word for word in words if f"{prefix}.{word}" not in en], [], file)
+        self.assertGreater(found, 35)
+
     def test_the_types_hold(self):
         TYPES.need()
         with tempfile.TemporaryDirectory() as folder:

@@ -60,6 +60,24 @@ void add_reasons(core::RecordReader& records, const ApprovalItem& item, json::ob
   }
 }
 
+// Who ended a question that nobody answered, when, through which door and why; null: it waits, or
+// its answers say so (CO-41).
+json::value ended_json(core::RecordReader& records, const ApprovalItem& item, bool reads) {
+  using enum core::ApprovalStatus;
+  const core::ApprovalStatus status = item.state.status;
+  if (status != Cancelled && status != Expired && status != Invalidated) return nullptr;
+  const Result<json::object> entry = records.entry(item.state.sequence);
+  const json::object* const body = entry ? object_in(*entry, "body") : nullptr;
+  if (body == nullptr || text_in(*body, "record") != "approval_decision") return nullptr;
+  const json::value* const by = body->if_contains("reviewers");
+  const std::string reason = reads ? text_or_empty(*body, "reason") : "";
+  return json::object{{"state", to_string(status)},
+                      {"by", by != nullptr && by->is_array() ? *by : json::array()},
+                      {"at", text_or_empty(*body, "decided_at")},
+                      {"door", text_or_empty(*body, "door")},
+                      {"reason", reason.empty() ? json::value() : json::value(reason)}};
+}
+
 std::string page_text(const ApprovalItem& item, const json::value& result, bool full) {
   std::string text;
   for (const std::string& line : approval_page(item, result, full)) text += line + '\n';
@@ -203,7 +221,9 @@ Result<json::object> ApprovalsApi::page(const ApprovalItem& item, const Request&
                   agent_json(view, text_or_empty(item.request, "agent_id"), parts_.clock.wall()));
     return {};
   }));
-  if (request.person.reads_sealed()) add_reasons(parts_.ledger, item, page);
+  const bool reads = request.person.reads_sealed();
+  if (reads) add_reasons(parts_.ledger, item, page);
+  page["ended"] = ended_json(parts_.ledger, item, reads);
   SALLYPORT_CHECK_OK(add_views(page, item, request));
   return page;
 }
