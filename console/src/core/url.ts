@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals";
 const ROOT = "/console/";
 
 export interface Place {
-  screen: string;
+  screen: string; // empty: the address names none
   id: string;
   query: URLSearchParams;
 }
@@ -20,7 +20,7 @@ function decoded(part: string): string {
 
 function here(): Place {
   const parts = location.pathname.slice(ROOT.length).split("/");
-  return { screen: parts[0] || "approvals", id: decoded(parts[1] ?? ""), query: new URLSearchParams(location.search) };
+  return { screen: parts[0] ?? "", id: decoded(parts[1] ?? ""), query: new URLSearchParams(location.search) };
 }
 
 export const place = signal<Place>(here());

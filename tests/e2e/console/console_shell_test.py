@@ -231,6 +231,20 @@ class LookTest(PagesTest):
         gate.tell_health(banner=[])
         self.wait_for("() => !document.querySelector('[data-banner]')")
 
+    # CO-67 (partly): whose role does not open the first screen used to land on "There is no such page"
+    def test_a_person_lands_on_the_first_screen_that_their_role_opens(self):
+        for role, name, other in (("auditor", "Calls", "approvals"), ("controller", "Health", "calls"), ("approver", "Approvals", "live")):
+            gate = self.gate()
+            with_calls(gate)
+            gate.roles = [role]
+            self.enter(gate)
+            self.wait_for("(given) => document.querySelector('.top nav [aria-current]')?.textContent === given.name", name=name)
+            self.assertNotIn("no such page", self.text("main"))
+            self.run_page("await page.goto(args.url); await page.waitForSelector('main .empty')", url=gate.url + other)
+            self.assertIn("Your role does not open this page", self.text("main"))
+            self.run_page("await page.goto(args.url); await page.waitForSelector('main .empty')", url=gate.url + "nowhere")
+            self.assertIn("There is no such page", self.text("main"))
+
     def test_a_gate_that_serves_questions_alone_offers_no_other_screen(self):
         gate = self.gate()
         gate.health = None
