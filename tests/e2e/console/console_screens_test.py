@@ -127,9 +127,31 @@ class LiveTest(PagesTest):
         self.assertTrue(resumed)
         self.write(gate, 104, 2)  # one again, one new
         self.wait_for("() => [...document.querySelectorAll('tbody tr')].map(row => row.dataset.sequence).join() === '105,104,103,102,101,100'")
-        gate.send('event: lagged\ndata: {"after":105,"missed":5000,"size":5105}\n\n')
+        gate.send('event: lagged\ndata: {"after":105,"missed":5000,"size":5106}\n\n')
         gate.cut()
-        self.wait_for("() => document.querySelector('[role=status]').textContent && document.querySelector('main').textContent.includes('5,000 records were missed')")
+        # What was missed ends with record 5105; the next one used to be lost.
+        for _ in range(100):
+            resumed = [headers.get("Last-Event-ID") for _, path, headers, _ in gate.seen if "/stream" in path]
+            if resumed[-1] == "5105":
+                break
+            self.run_page("await page.waitForTimeout(50)")
+        self.assertEqual(resumed[-1], "5105")
+        self.wait_for("() => document.querySelector('[role=status][data-live]').textContent.includes('5,000 records were missed')")
+
+
+    # CO-49 (partly): a page that was open all day used to be told all records of the day when it became a live one
+    def test_a_live_page_begins_now(self):
+        gate = self.gate()
+        self.enter(gate)
+        self.wait_for("() => document.querySelector('.empty')")
+        gate.send('id: 7\nevent: approvals\ndata: {"sequence":7,"kind":"x","topic":"hitl.approvals","request_id":"none","at":"2026-11-16T20:00:00Z"}\n\n')
+        self.run_page("await page.waitForTimeout(300); await page.click('text=Live'); await page.waitForSelector('[data-live=open]')")
+        for _ in range(100):
+            asked = [headers.get("Last-Event-ID") for _, path, headers, _ in gate.seen if "/stream" in path and "entries" in path]
+            if asked:
+                break
+            self.run_page("await page.waitForTimeout(50)")
+        self.assertEqual(asked, [None])
 
 
 class ProofTest(PagesTest):
