@@ -177,6 +177,31 @@ class LookTest(PagesTest):
                 wide = self.run_page("return await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)")
                 self.assertEqual(wide, 0, (path, colours))
 
+    # CO-68 (partly): in forced colours a transparent border is seen, and every screen looked chosen
+    def test_what_is_chosen_stands_out_in_forced_colours(self):
+        gate = self.gate()
+        gate.put(question(1))
+        gate.put(question(2))
+        self.enter(gate, forcedColors="active")
+        self.open("apr_1", wait=0)
+        for chosen, other, side in ((".top nav [aria-current]", ".top nav a:not([aria-current])", "borderBottomColor"), (".tabs [aria-current]", ".tabs a:not([aria-current])", "borderBottomColor"),
+                                    (".row[aria-current]", ".row:not([aria-current])", "borderInlineStartColor")):
+            colours = self.run_page("""return await page.evaluate(({chosen, other, side}) => [...[chosen, other].map(one => getComputedStyle(document.querySelector(one))[side]),
+                getComputedStyle(document.body).backgroundColor], args)""", chosen=chosen, other=other, side=side)
+            self.assertEqual((colours[0] != colours[2], colours[1] == colours[2]), (True, True), (other, colours))
+
+    # CO-69 (partly): a choice shows all of its words
+    def test_no_choice_is_clipped(self):
+        for language in ("en", "uk"):
+            gate = self.gate()
+            with_calls(gate)
+            self.enter(gate)
+            self.run_page("await page.evaluate(one => localStorage.setItem('sallyport.language', one), args.language); await page.goto(args.url); await page.waitForSelector('.filters')",
+                          language=language, url=gate.url + "calls")
+            clipped = self.run_page("""return await page.$$eval('.filters select', all => all.filter(one => { const copy = one.cloneNode(true); copy.style.inlineSize = 'max-content'; one.parentNode.append(copy);
+                const wide = copy.offsetWidth; copy.remove(); return wide > one.offsetWidth + 1 }).map(one => one.value))""")
+            self.assertEqual(clipped, [], language)
+
     # CO-69 (partly)
     def test_a_language_that_is_longer_overflows_nowhere(self):
         gate = self.gate()
