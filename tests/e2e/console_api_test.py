@@ -375,6 +375,18 @@ class ConsoleApi(ServeTest):
         self.assertEqual((unlike(second)["request_id"], unlike(last)["request_id"]), (first["request_id"], second["request_id"]))
         self.assertEqual(unlike(last)["members"], [{"path": "/path", "before": "2.txt", "now": "3.txt"}])
 
+    # CO-30: what the call itself would edit
+    def test_the_texts_of_an_edit_are_told_as_pairs(self):
+        session = Session(self.start())
+        given = {"path": "a.txt", "edits": [{"oldText": "a\nb", "newText": "a\nc"}, {"oldText": 1, "newText": "x"}], "old_string": "q", "new_string": ""}
+        result = in_background(lambda: session.said("write_file", given))
+        item = self.waiting()[0]
+        shown = lambda role: self.api("GET", "approvals/" + item["request_id"], role=role)[2]
+        self.assertEqual(shown("approver")["edits"], [{"path": "", "before": "q", "now": ""}, {"path": "/edits/0", "before": "a\nb", "now": "a\nc"}])
+        self.assertEqual((shown("viewer")["edits"], "edits" in shown("viewer")["withheld"]), (None, True))
+        self.api("POST", f"approvals/{item['request_id']}/cancel", {}, role="approver")
+        result.get(timeout=30)
+
     # CO-50 (partly) CO-48 (partly)
     def test_a_viewer_gets_no_sealed_content_and_who_opens_it_is_on_record(self):
         both = "token-of-both-0123456789"

@@ -216,14 +216,15 @@ export function CallPage() {
   if (failed) return <Failed problem={failed} />;
   if (!read || read.call.call_id !== place.value.id) return <p class="quiet empty">{t("question.loading")}</p>;
   const { call } = read;
+  const [before, behind] = filters["order"] === "asc" ? (["calls.next", "calls.prev"] as const) : (["calls.prev", "calls.next"] as const); // newer, older
   return (
     <section class="page">
       <p class="pager">
         <Link to={address("calls", "", filters)}>← {t("nav.calls")}</Link>
-        {read.prev && <Link to={address("calls", read.prev, filters)}>‹ {t("calls.prev")}</Link>}
-        {read.search?.prev && <Link to={address("calls", "", { ...filters, cursor: read.search.prev })}>‹ {t("calls.prev")}…</Link>}
-        {read.next && <Link to={address("calls", read.next, filters)}>{t("calls.next")} ›</Link>}
-        {read.search?.next && <Link to={address("calls", "", { ...filters, cursor: read.search.next })}>{t("calls.next")}… ›</Link>}
+        {read.prev && <Link to={address("calls", read.prev, filters)}>‹ {t(before)}</Link>}
+        {read.search?.prev && <Link to={address("calls", "", { ...filters, cursor: read.search.prev })}>‹ {t(before)}…</Link>}
+        {read.next && <Link to={address("calls", read.next, filters)}>{t(behind)} ›</Link>}
+        {read.search?.next && <Link to={address("calls", "", { ...filters, cursor: read.search.next })}>{t(behind)}… ›</Link>}
       </p>
       <h1>
         {visible(call.tool)} <span class="quiet">{call.server && t("question.on", { server: visible(call.server) })}</span>

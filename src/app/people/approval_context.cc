@@ -55,6 +55,39 @@ json::value input_of(const ApprovalItem& item) {
   return one ? args->get_array().front() : json::value();
 }
 
+// Members that hold a text before and after an edit, as tools name them.
+constexpr std::pair<std::string_view, std::string_view> kEdits[] = {{"old_string", "new_string"},
+                                                                    {"oldText", "newText"},
+                                                                    {"old_text", "new_text"},
+                                                                    {"old_str", "new_str"},
+                                                                    {"old", "new"}};
+
+void find_edits(const json::value& value, const std::string& path, json::array& found) {
+  if (found.size() >= kMostMembers) return;
+  if (const json::array* const items = value.if_array()) {
+    for (std::size_t i = 0; i < items->size(); ++i) {
+      find_edits((*items)[i], pointer_to(path, i), found);
+    }
+  }
+  const json::object* const members = value.if_object();
+  if (members == nullptr) return;
+  for (const auto& [before, now] : kEdits) {
+    if (!text_in(*members, before) || !text_in(*members, now)) continue;
+    found.push_back(json::object{{"path", path},
+                                 {"before", bounded(members->at(before))},
+                                 {"now", bounded(members->at(now))}});
+  }
+  for (const json::key_value_pair& member : *members) {
+    const std::string here = pointer_to(path, member.key());
+    if (member.key() == "prepared_snapshot" && member.value().is_object() &&
+        text_in(member.value().get_object(), "diff")) {
+      found.push_back(json::object{{"path", pointer_to(here, "diff")},
+                                   {"diff", bounded(member.value().at("diff"))}});
+    }
+    find_edits(member.value(), here, found);
+  }
+}
+
 std::string asked_text(const ApprovalItem& item, std::string_view name) {
   return text_or_empty(item.request, name);
 }
@@ -91,6 +124,12 @@ Result<json::value> unlike_json(ledger::ReadView& view, const ApprovalItem& item
                                     {"members", std::move(members)}});
   }
   return json::value();
+}
+
+json::array edits_json(const ApprovalItem& item) {
+  json::array found;
+  find_edits(item.exact ? *item.exact : input_of(item), "", found);
+  return found;
 }
 
 Result<json::value> why_json(ledger::ReadView& view, const ApprovalItem& item) {

@@ -206,6 +206,16 @@ class QuestionTest(PagesTest):
                      "1 of 2", "user:bo", "1 is missing", "may answer: user:ada"):
             self.assertIn(word, facts)
 
+    # CO-30 (partly): what the call itself would edit, and what a tool has prepared, used to be two texts in one line of JSON
+    def test_an_edit_is_shown_line_by_line(self):
+        gate = self.gate()
+        gate.put(question(1, edits=[{"path": "/edits/0", "before": "a\nb\nc", "now": "a\nB\nc"}, {"path": "/prepared_snapshot/diff", "diff": "@@ -1 +1 @@\n-old <b>\n+new\u202e"}]))
+        self.enter(gate, "approvals/apr_1")
+        self.wait_for("() => document.querySelectorAll('.facts .diff').length === 2")
+        lines = self.run_page("return await page.$$eval('.facts .diff span', all => all.map(one => [one.className, one.textContent]))")
+        self.assertEqual(lines, [["same", "  a"], ["old", "- b"], ["new", "+ B"], ["same", "  c"], ["same", "@@ -1 +1 @@"], ["old", "-old <b>"], ["new", "+new\\u{202E}"]])
+        self.assertEqual(self.axe(), [])
+
     # CO-32 (partly): the client's clock is an hour off, both ways
     def test_the_countdown_follows_the_servers_clock(self):
         for shift in (3600, -3600):

@@ -60,6 +60,10 @@ class CallsTest(PagesTest):
         self.run_page("await page.click('.pager a:has-text(\"Older\")')")
         self.wait_for("() => location.pathname.endsWith('/calls/c2') && location.search.includes('verdict=refused')")
         self.assertTrue([path for _, path, _, _ in gate.seen if path.startswith("/api/v1/calls/c2?") and "verdict=refused" in path])
+        # In a list that begins with the oldest, what comes next is newer.
+        for order, said in (("desc", ["‹ Newer", "Older ›"]), ("asc", ["‹ Older", "Newer ›"])):
+            self.run_page("await page.goto(args.url); await page.waitForSelector('.timeline')", url=f"{gate.url}calls/c2?order={order}")
+            self.assertEqual(self.run_page("return await page.$$eval('.pager a', all => all.slice(1).map(one => one.textContent))"), said)
 
     # CO-46 (partly): the second door used to be a heading over nothing
     def test_a_call_shows_what_the_second_door_did(self):

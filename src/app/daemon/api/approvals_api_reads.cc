@@ -223,6 +223,7 @@ Result<json::object> ApprovalsApi::page(const ApprovalItem& item, const Request&
   }));
   const bool reads = request.person.reads_sealed();
   if (reads) add_reasons(parts_.ledger, item, page);
+  page["edits"] = edits_json(item);
   page["ended"] = ended_json(parts_.ledger, item, reads);
   SALLYPORT_CHECK_OK(add_views(page, item, request));
   return page;
