@@ -375,6 +375,33 @@ class ConsoleApi(ServeTest):
         self.assertEqual((unlike(second)["request_id"], unlike(last)["request_id"]), (first["request_id"], second["request_id"]))
         self.assertEqual(unlike(last)["members"], [{"path": "/path", "before": "2.txt", "now": "3.txt"}])
 
+    # CO-31: the tier of the agent used to be that of its last call
+    def test_the_tier_beside_a_question_is_that_of_now(self):
+        self.start()
+        policy = self.folder / "policy.yaml"
+        asks = policy.read_text()
+        policy.write_text(asks.replace("act_with_approval", "act_auto"))
+        session = Session(self.server)
+        for _ in range(100):
+            if self.api("GET", "policies")[2]["total"] == 2:
+                break
+            time.sleep(0.05)
+        self.assertEqual(session.said("write_file", {"path": "a", "text": "hi"}), "written")
+        policy.write_text(asks)
+        for _ in range(100):
+            if self.api("GET", "policies")[2]["items"][0]["sequence"] > self.api("GET", "calls")[2]["items"][0]["sequence"]:
+                break
+            time.sleep(0.05)
+        result = self.held(Session(self.server))
+        item = self.waiting()[0]
+        told = json.loads(subprocess.run([BIN, "--data-dir", self.data, "trust", "show", item["agent_id"], "--json"], capture_output=True, text=True, check=True, env=self.environment(),
+                                         cwd=self.folder).stdout)
+        shown = self.api("GET", "approvals/" + item["request_id"], role="approver")[2]["agent"]
+        self.assertEqual((shown["tier"], shown["counts"]), (told["effective_tier"], {"success": 1}))
+        self.assertEqual(shown["tier"], "act_with_approval")
+        self.api("POST", f"approvals/{item['request_id']}/cancel", {}, role="approver")
+        result.get(timeout=30)
+
     # CO-30: what the call itself would edit
     def test_the_texts_of_an_edit_are_told_as_pairs(self):
         session = Session(self.start())

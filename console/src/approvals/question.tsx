@@ -111,6 +111,7 @@ function Facts({ question }: { question: Detail }) {
       {agent && (
         <Row name="question.agent">
           {visible(agent.tier)}
+          {Object.keys(agent.counts).length === 0 && ` · ${t("question.no_record")}`}
           {Object.entries(agent.counts).map(([name, count]) => ` · ${number(count)} ${word("count", name)}`)}
         </Row>
       )}

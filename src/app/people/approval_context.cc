@@ -158,7 +158,7 @@ Result<json::value> why_json(ledger::ReadView& view, const ApprovalItem& item) {
   return json::value();
 }
 
-Result<json::object> agent_json(ledger::ReadView& view, const std::string& agent, WallTime now) {
+Result<json::object> agent_counts(ledger::ReadView& view, const std::string& agent, WallTime now) {
   constexpr std::size_t kMostRecords = 1000;
   const ledger::Filter filter{
       .facets = {{ledger::Facet::Kind, "trust"}, {ledger::Facet::Agent, agent}},
@@ -166,21 +166,14 @@ Result<json::object> agent_json(ledger::ReadView& view, const std::string& agent
   SALLYPORT_TRY(const std::vector<ledger::StoredEntry> entries,
                 ledger::newest_entries(view, filter, kMostRecords));
   std::map<std::string, std::uint64_t> counts;
-  std::string tier;
   for (const ledger::StoredEntry& stored : entries) {
     if (!stored.bytes) continue;
     SALLYPORT_TRY(const ledger::EntryView entry, ledger::view_entry(*stored.bytes));
     if (!entry.outcome.empty()) ++counts[entry.outcome];
-    if (&stored != &entries.back()) continue;
-    SALLYPORT_TRY(const OpenedEntry opened, open_entry(stored));
-    if (const json::object* const body = opened.body.if_object()) {
-      tier = text_or_empty(*body, "autonomy_tier");
-    }
   }
   json::object counted;
   for (const auto& [outcome, count] : counts) counted[outcome] = count;
-  return json::object{{"tier", tier.empty() ? json::value() : json::value(tier)},
-                      {"counts", std::move(counted)}};
+  return counted;
 }
 
 }  // namespace sallyport::app

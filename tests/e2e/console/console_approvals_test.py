@@ -206,6 +206,13 @@ class QuestionTest(PagesTest):
                      "1 of 2", "user:bo", "1 is missing", "may answer: user:ada"):
             self.assertIn(word, facts)
 
+    # CO-31 (partly): the row of an agent that has made no call yet used to be empty
+    def test_an_agent_without_a_record_says_so(self):
+        gate = self.gate()
+        gate.put(question(1, agent={"tier": None, "counts": {}}))
+        self.enter(gate, "approvals/apr_1")
+        self.wait_for("() => document.querySelector('.facts')?.textContent.includes('no record yet')")
+
     # CO-30 (partly): what the call itself would edit, and what a tool has prepared, used to be two texts in one line of JSON
     def test_an_edit_is_shown_line_by_line(self):
         gate = self.gate()
