@@ -139,6 +139,7 @@ class EveryRoute(ApiTest):
         self.rates()
 
     def writes(self, document):
+        strict = 0
         for path, item in document["paths"].items():
             for method in [name.upper() for name in item if name != "get"]:
                 if path.startswith("/session"):
@@ -146,12 +147,18 @@ class EveryRoute(ApiTest):
                 address = self.address(path)
                 most = 1 << 20 if path.startswith(("/policies", "/backtests")) else 64 << 10
                 who = "controller" if path.startswith(("/policies", "/backtests", "/agents", "/pins", "/grants")) else "approver"
+                schema = item[method.lower()].get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+                if schema.get("additionalProperties") is False:
+                    status, _, said = self.api(method, address, {"zzz": 1}, role="viewer" if path == "/explain" else who)
+                    self.assertEqual((status, said.get("code"), said.get("place")), (400, "invalid", "zzz"), (method, path, said))
+                    strict += 1
                 # The server itself reads no body over 4 MiB, which is what a batch may have.
                 if path not in ("/explain", "/approvals/batch") and method != "DELETE":
                     status, _, said = self.api(method, address, {"x": "y" * (most + 1000)}, role=who)
                     self.assertEqual((status, said.get("code")), (413, "too_large"), (method, path, said))
                 time.sleep(0.05)
                 self.assertEqual(self.api("PATCH", address, {}, role="controller")[2]["code"], "method")
+        self.assertGreater(strict, 8)
         self.assertEqual(self.api("GET", "no/such/route")[2]["code"], "not_found")
         status, _, said = self.api("PUT", "policies/drafts/next", {"text": "version: 1\n"}, role="controller", headers={"If-Match": '"other"'})
         self.assertEqual((status, said["code"]), (412, "precondition_failed"))
