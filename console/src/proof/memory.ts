@@ -30,7 +30,11 @@ export function alarm(): string | null {
   return localStorage.getItem(ALARM);
 }
 
+// A check that is under way then keeps nothing: the page is loaded anew.
+let forgotten = false;
+
 export function forget(): void {
+  forgotten = true;
   localStorage.removeItem(KEPT);
   localStorage.removeItem(ALARM);
 }
@@ -50,7 +54,7 @@ async function between(from: bigint, to: bigint): Promise<Bytes[] | null> {
 }
 
 function raise(why: "rollback" | "fork" | "proof", before: Kept): Memory {
-  localStorage.setItem(ALARM, why);
+  if (!forgotten) localStorage.setItem(ALARM, why);
   return { kind: "alarm", why, kept: before };
 }
 
@@ -60,7 +64,9 @@ export async function remember(note: string, key: VerifierKey): Promise<Memory> 
   const parsed = parseNote(note);
   if ((await trustOf(parsed, [key])) !== "signed") return { kind: "unsigned" };
   const now = parseCheckpoint(parsed.text);
-  const keep = () => localStorage.setItem(KEPT, JSON.stringify({ note, size: String(now.size), seen: new Date().toISOString() } satisfies Kept));
+  const keep = () => {
+    if (!forgotten) localStorage.setItem(KEPT, JSON.stringify({ note, size: String(now.size), seen: new Date().toISOString() } satisfies Kept));
+  };
   const before = kept();
   if (!before) {
     keep();

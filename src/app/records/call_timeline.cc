@@ -1,5 +1,6 @@
 #include "app/records/call_timeline.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/cut_text.h"
