@@ -98,6 +98,22 @@ ServerResponse refusal_of(const Error& error) {
   return problem_of(error).response();
 }
 
+// A member that the document does not name would not be read: what it was meant to say would be
+// lost.
+Result<void> check_members(const json::value& body, const json::object& schema) {
+  const json::object* const given = body.if_object();
+  if (given == nullptr || !schema.contains("additionalProperties")) return {};
+  const json::object& known = schema.at("properties").as_object();
+  for (const json::key_value_pair& member : *given) {
+    const std::string_view name = member.key().substr(0, 80);
+    if (known.contains(member.key())) continue;
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("the body has an unknown member; leave `{}` out", name),
+                std::string(name));
+  }
+  return {};
+}
+
 ServerResponse nothing_here(const RouteTable::Match& match) {
   if (match.allowed.empty()) {
     return Problem{404, "not_found", "nothing is here", {}, {}}.response();
@@ -317,6 +333,7 @@ Result<Request> HttpApi::read(const ServerRequest& http, const RouteTable::Match
   if (http.body.empty()) return request;
   SALLYPORT_TRY(ParsedJson body,
                 parse_json(http.body, {.bytes = route.body_bytes, .values = kMostValues}));
+  SALLYPORT_CHECK_OK(check_members(body.value, route.words.request));
   request.body = std::move(body.value);
   return request;
 }

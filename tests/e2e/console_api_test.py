@@ -213,6 +213,27 @@ class ConsoleApi(ServeTest):
         stream.read()  # until it ends
         self.assertLess(time.monotonic() - start, 1.0)
 
+    # CO-24: a session used to outlive the token, or the key of the link, that it began with
+    def test_a_session_ends_with_the_token_or_the_key_that_it_began_with(self):
+        words = self.write("words", "correct horse battery\n")
+        words.chmod(0o600)
+        keys = []
+        for number in range(2):
+            key_file = self.folder / f"bo{number}.key"
+            made = subprocess.run([BIN, "--data-dir", self.data, "approvals", "init", "--name", "user:bo", "--key-file", key_file, "--passphrase-file", words, "--json"],
+                                  capture_output=True, text=True, check=True, env=self.environment(), cwd=self.folder)
+            keys.append(json.loads(made.stdout)["key"])
+        self.start(policy_more=f'    - {{name: "user:bo", key: "{keys[0]}", roles: [approver, viewer]}}\n')
+        made = self.link("--as", "user:bo", "--key-file", self.folder / "bo0.key", "--passphrase-file", words, "--reviewers", self.folder / "policy.yaml")
+        by_key, by_token = Browser(self.server, "sallyport.localhost"), Browser(self.server)
+        self.assertEqual(by_key.sign_in("link", json.loads(made.stdout)["url"].split("#once=")[1])[0], 200)
+        by_token.sign_in("token", TOKENS["viewer"])
+        pages = (by_key, by_token)
+        self.assertEqual([page.ask("GET", "health")[0] for page in pages], [200, 200])
+        policy = self.folder / "policy.yaml"
+        policy.write_text(policy.read_text().replace(keys[0], keys[1]).replace(digest(TOKENS["viewer"]), digest("another-token-0123456789")))
+        self.assertEqual([page.ask("GET", "health")[2].get("code") for page in pages], ["session_ended", "session_ended"])
+
     # CO-24
     def test_no_session_outlives_the_process(self):
         self.start()
@@ -328,6 +349,70 @@ class ConsoleApi(ServeTest):
         _, _, shown = page.ask("GET", "approvals/" + item["request_id"])
         self.assertEqual([(one["reviewer"], one["door"], one["reason"]) for one in shown["responses"]], [("user:ada", "console", "looks right")])
         self.assertEqual(self.api("GET", "approvals/" + item["request_id"])[2]["request"]["args"], None)
+
+    # CO-41: who took a question back was told nowhere
+    def test_a_question_that_was_taken_back_says_by_whom_and_why(self):
+        session = Session(self.start())
+        result = self.held(session)
+        route = "approvals/" + self.waiting()[0]["request_id"]
+        self.assertIsNone(self.api("GET", route, role="approver")[2]["ended"])
+        self.assertEqual(self.api("POST", route + "/cancel", {"reason": "a mistake"}, role="approver")[0], 200)
+        result.get(timeout=30)
+        ended = self.api("GET", route, role="approver")[2]["ended"]
+        self.assertRegex(ended.pop("at"), r"^20\d\d-")
+        self.assertEqual(ended, {"state": "cancelled", "by": ["user:ada"], "door": "http:token", "reason": "a mistake"})
+        self.assertIsNone(self.api("GET", route)[2]["ended"]["reason"])
+
+    # CO-30: a question of the past used to be compared with what was approved after it, and refused ones hid what was approved
+    def test_a_question_is_compared_with_what_was_approved_before_it(self):
+        session = Session(self.start())
+        first, second = self.run_one(session, "1.txt"), self.run_one(session, "2.txt")
+        unlike = lambda item: self.api("GET", "approvals/" + item["request_id"], role="approver")[2]["unlike"]
+        self.assertIsNone(unlike(first))
+        for number in range(17):
+            self.run_one(session, f"no{number}.txt", approved=False)
+        last = self.run_one(session, "3.txt", approved=False)
+        self.assertEqual((unlike(second)["request_id"], unlike(last)["request_id"]), (first["request_id"], second["request_id"]))
+        self.assertEqual(unlike(last)["members"], [{"path": "/path", "before": "2.txt", "now": "3.txt"}])
+
+    # CO-31: the tier of the agent used to be that of its last call
+    def test_the_tier_beside_a_question_is_that_of_now(self):
+        self.start()
+        policy = self.folder / "policy.yaml"
+        asks = policy.read_text()
+        policy.write_text(asks.replace("act_with_approval", "act_auto"))
+        session = Session(self.server)
+        for _ in range(100):
+            if self.api("GET", "policies")[2]["total"] == 2:
+                break
+            time.sleep(0.05)
+        self.assertEqual(session.said("write_file", {"path": "a", "text": "hi"}), "written")
+        policy.write_text(asks)
+        for _ in range(100):
+            if self.api("GET", "policies")[2]["items"][0]["sequence"] > self.api("GET", "calls")[2]["items"][0]["sequence"]:
+                break
+            time.sleep(0.05)
+        result = self.held(Session(self.server))
+        item = self.waiting()[0]
+        told = json.loads(subprocess.run([BIN, "--data-dir", self.data, "trust", "show", item["agent_id"], "--json"], capture_output=True, text=True, check=True, env=self.environment(),
+                                         cwd=self.folder).stdout)
+        shown = self.api("GET", "approvals/" + item["request_id"], role="approver")[2]["agent"]
+        self.assertEqual((shown["tier"], shown["counts"]), (told["effective_tier"], {"success": 1}))
+        self.assertEqual(shown["tier"], "act_with_approval")
+        self.api("POST", f"approvals/{item['request_id']}/cancel", {}, role="approver")
+        result.get(timeout=30)
+
+    # CO-30: what the call itself would edit
+    def test_the_texts_of_an_edit_are_told_as_pairs(self):
+        session = Session(self.start())
+        given = {"path": "a.txt", "edits": [{"oldText": "a\nb", "newText": "a\nc"}, {"oldText": 1, "newText": "x"}], "old_string": "q", "new_string": ""}
+        result = in_background(lambda: session.said("write_file", given))
+        item = self.waiting()[0]
+        shown = lambda role: self.api("GET", "approvals/" + item["request_id"], role=role)[2]
+        self.assertEqual(shown("approver")["edits"], [{"path": "", "before": "q", "now": ""}, {"path": "/edits/0", "before": "a\nb", "now": "a\nc"}])
+        self.assertEqual((shown("viewer")["edits"], "edits" in shown("viewer")["withheld"]), (None, True))
+        self.api("POST", f"approvals/{item['request_id']}/cancel", {}, role="approver")
+        result.get(timeout=30)
 
     # CO-50 (partly) CO-48 (partly)
     def test_a_viewer_gets_no_sealed_content_and_who_opens_it_is_on_record(self):

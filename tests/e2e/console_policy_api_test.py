@@ -49,6 +49,60 @@ class Explained(ApiTest):
         self.assertFalse(self.effects.exists())
 
 
+class Steps(ApiTest):
+    GUARD = "#!/bin/sh\nexit 3\n"
+    POLICY = """rules:
+  - {{id: no-write, then: deny, when: {{tool: write_file}}, message: not today}}
+  - {{id: customers, then: redact, result: {{text: 'C-[0-9]{{6}}'}}, replacement: "[customer]"}}
+  - {{id: hush, then: withhold, result: {{words: [forbidden]}}, message: Do not ask.}}
+results: [{{hook: output-sanitizer}}]
+external:
+  - {{id: shaky, kind: guard, command: {guard}, on_error: allow}}
+"""
+
+    def steps(self, session, tool, given, role="auditor"):
+        """The stages of a new call by their names."""
+        session.said(tool, given)
+        call = self.get("calls")["items"][0]["call_id"]
+        return {stage["stage"]: stage for stage in self.get(f"calls/{call}", role=role)["timeline"]}
+
+    @staticmethod
+    def guards(stage):
+        return [(one["guard"], one["verdict"] or "skipped: " + one["skipped"], one.get("rule"), one.get("decided", False)) for one in stage["guards"]]
+
+    # CO-46, CO-48 (partly): the second door used to be empty, rules were no step, a guard that failed open had "decided", and an input looked
+    # redacted where its result was
+    def test_every_step_of_both_doors_is_told(self):
+        guard = self.write("guard.sh", self.GUARD)
+        guard.chmod(0o755)
+        session = self.start(self.policy(more=self.POLICY.format(guard=guard)))
+        first = [("tool-pins", "allow", None, False), ("server-forms", "allow", None, False)]
+        told = self.steps(session, "write_file", {"path": "a", "text": "hi"})
+        self.assertEqual(self.guards(told["first_door"]), [*first, ("rules", "deny", "no-write", True), ("external:shaky", "skipped", None, False)])
+        self.assertEqual((told["autonomy"]["reached"], told["second_door"]["reached"], told["second_door"]["guards"]), (False, False, []))
+        self.assertIn("policy.yaml:", told["first_door"]["guards"][2]["place"])
+        say = lambda words: {"command": ["sh", "-c", f"echo {words} >&2"]}
+        told = self.steps(session, "shell", say("C-123456"))
+        self.assertEqual(self.guards(told["first_door"]), [*first, ("rules", "not_applicable", None, False), ("external:shaky", "error", None, False)])
+        self.assertTrue(told["autonomy"]["reached"])
+        door = told["second_door"]
+        self.assertEqual(self.guards(door), [("rule customers", "redact", "customers", False), ("rule hush", "allow", None, False), ("output-sanitizer", "allow", None, False)])
+        self.assertTrue(all(isinstance(one["us"], int) for one in door["guards"]))
+        self.assertEqual((door["verdict"], door["output_state"], door["output_bytes"] == len(door["output"])), ("redact", "open", True))
+        self.assertIn("[customer]", door["output"])
+        door = self.steps(session, "shell", say("forbidden"))["second_door"]
+        self.assertEqual(self.guards(door)[1:], [("rule hush", "block", "hush", True), ("output-sanitizer", "skipped: not_reached", None, False)])
+        door = self.steps(session, "shell", say("forbidden"), role="viewer")["second_door"]
+        self.assertEqual((self.guards(door)[1], door["output"], door["output_state"]), (("rule hush", "block", "hush", True), None, "withheld"))
+        self.assertNotIn("why", door["guards"][1])
+        self.file.write_text(self.policy())
+        self.wait_until(lambda: self.get("policies")["total"] == 2)
+        told = self.steps(session, "shell", {"command": ["sh", "-c", "printf AKIAIOSFODNN7 >&2; echo EXAMPLE >&2"]})
+        self.assertEqual((told["asked"]["input_state"], told["second_door"]["output_state"]), ("open", "redacted"))
+        told = self.steps(session, "shell", {"command": ["sh", "-c", "printf %20000d 7 >&2"]})["second_door"]
+        self.assertEqual((len(told["output"]), told["output_bytes"] > 20000), (16384, True))
+
+
 REFUSES = "rules:\n  - {id: no-write, then: deny, when: {tool: write_file}, message: not today}\n"
 
 

@@ -13,6 +13,7 @@ export interface Member {
   path: string;
   before?: unknown;
   now?: unknown;
+  diff?: string; // instead of both
 }
 
 export interface Detail {
@@ -33,6 +34,7 @@ export interface Detail {
   answer: string | null;
   reason_required?: boolean;
   responses: { reviewer: string; approved: boolean; responded_at: string; door: string; reason?: string | null }[];
+  ended?: { state: string; by: string[]; at: string; door: string; reason: string | null } | null; // by nobody's answer
   result: { sequence: number; call_id: string; outcome: unknown } | null;
   risk: Risk;
   quorum: Quorum;
@@ -40,6 +42,7 @@ export interface Detail {
   withheld: string[];
   shown: { text: string; truncated: boolean; segments: Segment[] } | null;
   unlike: { request_id: string; answered_at: string; members: Member[] } | null;
+  edits?: Member[] | null; // of texts, by the call itself
   why: { autonomy: string; source: string; findings: unknown[] } | null;
   agent: { tier: string; counts: Record<string, number> } | null;
 }

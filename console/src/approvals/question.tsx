@@ -1,6 +1,7 @@
 // One question: what would run, how it differs, why it is asked, who has answered, and the answer.
 import { useEffect, useRef } from "preact/hooks";
 import { countdown, secondsLeft } from "../core/clock";
+import { Diff, MadeDiff } from "../core/diff";
 import { Link } from "../core/link";
 import { Absent, Failed, Row } from "../core/parts";
 import { number, t, time, word } from "../core/text";
@@ -8,7 +9,6 @@ import { address, place } from "../core/url";
 import { shownValue, visible } from "../core/visible";
 import { Answer } from "./answer";
 import { detail, type Detail, detailFailure, type Escalation, full, isEscalation, type Member, readDetail, readWhole, type Segment } from "./detail";
-import { lineDiff } from "./line_diff";
 
 // The mark of a segment is a frame and a word for readers of the screen, not a colour alone.
 export function Segments({ segments }: { segments: Segment[] }) {
@@ -28,16 +28,14 @@ export function Segments({ segments }: { segments: Segment[] }) {
 }
 
 function Difference({ member }: { member: Member }) {
-  const { path, before, now } = member;
-  if (typeof before === "string" && typeof now === "string" && (before + now).includes("\n")) {
+  const { path, before, now, diff } = member;
+  const label = t("question.diff", { path: visible(path) });
+  const texts = typeof before === "string" && typeof now === "string" && (before + now).includes("\n");
+  if (texts || diff !== undefined) {
     return (
       <li>
         <code>{visible(path)}</code>
-        <pre class="diff" tabIndex={0} aria-label={t("question.diff", { path: visible(path) })}>
-          {lineDiff(before, now).map(({ kind, text }) => (
-            <span class={kind}>{(kind === "same" ? "  " : kind === "old" ? "- " : "+ ") + visible(text) + "\n"}</span>
-          ))}
-        </pre>
+        {texts ? <Diff before={before as string} now={now as string} label={label} /> : <MadeDiff text={diff!} label={label} />}
       </li>
     );
   }
@@ -68,6 +66,15 @@ function Facts({ question }: { question: Detail }) {
   const { risk, why, agent, quorum, unlike, withheld } = question;
   return (
     <dl class="facts">
+      {(question.edits ?? []).length > 0 && (
+        <Row name="question.edits">
+          <ul class="members">
+            {question.edits!.map((member) => (
+              <Difference member={member} />
+            ))}
+          </ul>
+        </Row>
+      )}
       {unlike && unlike.members.length > 0 && (
         <Row name="question.differs">
           <span class="quiet">{t("question.differs_from", { time: time(unlike.answered_at) })}</span>
@@ -104,6 +111,7 @@ function Facts({ question }: { question: Detail }) {
       {agent && (
         <Row name="question.agent">
           {visible(agent.tier)}
+          {Object.keys(agent.counts).length === 0 && ` · ${t("question.no_record")}`}
           {Object.entries(agent.counts).map(([name, count]) => ` · ${number(count)} ${word("count", name)}`)}
         </Row>
       )}
@@ -121,6 +129,12 @@ function Facts({ question }: { question: Detail }) {
           {one.reason && <> · “{visible(one.reason)}”</>}
         </Row>
       ))}
+      {question.ended && (
+        <Row name="question.ended">
+          {[word("state", question.ended.state), ...question.ended.by.map(visible), time(question.ended.at), ...(question.ended.door ? [door(question.ended.door)] : [])].join(" · ")}
+          {question.ended.reason && <> · “{visible(question.ended.reason)}”</>}
+        </Row>
+      )}
       {question.answer && <Row name="question.answer">{visible(question.answer)}</Row>}
       {question.result && (
         <Row name="question.result">

@@ -5,7 +5,7 @@ import { Link } from "../core/link";
 import { useGet } from "../core/load";
 import { Absent, Failed, Row } from "../core/parts";
 import { roles } from "../core/session";
-import { t, time, word } from "../core/text";
+import { number, t, time, word, type Key } from "../core/text";
 import { address, place } from "../core/url";
 import { shownValue, visible } from "../core/visible";
 import type { CallRow } from "./calls";
@@ -34,6 +34,10 @@ interface Stage {
   source?: string | null;
   approval_id?: string | null;
   effect?: string | null;
+  verdict?: string | null;
+  output?: string | null;
+  output_bytes?: number;
+  output_state?: string;
   outcome?: string | null;
   reason?: string | null;
   terminal?: boolean;
@@ -74,9 +78,24 @@ function Guard({ step }: { step: GuardStep }) {
   );
 }
 
+// What was asked, or what the agent was told.
+function Content({ name, state, value }: { name: Key; state: string | undefined; value: unknown }) {
+  const shown = value !== null && value !== undefined;
+  const open = state === undefined || state === "open";
+  return (
+    <>
+      {!open && <Absent state={state} />}
+      {(open || shown) && (
+        <pre class="shown" tabIndex={0} aria-label={t(name)}>
+          {shownValue(value)}
+        </pre>
+      )}
+    </>
+  );
+}
+
 function StageView({ stage }: { stage: Stage }) {
-  const shown = stage.input !== null && stage.input !== undefined;
-  const open = stage.input_state === undefined || stage.input_state === "open";
+  const shown = new TextEncoder().encode(stage.output ?? "").length;
   return (
     <li>
       <h2>
@@ -87,12 +106,7 @@ function StageView({ stage }: { stage: Stage }) {
         </span>
       </h2>
       {stage.reached === false && !stage.effect && <p class="quiet">{t("call.not_reached")}</p>}
-      {stage.stage === "asked" && !open && <Absent state={stage.input_state!} />}
-      {stage.stage === "asked" && (open || shown) && (
-        <pre class="shown" tabIndex={0} aria-label={t("call.input")}>
-          {shownValue(stage.input)}
-        </pre>
-      )}
+      {stage.stage === "asked" && <Content name="call.input" state={stage.input_state} value={stage.input} />}
       {stage.guards && stage.guards.length > 0 && (
         <div class="scroll" tabIndex={0} role="region" aria-label={word("stage", stage.stage)}>
           <table>
@@ -111,6 +125,9 @@ function StageView({ stage }: { stage: Stage }) {
         </p>
       )}
       {stage.effect && <p>{word("effect", stage.effect)}</p>}
+      {stage.verdict && <p>{word("guard", stage.verdict)}</p>}
+      {stage.output_state && <Content name="call.output" state={stage.output_state} value={stage.output} />}
+      {shown < (stage.output_bytes ?? 0) && <p class="quiet">{t("call.cut", { shown: number(shown), n: number(stage.output_bytes ?? 0) })}</p>}
       {stage.outcome && (
         <p>
           <strong>{word("outcome", stage.outcome)}</strong> {stage.reason && visible(stage.reason)}
@@ -199,14 +216,15 @@ export function CallPage() {
   if (failed) return <Failed problem={failed} />;
   if (!read || read.call.call_id !== place.value.id) return <p class="quiet empty">{t("question.loading")}</p>;
   const { call } = read;
+  const [before, behind] = filters["order"] === "asc" ? (["calls.next", "calls.prev"] as const) : (["calls.prev", "calls.next"] as const); // newer, older
   return (
     <section class="page">
       <p class="pager">
         <Link to={address("calls", "", filters)}>← {t("nav.calls")}</Link>
-        {read.prev && <Link to={address("calls", read.prev, filters)}>‹ {t("calls.prev")}</Link>}
-        {read.search?.prev && <Link to={address("calls", "", { ...filters, cursor: read.search.prev })}>‹ {t("calls.prev")}…</Link>}
-        {read.next && <Link to={address("calls", read.next, filters)}>{t("calls.next")} ›</Link>}
-        {read.search?.next && <Link to={address("calls", "", { ...filters, cursor: read.search.next })}>{t("calls.next")}… ›</Link>}
+        {read.prev && <Link to={address("calls", read.prev, filters)}>‹ {t(before)}</Link>}
+        {read.search?.prev && <Link to={address("calls", "", { ...filters, cursor: read.search.prev })}>‹ {t(before)}…</Link>}
+        {read.next && <Link to={address("calls", read.next, filters)}>{t(behind)} ›</Link>}
+        {read.search?.next && <Link to={address("calls", "", { ...filters, cursor: read.search.next })}>{t(behind)}… ›</Link>}
       </p>
       <h1>
         {visible(call.tool)} <span class="quiet">{call.server && t("question.on", { server: visible(call.server) })}</span>

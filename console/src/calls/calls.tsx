@@ -1,6 +1,7 @@
 // Calls: one row each, filtered by the address. All pages of a list are cut at one tree size, which the address holds too.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, Problem, query } from "../core/api";
+import { serverNow } from "../core/clock";
 import { Link } from "../core/link";
 import type { Page } from "../core/load";
 import { Pager } from "../core/pager";
@@ -28,6 +29,18 @@ type List = Page<CallRow>;
 const ROWS = 40; // at most 500 elements (CO-70)
 const FILTERS = ["text", "agent", "server", "tool", "verdict", "session", "since", "until"] as const;
 const VERDICTS = ["runs", "failed", "withheld", "cached", "refused", "skipped", "proposed", "asks", "unknown"];
+
+// A time that is counted back from now, as `1h`, would mean other rows to whoever gets the address: it holds the moment itself.
+const AGO = /^(\d{1,7})([smhdw])$/;
+const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 };
+
+function moments(filters: Record<string, string>): Record<string, string> | null {
+  const ago = ["since", "until"].flatMap((name) => {
+    const found = AGO.exec(filters[name] ?? "");
+    return found ? [[name, new Date(Math.max(0, serverNow() - Number(found[1]) * SECONDS[found[2]!]! * 1000)).toISOString()]] : [];
+  });
+  return ago.length > 0 ? Object.fromEntries(ago) : null;
+}
 
 function Filters() {
   const now = place.value.query;
@@ -106,6 +119,8 @@ function CallList() {
   const own = useRef(""); // the size that the first answer gave this list: from then on its rows stay the same
   const asked = query({ ...filters, tree_size: filters["tree_size"] === own.current ? "" : filters["tree_size"] });
   useEffect(() => {
+    const fixed = moments(filters);
+    if (fixed) return filter(fixed);
     const stop = new AbortController();
     const show = (read: List) => {
       setList(read);

@@ -13,3 +13,14 @@ export function Diff({ before, now, label }: { before: string; now: string; labe
     </pre>
   );
 }
+
+// A difference that somebody else has made: its lines begin with their marks.
+export function MadeDiff({ text, label }: { text: string; label: string }) {
+  return (
+    <pre class="diff" tabIndex={0} aria-label={label}>
+      {text.split("\n").map((line) => (
+        <span class={line.startsWith("-") ? "old" : line.startsWith("+") ? "new" : "same"}>{visible(line)}</span>
+      ))}
+    </pre>
+  );
+}

@@ -49,6 +49,7 @@ export class EventReader {
   private stop = new AbortController();
   private last = "";
   private failures = 0;
+  private readonly tellsAll: boolean; // every record: then a new connection goes on behind the last one
 
   constructor(
     private readonly address: string,
@@ -56,7 +57,9 @@ export class EventReader {
     private readonly tell: (told: Told) => void,
     after = "",
   ) {
-    this.last = after;
+    // Of a stream that tells some, the rest would be searched for records that a listener reads again anyway.
+    this.tellsAll = /[?&]topics=[^&]*\bentries\b/.test(address);
+    this.last = this.tellsAll ? after : "";
     void this.run();
   }
 
@@ -116,10 +119,11 @@ export class EventReader {
   private pass({ frames, comments }: { frames: Frame[]; comments: string[] }): void {
     for (const comment of comments) if (/^\d{4}-/.test(comment)) this.tell({ kind: "time", at: comment });
     if (frames.length === 0) return;
-    for (const frame of frames) if (frame.id) this.last = frame.id;
+    if (this.tellsAll) for (const frame of frames) if (frame.id) this.last = frame.id;
     // Behind `lagged` the stream goes on where the ledger is now: what was missed is counted, not fetched.
     const lagged = frames.find((frame) => frame.event === "lagged");
-    if (lagged) this.last = String((JSON.parse(lagged.data) as { size?: number }).size ?? "") || this.last;
+    const size = lagged && (JSON.parse(lagged.data) as { size?: number }).size;
+    if (this.tellsAll && size) this.last = String(size - 1);
     this.tell({ kind: "frames", frames });
   }
 }

@@ -4,14 +4,23 @@ import { computed, signal } from "@preact/signals";
 const ROOT = "/console/";
 
 export interface Place {
-  screen: string;
+  screen: string; // empty: the address names none
   id: string;
   query: URLSearchParams;
 }
 
+// An address that somebody has cut or mistyped names nothing that is there.
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 function here(): Place {
   const parts = location.pathname.slice(ROOT.length).split("/");
-  return { screen: parts[0] || "approvals", id: decodeURIComponent(parts[1] ?? ""), query: new URLSearchParams(location.search) };
+  return { screen: parts[0] ?? "", id: decoded(parts[1] ?? ""), query: new URLSearchParams(location.search) };
 }
 
 export const place = signal<Place>(here());

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Link } from "../core/link";
 import { onFrame, stream, wantTopics } from "../core/stream";
 import { Table } from "../core/table";
-import { clockTime, number, t } from "../core/text";
+import { clockTime, number, t, word } from "../core/text";
 import { address } from "../core/url";
 import { visible } from "../core/visible";
 
@@ -83,7 +83,7 @@ export function Live() {
           {missed > 0 && ` · ${t("live.missed", { n: missed, count: number(missed) })}`}
         </span>
       </p>
-      <Table label={t("nav.live")} heads={["live.record", "calls.time", "live.kind", "calls.agent", "calls.tool", "live.outcome", "question.call"]}>
+      <Table label={t("nav.live")} heads={["live.record", "calls.time", "live.kind", "calls.agent", "calls.tool", "live.outcome", "live.call"]}>
         {rows.map((row) => (
           <tr key={row.sequence} data-sequence={row.sequence}>
             <td class="fixed">
@@ -95,7 +95,7 @@ export function Live() {
             <td>
               {visible(row.tool_name ?? "")} <span class="quiet">{visible(row.server ?? "")}</span>
             </td>
-            <td>{row.outcome ?? ""}</td>
+            <td>{word("outcome", row.outcome ?? "")}</td>
             <td>{row.call_id && <Link to={address("calls", row.call_id)}>{visible(row.call_id)}</Link>}</td>
           </tr>
         ))}

@@ -75,7 +75,13 @@ function MemoryLine({ memory }: { memory: Memory | null }) {
     );
   }
   if (!memory) return <p class="quiet">{t("question.loading")}</p>;
-  if (memory.kind === "unsigned") return <p class="failed">✗ {t("memory.unsigned")}</p>;
+  if (memory.kind === "unsigned" || memory.kind === "unchecked") {
+    return (
+      <p class="failed" data-memory={memory.kind}>
+        ✗ {word("memory", memory.kind)}
+      </p>
+    );
+  }
   if (memory.kind === "first") return <p data-memory="first">{t("memory.first", { n: Number(memory.size), size: number(memory.size) })}</p>;
   return (
     <p class="good" data-memory={memory.kind}>
@@ -105,11 +111,13 @@ export function Proof() {
     get<Keys>("log/keys").then((keys) => setGiven(keys.keys[keys.keys.length - 1]?.key ?? ""), setFailed);
   }, []);
   useEffect(() => {
-    if (!able || !given || wrong) return;
+    if (!able || !given) return;
+    if (wrong) return setMemory({ kind: "unchecked" });
     void (async () => {
       try {
         setMemory(await remember(await checkpoint(), await key()));
       } catch (error) {
+        setMemory({ kind: "unchecked" });
         setFailed(error);
       }
     })();

@@ -44,6 +44,11 @@ function opens({ name, roles: any }: Screen): boolean {
   return any === undefined || any.some((role) => roles.value.has(role));
 }
 
+// Of an address that names no screen, the first that opens for this person.
+function chosen(): Screen | undefined {
+  return SCREENS.find((one) => (screen.value === "" ? opens(one) : one.name === screen.value));
+}
+
 function Language() {
   const next = language.value === "uk" ? "en" : "uk";
   return (
@@ -54,7 +59,7 @@ function Language() {
 }
 
 function Header() {
-  const now = screen.value;
+  const now = chosen()?.name;
   const nav = useRef<HTMLElement>(null);
   // On a narrow screen the names of the screens scroll; that of this one is in view.
   useEffect(() => {
@@ -101,15 +106,16 @@ export function App() {
       </>
     );
   }
-  const current = SCREENS.find((one) => one.name === screen.value && opens(one));
-  document.title = `${waiting.value > 0 ? `(${waiting.value}) ` : ""}${t(current?.title ?? "nav.nothing")} · Sallyport`;
-  const Show = current?.show;
+  const current = chosen();
+  const missing = current && tellsRecords.value ? "nav.closed" : "nav.nothing";
+  const Show = current && opens(current) ? current.show : undefined;
+  document.title = `${waiting.value > 0 ? `(${waiting.value}) ` : ""}${t(current && Show ? current.title : missing)} · Sallyport`;
   return (
     <>
       <Header />
       <Banner />
       <main id="content" tabIndex={-1}>
-        {Show ? <Show /> : <p class="quiet empty">{t("nav.nothing")}</p>}
+        {Show ? <Show /> : <p class="quiet empty">{t(missing)}</p>}
       </main>
     </>
   );

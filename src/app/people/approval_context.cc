@@ -55,6 +55,39 @@ json::value input_of(const ApprovalItem& item) {
   return one ? args->get_array().front() : json::value();
 }
 
+// Members that hold a text before and after an edit, as tools name them.
+constexpr std::pair<std::string_view, std::string_view> kEdits[] = {{"old_string", "new_string"},
+                                                                    {"oldText", "newText"},
+                                                                    {"old_text", "new_text"},
+                                                                    {"old_str", "new_str"},
+                                                                    {"old", "new"}};
+
+void find_edits(const json::value& value, const std::string& path, json::array& found) {
+  if (found.size() >= kMostMembers) return;
+  if (const json::array* const items = value.if_array()) {
+    for (std::size_t i = 0; i < items->size(); ++i) {
+      find_edits((*items)[i], pointer_to(path, i), found);
+    }
+  }
+  const json::object* const members = value.if_object();
+  if (members == nullptr) return;
+  for (const auto& [before, now] : kEdits) {
+    if (!text_in(*members, before) || !text_in(*members, now)) continue;
+    found.push_back(json::object{{"path", path},
+                                 {"before", bounded(members->at(before))},
+                                 {"now", bounded(members->at(now))}});
+  }
+  for (const json::key_value_pair& member : *members) {
+    const std::string here = pointer_to(path, member.key());
+    if (member.key() == "prepared_snapshot" && member.value().is_object() &&
+        text_in(member.value().get_object(), "diff")) {
+      found.push_back(json::object{{"path", pointer_to(here, "diff")},
+                                   {"diff", bounded(member.value().at("diff"))}});
+    }
+    find_edits(member.value(), here, found);
+  }
+}
+
 std::string asked_text(const ApprovalItem& item, std::string_view name) {
   return text_or_empty(item.request, name);
 }
@@ -64,10 +97,15 @@ std::string asked_text(const ApprovalItem& item, std::string_view name) {
 Result<json::value> unlike_json(ledger::ReadView& view, const ApprovalItem& item) {
   constexpr std::size_t kLookedAt = 32;
   ledger::Filter filter{.facets = {{ledger::Facet::Kind, "tool_audit"},
+                                   {ledger::Facet::Outcome, "completed"},
                                    {ledger::Facet::Agent, asked_text(item, "agent_id")},
                                    {ledger::Facet::Tool, asked_text(item, "tool_name")}}};
   const std::string server = asked_text(item, "server");
   if (!server.empty()) filter.facets[ledger::Facet::Server] = server;
+  // Of a question that is done: what was approved before it was asked.
+  if (item.status != core::ApprovalStatus::Pending) {
+    filter.until = from_rfc3339(asked_text(item, "requested_at"));
+  }
   SALLYPORT_TRY(const std::vector<ledger::StoredEntry> entries,
                 ledger::newest_entries(view, filter, kLookedAt));
   for (auto it = entries.rbegin(); it != entries.rend(); ++it) {
@@ -76,9 +114,7 @@ Result<json::value> unlike_json(ledger::ReadView& view, const ApprovalItem& item
     const json::object* const entry = opened.entry.if_object();
     if (body == nullptr || entry == nullptr) continue;
     const std::string approval = text_or_empty(*body, "approval_id");
-    const json::object* const outcome = object_in(*body, "outcome");
-    const bool ran = outcome != nullptr && text_in(*outcome, "kind") == "completed";
-    if (approval.empty() || approval == item.id || !ran) continue;
+    if (approval.empty() || approval == item.id) continue;
     const json::value* const before = body->if_contains("effective_input");
     const json::value now = input_of(item);
     json::array members;
@@ -88,6 +124,12 @@ Result<json::value> unlike_json(ledger::ReadView& view, const ApprovalItem& item
                                     {"members", std::move(members)}});
   }
   return json::value();
+}
+
+json::array edits_json(const ApprovalItem& item) {
+  json::array found;
+  find_edits(item.exact ? *item.exact : input_of(item), "", found);
+  return found;
 }
 
 Result<json::value> why_json(ledger::ReadView& view, const ApprovalItem& item) {
@@ -116,7 +158,7 @@ Result<json::value> why_json(ledger::ReadView& view, const ApprovalItem& item) {
   return json::value();
 }
 
-Result<json::object> agent_json(ledger::ReadView& view, const std::string& agent, WallTime now) {
+Result<json::object> agent_counts(ledger::ReadView& view, const std::string& agent, WallTime now) {
   constexpr std::size_t kMostRecords = 1000;
   const ledger::Filter filter{
       .facets = {{ledger::Facet::Kind, "trust"}, {ledger::Facet::Agent, agent}},
@@ -124,21 +166,14 @@ Result<json::object> agent_json(ledger::ReadView& view, const std::string& agent
   SALLYPORT_TRY(const std::vector<ledger::StoredEntry> entries,
                 ledger::newest_entries(view, filter, kMostRecords));
   std::map<std::string, std::uint64_t> counts;
-  std::string tier;
   for (const ledger::StoredEntry& stored : entries) {
     if (!stored.bytes) continue;
     SALLYPORT_TRY(const ledger::EntryView entry, ledger::view_entry(*stored.bytes));
     if (!entry.outcome.empty()) ++counts[entry.outcome];
-    if (&stored != &entries.back()) continue;
-    SALLYPORT_TRY(const OpenedEntry opened, open_entry(stored));
-    if (const json::object* const body = opened.body.if_object()) {
-      tier = text_or_empty(*body, "autonomy_tier");
-    }
   }
   json::object counted;
   for (const auto& [outcome, count] : counts) counted[outcome] = count;
-  return json::object{{"tier", tier.empty() ? json::value() : json::value(tier)},
-                      {"counts", std::move(counted)}};
+  return counted;
 }
 
 }  // namespace sallyport::app

@@ -116,7 +116,7 @@ void withhold(json::object& shown, const api::Person& person) {
   json::array withheld;
   if (!person.reads_sealed()) {
     for (const char* const name : {"description", "rules", "hidden", "answer", "result", "shown",
-                                   "unlike", "why", "exact_input", "message"}) {
+                                   "unlike", "edits", "why", "exact_input", "message"}) {
       json::value* const member = shown.if_contains(name);
       if (member == nullptr || member->is_null()) continue;
       *member = nullptr;

@@ -1,15 +1,34 @@
 #include "app/records/call_timeline.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 
+#include "base/cut_text.h"
 #include "base/json_members.h"
 
 namespace sallyport::app {
 
 namespace {
 
+constexpr std::size_t kLongestOutput = 16u << 10;
+
 json::value or_null(const std::optional<std::string>& text) {
   return text ? json::value(*text) : json::value();
+}
+
+json::value text_or_null(const json::object& object, std::string_view name) {
+  const auto text = text_in(object, name);
+  return text ? json::value(*text) : json::value();
+}
+
+std::vector<const json::object*> objects_in(const json::object& object, std::string_view name) {
+  std::vector<const json::object*> all;
+  const json::value* const list = object.if_contains(name);
+  if (list == nullptr || !list->is_array()) return all;
+  for (const json::value& item : list->get_array()) {
+    if (item.is_object()) all.push_back(&item.get_object());
+  }
+  return all;
 }
 
 std::string_view state_of(const OpenedEntry& entry, std::string_view path) {
@@ -21,9 +40,19 @@ std::string_view state_of(const OpenedEntry& entry, std::string_view path) {
   return "open";
 }
 
-bool decides(GuardVerdict verdict) {
-  using enum GuardVerdict;
-  return verdict == Deny || verdict == Ask || verdict == Error;
+// An item without a path stands for removals that are not listed: they may be anywhere.
+bool was_redacted(const AuditRecord& record, std::string_view member) {
+  return std::ranges::any_of(record.redactions, [&](const Redaction& one) {
+    std::string_view path = one.path;
+    if (path.starts_with("/body/")) path.remove_prefix(5);
+    return path.empty() || path.starts_with(member);
+  });
+}
+
+// A guard that failed open has decided nothing.
+bool refuses(const GuardRun& run) {
+  return run.verdict == GuardVerdict::Deny ||
+         (run.verdict == GuardVerdict::Error && run.why != "fail_open");
 }
 
 json::object guard_json(const GuardRun& run, bool decided, bool reads) {
@@ -40,15 +69,110 @@ json::object guard_json(const GuardRun& run, bool decided, bool reads) {
   return one;
 }
 
-json::array guards_json(const AuditRecord& record, bool autonomy, bool reads) {
+// The rules of the policy as one step, in the words of guards.
+json::object rules_json(const json::object& rules, bool decided) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"refused", "deny"}, {"asks", "ask"}, {"allowed", "allow"}};
+  const auto word = std::ranges::find(kWords, text_or_empty(rules, "verdict"),
+                                      [](const auto& one) { return one.first; });
+  json::object one{{"guard", "rules"},
+                   {"stage", "rules"},
+                   {"verdict", word != std::end(kWords) ? word->second : "not_applicable"},
+                   {"rule", text_or_null(rules, "rule")}};
+  if (const auto place = text_in(rules, "place")) one["place"] = *place;
+  if (decided) one["decided"] = true;
+  return one;
+}
+
+// Guards and rules in the order in which they were asked. What refused decided, else the first that
+// asked.
+json::array first_door(const AuditRecord& record, const json::object* rules, bool reads) {
+  const std::string said = rules != nullptr ? text_or_empty(*rules, "verdict") : "";
+  auto decided = std::ranges::find_if(record.guards, refuses);
+  if (decided == record.guards.end() && said != "refused") {
+    decided = std::ranges::find(record.guards, GuardVerdict::Ask, &GuardRun::verdict);
+  }
+  const bool by_rules = decided == record.guards.end() && (said == "refused" || said == "asks");
+  const auto is_outer = [](const GuardRun& run) {
+    return run.stage == "pre_hook" || run.stage == "authorizer" || run.stage == "external";
+  };
   json::array all;
-  bool found = false;
-  for (const GuardRun& run : record.guards) {
-    const bool decided = !found && decides(run.verdict);
-    found = found || decided;
-    if ((run.stage == "autonomy") == autonomy) all.push_back(guard_json(run, decided, reads));
+  std::size_t inner = 0;  // rules are asked behind these
+  for (auto run = record.guards.begin(); run != record.guards.end(); ++run) {
+    if (run->stage == "autonomy") continue;
+    all.push_back(guard_json(*run, run == decided, reads));
+    if (!is_outer(*run)) inner = all.size();
+  }
+  if (rules != nullptr) {
+    all.insert(all.begin() + static_cast<std::ptrdiff_t>(inner), rules_json(*rules, by_rules));
   }
   return all;
+}
+
+json::array autonomy_guards(const AuditRecord& record, bool reads) {
+  json::array all;
+  for (const GuardRun& run : record.guards) {
+    if (run.stage == "autonomy") all.push_back(guard_json(run, refuses(run), reads));
+  }
+  return all;
+}
+
+// What a guard of results found, over all that it wrote down.
+void add_evidence(json::object& one, const json::object& door, bool reads) {
+  std::string rules, details;
+  const auto add = [](std::string& text, const std::string& more) {
+    if (!more.empty()) text += (text.empty() ? "" : ", ") + more;
+  };
+  for (const json::object* const evidence : objects_in(door, "evidence")) {
+    if (text_in(*evidence, "guard_name") != one.at("guard").as_string()) continue;
+    add(rules, text_or_empty(*evidence, "rule"));
+    add(details, text_or_empty(*evidence, "details"));
+  }
+  if (!rules.empty()) one["rule"] = rules;
+  if (reads && !details.empty()) one["why"] = details;
+}
+
+json::array second_door(const json::object& door, bool reads) {
+  json::array all;
+  for (const json::object* const hook : objects_in(door, "hooks")) {
+    const std::string state = text_or_empty(*hook, "state");
+    json::object one{{"guard", text_or_empty(*hook, "guard")},
+                     {"stage", "result"},
+                     {"verdict", text_or_null(*hook, "verdict")},
+                     {"rule", nullptr}};
+    if (const json::value* const us = hook->if_contains("duration_us")) one["us"] = *us;
+    if (state != "ran") one["skipped"] = text_in(*hook, "why").value_or(state);
+    add_evidence(one, door, reads);
+    if (text_in(door, "guard") == one.at("guard").as_string()) one["decided"] = true;
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+std::string_view shown_state(const AuditRecord& record, std::string_view member,
+                             std::string_view state, bool reads) {
+  if (!reads) return "withheld";
+  return state == "open" && was_redacted(record, member) ? "redacted" : state;
+}
+
+// What the agent was told, cut for the page.
+json::object second_door_json(const AuditRecord& record, const OpenedEntry& stored, bool reads) {
+  const json::object* const door = record.post_invocation.if_object();
+  json::object stage{{"stage", "second_door"},
+                     {"result", reads ? record.post_invocation : json::value()},
+                     {"guards", door ? second_door(*door, reads) : json::array()},
+                     {"reached", door != nullptr}};
+  if (door == nullptr) return stage;
+  stage["verdict"] = text_or_null(*door, "verdict");
+  const std::string_view state = state_of(stored, "/body/outcome/result");
+  const bool open = state == "open";
+  if (open && !record.outcome.result) return stage;  // nobody was told anything
+  const std::string text = reads && open ? record.outcome.result->output : "";
+  stage["output"] =
+      reads && open ? json::value(cut_utf8_bytes(text, kLongestOutput)) : json::value();
+  stage["output_bytes"] = text.size();
+  stage["output_state"] = shown_state(record, "/outcome/result", state, reads);
+  return stage;
 }
 
 }  // namespace
@@ -56,38 +180,31 @@ json::array guards_json(const AuditRecord& record, bool autonomy, bool reads) {
 json::array call_timeline(const AuditRecord& record, const OpenedEntry& stored,
                           const api::Person& person) {
   const bool reads = person.reads_sealed();
-  const bool denied = std::ranges::any_of(record.guards, [](const GuardRun& run) {
-    return run.stage != "autonomy" &&
-           (run.verdict == GuardVerdict::Deny || run.verdict == GuardVerdict::Error);
-  });
+  const json::object* const body = stored.body.if_object();
+  const json::object* const rules = body ? object_in(*body, "rules") : nullptr;
+  const bool denied = std::ranges::any_of(
+      record.guards, [](const GuardRun& run) { return run.stage != "autonomy" && refuses(run); });
   const std::string_view input = state_of(stored, "/body/requested_input");
-  const bool redacted = !record.redactions.empty();
   const bool shows = reads && input == "open";
   const bool ran = record.effect_state != EffectState::None;
-  const bool answered = !record.post_invocation.is_null();
   return {json::object{{"stage", "asked"},
                        {"at", record.decided_at.empty() ? record.recorded_at : record.decided_at},
                        {"sequence", record.sequence},
                        {"input", shows ? record.requested_input : json::value()},
-                       {"input_state", !reads              ? "withheld"
-                                       : shows && redacted ? "redacted"
-                                                           : input}},
+                       {"input_state", shown_state(record, "/requested_input", input, reads)}},
           json::object{{"stage", "first_door"},
                        {"class", record.effect_class},
                        {"class_source", record.class_source},
-                       {"guards", guards_json(record, false, reads)}},
+                       {"guards", first_door(record, rules, reads)}},
           json::object{{"stage", "autonomy"},
                        {"tier", to_string(record.autonomy)},
                        {"source", record.autonomy_source},
                        {"approval_id", or_null(record.approval_id)},
-                       {"guards", guards_json(record, true, reads)},
+                       {"guards", autonomy_guards(record, reads)},
                        {"reached", !denied && record.autonomy_source != "not_weighed"}},
           json::object{
               {"stage", "effect"}, {"effect", to_string(record.effect_state)}, {"reached", ran}},
-          json::object{{"stage", "second_door"},
-                       {"result", reads ? record.post_invocation : json::value()},
-                       {"guards", json::array()},
-                       {"reached", answered}},
+          second_door_json(record, stored, reads),
           json::object{{"stage", "outcome"},
                        {"outcome", to_string(record.outcome.kind)},
                        {"reason", reads ? json::value(record.outcome.text) : json::value()},

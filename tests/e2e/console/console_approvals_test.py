@@ -206,6 +206,23 @@ class QuestionTest(PagesTest):
                      "1 of 2", "user:bo", "1 is missing", "may answer: user:ada"):
             self.assertIn(word, facts)
 
+    # CO-31 (partly): the row of an agent that has made no call yet used to be empty
+    def test_an_agent_without_a_record_says_so(self):
+        gate = self.gate()
+        gate.put(question(1, agent={"tier": None, "counts": {}}))
+        self.enter(gate, "approvals/apr_1")
+        self.wait_for("() => document.querySelector('.facts')?.textContent.includes('no record yet')")
+
+    # CO-30 (partly): what the call itself would edit, and what a tool has prepared, used to be two texts in one line of JSON
+    def test_an_edit_is_shown_line_by_line(self):
+        gate = self.gate()
+        gate.put(question(1, edits=[{"path": "/edits/0", "before": "a\nb\nc", "now": "a\nB\nc"}, {"path": "/prepared_snapshot/diff", "diff": "@@ -1 +1 @@\n-old <b>\n+new\u202e"}]))
+        self.enter(gate, "approvals/apr_1")
+        self.wait_for("() => document.querySelectorAll('.facts .diff').length === 2")
+        lines = self.run_page("return await page.$$eval('.facts .diff span', all => all.map(one => [one.className, one.textContent]))")
+        self.assertEqual(lines, [["same", "  a"], ["old", "- b"], ["new", "+ B"], ["same", "  c"], ["same", "@@ -1 +1 @@"], ["old", "-old <b>"], ["new", "+new\\u{202E}"]])
+        self.assertEqual(self.axe(), [])
+
     # CO-32 (partly): the client's clock is an hour off, both ways
     def test_the_countdown_follows_the_servers_clock(self):
         for shift in (3600, -3600):
@@ -313,7 +330,7 @@ class QuestionTest(PagesTest):
     def test_answered_questions_are_found_in_the_history(self):
         gate = self.gate()
         gate.put(question(1, state="denied", responses=[{"reviewer": "user:bo", "approved": False, "responded_at": now(), "door": "cli", "signature": "", "reason": "too broad"}]))
-        gate.put(question(2, state="expired"))
+        gate.put(question(2, state="cancelled", ended={"state": "cancelled", "by": ["user:cy"], "at": now(), "door": "http:token", "reason": "a mistake"}))
         gate.put(question(3))
         self.enter(gate, "approvals?view=history")
         self.wait_for("() => document.querySelectorAll('.history a').length === 2")
@@ -323,6 +340,12 @@ class QuestionTest(PagesTest):
         self.run_page("await page.click('.history a'); await page.waitForSelector('article')")
         facts = self.text(".facts")
         for word in ("user:bo", "command line", "too broad"):
+            self.assertIn(word, facts)
+        self.run_page("await page.selectOption('select', 'cancelled')")
+        self.wait_for("() => document.querySelectorAll('.history a').length === 1 && document.querySelector('.history a').href.includes('apr_2')")
+        self.run_page("await page.click('.history a'); await page.waitForSelector('article[data-id=apr_2]')")
+        facts = self.text(".facts")
+        for word in ("Ended", "cancelled", "user:cy", "HTTP", "a mistake"):
             self.assertIn(word, facts)
 
     # CO-69, with the languages of console_shell_test.py: reading and answering by touch, with buttons of 44 px within reach

@@ -15,7 +15,7 @@ from console_gate_test import ADA, GateBase, SERVER, UMA, digest  # noqa: E402
 from cli_support import BIN  # noqa: E402
 from serve_support import Server, Session  # noqa: E402
 
-BO = "token-of-bo-0123456789ab"
+BO, CY = "token-of-bo-0123456789ab", "token-of-cy-0123456789ab"
 POLICY = """version: 1
 autonomy: {{tier: act_with_approval}}
 approvals:
@@ -25,6 +25,7 @@ approvals:
     - {{name: "user:ada", token: "{ada}", roles: [approver, viewer]}}
     - {{name: "user:bo", token: "{bo}", roles: [approver, viewer]}}
     - {{name: "user:uma", token: "{uma}", roles: [auditor, viewer]}}
+    - {{name: "user:cy", token: "{cy}", roles: [controller]}}
 rules:
   - {{id: look-first, then: ask, when: {{tool: write_file}}, message: look at it}}
   - {{id: no-shell, then: deny, when: {{tool: shell}}, message: never}}
@@ -34,7 +35,7 @@ rules:
 class FactsBase(GateBase):
     def start(self):
         self.effects = self.folder / "effects"
-        self.write("policy.yaml", POLICY.format(ada=digest(ADA), bo=digest(BO), uma=digest(UMA)))
+        self.write("policy.yaml", POLICY.format(ada=digest(ADA), bo=digest(BO), uma=digest(UMA), cy=digest(CY)))
         self.server = self.serve("policy: ./policy.yaml", (sys.executable, SERVER), {"EFFECTS": str(self.effects)})
         self.origin = f"http://sallyport.localhost:{self.server.url.port}"
         return Session(self.server)
@@ -197,6 +198,30 @@ class MemoryTest(FactsBase):
         self.assertIn("cut back", self.text("[data-memory=alarm]"))
         self.run_page("await page.reload()")
         self.wait_for("() => document.querySelector('[data-memory=alarm]')")
+
+    # CO-53: a new key of the log used to raise the alarm of a log with another past
+    def test_a_log_that_has_a_new_key_continues(self):
+        session = self.start()
+        session.said("shell", {"command": ["true"]})
+        self.sign_in(path="proof")
+        self.wait_for("() => document.querySelector('[data-memory=first]')")
+        old = self.run_page("return await page.textContent('.facts > dd > code')")
+        self.end_server(self.server)
+        token = self.write("token", CY)
+        token.chmod(0o600)
+        self.good("keys", "rotate", "--token-file", token, "--name", "user:cy")
+        Session(self.again_here()).said("shell", {"command": ["true", "more"]})
+        self.run_page("await page.goto(args.url); await page.fill('#token', args.token); await page.click('button[type=submit]'); await page.waitForSelector('header.top')",
+                      url=f"{self.origin}/console/proof", token=ADA)
+        self.wait_for("() => document.querySelector('[data-memory=continues]')")
+        self.assertNotEqual(self.run_page("return await page.textContent('.facts > dd > code')"), old)
+        # Where the key is not the person's, nothing is said of the memory.
+        self.run_page("await page.fill('.facts > dd > input', args.key)", key=old)
+        self.wait_for("() => document.querySelector('[data-key=wrong]') && document.querySelector('[data-memory=unchecked]')")
+
+    def again_here(self):
+        self.again(self.server.url.port)
+        return self.server
 
     def again(self, port):
         """The same gate at the same address."""

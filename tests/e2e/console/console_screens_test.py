@@ -26,6 +26,26 @@ class CallsTest(PagesTest):
         self.assertTrue(any("agent=agent%3Aci" in path and "verdict=refused" in path for path in asked), asked)
         self.assertTrue(any("tree_size=21" in path for path in asked), asked)
 
+    # CO-42 (partly): `1h` in an address would show other rows an hour later
+    def test_a_time_that_is_counted_back_becomes_a_moment_in_the_address(self):
+        gate = self.gate()
+        with_calls(gate)
+        self.enter(gate, "calls?until=0s")
+        self.wait_for("() => /until=20\\d\\d-/.test(location.search) && document.querySelectorAll('tbody tr').length === 3")
+        self.run_page("await page.fill('.filters label:nth-child(7) input', '1h'); await page.keyboard.press('Enter')")
+        self.wait_for("() => /since=20\\d\\d-\\d\\d-\\d\\dT/.test(location.search)")
+        since, until = self.run_page("return await page.evaluate(() => ['since', 'until'].map(name => Date.parse(new URLSearchParams(location.search).get(name))))")
+        self.assertTrue(0 < until - since < 3600_000, (since, until))
+        self.assertFalse([path for _, path, _, _ in gate.seen if path.startswith("/api/") and ("since=1h" in path or "until=0s" in path)])
+
+    def test_an_address_that_cannot_be_read_leads_nowhere(self):
+        gate = self.gate()
+        with_calls(gate)
+        self.enter(gate)
+        self.run_page("await page.goto(args.url); await page.waitForSelector('main')", url=gate.url + "calls/%ff")
+        self.wait_for("() => document.querySelector('main').textContent.length > 10 && !document.body.textContent.includes('Loading')")
+        self.assert_clean(gate.url.replace("/console/", ""))
+
     # CO-45 (partly), CO-46 (partly), CO-47 (partly)
     def test_a_call_shows_its_steps_and_leads_to_its_neighbours(self):
         gate = self.gate()
@@ -40,6 +60,28 @@ class CallsTest(PagesTest):
         self.run_page("await page.click('.pager a:has-text(\"Older\")')")
         self.wait_for("() => location.pathname.endsWith('/calls/c2') && location.search.includes('verdict=refused')")
         self.assertTrue([path for _, path, _, _ in gate.seen if path.startswith("/api/v1/calls/c2?") and "verdict=refused" in path])
+        # In a list that begins with the oldest, what comes next is newer.
+        for order, said in (("desc", ["‹ Newer", "Older ›"]), ("asc", ["‹ Older", "Newer ›"])):
+            self.run_page("await page.goto(args.url); await page.waitForSelector('.timeline')", url=f"{gate.url}calls/c2?order={order}")
+            self.assertEqual(self.run_page("return await page.$$eval('.pager a', all => all.slice(1).map(one => one.textContent))"), said)
+
+    # CO-46 (partly): the second door used to be a heading over nothing
+    def test_a_call_shows_what_the_second_door_did(self):
+        gate = self.gate()
+        with_calls(gate)
+        gate.extra["calls/c1"]["timeline"][4] = {
+            "stage": "second_door", "reached": True, "verdict": "block", "output": "the notice", "output_bytes": 20000, "output_state": "open",
+            "guards": [{"guard": "rule customers", "verdict": "redact", "rule": "customers", "us": 40}, {"guard": "rule hush", "verdict": "block", "rule": "hush", "us": 63, "decided": True},
+                       {"guard": "output-sanitizer", "verdict": None, "skipped": "not_reached"}]}
+        self.enter(gate, "calls/c1")
+        self.wait_for("() => document.querySelector('.timeline')")
+        door = self.run_page("return await page.locator('.timeline > li').nth(4).innerText()")
+        for word in ("Second door", "redacts", "rule customers", "40 µs", "WITHHOLDS", "rule hush", "◀ decided", "skipped: not_reached", "the notice", "the first 10 of 20,000 bytes"):
+            self.assertIn(word, door)
+        self.assertEqual(self.axe(), [])
+        gate.extra["calls/c1"]["timeline"][4].update(output=None, output_bytes=0, output_state="withheld")
+        self.run_page("await page.reload(); await page.waitForSelector('.timeline .absent')")
+        self.assertIn("your role does not open it", self.text(".timeline .absent"))
 
     # CO-48 (partly)
     def test_content_that_is_not_there_says_why(self):
@@ -89,9 +131,31 @@ class LiveTest(PagesTest):
         self.assertTrue(resumed)
         self.write(gate, 104, 2)  # one again, one new
         self.wait_for("() => [...document.querySelectorAll('tbody tr')].map(row => row.dataset.sequence).join() === '105,104,103,102,101,100'")
-        gate.send('event: lagged\ndata: {"after":105,"missed":5000,"size":5105}\n\n')
+        gate.send('event: lagged\ndata: {"after":105,"missed":5000,"size":5106}\n\n')
         gate.cut()
-        self.wait_for("() => document.querySelector('[role=status]').textContent && document.querySelector('main').textContent.includes('5,000 records were missed')")
+        # What was missed ends with record 5105; the next one used to be lost.
+        for _ in range(100):
+            resumed = [headers.get("Last-Event-ID") for _, path, headers, _ in gate.seen if "/stream" in path]
+            if resumed[-1] == "5105":
+                break
+            self.run_page("await page.waitForTimeout(50)")
+        self.assertEqual(resumed[-1], "5105")
+        self.wait_for("() => document.querySelector('[role=status][data-live]').textContent.includes('5,000 records were missed')")
+
+
+    # CO-49 (partly): a page that was open all day used to be told all records of the day when it became a live one
+    def test_a_live_page_begins_now(self):
+        gate = self.gate()
+        self.enter(gate)
+        self.wait_for("() => document.querySelector('.empty')")
+        gate.send('id: 7\nevent: approvals\ndata: {"sequence":7,"kind":"x","topic":"hitl.approvals","request_id":"none","at":"2026-11-16T20:00:00Z"}\n\n')
+        self.run_page("await page.waitForTimeout(300); await page.click('text=Live'); await page.waitForSelector('[data-live=open]')")
+        for _ in range(100):
+            asked = [headers.get("Last-Event-ID") for _, path, headers, _ in gate.seen if "/stream" in path and "entries" in path]
+            if asked:
+                break
+            self.run_page("await page.waitForTimeout(50)")
+        self.assertEqual(asked, [None])
 
 
 class ProofTest(PagesTest):

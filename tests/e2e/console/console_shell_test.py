@@ -177,6 +177,31 @@ class LookTest(PagesTest):
                 wide = self.run_page("return await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)")
                 self.assertEqual(wide, 0, (path, colours))
 
+    # CO-68 (partly): in forced colours a transparent border is seen, and every screen looked chosen
+    def test_what_is_chosen_stands_out_in_forced_colours(self):
+        gate = self.gate()
+        gate.put(question(1))
+        gate.put(question(2))
+        self.enter(gate, forcedColors="active")
+        self.open("apr_1", wait=0)
+        for chosen, other, side in ((".top nav [aria-current]", ".top nav a:not([aria-current])", "borderBottomColor"), (".tabs [aria-current]", ".tabs a:not([aria-current])", "borderBottomColor"),
+                                    (".row[aria-current]", ".row:not([aria-current])", "borderInlineStartColor")):
+            colours = self.run_page("""return await page.evaluate(({chosen, other, side}) => [...[chosen, other].map(one => getComputedStyle(document.querySelector(one))[side]),
+                getComputedStyle(document.body).backgroundColor], args)""", chosen=chosen, other=other, side=side)
+            self.assertEqual((colours[0] != colours[2], colours[1] == colours[2]), (True, True), (other, colours))
+
+    # CO-69 (partly): a choice shows all of its words
+    def test_no_choice_is_clipped(self):
+        for language in ("en", "uk"):
+            gate = self.gate()
+            with_calls(gate)
+            self.enter(gate)
+            self.run_page("await page.evaluate(one => localStorage.setItem('sallyport.language', one), args.language); await page.goto(args.url); await page.waitForSelector('.filters')",
+                          language=language, url=gate.url + "calls")
+            clipped = self.run_page("""return await page.$$eval('.filters select', all => all.filter(one => { const copy = one.cloneNode(true); copy.style.inlineSize = 'max-content'; one.parentNode.append(copy);
+                const wide = copy.offsetWidth; copy.remove(); return wide > one.offsetWidth + 1 }).map(one => one.value))""")
+            self.assertEqual(clipped, [], language)
+
     # CO-69 (partly)
     def test_a_language_that_is_longer_overflows_nowhere(self):
         gate = self.gate()
@@ -230,6 +255,20 @@ class LookTest(PagesTest):
         self.wait_for("() => document.querySelector('[data-banner=ledger_unwritable]')?.textContent.includes('no space')")
         gate.tell_health(banner=[])
         self.wait_for("() => !document.querySelector('[data-banner]')")
+
+    # CO-67 (partly): whose role does not open the first screen used to land on "There is no such page"
+    def test_a_person_lands_on_the_first_screen_that_their_role_opens(self):
+        for role, name, other in (("auditor", "Calls", "approvals"), ("controller", "Health", "calls"), ("approver", "Approvals", "live")):
+            gate = self.gate()
+            with_calls(gate)
+            gate.roles = [role]
+            self.enter(gate)
+            self.wait_for("(given) => document.querySelector('.top nav [aria-current]')?.textContent === given.name", name=name)
+            self.assertNotIn("no such page", self.text("main"))
+            self.run_page("await page.goto(args.url); await page.waitForSelector('main .empty')", url=gate.url + other)
+            self.assertIn("Your role does not open this page", self.text("main"))
+            self.run_page("await page.goto(args.url); await page.waitForSelector('main .empty')", url=gate.url + "nowhere")
+            self.assertIn("There is no such page", self.text("main"))
 
     def test_a_gate_that_serves_questions_alone_offers_no_other_screen(self):
         gate = self.gate()
@@ -285,6 +324,21 @@ class SourcesTest(unittest.TestCase):
         used = set(re.findall(r'"([a-z]+\.[a-z_0-9]+)"', source))
         for key in en:
             self.assertTrue(key in used or key.split(".")[0] in prefixes, f"nothing uses {key}")
+
+    # CO-69 (partly): a word of the gate without a text of ours would stand in English on a Ukrainian page
+    def test_the_words_of_the_gate_have_texts(self):
+        en = json.loads((ROOT / "console/text/en.json").read_text())
+        found = 0
+        for prefix, file, pattern in (("outcome", "core/result/outcome_json.cc", r'"(\w+)", Outcome::Kind'), ("effect", "core/result/outcome_json.cc", r'"(\w+)", EffectState'),
+                                      ("outcome", "trust/trust_record.cc", r'in.word\("outcome", \{"(\w+)", "(\w+)", "(\w+)", "(\w+)"\}'), ("guard", "core/record/audit_record.cc", r'"(\w+)", GuardVerdict'),
+                                      ("guard", "core/plan/pipeline.cc", r'"(\w+)", GuardVerdict'), ("state", "core/approval/approval_state.cc", r'"(\w+)", ApprovalStatus'),
+                                      ("gap", "app/records/gaps.cc", r'note\(\*?\w+, "(\w+)"')):
+            groups = re.findall(pattern, (ROOT / "src" / file).read_text())
+            words = [word for group in groups for word in ([group] if isinstance(group, str) else group)]
+            self.assertTrue(words, file)
+            found += len(words)
+            self.assertEqual([word for word in words if f"{prefix}.{word}" not in en], [], file)
+        self.assertGreater(found, 35)
 
     def test_the_types_hold(self):
         TYPES.need()

@@ -3,7 +3,7 @@
 import { fromBase64, hash32, hex, same } from "./encoding";
 import { checkEntry, checkMeaning, checkOpening, isCount, type Opening } from "./entry";
 import { canonical, isObject, type Json, type JsonObject, Malformed, parse, textOf, utf8 } from "./json";
-import { consistent, leafHash, rootFromInclusion } from "./merkle";
+import { leafHash, rootFromInclusion } from "./merkle";
 import { type Checkpoint, decimal, parseCheckpoint, parseKey, parseNote, trustOf, type VerifierKey } from "./note";
 import type { Bytes } from "./sha256";
 
@@ -217,25 +217,4 @@ export function receiptsIn(bytes: Uint8Array): Uint8Array[] {
     if (!(error instanceof Malformed)) throw error;
   }
   return [bytes];
-}
-
-export interface Between {
-  oldSize: bigint;
-  newSize: bigint;
-  hashes: string[];
-}
-
-// Two signed checkpoints and the proof between them.
-export function verifyConsistency(oldNote: string, newNote: string, between: Between, trust: Trust): Promise<Verification> {
-  return guarded(async (out) => {
-    const proof = await at("form", () => parseProof(between.hashes));
-    const keys = await trustedKeys(trust);
-    const older = await openCheckpoint(oldNote, keys, trust.origin);
-    const newer = await openCheckpoint(newNote, keys, trust.origin);
-    Object.assign(out, { origin: newer.origin, treeSize: newer.size });
-    if (older.size !== between.oldSize || newer.size !== between.newSize) throw new Failure("size", "the proof is between other sizes");
-    if (!consistent(older.size, older.root, newer.size, newer.root, proof)) {
-      throw new Failure("inclusion", "the new tree does not begin with the old one");
-    }
-  }, "inclusion", "the new tree begins with the old one");
 }

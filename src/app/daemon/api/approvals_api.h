@@ -48,6 +48,7 @@ class ApprovalsApi {
   Result<void> add_views(json::object& shown, const ApprovalItem& item,
                          const Request& request) const;
   Result<bool> shown_own_look(const ApprovalItem& item) const;
+  json::value tier_json(const std::string& agent) const;
   Result<json::object> page(const ApprovalItem& item, const Request& request) const;
 
   // What is known of a question before it is answered, read on a thread that may wait.

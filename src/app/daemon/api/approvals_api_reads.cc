@@ -11,12 +11,15 @@
 #include "app/people/approval_json.h"
 #include "app/people/approval_page.h"
 #include "app/people/marked_text.h"
+#include "app/records/agent_trust.h"
 #include "base/digest.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/approval/approval_request.h"
 #include "core/approval/vote_check.h"
 #include "people/answer_limits.h"
+#include "trust/approver_book.h"
+#include "trust/standing.h"
 
 namespace sallyport::app {
 
@@ -58,6 +61,24 @@ void add_reasons(core::RecordReader& records, const ApprovalItem& item, json::ob
     const std::string reason = body ? text_or_empty(*body, "reason") : "";
     all[i].as_object()["reason"] = reason.empty() ? json::value() : json::value(reason);
   }
+}
+
+// Who ended a question that nobody answered, when, through which door and why; null: it waits, or
+// its answers say so (CO-41).
+json::value ended_json(core::RecordReader& records, const ApprovalItem& item, bool reads) {
+  using enum core::ApprovalStatus;
+  const core::ApprovalStatus status = item.state.status;
+  if (status != Cancelled && status != Expired && status != Invalidated) return nullptr;
+  const Result<json::object> entry = records.entry(item.state.sequence);
+  const json::object* const body = entry ? object_in(*entry, "body") : nullptr;
+  if (body == nullptr || text_in(*body, "record") != "approval_decision") return nullptr;
+  const json::value* const by = body->if_contains("reviewers");
+  const std::string reason = reads ? text_or_empty(*body, "reason") : "";
+  return json::object{{"state", to_string(status)},
+                      {"by", by != nullptr && by->is_array() ? *by : json::array()},
+                      {"at", text_or_empty(*body, "decided_at")},
+                      {"door", text_or_empty(*body, "door")},
+                      {"reason", reason.empty() ? json::value() : json::value(reason)}};
 }
 
 std::string page_text(const ApprovalItem& item, const json::value& result, bool full) {
@@ -189,6 +210,17 @@ Result<api::Response> ApprovalsApi::list(const Request& request) const {
   return answer;
 }
 
+// As `trust show` says it; null: it cannot be told, which is no reason not to show the question.
+json::value ApprovalsApi::tier_json(const std::string& agent) const {
+  const Result<policy::ReviewerFile::List> people = parts_.people();
+  if (agent.empty() || !people) return nullptr;
+  const trust::ApproverBook book(**people);
+  const Result<DeclaredTiers> declared = DeclaredTiers::read(parts_.ledger);
+  const Result<trust::Standing> standing = trust::standing_of(parts_.ledger, agent, &book);
+  if (!declared || !standing) return nullptr;
+  return json::value(to_string(tier_of(*standing, declared->of(agent)).tier));
+}
+
 Result<json::object> ApprovalsApi::page(const ApprovalItem& item, const Request& request) const {
   SALLYPORT_TRY(json::value result, result_of_approval(parts_.ledger, item.id));
   const bool full = request.query.get("full") == "1";
@@ -196,14 +228,19 @@ Result<json::object> ApprovalsApi::page(const ApprovalItem& item, const Request&
   const bool cut = !full && text != page_text(item, result, true);
   json::object page = page_json(item, std::move(result));
   page["shown"] = json::object{{"text", text}, {"truncated", cut}, {"segments", marked_json(text)}};
+  const std::string agent = text_or_empty(item.request, "agent_id");
+  const json::value tier = tier_json(agent);
   SALLYPORT_CHECK_OK(parts_.ledger.store().read([&](ledger::ReadView& view) -> Result<void> {
     SALLYPORT_TRY(page["unlike"], unlike_json(view, item));
     SALLYPORT_TRY(page["why"], why_json(view, item));
-    SALLYPORT_TRY(page["agent"],
-                  agent_json(view, text_or_empty(item.request, "agent_id"), parts_.clock.wall()));
+    SALLYPORT_TRY(json::object counts, agent_counts(view, agent, parts_.clock.wall()));
+    page["agent"] = json::object{{"tier", tier}, {"counts", std::move(counts)}};
     return {};
   }));
-  if (request.person.reads_sealed()) add_reasons(parts_.ledger, item, page);
+  const bool reads = request.person.reads_sealed();
+  if (reads) add_reasons(parts_.ledger, item, page);
+  page["edits"] = edits_json(item);
+  page["ended"] = ended_json(parts_.ledger, item, reads);
   SALLYPORT_CHECK_OK(add_views(page, item, request));
   return page;
 }

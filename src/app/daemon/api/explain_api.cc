@@ -86,7 +86,7 @@ void ExplainApi::add_to(api::HttpApi& api) {
            }),
            .words = {
                .name = "explainGiven",
-               .summary = "Would this call run? Nothing is run or written",
+               .summary = "Would this call run? It is not run",
                .request = schema::exact({{"call", schema::object()}}, {{"policy", schema::text()}}),
                .response = explanation_schema()}});
 }
@@ -115,8 +115,8 @@ Result<api::Response> ExplainApi::explain_recorded(const api::Request& request) 
   return api::Response{.body = std::move(body)};
 }
 
-// The input is the person's own. What files this machine has is told only to people who read
-// content.
+// The input is the person's own. What files this machine has and what the text of the policy says
+// is told only to people who may read that, and who was told is on record.
 Result<api::Response> ExplainApi::explain_given(const api::Request& request) const {
   const json::object* const body = request.body.if_object();
   const json::value* const call = body ? body->if_contains("call") : nullptr;
@@ -128,14 +128,18 @@ Result<api::Response> ExplainApi::explain_given(const api::Request& request) con
   if (const auto text = text_in(*body, "policy")) named = std::string(*text);
   SALLYPORT_TRY(AskedCall asked, asked_call(*call, "call"));
   ExplainScene around = scene();
-  around.sees_disk = may_read_controls(request.person);
+  const bool reads = may_read_controls(request.person);
+  around.sees_disk = reads;
   // Where nothing is named, the policy that is in force judges.
   if (!named || named->empty() || *named == "now") {
     SALLYPORT_TRY(named, parts_.ledger.fact("policy", "hash"));
   }
   SALLYPORT_TRY(const ExplainWish wish, wish_for(named, store));
   SALLYPORT_TRY(const Explained explained, explain(around, std::move(asked), wish));
-  return api::Response{.body = explanation_json(explained)};
+  json::object told = explanation_json(explained);
+  if (!reads) return api::Response{.body = without_content(std::move(told))};
+  SALLYPORT_CHECK_OK(parts_.opened.note(request.person, "explain"));
+  return api::Response{.body = std::move(told)};
 }
 
 }  // namespace sallyport::app

@@ -92,7 +92,8 @@ Result<json::object> frequent(ledger::ReadView& view, LedgerCounts counts) {
 }
 
 // What was written lately, cut into pieces of time.
-Result<json::object> lately(ledger::ReadView& view, const api::Request& request, WallTime now) {
+Result<json::object> lately(RecentCounts& counts, ledger::ReadView& view,
+                            const api::Request& request, WallTime now) {
   constexpr std::pair<std::string_view, std::chrono::seconds> kBuckets[] = {
       {"1m", std::chrono::minutes(1)}, {"1h", std::chrono::hours(1)}, {"1d", std::chrono::days(1)}};
   constexpr int kPieces = 60;
@@ -110,23 +111,18 @@ Result<json::object> lately(ledger::ReadView& view, const api::Request& request,
   const auto first = last - (kPieces - 1) * length;
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   PrefixView wanted(view, size, request.wanted);
-  std::map<std::string, Counts> pieces;
-  SALLYPORT_CHECK_OK(ledger::find_entries(
-      wanted, {.since = first},
-      [&](const ledger::StoredEntry&, const ledger::EntryView& entry) -> Result<bool> {
-        const std::string value(by == "kind" ? entry.kind : entry.outcome);
-        const auto at = from_rfc3339(entry.recorded_at);
-        if (value.empty() || !at) return true;
-        const auto second = std::chrono::floor<std::chrono::seconds>(*at);
-        ++pieces[rfc3339(WallTime(second - second.time_since_epoch() % length))][value];
-        return true;
-      }));
+  SALLYPORT_TRY(const RecentCounts::Minutes minutes,
+                counts.since(wanted, first, by == "kind" ? Facet::Kind : Facet::Outcome));
   json::array all;
   for (int i = 0; i < kPieces; ++i) {
-    const std::string at = rfc3339(WallTime(first + i * length));
-    json::object counts;
-    for (const auto& [value, count] : pieces[at]) counts[value] = count;
-    all.push_back(json::object{{"at", at}, {"counts", std::move(counts)}});
+    const auto begin = first + i * length;
+    RecentCounts::Counts sums;
+    for (auto it = minutes.lower_bound(begin); it != minutes.lower_bound(begin + length); ++it) {
+      for (const auto& [value, count] : it->second) sums[value] += count;
+    }
+    json::object shown;
+    for (const auto& [value, count] : sums) shown[value] = count;
+    all.push_back(json::object{{"at", rfc3339(WallTime(begin))}, {"counts", std::move(shown)}});
   }
   return json::object{{"bucket", name}, {"by", by}, {"pieces", std::move(all)}};
 }
@@ -271,7 +267,7 @@ void RecordsApi::add_log(api::HttpApi& api) {
                             const Request& request) -> Result<api::Response> {
     json::object body;
     if (request.query.get("bucket")) {
-      SALLYPORT_TRY(body, lately(view, request, parts_.clock.wall()));
+      SALLYPORT_TRY(body, lately(recent_, view, request, parts_.clock.wall()));
     } else {
       SALLYPORT_TRY(LedgerCounts counts, ledger_counts(view, parts_.ledger_file));
       SALLYPORT_TRY(body, frequent(view, std::move(counts)));

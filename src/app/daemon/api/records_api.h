@@ -6,6 +6,7 @@
 #include "api/http_api.h"
 #include "app/daemon/api/opened_content.h"
 #include "app/records/record_rows.h"
+#include "app/records/recent_counts.h"
 #include "ledger/ledger.h"
 
 namespace sallyport::app {
@@ -41,6 +42,7 @@ class RecordsApi {
 
   Parts parts_;
   mutable CallRows calls_;
+  RecentCounts recent_;
 };
 
 }  // namespace sallyport::app

@@ -8,6 +8,7 @@
 #include "base/base64url.h"
 #include "base/json_members.h"
 #include "base/try.h"
+#include "trust/approver_book.h"
 
 namespace sallyport::app {
 
@@ -164,7 +165,9 @@ Task<api::Response> SessionApi::by_token(Request request) {
     co_return fail(ErrorCode::Unauthenticated, "this token belongs to no registered reviewer", {},
                    "unknown_token");
   }
-  co_return begin(request, {.name = std::move(person->name), .how = "token"});
+  co_return begin(
+      request,
+      {.name = std::move(person->name), .how = "token", .who = trust::token_digest(token)});
 }
 
 // The challenge first, then what a passkey says to it.

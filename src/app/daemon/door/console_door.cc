@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "app/machine/accounts.h"
+#include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
 
@@ -75,7 +76,9 @@ Result<LoginLinks::Guest> ConsoleDoor::guest_of(const net::Peer& peer,
   }
   nonces_.push_back(nonce);
   if (nonces_.size() > kMostNonces) nonces_.pop_front();
-  return LoginLinks::Guest{text_or_empty(*login, "reviewer"), "link_key", {}};
+  const trust::Reviewer* const person = people->find(text_or_empty(*login, "reviewer"));
+  const std::string key = person != nullptr && person->key ? hex(*person->key) : "";
+  return LoginLinks::Guest{text_or_empty(*login, "reviewer"), "link_key", {}, key};
 }
 
 Task<json::object> ConsoleDoor::link_for(net::Peer peer, json::object question) {

@@ -2,6 +2,7 @@
 
 #include <sodium.h>
 
+#include "base/encoding.h"
 #include "base/try.h"
 #include "trust/approver_book.h"
 
@@ -47,9 +48,23 @@ Result<std::optional<api::Roles>> ApiPeople::roles_of(const std::string& name) {
   return std::optional(api::Roles::named(person->roles));
 }
 
+// A session lasts no longer than the token, or the key behind the link, that it began with.
+Result<bool> ApiPeople::is_vouched_for(const api::Session& session) const {
+  SALLYPORT_TRY(const policy::ReviewerFile::List people, now());
+  const trust::Reviewer* const person = people->find(session.name);
+  if (person == nullptr) return false;
+  if (session.how == "token") return person->token == session.who;
+  if (session.how == "link_key") return person->key && hex(*person->key) == session.who;
+  return true;
+}
+
 // Whom a provider named is looked for in the configuration of now, as when the session began.
 Result<std::optional<api::Roles>> ApiPeople::roles_now(const api::Session& session) {
-  if (session.how != "oidc") return roles_of(session.name);
+  if (session.how != "oidc") {
+    SALLYPORT_TRY(const bool known, is_vouched_for(session));
+    if (!known) return std::optional<api::Roles>();
+    return roles_of(session.name);
+  }
   SALLYPORT_TRY(const OidcPeople::Now config, oidc_.now());
   const auto admitted = config ? config->admit(session.who, session.groups) : std::nullopt;
   if (!admitted || admitted->name != session.name) return std::optional<api::Roles>();

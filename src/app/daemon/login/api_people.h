@@ -30,6 +30,8 @@ class ApiPeople final : public api::People {
   OidcPeople& oidc() { return oidc_; }
 
  private:
+  Result<bool> is_vouched_for(const api::Session& session) const;
+
   struct Files {
     std::optional<policy::ReviewerFile> policy;
     policy::ReviewerFile folder;
