@@ -218,6 +218,40 @@ TEST(SealsTest, NothingIsReadOfAnEntryThatIsNotAsItWasSealed) {
   EXPECT_FALSE(openings_of(other)) << "the seal is of its place";
 }
 
+// LE-46: the row of before the erasure, with the seal that it had
+TEST(SealsTest, WhatWasErasedAndIsPutBackIsFound) {
+  TestLedger ledger;
+  ledger.open();
+  core::Draft draft = TestLedger::event({{"input", "content"}}, "call-1");
+  const std::uint64_t sequence = ledger.append(std::move(draft)).sequence;
+  ledger.append_many(1);
+  const auto row = [&] { return test::all_entries(ledger.store()).at(sequence).stored; };
+  const auto put = [&](const StoredEntry& stored) {
+    ledger.sql(fmt::format("UPDATE entries SET openings = x'{}', seal = x'{}' WHERE sequence = {}",
+                           hex(as_bytes(stored.openings)), hex(as_bytes(stored.seal)), sequence));
+  };
+  const auto checked = [&] {
+    return ledger.store().read(
+        [&](ReadView& view) { return check_seals(view, secret_of(ledger)); });
+  };
+  EXPECT_TRUE(checked());
+  const StoredEntry before = row();
+  ASSERT_TRUE(ledger->transact(erase({.call_id = "call-1"}, "ops", "asked to")));
+  const StoredEntry after = row();
+  EXPECT_TRUE(checked());
+  put(before);
+  ASSERT_FALSE(checked());
+  EXPECT_THAT(checked().error().message, testing::HasSubstr("was erased or pruned was put back"));
+  StoredEntry broken = after;
+  broken.seal[1] = static_cast<char>(broken.seal[1] ^ 1);
+  put(broken);
+  ASSERT_FALSE(checked());
+  EXPECT_THAT(checked().error().message,
+              testing::HasSubstr(fmt::format("the seal of entry {} does not hold", sequence)));
+  put(after);
+  EXPECT_TRUE(checked());
+}
+
 // LE-46: what binds an opening beside its commitment
 TEST(SealsTest, AManifestHoldsAllThatTheCommitmentsDoNot) {
   Opening open{.path = "/body/a", .value = "1"};
