@@ -63,8 +63,8 @@ TEST(AutoUseTest, WhatIsStoredReadsBackAndForeignTextDoesNot) {
   use.add_dispatch(kStart + minutes(3));
   use.set_announced(Window::Day, kStart);
   EXPECT_EQ(AutoUse::parse(use.text()), use);
-  for (const char* text :
-       {"x", ";;a", ";", ";;;", "-4;;", ";;1,,2", ";;1,2x", ";;99999999999999999999"}) {
+  for (const char* text : {"x", ";;a", ";", ";;;", "-4;;", "0;;", ";;0", ";;1,,2", ";;1,2x",
+                           ";;99999999999999999999"}) {
     EXPECT_EQ(AutoUse::parse(text).error().code, ErrorCode::Corrupt) << text;
   }
 }
