@@ -69,6 +69,13 @@ TEST(AutoUseTest, WhatIsStoredReadsBackAndForeignTextDoesNot) {
   }
 }
 
+TEST(AutoUseTest, AWindowHasItsNameAndItsLength) {
+  EXPECT_EQ(to_string(Window::Hour), "hour");
+  EXPECT_EQ(to_string(Window::Day), "day");
+  EXPECT_EQ(length_of(Window::Hour), hours(1));
+  EXPECT_EQ(length_of(Window::Day), hours(24));
+}
+
 // AT-18
 TEST(AutoUseTest, AClockThatWasSetBackMakesNoRoom) {
   AutoUse use;

@@ -117,6 +117,9 @@ TEST(RecordTextTest, WhatIsNoRecordIsRefused) {
                                   std::string(R"({"a":1,"a":2})"),
                                   std::string(R"({"m":{"b":1,"a":2,"b":3}})"),
                                   std::string(R"({"a":"x)"),
+                                  std::string(R"({"a":"\})"),
+                                  std::string(R"({"a":"\,"b":1})"),
+                                  std::string(R"({"a":["\]})"),
                                   deep,
                                   large}) {
     EXPECT_TRUE(hashed(text).starts_with("refused: ")) << text.substr(0, 60);

@@ -71,6 +71,7 @@ TEST(WebauthnTest, AnAssertionHasOneForm) {
   const auto written = [](const std::string& form) { return "webauthn:" + base64url(form); };
   EXPECT_FALSE(Assertion::parse(text + "="));
   EXPECT_FALSE(Assertion::parse("ed25519:" + text.substr(9)));
+  EXPECT_FALSE(Assertion::parse("Webauthn:" + text.substr(9)));
   EXPECT_FALSE(Assertion::parse(written(inner + " ")));
   EXPECT_FALSE(Assertion::parse(written("{\"a\":1," + inner.substr(1))));
   EXPECT_FALSE(Assertion::parse(written("{}")));
