@@ -163,6 +163,10 @@ class FakeServer final : public Server {
       const std::shared_ptr<Waiter> waiting = std::move(waiters_.extract(id).mapped());
       spawn(give(waiting, {.message = read(error_text(std::to_string(id), kMethodNotFound,
                                                       answer.substr(6)))}));
+    } else if (answer.starts_with(R"({"error":)")) {
+      const std::shared_ptr<Waiter> waiting = std::move(waiters_.extract(id).mapped());
+      const std::string head = R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + ",";
+      spawn(give(waiting, {.message = read(head + answer.substr(1))}));
     } else if (answer == kWantsLogin) {
       const std::shared_ptr<Waiter> waiting = std::move(waiters_.extract(id).mapped());
       spawn(give(waiting, {.error = {ErrorCode::Unavailable, answer, {}, std::string(kNotLetIn)}}));

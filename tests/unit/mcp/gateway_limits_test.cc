@@ -58,6 +58,28 @@ TEST_F(GatewayLimitsTest, AStatelessClientHasTheAnswersOfASessionInItsOwnForm) {
   EXPECT_EQ(find(answer, {"result", "cacheScope"}), R"("private")");
 }
 
+TEST_F(GatewayLimitsTest, AStatelessClientHasTheErrorsOfASessionInItsOwnForm) {
+  says_["resources/read"] = R"({"error":{"code":-32002,"message":"none"}})";
+  says_["prompts/get"] = R"({"error":{"code":-32099,"message":"odd"}})";
+  says_["prompts/list"] = R"({"error":{"code":-32042,"message":"page","data":{"elicitations":)"
+                          R"([{"url":"https://example.org","elicitationId":"e"}]}}})";
+  connect();
+  ask("1", "resources/read", kCapable);
+  EXPECT_EQ(code_of("1"), std::to_string(kInvalidParams));
+  ask("2", "prompts/get", kCapable);
+  EXPECT_EQ(code_of("2"), "-32099");
+  ask("3", "prompts/list", kCapable);
+  EXPECT_EQ(find(answer_to("3"), {"result", "resultType"}), R"("input_required")");
+}
+
+TEST_F(GatewayLimitsTest, AClientOfSessionsHasTheErrorsOfItsServerAsTheyAre) {
+  says_["resources/read"] = R"({"error":{"code":-32002,"message":"none"}})";
+  connect();
+  open();
+  say("1", "resources/read", R"({"uri":"x:"})");
+  EXPECT_EQ(code_of("1"), "-32002");
+}
+
 TEST_F(GatewayLimitsTest, ALogLevelThatIsNoneIsRefusedInAWholeRequest) {
   connect(true);
   ask("0", "prompts/list", kCapable);
