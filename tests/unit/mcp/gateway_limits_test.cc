@@ -80,6 +80,27 @@ TEST_F(GatewayLimitsTest, AClientOfSessionsHasTheErrorsOfItsServerAsTheyAre) {
   EXPECT_EQ(code_of("1"), "-32002");
 }
 
+// The pages of a list are one list: a later one is no place to begin.
+TEST_F(GatewayLimitsTest, AListThatIsAskedForInItsMiddleIsReadFromItsBeginning) {
+  connect();
+  open();
+  say("1", "prompts/list", R"({"cursor":"c"})");
+  EXPECT_NE(answer_to("1"), "");
+  EXPECT_EQ(server_->times("tools/list"), 0u);
+  say("2", "tools/list", R"({"cursor":"c"})");
+  EXPECT_NE(answer_to("2"), "");
+  EXPECT_EQ(server_->times("tools/list"), 2u);
+  EXPECT_EQ(find(server_->last("tools/list").params_text(), {"cursor"}), R"("c")");
+}
+
+TEST_F(GatewayLimitsTest, AListFromItsBeginningIsAskedForOnce) {
+  connect();
+  open();
+  say("1", "tools/list", "{}");
+  EXPECT_NE(answer_to("1"), "");
+  EXPECT_EQ(server_->times("tools/list"), 1u);
+}
+
 TEST_F(GatewayLimitsTest, ALogLevelThatIsNoneIsRefusedInAWholeRequest) {
   connect(true);
   ask("0", "prompts/list", kCapable);
