@@ -252,6 +252,30 @@ TEST(SealsTest, WhatWasErasedAndIsPutBackIsFound) {
   EXPECT_TRUE(checked());
 }
 
+// LE-46, LE-52 (partly): what has no seal, as a copy by hand, is sealed anew once a person accepts it.
+TEST(SealsTest, WhatAPersonAcceptsIsSealedAnew) {
+  TestLedger ledger;
+  ledger.open();
+  for (int i = 0; i < 3; ++i) ledger.append_many(1400);
+  ledger.append(with_fact("a", "used"));
+  const auto checked = [&] {
+    return ledger.store().read(
+        [&](ReadView& view) { return check_seals(view, secret_of(ledger)); });
+  };
+  EXPECT_TRUE(checked());
+  ledger.close();
+  ledger.sql("UPDATE facts SET value = 'approved' WHERE key = 'a'; UPDATE blocks SET seal = x'00'");
+  EXPECT_FALSE(ledger.try_open());
+  ledger.settings.acknowledged_rollback = "looked at";
+  ledger.open();
+  EXPECT_TRUE(checked());
+  EXPECT_EQ(verdict_with_seals(ledger), "ok");
+  ledger.close();
+  ledger.settings.acknowledged_rollback.clear();
+  ledger.open();
+  EXPECT_TRUE(tried(ledger));
+}
+
 // LE-46: what binds an opening beside its commitment
 TEST(SealsTest, AManifestHoldsAllThatTheCommitmentsDoNot) {
   Opening open{.path = "/body/a", .value = "1"};
