@@ -167,6 +167,16 @@ TEST(SealsTest, AFactChangedBesideTheEntriesOfAnotherProcessIsFoundSoon) {
   EXPECT_EQ(ledger->health().cause, "corrupt");
 }
 
+// LE-46, LE-54: nobody appends, and no other process writes
+TEST(SealsTest, AFactChangedWhileNobodyWritesIsFoundToo) {
+  TestLedger ledger;
+  ledger.open();
+  ledger.append(with_fact("a", "used"));
+  ledger.sql("UPDATE facts SET value = 'approved' WHERE key = 'a'");
+  while (ledger->health().ok) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(ledger->health().cause, "corrupt");
+}
+
 // LE-46, LE-60: of a pruned block nobody can make the index again
 TEST(SealsTest, TheIndexOfAPrunedBlockIsSealed) {
   TestLedger ledger;
