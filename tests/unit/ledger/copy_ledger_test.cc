@@ -42,6 +42,9 @@ TEST_F(CopyLedgerTest, ACopyIsCompleteAndIsContinuedWhereItEnds) {
   core::Draft draft = TestLedger::event({{"n", 1}});
   draft.facts.push_back({"approval", "a", "used"});
   ledger_.append(std::move(draft));
+  ledger_.append_many(kTile - size_of(ledger_.store()));
+  EXPECT_EQ(copy_ledger(ledger_.store(), *copy_), kTile) << "a commit that fills a tile";
+  EXPECT_EQ(verdict(), "ok");
   for (int i = 0; i < 2; ++i) {
     for (int many = 0; many < 3; ++many) ledger_.append_many(1400);
     EXPECT_EQ(copy_ledger(ledger_.store(), *copy_), size_of(ledger_.store()));
