@@ -138,6 +138,18 @@ TEST(QueryResultTest, ChunksThatHoldRowsAreFilteredEach) {
   }
 }
 
+// PI-76: what only looks like a table shows nothing of its cells.
+TEST(QueryResultTest, WhatIsNoTableAfterAllIsNotShown) {
+  for (const char* const value :
+       {R"({"columns":["a"],"rows":[{"a":"cell"}]})", R"({"rows":[["cell"]]})",
+        R"({"columns":["a"],"rows":[["cell"],7]})", R"({"columns":"a","rows":[["cell"]]})",
+        R"({"columns":[7],"rows":[["cell"]]})", R"([{"a":1},"cell"])"}) {
+    const std::string text = filter(value, kNoSsn).text;
+    EXPECT_FALSE(text.contains("cell")) << value << " is " << text;
+    EXPECT_NE(text, "allowed") << value;
+  }
+}
+
 // PI-73
 TEST(QueryResultTest, OtherGrantsOfTheTokenDoNotCount) {
   ResultContext context = kTwoRows;
