@@ -32,8 +32,8 @@ FOLDERS = ["core", "ledger", "grants", "trust", "autonomy", "guards", "mcp"]
 
 # The test programs that reach a folder, nearest first; each is run only while the mutant lives.
 PROGRAMS = {
-    "core": ["core", "embed", "policy", "ledger", "hook", "people", "mcp"],
-    "ledger": ["ledger", "embed", "app", "people"],
+    "core": ["core", "embed", "policy", "ledger", "grants", "autonomy", "hook", "people", "mcp"],
+    "ledger": ["ledger", "embed", "store", "app", "people"],
     "grants": ["grants", "policy", "app"],
     "trust": ["trust", "autonomy", "policy", "people", "app"],
     "autonomy": ["autonomy", "policy", "embed"],

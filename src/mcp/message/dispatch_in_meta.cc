@@ -90,9 +90,8 @@ Result<void> read_dispatch(const json::value& value, Call& call) {
 }  // namespace
 
 Result<void> take_dispatch(Message& request, Call& call) {
-  const auto params = find(request.text, {"params"});
   const auto meta = find(request.text, {"params", "_meta"});
-  if (!params || !meta || !find(*meta, {kDispatchMember})) return {};
+  if (!meta || !find(*meta, {kDispatchMember})) return {};
   json::object& object = request.value.get_object().at("params").get_object();
   json::object& metas = object.at("_meta").get_object();
   const json::value said = metas.at(kDispatchMember);
@@ -100,7 +99,8 @@ Result<void> take_dispatch(Message& request, Call& call) {
   if (metas.empty()) object.erase("_meta");
   std::string rest = without_member(*meta, kDispatchMember);
   if (members(rest).empty()) {
-    request.text = edited(request.text, {{*params, without_member(*params, "_meta")}});
+    const std::string_view params = *find(request.text, {"params"});
+    request.text = edited(request.text, {{params, without_member(params, "_meta")}});
   } else {
     request.text = edited(request.text, {{*meta, std::move(rest)}});
   }

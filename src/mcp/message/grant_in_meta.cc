@@ -17,13 +17,13 @@ constexpr JsonLimits kTokenLimits{.bytes = 64u << 10, .depth = 64};
 }  // namespace
 
 void take_grant(Message& request, Call& call) {
-  const auto params = find(request.text, {"params"});
   const auto meta = find(request.text, {"params", "_meta"});
-  if (!params || !meta || !find(*meta, {core::kGrantMember})) return;
+  if (!meta || !find(*meta, {core::kGrantMember})) return;
   core::take_grant(request.value.get_object().at("params").get_object(), call);
   std::string rest = without_member(*meta, core::kGrantMember);
   if (members(rest).empty()) {
-    request.text = edited(request.text, {{*params, without_member(*params, "_meta")}});
+    const std::string_view params = *find(request.text, {"params"});
+    request.text = edited(request.text, {{params, without_member(params, "_meta")}});
   } else {
     request.text = edited(request.text, {{*meta, std::move(rest)}});
   }

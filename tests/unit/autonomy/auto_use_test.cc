@@ -63,10 +63,17 @@ TEST(AutoUseTest, WhatIsStoredReadsBackAndForeignTextDoesNot) {
   use.add_dispatch(kStart + minutes(3));
   use.set_announced(Window::Day, kStart);
   EXPECT_EQ(AutoUse::parse(use.text()), use);
-  for (const char* text :
-       {"x", ";;a", ";", ";;;", "-4;;", ";;1,,2", ";;1,2x", ";;99999999999999999999"}) {
+  for (const char* text : {"x", ";;a", ";", ";;;", "-4;;", "0;;", ";;0", ";;1,,2", ";;1,2x",
+                           ";;99999999999999999999"}) {
     EXPECT_EQ(AutoUse::parse(text).error().code, ErrorCode::Corrupt) << text;
   }
+}
+
+TEST(AutoUseTest, AWindowHasItsNameAndItsLength) {
+  EXPECT_EQ(to_string(Window::Hour), "hour");
+  EXPECT_EQ(to_string(Window::Day), "day");
+  EXPECT_EQ(length_of(Window::Hour), hours(1));
+  EXPECT_EQ(length_of(Window::Day), hours(24));
 }
 
 // AT-18

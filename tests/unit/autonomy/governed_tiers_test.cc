@@ -395,6 +395,51 @@ TEST(PolicyRulesTest, WhatCannotBeReadNeverRaisesATier) {
   EXPECT_EQ(damaged.refusal, "");
 }
 
+// AT-18: a person's yes and a look cost nothing.
+TEST(PolicyRulesTest, OnlyWhatRunsByItselfUnderABudgetIsCounted) {
+  test::TestClock clock;
+  SystemEntropy entropy;
+  const auto counted = [&](Autonomy tier, Budget budget, Tier tool = Tier::Confirm) {
+    const PolicyRules rules({.tier = tier, .budget = budget}, clock, entropy);
+    FailingReader reader("none", ErrorCode::Unavailable);
+    const Call call{.agent_id = "bot", .tool = "t"};
+    const Classification classification{tool, tool == Tier::Confirm ? "fs.write" : "none"};
+    return rules.weigh({.call = call, .classification = classification}, reader, clock.wall())
+               .spending != nullptr;
+  };
+  const Budget budget{.max_per_hour = 5};
+  EXPECT_TRUE(counted(Autonomy::ActAuto, budget));
+  EXPECT_FALSE(counted(Autonomy::ActAuto, {}));
+  EXPECT_FALSE(counted(Autonomy::ActAuto, budget, Tier::Observe));
+  EXPECT_FALSE(counted(Autonomy::ActWithApproval, budget));
+  EXPECT_FALSE(counted(Autonomy::Suggest, budget));
+}
+
+// AT-8 (partly)
+TEST(PolicyRulesTest, TheStepOfABudgetSaysHowMuchOfItIsUsed) {
+  test::TestClock clock;
+  SystemEntropy entropy;
+  const Call call{.agent_id = "bot", .tool = "write_file"};
+  const Classification classification{Tier::Confirm, "fs.write"};
+  const auto about = [&](Budget budget) {
+    const PolicyRules rules({.tier = Autonomy::ActAuto, .budget = budget}, clock, entropy);
+    FailingReader reader("none", ErrorCode::Unavailable);
+    std::vector<core::TierStep> steps;
+    (void)rules.weigh({.call = call, .classification = classification, .steps = &steps}, reader,
+                      clock.wall());
+    std::string text;
+    for (const core::TierStep& step : steps) {
+      if (step.source == "budget") text += step.about;
+    }
+    return text;
+  };
+  EXPECT_EQ(about({.max_per_hour = 5}), "0 of 5 in the last hour");
+  EXPECT_EQ(about({.max_per_day = 9}), "0 of 9 in the last day");
+  EXPECT_EQ(about({.max_per_hour = 5, .max_per_day = 9}),
+            "0 of 5 in the last hour, 0 of 9 in the last day");
+  EXPECT_EQ(about({}), "");
+}
+
 // AT-2 (partly)
 TEST(PolicyJsonTest, APolicyReadsBackFromItsDump) {
   const AutonomyPolicy policy{.agent_id = "bot",

@@ -89,6 +89,35 @@ TEST_F(EmitterTest, AReportThatCannotBeWrittenIsAnErrorAndIsOwed) {
   EXPECT_EQ(recorder.owed[0].subject, subject);
 }
 
+// EV-78: nothing of it is owed, since it cannot be written later either.
+TEST_F(EmitterTest, AReportThatDoesNotFitTheRecordsIsAnErrorAsItIs) {
+  for (const ErrorCode code : {ErrorCode::Conflict, ErrorCode::InvalidInput}) {
+    recorder.refuse_reports = Error{code, "unfit"};
+    const Result<void> emitted = emit(kReports);
+    ASSERT_FALSE(emitted);
+    EXPECT_EQ(emitted.error().code, code);
+    EXPECT_EQ(emitted.error().message, "unfit");
+    EXPECT_TRUE(recorder.owed.empty());
+  }
+}
+
+// EV-78: a change of facts that finds them exhausted is refused for good; a full store is not.
+TEST_F(EmitterTest, AReportThatExhaustsABudgetIsNotOwed) {
+  class Nothing final : public FactChange {
+   public:
+    Result<std::vector<Fact>> facts(const Stored&) const override { return std::vector<Fact>{}; }
+  };
+  recorder.refuse_reports = Error{ErrorCode::Exhausted, "spent"};
+  Emitter emitter({recorder, redactor, clock, hooks});
+  const Result<void> spent =
+      test::run_now(emitter.emit(kReports, subject, {}, {}, {std::make_shared<const Nothing>()}));
+  ASSERT_FALSE(spent);
+  EXPECT_EQ(spent.error().message, "spent");
+  EXPECT_TRUE(recorder.owed.empty());
+  EXPECT_EQ(emit(kReports).error().cause, "store");
+  EXPECT_EQ(recorder.owed.size(), 1u);
+}
+
 // EV-58 EV-60
 TEST_F(EmitterTest, AHookThatFailsOnAnAnnouncementStopsItByName) {
   hook("one", fail(ErrorCode::Internal, "x"));
@@ -111,6 +140,63 @@ TEST_F(EmitterTest, AHookThatFailsOnAReportIsRecordedWithTheSequenceOfTheEvent) 
   EXPECT_EQ(canonical_json(recorder.written[3].body),
             R"({"error":"connection refused","event_sequence":2,"event_type":"policy_denied",)"
             R"("hook":"siem","record":"hook_failed"})");
+}
+
+// EV-8: the names of things stay, whatever a detector takes them for.
+TEST_F(EmitterTest, HooksHearAnEventWithoutSecretsAndWithItsIds) {
+  class Everything final : public Redactor {
+   public:
+    std::vector<Removal> redact(std::string_view, json::value& value) const override {
+      if (value.is_string()) value = "gone";
+      return {{"", "secret", "x"}};
+    }
+    bool redact_identifier(std::string&) const override { return false; }
+  };
+  std::vector<std::string> told;
+  ASSERT_TRUE(hooks.with_hook(
+      std::make_shared<FunctionHook>("watch", [&](const Event& event, const Subject&) {
+        told.push_back(canonical_json(to_json(event)));
+        return Result<void>{};
+      })));
+  const Everything takes_all;
+  Emitter emitter({recorder, takes_all, clock, hooks});
+  ASSERT_TRUE(test::run_now(emitter.emit(kReports, subject)));
+  EXPECT_EQ(told, std::vector<std::string>{R"({"agent_id":"agent:a","kind":"policy_denied",)"
+                                           R"("reason":"gone","tool_name":"gone"})"});
+}
+
+// LE-71 (partly)
+TEST_F(EmitterTest, AHookOfThePolicyThatMayFailOpenBracketsItsFailures) {
+  class MayFail final : public EventHook {
+   public:
+    const std::string& name() const override { return name_; }
+    bool fails_open() const override { return true; }
+    Task<HookRows> hear(const Event&, const Subject&) const override {
+      if (broken) co_return fail(ErrorCode::Unavailable, "down");
+      co_return HookRows{};
+    }
+    bool broken = true;
+
+   private:
+    std::string name_ = "siem";
+  };
+  test::Governed governed;
+  const auto hook = std::make_shared<MayFail>();
+  governed.plan.hook(hook);
+  const auto controls = [&] {
+    std::vector<std::string> names;
+    for (const Draft& draft : governed.recorder.of(Kind::Control)) {
+      names.push_back(test::text_at(draft, "/control"));
+    }
+    return names;
+  };
+  Call call = test::Governed::read_file();
+  call.session_id.clear();
+  ASSERT_TRUE(governed.call(call)->result.success);
+  EXPECT_EQ(controls(), std::vector<std::string>{"fail_open_started"});
+  hook->broken = false;
+  ASSERT_TRUE(governed.call(call)->result.success);
+  EXPECT_EQ(controls(), (std::vector<std::string>{"fail_open_started", "fail_open_ended"}));
 }
 
 // EV-60 EV-14 (partly)

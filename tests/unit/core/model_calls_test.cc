@@ -51,6 +51,32 @@ TEST_F(ModelCallsTest, CallsThatAreTooOldGoWithTheNextOne) {
   EXPECT_EQ(found(), "c3 c2 ") << "the first is as old as it may not be";
 }
 
+// Earlier releases wrote the id of the request, or one word.
+TEST_F(ModelCallsTest, ADeferredCallIsReadInEveryFormThatWasWritten) {
+  const auto stored = [&](std::string text) {
+    std::vector<Draft> drafts(1);
+    drafts[0].facts.push_back({std::string(kDeferred), "k", std::move(text)});
+    EXPECT_TRUE(test::run_now(recorder.append(std::move(drafts), Urgency::Reports)));
+    return find_deferred(recorder, "k");
+  };
+  EXPECT_EQ(find_deferred(recorder, "k").value(), std::nullopt);
+  EXPECT_EQ(stored("apr_1").value()->request_id, "apr_1");
+  EXPECT_EQ(stored("apr_1").value()->state, Deferred::State::Open);
+  EXPECT_EQ(stored("bypassed").value()->state, Deferred::State::Bypassed);
+  EXPECT_EQ(stored("bypassed").value()->request_id, "");
+  for (const auto state :
+       {Deferred::State::Open, Deferred::State::Seen, Deferred::State::Bypassed}) {
+    const Deferred deferred{
+        .state = state, .request_id = "apr_2", .asked = "x", .at = clock.wall()};
+    const Deferred read = *stored(*deferred_fact("k", deferred).value).value();
+    EXPECT_EQ(read.state, state);
+    EXPECT_EQ(read.request_id, "apr_2");
+    EXPECT_EQ(read.asked, "x");
+    EXPECT_EQ(read.at, clock.wall());
+  }
+  EXPECT_FALSE(stored("{"));
+}
+
 TEST_F(ModelCallsTest, ATooLongListLosesItsOldest) {
   for (int i = 0; i < 100; ++i) propose("c" + std::to_string(i));
   const std::string all = found();

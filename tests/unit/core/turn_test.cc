@@ -103,6 +103,21 @@ TEST_F(TurnTest, TheDecisionIsThatOfTheAnsweredApproval) {
   EXPECT_TRUE(governed.upstream->calls.empty());
 }
 
+// AU-71
+TEST_F(TurnTest, AnApprovalThatWasUsedOrOvertakenDecidesNothing) {
+  const Turns::Ended used = pause("toolu_1");
+  const Turns::Ended overtaken = pause("toolu_2");
+  EXPECT_EQ(turns().decision("apr_none").error().cause, "tool_call_mismatch");
+  EXPECT_EQ(turns().decision(used.approval_id).error().cause, "approval_pending");
+  approve(used.approval_id);
+  approve(overtaken.approval_id);
+  ASSERT_TRUE(test::run_now(turns().resume(*used.paused, "s-1")));
+  ASSERT_TRUE(
+      test::run_now(governed.governor().approvals().invalidate(overtaken.approval_id, "changed")));
+  EXPECT_EQ(turns().decision(used.approval_id).error().cause, "already_resumed");
+  EXPECT_EQ(turns().decision(overtaken.approval_id).error().cause, "already_resumed");
+}
+
 Call look(const std::string& id) {
   Call call = Governed::read_file();
   call.tool = "look";

@@ -54,6 +54,33 @@ TEST(ConstraintTest, UnknownTypesAndWrongFormsMatchNothingAndSayWhy) {
   }
 }
 
+// Which text of an input a constraint reads
+TEST(ConstraintTest, AConstraintLooksAtTheTextsThatItSelects) {
+  const json::value input{{"path", "a"},           {"cwd", "b"}, {"to", {"c"}}, {"store", "d"},
+                          {"deep", {{"to", "e"}}}, {"n", 1}};
+  const auto looked = [&](const char* type, json::value value) {
+    std::string names;
+    for (const char* const at : {"/path", "/cwd", "/to/0", "/store", "/deep/to", "/n"}) {
+      boost::system::error_code ignored;
+      const json::value* const text = input.find_pointer(at, ignored);
+      if (looks_at({type, value}, input, *text)) names += std::string(at) + " ";
+    }
+    return names;
+  };
+  const std::string all = "/path /cwd /to/0 /store /deep/to /n ";
+  EXPECT_EQ(looked("regex_match", "x"), all);
+  EXPECT_EQ(looked("arg_regex", {{"at", "/path"}, {"pattern", "x"}}), "/path ");
+  EXPECT_EQ(looked("arg_regex", {{"at", {"/to", "/n"}}, {"pattern", "x"}}), "/to/0 /n ");
+  EXPECT_EQ(looked("arg_regex", {{"at", 7}, {"pattern", "x"}}), all) << "no selector";
+  EXPECT_EQ(looked("path_prefix", {{"at", "/path"}, {"prefix", "/"}}), "/path /cwd ");
+  EXPECT_EQ(looked("path_prefix", "/"), all);
+  EXPECT_EQ(looked("audience_allowlist", {"x"}), "/to/0 /deep/to ");
+  EXPECT_EQ(looked("memory_store_allowlist", {"x"}), "/store ");
+  EXPECT_EQ(looked("custom", {"path", "x"}), "/path ");
+  EXPECT_EQ(looked("custom", {"none", "x"}), "");
+  EXPECT_EQ(looked("side_effect_class", {"none"}), "");
+}
+
 // CG-46
 TEST(ConstraintTest, PatternsThatDoNotCompileMatchNothing) {
   for (const char* const pattern : {"(", "a(?=b)", "(a)\\1", "a*", "x)|(y"}) {

@@ -109,6 +109,11 @@ TEST(DelegationTest, NarrowerIsWhatTheTableSays) {
   EXPECT_TRUE(implies({"domain_exact", "x.a.org"}, {"domain_glob", "*.a.org"}));
   EXPECT_FALSE(implies({"domain_exact", "a.org"}, {"domain_glob", "*.a.org"}));
   EXPECT_FALSE(implies({"domain_glob", "*.a.org"}, {"domain_exact", "x.a.org"}));
+  for (const char* const type : {"domain_glob", "domain_exact", "autonomy_ceiling"}) {
+    EXPECT_FALSE(implies({type, 7}, {"domain_glob", "*.a.org"})) << type;
+    EXPECT_FALSE(implies({type, "a.org"}, {type, 7})) << type;
+    EXPECT_FALSE(implies({type, 7}, {type, "a.org"})) << type;
+  }
   for (const char* const type : {"max_length", "max_args_size", "max_rows_returned"}) {
     EXPECT_TRUE(narrower(type, 1, 2)) << type;
     EXPECT_FALSE(narrower(type, 2, 1)) << type;

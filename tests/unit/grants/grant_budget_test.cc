@@ -214,6 +214,7 @@ TEST_F(GrantBudgetTest, ABudgetThatIsGoneWhenTheHoldIsPlacedDeniesAndFallsToNoOt
   EXPECT_EQ(governed.recorder.records().back().outcome, "blocked");
   EXPECT_EQ(last("/guards/0/verdict"), "deny");
   EXPECT_EQ(last("/guards/0/rule"), "grant_budget");
+  EXPECT_EQ(last("/guards/1/verdict"), "allow") << "the other guard said so";
   EXPECT_EQ(last("/matched_grant_index"), "0");
   EXPECT_TRUE(governed.upstream->calls.empty());
 }

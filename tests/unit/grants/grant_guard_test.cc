@@ -331,6 +331,21 @@ TEST_F(GrantGuardTest, FailuresOfAPrincipalAreLimited) {
   EXPECT_EQ(outcome(token_with({grant()}, 3)), "completed");
 }
 
+// CG-68: what another moment or another call would mend is no abuse.
+TEST_F(GrantGuardTest, OnlyWhatNothingMendsCountsAgainstAPrincipal) {
+  settings.failures = {.most = 3, .per = std::chrono::seconds(60)};
+  const json::object good = token_with({limited_to("path_prefix", "/srv/app")}, 1);
+  clock.step_wall(std::chrono::hours(2));
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(outcome(good), "grant_expired");
+  clock.step_wall(-std::chrono::hours(2));
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(outcome(call_with(good, {{"path", "/etc"}})), "grant_scope");
+  json::object odd = good;
+  odd["x"] = 1;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(outcome(odd), "grant_malformed");
+  EXPECT_EQ(outcome(odd), "grant_rate");
+}
+
 // CG-23 CG-62
 TEST_F(GrantGuardTest, ACallThatWaitsIsCheckedAgainWhenItIsAboutToRun) {
   governed.plan.tool("", "read_file", {Tier::Confirm, "fs.write"})

@@ -322,6 +322,23 @@ TEST(DetectorTableTest, SeveralWordsBehindAPasswordAreAPassphrase) {
 }
 
 // AU-82
+TEST(DetectorTableTest, APassphraseHasItsLimits) {
+  for (const std::string words : {"six tall oak", "sixteen oaks1"}) {
+    EXPECT_THAT(found("password: " + words), only("passphrase_assignment", words));
+  }
+  std::string sixteen = "oak";
+  for (int i = 1; i < 16; ++i) sixteen += " oak";
+  const std::string longest = std::string(80, 'a') + ' ' + std::string(77, 'b') + " c";
+  for (const std::string& words : {sixteen, longest}) {
+    EXPECT_THAT(found("password: " + words), only("passphrase_assignment", words));
+  }
+  for (const std::string& text :
+       {std::string("six big oak"), sixteen + " oak", longest + 'c', std::string("sixteen oaks")}) {
+    EXPECT_THAT(found("password: " + text), IsEmpty()) << text;
+  }
+}
+
+// AU-82
 TEST(DetectorTableTest, SentencesAboutPasswordsAreNoPassphrase) {
   for (const std::string text :
        {"password is required", "password: must be at least eight characters",

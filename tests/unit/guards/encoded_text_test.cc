@@ -20,6 +20,14 @@ TEST(EncodedTextTest, TextIsReadInEitherAlphabetWithAndWithoutPadding) {
   EXPECT_EQ(text_in_base64(text + "\n"), said);
 }
 
+TEST(EncodedTextTest, OfControlCharactersOnlyThoseOfLinesAreText) {
+  for (int c = 1; c < 0x80; ++c) {
+    const std::string said = std::string("a quite long text") + static_cast<char>(c) + "and more";
+    const bool text = c == '\t' || c == '\n' || c == '\r' || (c >= 0x20 && c < 0x7f);
+    EXPECT_EQ(text_in_base64(base64(as_bytes(said))).has_value(), text) << c;
+  }
+}
+
 TEST(EncodedTextTest, WhatIsNoBase64OfTextIsNothing) {
   EXPECT_FALSE(text_in_base64("short"));
   EXPECT_FALSE(text_in_base64("words with blanks between them"));

@@ -122,6 +122,34 @@ TEST(QueryResultTest, ChunksThatAreRowsAreOneArray) {
             R"({"kind":"stream","stream":{"chunks":[{"a":0},{"a":1}],"complete":true}})");
 }
 
+// PI-76
+TEST(QueryResultTest, ChunksThatHoldRowsAreFilteredEach) {
+  const auto filtered = [](std::vector<json::value> chunks) {
+    const Envelope stream{
+        .kind = Envelope::Kind::Stream, .chunks = std::move(chunks), .complete = true};
+    return json::serialize(json::parse(filter(stream, kNoSsn).text).at("stream").at("chunks"));
+  };
+  const json::value row = json::parse(R"({"a":1,"ssn":2})");
+  const json::value rows = json::parse(R"({"rows":[{"a":1,"ssn":2}]})");
+  EXPECT_EQ(filtered({row}), R"([{"a":1,"ssn":"****"}])");
+  EXPECT_EQ(filtered({rows}), R"([{"rows":[{"a":1,"ssn":"****"}]}])");
+  for (const json::value& other : {json::value(7), json::value("ssn=2")}) {
+    EXPECT_EQ(filtered({rows, other}), R"([{"rows":[{"a":1,"ssn":"****"}]},"****"])");
+  }
+}
+
+// PI-76: what only looks like a table shows nothing of its cells.
+TEST(QueryResultTest, WhatIsNoTableAfterAllIsNotShown) {
+  for (const char* const value :
+       {R"({"columns":["a"],"rows":[{"a":"cell"}]})", R"({"rows":[["cell"]]})",
+        R"({"columns":["a"],"rows":[["cell"],7]})", R"({"columns":"a","rows":[["cell"]]})",
+        R"({"columns":[7],"rows":[["cell"]]})", R"([{"a":1},"cell"])"}) {
+    const std::string text = filter(value, kNoSsn).text;
+    EXPECT_FALSE(text.contains("cell")) << value << " is " << text;
+    EXPECT_NE(text, "allowed") << value;
+  }
+}
+
 // PI-73
 TEST(QueryResultTest, OtherGrantsOfTheTokenDoNotCount) {
   ResultContext context = kTwoRows;

@@ -239,6 +239,33 @@ TEST(VerifyExportTest, EachKindOfDamageIsNamed) {
   EXPECT_EQ(damaged([](Text& l) { l.clear(); }), "checkpoint_signature");
 }
 
+// LE-64: values that are not in the file are counted, but for those that the log itself erased.
+TEST(VerifyExportTest, OpeningsThatAreMissingAreCountedUnlessTheyWereErased) {
+  TestLedger ledger;
+  ledger.open();
+  for (const char* const call : {"call-1", "call-2"}) {
+    ledger.append(TestLedger::event({{"input", "one"}, {"text", "two"}}, call));
+  }
+  const VerifierKey key = key_of(ledger);
+  const auto missing = [&](const Text& lines) {
+    const LedgerReport report = verified(joined(lines), key);
+    EXPECT_TRUE(report.ok) << report.first_bad->detail;
+    return report.openings_missing;
+  };
+  const auto without_openings = [](std::string line) {
+    return line.substr(0, line.find(R"("openings":[)") + 12) + "]}";
+  };
+  Text lines = json_lines(ledger);
+  EXPECT_EQ(missing(lines), 0u);
+  lines[2] = without_openings(lines[2]);
+  EXPECT_EQ(missing(lines), 2u);
+  ASSERT_TRUE(ledger->transact(erase({.call_id = "call-1"}, "ops", "asked to")));
+  EXPECT_EQ(missing(json_lines(ledger)), 0u);
+  lines = json_lines(ledger);
+  lines[3] = without_openings(lines[3]);
+  EXPECT_EQ(missing(lines), 2u) << "of another call";
+}
+
 // LE-64, LE-50
 TEST(VerifyExportTest, NoByteOfAnExportCanBeChangedUnnoticed) {
   TestLedger ledger;

@@ -110,6 +110,25 @@ TEST(PrivateFileTest, RemovingAndSupersedingOverwriteWhatWasThere) {
   EXPECT_TRUE(remove_private_file(folder / "never there"));
 }
 
+TEST(PrivateFileTest, OnlyOldLeftoversOfThisFileAreRemoved) {
+  using namespace std::chrono_literals;
+  const TempFolder folder;
+  const std::vector<std::string> names = {
+      "key.7.tmp", "key.12345.tmp", "key.8.tmp",   "key.x7.tmp", "key..tmp",
+      "key.tmp",   "key.7.old",     "other.7.tmp", "key.7x.tmp", "key"};
+  for (const std::string& name : names) {
+    ASSERT_TRUE(create_private_file(folder / name, "x"));
+    const auto age = name == "key.8.tmp" ? 9min : 11min;
+    std::filesystem::last_write_time(folder / name,
+                                     std::filesystem::file_time_type::clock::now() - age);
+  }
+  remove_leftovers_of(folder / "key");
+  for (const std::string& name : names) {
+    const bool gone = name == "key.7.tmp" || name == "key.12345.tmp";
+    EXPECT_EQ(std::filesystem::exists(folder / name), !gone) << name;
+  }
+}
+
 // A key was lost when two processes finished one rotation: the second removed what the first had
 // just put in place.
 TEST(PrivateFileTest, SupersedingTwiceKeepsTheNewFile) {

@@ -327,5 +327,26 @@ TEST_F(QueryTest, WhatIsNotCommittedIsNotSeen) {
   EXPECT_EQ(fact(), "value");
 }
 
+// A commit of many entries is signed once.
+TEST(SignedNearTest, TheSignedSizesOnBothSidesAreFound) {
+  TestLedger ledger;
+  ledger.open();
+  const std::uint64_t first = ledger.append_many(500).back().sequence + 1;
+  const std::uint64_t second = ledger.append_many(500).back().sequence + 1;
+  const auto near = [&](std::uint64_t size) {
+    SignedNear found;
+    EXPECT_TRUE(ledger.store().read([&](ReadView& view) -> Result<void> {
+      found = signed_near(view, size).value();
+      return {};
+    }));
+    return std::pair(found.before, found.after);
+  };
+  using Near = std::pair<std::optional<std::uint64_t>, std::optional<std::uint64_t>>;
+  EXPECT_EQ(near(first + 7), Near(first, second));
+  EXPECT_EQ(near(second - 1), Near(first, second));
+  EXPECT_EQ(near(second), Near(first, std::nullopt));
+  EXPECT_EQ(near(0).first, std::nullopt);
+}
+
 }  // namespace
 }  // namespace sallyport::ledger

@@ -168,6 +168,25 @@ TEST(RotationTest, TheHistoryTellsBetweenWhichSizesEachKeySigned) {
   EXPECT_EQ(verdict(ledger.store()), "ok");
 }
 
+// LE-27 LE-28: an entry of a caller says what it likes.
+TEST(RotationTest, OnlyAnEntryOfTheLedgerItselfChangesKeys) {
+  TestLedger ledger;
+  ledger.open();
+  SystemEntropy entropy;
+  const std::string other = SigningKey::generate(ledger->origin(), entropy).verifier().text();
+  for (const char* const control : {"key_rotated", "key_created"}) {
+    const std::uint64_t at =
+        ledger
+            .append(TestLedger::event(
+                {{"control", control}, {"key", other}, {"new", other}, {"compromised", false}}))
+            .sequence;
+    ledger.append_many(2);
+    EXPECT_EQ(history(ledger).size(), 1u) << control;
+    const json::value receipt = json::parse(test::receipt_of(ledger.store(), at));
+    EXPECT_EQ(receipt.at("tree_size"), test::all_entries(ledger.store()).size()) << control;
+  }
+}
+
 // LE-26
 TEST(RotationTest, EveryProcessSignsWithTheNewKeyFromItsNextCommitOn) {
   TestLedger ledger;

@@ -167,6 +167,16 @@ TEST(SealsTest, AFactChangedBesideTheEntriesOfAnotherProcessIsFoundSoon) {
   EXPECT_EQ(ledger->health().cause, "corrupt");
 }
 
+// LE-46, LE-54: nobody appends, and no other process writes
+TEST(SealsTest, AFactChangedWhileNobodyWritesIsFoundToo) {
+  TestLedger ledger;
+  ledger.open();
+  ledger.append(with_fact("a", "used"));
+  ledger.sql("UPDATE facts SET value = 'approved' WHERE key = 'a'");
+  while (ledger->health().ok) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(ledger->health().cause, "corrupt");
+}
+
 // LE-46, LE-60: of a pruned block nobody can make the index again
 TEST(SealsTest, TheIndexOfAPrunedBlockIsSealed) {
   TestLedger ledger;
@@ -216,6 +226,64 @@ TEST(SealsTest, NothingIsReadOfAnEntryThatIsNotAsItWasSealed) {
   StoredEntry other = stored;
   other.sequence += 1;
   EXPECT_FALSE(openings_of(other)) << "the seal is of its place";
+}
+
+// LE-46: the row of before the erasure, with the seal that it had
+TEST(SealsTest, WhatWasErasedAndIsPutBackIsFound) {
+  TestLedger ledger;
+  ledger.open();
+  core::Draft draft = TestLedger::event({{"input", "content"}}, "call-1");
+  const std::uint64_t sequence = ledger.append(std::move(draft)).sequence;
+  ledger.append_many(1);
+  const auto row = [&] { return test::all_entries(ledger.store()).at(sequence).stored; };
+  const auto put = [&](const StoredEntry& stored) {
+    ledger.sql(fmt::format("UPDATE entries SET openings = x'{}', seal = x'{}' WHERE sequence = {}",
+                           hex(as_bytes(stored.openings)), hex(as_bytes(stored.seal)), sequence));
+  };
+  const auto checked = [&] {
+    return ledger.store().read(
+        [&](ReadView& view) { return check_seals(view, secret_of(ledger)); });
+  };
+  EXPECT_TRUE(checked());
+  const StoredEntry before = row();
+  ASSERT_TRUE(ledger->transact(erase({.call_id = "call-1"}, "ops", "asked to")));
+  const StoredEntry after = row();
+  EXPECT_TRUE(checked());
+  put(before);
+  ASSERT_FALSE(checked());
+  EXPECT_THAT(checked().error().message, testing::HasSubstr("was erased or pruned was put back"));
+  StoredEntry broken = after;
+  broken.seal[1] = static_cast<char>(broken.seal[1] ^ 1);
+  put(broken);
+  ASSERT_FALSE(checked());
+  EXPECT_THAT(checked().error().message,
+              testing::HasSubstr(fmt::format("the seal of entry {} does not hold", sequence)));
+  put(after);
+  EXPECT_TRUE(checked());
+}
+
+// LE-46, LE-52 (partly): what has no seal, as a copy by hand, is sealed anew once a person accepts it.
+TEST(SealsTest, WhatAPersonAcceptsIsSealedAnew) {
+  TestLedger ledger;
+  ledger.open();
+  for (int i = 0; i < 3; ++i) ledger.append_many(1400);
+  ledger.append(with_fact("a", "used"));
+  const auto checked = [&] {
+    return ledger.store().read(
+        [&](ReadView& view) { return check_seals(view, secret_of(ledger)); });
+  };
+  EXPECT_TRUE(checked());
+  ledger.close();
+  ledger.sql("UPDATE facts SET value = 'approved' WHERE key = 'a'; UPDATE blocks SET seal = x'00'");
+  EXPECT_FALSE(ledger.try_open());
+  ledger.settings.acknowledged_rollback = "looked at";
+  ledger.open();
+  EXPECT_TRUE(checked());
+  EXPECT_EQ(verdict_with_seals(ledger), "ok");
+  ledger.close();
+  ledger.settings.acknowledged_rollback.clear();
+  ledger.open();
+  EXPECT_TRUE(tried(ledger));
 }
 
 // LE-46: what binds an opening beside its commitment

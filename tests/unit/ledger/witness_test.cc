@@ -1,5 +1,7 @@
 // A copy of the newest checkpoint elsewhere, and what it says about a ledger that was cut back.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "ledger/secret/private_file.h"
 #include "support/ledger_checks.h"
@@ -54,6 +56,29 @@ TEST_F(WitnessTest, TheCopyIsWrittenAtMostOnceASecondAndAtTheEnd) {
   ledger_.close();
   ledger_.open();
   EXPECT_EQ(verdict(ledger_.store(), witness()), "ok");
+}
+
+// LE-51: processes that write one call and end would write a copy each.
+TEST_F(WitnessTest, APasserByLeavesACopyThatIsLessThanAMinuteOld) {
+  using std::chrono::seconds;
+  ledger_.close();
+  ledger_.settings.passing = true;
+  ledger_.settings.announced = false;
+  const auto passes = [&](seconds age) {
+    const std::string before = witness();
+    const auto now = std::chrono::duration_cast<seconds>(clock_.wall().time_since_epoch());
+    const timespec written{.tv_sec = (now - age).count(), .tv_nsec = 0};
+    const timespec times[] = {written, written};
+    EXPECT_EQ(utimensat(AT_FDCWD, (elsewhere_ / "witness").c_str(), times, 0), 0);
+    ledger_.open();
+    ledger_.append_many(1);
+    ledger_.close();
+    return witness() != before;
+  };
+  EXPECT_FALSE(passes(seconds(0)));
+  EXPECT_FALSE(passes(seconds(59)));
+  EXPECT_TRUE(passes(seconds(60)));
+  EXPECT_TRUE(passes(seconds(-5))) << "of a clock that was set back";
 }
 
 // LE-51, LE-52

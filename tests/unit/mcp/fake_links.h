@@ -87,6 +87,9 @@ class FakeClient final : public ClientLink {
   boost::asio::steady_timer bell_;
 };
 
+// The answer of a server that lets nobody in before a person has logged in.
+inline constexpr std::string_view kWantsLogin = "log in first";
+
 // Answers by a function; what the function leaves open waits for `reply`.
 class FakeServer final : public Server {
  public:
@@ -160,6 +163,13 @@ class FakeServer final : public Server {
       const std::shared_ptr<Waiter> waiting = std::move(waiters_.extract(id).mapped());
       spawn(give(waiting, {.message = read(error_text(std::to_string(id), kMethodNotFound,
                                                       answer.substr(6)))}));
+    } else if (answer.starts_with(R"({"error":)")) {
+      const std::shared_ptr<Waiter> waiting = std::move(waiters_.extract(id).mapped());
+      const std::string head = R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + ",";
+      spawn(give(waiting, {.message = read(head + answer.substr(1))}));
+    } else if (answer == kWantsLogin) {
+      const std::shared_ptr<Waiter> waiting = std::move(waiters_.extract(id).mapped());
+      spawn(give(waiting, {.error = {ErrorCode::Unavailable, answer, {}, std::string(kNotLetIn)}}));
     } else if (!answer.empty()) {
       reply(id, answer);
     }

@@ -81,6 +81,27 @@ TEST_F(GatewayCallTest, ProgressRisesAndIsToldOnlyToThoseWhoAskedForIt) {
   EXPECT_NE(answer_to("2"), "");
 }
 
+TEST_F(GatewayCallTest, ProgressThatAGuardChangesIsToldAsItIsThen) {
+  const auto cleans = std::make_shared<sallyport::test::FunctionResultGuard>(
+      "words", [](const Envelope& envelope, const ResultContext&) -> Result<Verdict> {
+        if (!json::serialize(envelope.to_json()).contains("secret")) return Verdict::allow();
+        json::value changed = envelope.value;
+        changed.as_object()["message"] = "gone";
+        return Verdict::rewrite(Envelope::of(std::move(changed)).to_json());
+      });
+  governed_.plan = core::PlanBuilder().autonomy(Autonomy::ActAuto).result_guard(cleans);
+  calls_.clear();
+  connect();
+  open();
+  begin("1", R"({"name":"write","arguments":{},"_meta":{"progressToken":"t"}})");
+  progress(R"({"progressToken":"t","progress":1,"message":"secret"})");
+  const std::string told = client_->message("notifications/progress");
+  EXPECT_EQ(find(told, {"params", "message"}), R"("gone")");
+  EXPECT_EQ(find(told, {"params", "progress"}), "1");
+  finish();
+  EXPECT_NE(answer_to("1"), "");
+}
+
 TEST_F(GatewayCallTest, ADeniedRequestIsAnErrorAndADeniedCallAResult) {
   const auto no = std::make_shared<sallyport::test::FunctionGuard>(
       "no", [](const Call&) { return Verdict::deny("not here"); });

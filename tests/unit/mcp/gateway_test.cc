@@ -191,6 +191,20 @@ TEST_F(GatewayTest, AClientOfSessionsIsAskedForAStatelessServer) {
   EXPECT_EQ(find(server_->last("tools/call").params_text(), {"requestState"}), R"("s")");
 }
 
+TEST_F(GatewayTest, ACallEndsWhereItsClientRefusesToAnswerAStatelessServer) {
+  connect(true);
+  calls_ = R"({"resultType":"input_required","inputRequests":{"q":{"method":)"
+           R"("elicitation/create","params":{"message":"which?"}}},"requestState":"s"})";
+  open();
+  call("1");
+  until([&] { return !client_->message("elicitation/create").empty(); });
+  const std::string asked = client_->message("elicitation/create");
+  client_->say(error_text(*find(asked, {"id"}), -1, "no way"));
+  const std::string answer = answer_to("1");
+  EXPECT_NE(answer.find("refused to answer: no way"), std::string::npos) << answer;
+  EXPECT_EQ(server_->times("tools/call"), 1u);
+}
+
 TEST_F(GatewayTest, TheStateOfAStatelessServerIsSealedAndGoodOnce) {
   connect(true);
   calls_ = R"({"resultType":"input_required","inputRequests":{"q":{"method":)"

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/json.hpp>
+
 namespace sallyport::mcp {
 namespace {
 
@@ -35,6 +37,76 @@ TEST(JsonTextTest, ElementsAndMembersKeepTheirOrder) {
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].first, "z");
   EXPECT_EQ(found[1].second, "{}");
+}
+
+// The parts of a value are where a parser finds them.
+void agrees(std::string_view text) {
+  const json::value value = parse_json(text)->value;
+  const auto found = members(text);
+  const auto listed = elements(text);
+  const json::object* const object = value.if_object();
+  const json::array* const array = value.if_array();
+  ASSERT_EQ(found.size(), object ? object->size() : 0) << text;
+  ASSERT_EQ(listed.size(), array ? array->size() : 0) << text;
+  for (const auto& [name, part] : found) {
+    EXPECT_EQ(parse_json(part)->value, object->at(name)) << text;
+    EXPECT_EQ(find(text, {name}), part);
+    EXPECT_EQ(parse_json(without_member(text, name))->value.get_object().size(), found.size() - 1);
+    agrees(part);
+  }
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    EXPECT_EQ(parse_json(listed[i])->value, array->at(i)) << text;
+    agrees(listed[i]);
+  }
+}
+
+TEST(JsonTextTest, BlanksStandAnywhereBetweenTheParts) {
+  for (const std::string blank : {"", " ", "\t", "\n", "\r", " \r\n\t"}) {
+    std::string text;
+    for (const char* const part : {"{",
+                                   "\"a\"",
+                                   ":",
+                                   "[",
+                                   "1",
+                                   ",",
+                                   "{",
+                                   "}",
+                                   ",",
+                                   "[",
+                                   "]",
+                                   ",",
+                                   "\"]\\\"\\\\\"",
+                                   ",",
+                                   "{",
+                                   "\"b c\"",
+                                   ":",
+                                   "true",
+                                   "}",
+                                   "]",
+                                   ",",
+                                   "\"\\u00e9\"",
+                                   ":",
+                                   "-1.5e3",
+                                   ",",
+                                   "\"d\"",
+                                   ":",
+                                   "{",
+                                   "\"e\"",
+                                   ":",
+                                   "null",
+                                   ",",
+                                   "\"f\"",
+                                   ":",
+                                   "\"\"",
+                                   "}",
+                                   "}"}) {
+      text += blank + part;
+    }
+    agrees(text + blank);
+    EXPECT_EQ(find(with_member(text, "a", "7"), {"a"}), "7");
+    EXPECT_EQ(find(with_member(text, "new", "7"), {"new"}), "7");
+    EXPECT_EQ(members(with_member(text, "new", "7")).size(), 4u);
+  }
 }
 
 TEST(JsonTextTest, WhatIsNoJsonIsReadNoFurtherThanItGoes) {

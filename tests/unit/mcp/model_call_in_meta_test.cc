@@ -29,6 +29,8 @@ TEST(ModelCallInMeta, WhatIsNoIdOrNamesTwoIsNone) {
   EXPECT_EQ(id_in(R"({"claudecode/toolUseIds":"toolu_1"})"), "");
   EXPECT_EQ(id_in(R"({"a/toolUseId":"x","b/toolCallId":"y"})"), "");
   EXPECT_EQ(id_in(R"({"claudecode/toolUseId":")" + std::string(513, 'a') + "\"}"), "");
+  const std::string longest(512, 'a');
+  EXPECT_EQ(id_in(R"({"claudecode/toolUseId":")" + longest + "\"}"), longest);
   EXPECT_EQ(id_in(R"({"claudecode/toolUseId":"toolu_1"})", "tools/list"), "");
 }
 

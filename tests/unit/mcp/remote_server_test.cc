@@ -412,6 +412,13 @@ TEST_F(RemoteServerTest, ALoginIsRenewedAndTheRequestSentAgain) {
   EXPECT_TRUE(ask("ping").message);
   wants("t3", {.status = 403});
   EXPECT_FALSE(ask("ping").message);
+  narrow.status = 400;
+  wants("t3", narrow);
+  EXPECT_FALSE(ask("ping").message);
+  ServerResponse other{.status = 403};
+  other.headers.emplace_back("www-authenticate", "Bearer error=\"invalid_request\"");
+  wants("t3", other);
+  EXPECT_FALSE(ask("ping").message);
   EXPECT_EQ(credentials->renewals, 2) << "a plain no asks for no login";
   wants("never", {.status = 401});
   EXPECT_FALSE(ask("ping").message);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/json.hpp>
+
+#include "core/plan/protocol_frame.h"
 #include "support/governed.h"
 #include "support/test_clock.h"
 
@@ -30,6 +33,69 @@ TEST(ScreenTest, WhatFailsOpenIsRecordedUnderTheNameOfNow) {
   EXPECT_EQ(pass(), "first/broken");
   recorder.instance = "second";
   EXPECT_EQ(pass(), "second/broken");
+}
+
+class ScreenedTest : public testing::Test {
+ protected:
+  // What comes of a message under a guard that says this.
+  Result<Message> pass(const std::string& what, const std::string& text, Verdict verdict) {
+    core::PlanBuilder builder;
+    builder.result_guard(std::make_shared<sallyport::test::FunctionResultGuard>(
+        "g", [this, verdict](const Envelope& envelope, const ResultContext& context) {
+          effect_class = context.effect_class;
+          judged = canonical_json(envelope.value);
+          return verdict;
+        }));
+    sallyport::test::ChangingPlan plans(builder.build().value());
+    Screen screen(plans, recorder, recorder, clock, {},
+                  [this](const Screen::Seen& one) { seen.push_back(one); });
+    return sallyport::test::run_now(screen.pass(what, Message::read(text, {}).value()));
+  }
+
+  sallyport::test::FakeRecorder recorder;
+  sallyport::test::TestClock clock;
+  std::string effect_class;
+  std::string judged;
+  std::vector<Screen::Seen> seen;
+};
+
+// PI-72 (partly): what holds a session together is no result that could be cut.
+TEST_F(ScreenedTest, ListsAndOpeningsAreFrames) {
+  const std::string text = R"({"jsonrpc":"2.0","id":1,"result":{"a":1}})";
+  for (const char* const what : {"initialize", "server/discover", "tools/list", "prompts/get"}) {
+    EXPECT_TRUE(pass(what, text, Verdict::allow()));
+    EXPECT_EQ(effect_class == core::kProtocolFrame, std::string(what) != "prompts/get") << what;
+  }
+}
+
+TEST_F(ScreenedTest, WhatAMessageSaysIsJudgedWhereverItStands) {
+  EXPECT_TRUE(pass("x", R"({"jsonrpc":"2.0","id":1,"result":{"a":1}})", Verdict::allow()));
+  EXPECT_EQ(judged, R"({"a":1})");
+  EXPECT_TRUE(
+      pass("x", R"({"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"m"}})", Verdict::allow()));
+  EXPECT_EQ(judged, R"({"code":-1,"message":"m"})");
+  EXPECT_TRUE(pass("x", R"({"jsonrpc":"2.0","method":"n","params":{"b":2}})", Verdict::allow()));
+  EXPECT_EQ(judged, R"({"b":2})");
+  judged.clear();
+  EXPECT_TRUE(pass("x", R"({"jsonrpc":"2.0","method":"n"})", Verdict::deny("no")));
+  EXPECT_EQ(judged, "") << "it says nothing";
+  EXPECT_TRUE(seen.empty());
+}
+
+TEST_F(ScreenedTest, WhatIsWithheldOrChangedIsTold) {
+  const std::string text = R"({"jsonrpc":"2.0","id":1,"result":{"a":1}})";
+  EXPECT_FALSE(pass("x", text, Verdict::deny("no")));
+  const Result<Message> changed =
+      pass("x", text, Verdict::rewrite(Envelope::of({{"a", 2}}).to_json()));
+  ASSERT_TRUE(changed) << changed.error().message;
+  EXPECT_EQ(changed->text, R"({"jsonrpc":"2.0","id":1,"result":{"a":2}})");
+  EXPECT_FALSE(pass("x", text, Verdict::rewrite(Envelope::of("a text").to_json())))
+      << "no message any more";
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_TRUE(seen[0].withheld);
+  EXPECT_FALSE(seen[1].withheld);
+  EXPECT_TRUE(seen[2].withheld);
+  EXPECT_TRUE(seen[0].evidence.starts_with("g")) << seen[0].evidence;
 }
 
 }  // namespace

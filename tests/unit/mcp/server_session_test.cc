@@ -283,6 +283,24 @@ TEST_F(ServerSessionTest, ThoseWhoWaitLearnThatTheServerWasGivenUp) {
   EXPECT_TRUE(session_->opening().hopeless());
 }
 
+TEST_F(ServerSessionTest, AServerThatWantsALoginIsNotWaitedForAndIsAskedAgain) {
+  bool logged_in = false;
+  client_.era = Era::Modern;
+  connect([&](const Message& request) {
+    if (!logged_in) return std::string(test::kWantsLogin);
+    return request.method == "server/discover" ? std::string(kDiscovery) : std::string("error no");
+  });
+  session_->opening().wake();
+  const Result<void> refused = now(session_->wait_ready());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, test::kWantsLogin);
+  EXPECT_TRUE(session_->opening().hopeless());
+  logged_in = true;
+  session_->opening().wake();
+  EXPECT_TRUE(now(session_->wait_ready()));
+  EXPECT_FALSE(session_->opening().hopeless());
+}
+
 TEST_F(ServerSessionTest, AServerThatDoesNotOpenInTimeIsNotWaitedFor) {
   connect([](const Message&) { return std::string(); });
   Result<void> ready;

@@ -81,9 +81,10 @@ class Fake final : public Conversation {
     co_return Result<void>{};
   }
   void stop() override { link->hang_up(); }
-  bool holds_calls() const override { return false; }
-  bool quiet() const override { return true; }
+  bool holds_calls() const override { return busy; }
+  bool quiet() const override { return !busy; }
 
+  bool busy = false;
   std::unique_ptr<ClientLink> link;
   std::vector<Message> heard;
 
@@ -195,6 +196,18 @@ TEST_F(SwitchboardTest, AnOpeningSaysWhatAllOfThemCan) {
       result.at("capabilities"),
       json::parse(
           R"({"a":{},"b":{},"resources":{"listChanged":true},"tools":{"listChanged":true}})"));
+}
+
+TEST_F(SwitchboardTest, ItIsQuietWhenAllOfThemAre) {
+  connect({"a", "b"});
+  EXPECT_FALSE(board_->holds_calls());
+  fakes_["b"]->busy = true;
+  EXPECT_TRUE(board_->holds_calls());
+  client_->end();
+  loop_.run_for(50ms);
+  EXPECT_FALSE(board_->quiet());
+  fakes_["b"]->busy = false;
+  EXPECT_TRUE(board_->quiet());
 }
 
 TEST_F(SwitchboardTest, ListsAreJoinedPageByPage) {

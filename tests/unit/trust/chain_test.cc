@@ -48,6 +48,10 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
   text.replace(text.find(what), what.size(), with);
 }
 
+std::string linked(std::string body) {
+  return vectors::stored(body, "sha256:" + hex(sha256(body)));
+}
+
 std::string_view first_error(const ChainReport& report) {
   return report.errors.empty() ? "" : std::string_view(report.errors.front());
 }
@@ -134,6 +138,16 @@ TEST(ChainTest, AForgedPromotionIsUnauthorized) {
   EXPECT_EQ(forged(R"("trace_id":"trace_2")", R"("trace_id":"trace_3")"), "");
 }
 
+// TR-21: a record that only its metadata makes one of control
+TEST(ChainTest, ARecordThatIsMarkedAsControlNeedsItsSignatureWhateverItsAction) {
+  for (const char* const mark : {R"("control":true)", R"("control":false)"}) {
+    std::string body = vectors::kFirst;
+    replace(body, R"("call_id":"call_1")", R"("call_id":"call_1",)" + std::string(mark));
+    const ChainReport report = verify({linked(body)}, {.ours = true});
+    EXPECT_TRUE(first_error(report).starts_with("record 1: unauthorized control")) << mark;
+  }
+}
+
 // TR-16 TR-21
 TEST(ChainTest, AControlIdIsGoodOnce) {
   const Reviewers people = vectors::people();
@@ -154,10 +168,6 @@ TEST(ChainTest, WithoutKeysAWarningSaysWhatWasNotChecked) {
   EXPECT_TRUE(report.verified) << first_error(report);
   ASSERT_EQ(report.warnings.size(), 1u);
   EXPECT_NE(report.warnings[0].find("user:ops-lead"), std::string::npos);
-}
-
-std::string linked(std::string body) {
-  return vectors::stored(body, "sha256:" + hex(sha256(body)));
 }
 
 constexpr const char* kApproved =
@@ -267,6 +277,21 @@ TEST(ChainFileTest, AnExportVerifiesAndWhatItSaysOfItselfMustHold) {
   EXPECT_FALSE(verify_text(document(vector_chain(), other)).verified);
   EXPECT_FALSE(verify_text(document({vector_chain()[0]}, head)).verified);
   EXPECT_EQ(verify_text(document({vector_chain()[0]}, head)).broken_at_event_id, 2u);
+}
+
+// TR-23: members of other producers are passed over, whatever they hold.
+TEST(ChainFileTest, UnknownMembersOfADocumentMeanNothing) {
+  const std::string good =
+      document(vector_chain(), {.total = 2, .root_hash = vectors::kSecondHash});
+  for (const char* const value :
+       {"1", "true ", "null\n", "-1.5\t", "false\r", R"("a\"}b")", R"({"a":[1,"]"]})", "[]"}) {
+    const std::string member = R"({"other":)" + std::string(value) + ",";
+    EXPECT_TRUE(verify_text(member + good.substr(1)).verified) << value;
+  }
+  EXPECT_TRUE(verify_text(good.substr(0, good.rfind('}')) + R"(,"last":1})").verified);
+  EXPECT_FALSE(verify_text(R"({"chain":{},)" + good.substr(1)).verified) << "`chain` twice";
+  EXPECT_FALSE(verify_text(R"({"records":[],)" + good.substr(1)).verified) << "`records` twice";
+  EXPECT_FALSE(verify_text("{7:1," + good.substr(1)).verified) << "a name that is none";
 }
 
 // TR-23

@@ -95,6 +95,31 @@ TEST(TrustRecordTest, ItsEntryIsOfKindTrustOnTheTopicOfTheGraph) {
   EXPECT_EQ(draft.outcome, "denied");
 }
 
+TEST(TrustRecordTest, AChangeOfTierIsControlByItsActionOrByItsMark) {
+  TrustRecord record = sample();
+  EXPECT_FALSE(record.is_control());
+  record.metadata["control"] = false;
+  EXPECT_FALSE(record.is_control());
+  record.metadata["control"] = true;
+  EXPECT_TRUE(record.is_control());
+  record.metadata.erase("control");
+  for (const char* const action : {"trust.promote", "trust.demote"}) {
+    record.action = action;
+    EXPECT_TRUE(record.is_control()) << action;
+  }
+}
+
+TEST(TrustRecordTest, WhatDidNotRunForItsTierIsWithheld) {
+  TrustRecord record = sample();
+  for (const auto& [how, withheld] : {std::pair("shadow_noop", true),
+                                      {"suggest_approval_request", true},
+                                      {"approval_granted", false},
+                                      {"nonsense", false}}) {
+    record.metadata["autonomy.enforcement"] = how;
+    EXPECT_EQ(record.is_withheld(), withheld) << how;
+  }
+}
+
 // TR-6 TR-7
 TEST(TrustRecordTest, MetadataHoldsReferencesAndSignatures) {
   EXPECT_EQ(

@@ -71,6 +71,7 @@ TEST(WebauthnTest, AnAssertionHasOneForm) {
   const auto written = [](const std::string& form) { return "webauthn:" + base64url(form); };
   EXPECT_FALSE(Assertion::parse(text + "="));
   EXPECT_FALSE(Assertion::parse("ed25519:" + text.substr(9)));
+  EXPECT_FALSE(Assertion::parse("Webauthn:" + text.substr(9)));
   EXPECT_FALSE(Assertion::parse(written(inner + " ")));
   EXPECT_FALSE(Assertion::parse(written("{\"a\":1," + inner.substr(1))));
   EXPECT_FALSE(Assertion::parse(written("{}")));
@@ -97,6 +98,69 @@ TEST(WebauthnTest, TheMembersOfAnAssertionHaveTheirLimits) {
     EXPECT_FALSE(Assertion::parse(one.text())) << most;
     one.*member = "";
     EXPECT_FALSE(Assertion::parse(one.text()));
+  }
+}
+
+// CO-20 (partly)
+TEST(WebauthnTest, TheIdOfACredentialHasItsLimits) {
+  for (const auto& [size, good] : {std::pair(0, false), {1, true}, {1023, true}, {1024, false}}) {
+    const SoftwarePasskey passkey("ES256", std::string(static_cast<std::size_t>(size), 'i'));
+    const std::string client = SoftwarePasskey::client_data(kAsked, "webauthn.create", {});
+    EXPECT_EQ(new_credential(client, passkey.created(kAsked), kAsked).has_value(), good) << size;
+  }
+}
+
+// CO-20 (partly): nothing rests on extensions, but what says that it has them has them.
+TEST(WebauthnTest, ExtensionsStandBehindTheKeyWhereTheFlagSaysSo) {
+  const std::string client = SoftwarePasskey::client_data(kAsked, "webauthn.create", {});
+  for (const std::string alg : {"ES256", "EdDSA"}) {
+    const std::string plain = SoftwarePasskey(alg).created(kAsked);
+    std::string flagged = plain;
+    flagged[32] = static_cast<char>(flagged[32] | 0x80);
+    EXPECT_TRUE(new_credential(client, flagged + "\xa0", kAsked)) << alg;
+    EXPECT_FALSE(new_credential(client, flagged, kAsked)) << alg;
+    EXPECT_FALSE(new_credential(client, plain + "\xa0", kAsked)) << alg;
+    const std::string longest = flagged + std::string(4096 - flagged.size(), 'x');
+    EXPECT_TRUE(new_credential(client, longest, kAsked)) << alg;
+    EXPECT_FALSE(new_credential(client, longest + 'x', kAsked)) << alg;
+    std::string without = plain;
+    without[32] = static_cast<char>(without[32] & ~0x40);
+    EXPECT_FALSE(new_credential(client, without, kAsked)) << alg;
+  }
+}
+
+// CO-21 (partly)
+TEST(WebauthnTest, APageThatIsFramedByAnotherDoesNotSign) {
+  const SoftwarePasskey passkey;
+  const auto checked = [&](const std::string& client_data) {
+    return new_credential(client_data, passkey.created(kAsked), kAsked).has_value();
+  };
+  const std::string text = SoftwarePasskey::client_data(kAsked, "webauthn.create", {});
+  EXPECT_TRUE(checked(text));
+  const std::string member = R"(,"crossOrigin":false)";
+  const std::size_t at = text.find(member);
+  EXPECT_TRUE(checked(std::string(text).erase(at, member.size())));
+  for (const char* const other : {"true", "null", R"("false")"}) {
+    EXPECT_FALSE(checked(
+        std::string(text).replace(at, member.size(), R"(,"crossOrigin":)" + std::string(other))))
+        << other;
+  }
+  EXPECT_FALSE(checked("[]"));
+}
+
+TEST(WebauthnTest, AKeyIsOneOfTwoFormsUnderItsOwnName) {
+  for (const std::string alg : {"ES256", "EdDSA"}) {
+    const SoftwarePasskey passkey(alg);
+    const Assertion given = passkey.signs(kAsked);
+    const auto verifies = [&](const std::string& name, const std::string& spki) {
+      return check_assertion(given, {name, spki}, kAsked).has_value();
+    };
+    EXPECT_TRUE(verifies(alg, passkey.spki()));
+    EXPECT_FALSE(verifies("RS256", passkey.spki()));
+    EXPECT_FALSE(verifies(alg, passkey.spki() + "x"));
+    EXPECT_FALSE(verifies(alg, "x" + passkey.spki()));
+    EXPECT_EQ(ed25519_in(passkey.spki()).has_value(), alg == "EdDSA");
+    EXPECT_FALSE(ed25519_in(passkey.spki() + "x"));
   }
 }
 

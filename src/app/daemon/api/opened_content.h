@@ -1,5 +1,5 @@
-// Puts on record who opened sealed content over HTTP: at most one entry for each person and minute
-// (CO-50).
+// Puts on record who opened sealed content over HTTP: one entry for each person and minute, more
+// where requests come at the same moment (CO-50).
 #pragma once
 
 #include <map>

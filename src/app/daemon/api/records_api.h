@@ -5,8 +5,8 @@
 
 #include "api/http_api.h"
 #include "app/daemon/api/opened_content.h"
-#include "app/records/record_rows.h"
 #include "app/records/recent_counts.h"
+#include "app/records/record_rows.h"
 #include "ledger/ledger.h"
 
 namespace sallyport::app {
