@@ -607,6 +607,7 @@ class RunAs(MachineTest):
         self.service.stop()
         self.addCleanup(self.service.start)
         self.assertEqual(self.service.process.returncode, 0, "".join(self.service.errors))
+        relay.wait(PATIENCE)
         out, err = relay.communicate(timeout=PATIENCE)
         self.assertEqual((relay.returncode, out), (1, b""))
         self.assertIn(b"ended the connection", err)
@@ -635,6 +636,7 @@ class RunAs(MachineTest):
         while servers():
             self.assertLess(time.monotonic(), end, "a tool server outlives the service")
             time.sleep(0.02)
+        relay.wait(PATIENCE)  # before its input ends, which would be an end in order
         out, err = relay.communicate(timeout=PATIENCE)
         self.assertEqual(relay.returncode, 1)
         self.assertIn(b"ended the connection", err)
