@@ -17,6 +17,7 @@
 
 #include "agent/tool/tool_output.h"
 #include "agent/tool/tools.h"
+#include "support/eventually.h"
 #include "support/governed.h"
 #include "support/temp_folder.h"
 
@@ -24,15 +25,7 @@ namespace sallyport::agent {
 
 using namespace std::chrono_literals;
 
-// Waits for what another process does.
-inline bool eventually(const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
-}
+using test::eventually;
 
 // False also of one that has ended and that nobody has asked about.
 inline bool is_running(pid_t pid) {

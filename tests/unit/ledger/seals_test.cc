@@ -10,6 +10,7 @@
 #include "ledger/read/topics.h"
 #include "ledger/secret/key_folder.h"
 #include "ledger/write/opening_check.h"
+#include "support/eventually.h"
 #include "support/ledger_checks.h"
 #include "support/test_ledger.h"
 
@@ -160,10 +161,7 @@ TEST(SealsTest, AFactChangedBesideTheEntriesOfAnotherProcessIsFoundSoon) {
   ASSERT_TRUE(second) << second.error().message;
   ASSERT_TRUE((*second)->append_blocking({TestLedger::event({{"n", 3}})}, core::Urgency::Reports));
   ledger.sql("UPDATE facts SET value = 'approved' WHERE key = 'a'");
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (ledger->health().ok && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
+  EXPECT_TRUE(test::eventually([&] { return !ledger->health().ok; }));
   EXPECT_EQ(ledger->health().cause, "corrupt");
 }
 
@@ -173,7 +171,7 @@ TEST(SealsTest, AFactChangedWhileNobodyWritesIsFoundToo) {
   ledger.open();
   ledger.append(with_fact("a", "used"));
   ledger.sql("UPDATE facts SET value = 'approved' WHERE key = 'a'");
-  while (ledger->health().ok) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_TRUE(test::eventually([&] { return !ledger->health().ok; }));
   EXPECT_EQ(ledger->health().cause, "corrupt");
 }
 

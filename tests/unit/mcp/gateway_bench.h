@@ -77,6 +77,17 @@ class GatewayTest : public testing::Test {
                           kVersion, capabilities);
     say(id, "tools/call", R"({"name":"write","arguments":{"n":1})" + meta + more + "}");
   }
+  // Makes call 1, for which a stateless server asks the person something. Returns what a client of
+  // sessions is asked then.
+  std::string asked_by_stateless_server() {
+    connect(true);
+    calls_ = R"({"resultType":"input_required","inputRequests":{"q":{"method":)"
+             R"("elicitation/create","params":{"message":"which?"}}},"requestState":"s"})";
+    open();
+    call("1");
+    until([&] { return !client_->message("elicitation/create").empty(); });
+    return client_->message("elicitation/create");
+  }
   std::string answer_to(const std::string& id) {
     (void)run_until(loop_, [&] { return !client_->answer_to(id).empty(); });
     return client_->answer_to(id);

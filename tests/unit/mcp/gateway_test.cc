@@ -175,13 +175,7 @@ TEST_F(GatewayTest, AStatelessClientAnswersAServerOfSessionsWithTheSameRequest) 
 }
 
 TEST_F(GatewayTest, AClientOfSessionsIsAskedForAStatelessServer) {
-  connect(true);
-  calls_ = R"({"resultType":"input_required","inputRequests":{"q":{"method":)"
-           R"("elicitation/create","params":{"message":"which?"}}},"requestState":"s"})";
-  open();
-  call("1");
-  until([&] { return !client_->message("elicitation/create").empty(); });
-  const std::string asked = client_->message("elicitation/create");
+  const std::string asked = asked_by_stateless_server();
   EXPECT_EQ(find(asked, {"params", "message"}), R"("[from server `files`] which?")");
   calls_ = R"({"content":[],"resultType":"complete"})";
   client_->say(result_text(*find(asked, {"id"}), R"({"action":"decline"})"));
@@ -192,13 +186,7 @@ TEST_F(GatewayTest, AClientOfSessionsIsAskedForAStatelessServer) {
 }
 
 TEST_F(GatewayTest, ACallEndsWhereItsClientRefusesToAnswerAStatelessServer) {
-  connect(true);
-  calls_ = R"({"resultType":"input_required","inputRequests":{"q":{"method":)"
-           R"("elicitation/create","params":{"message":"which?"}}},"requestState":"s"})";
-  open();
-  call("1");
-  until([&] { return !client_->message("elicitation/create").empty(); });
-  const std::string asked = client_->message("elicitation/create");
+  const std::string asked = asked_by_stateless_server();
   client_->say(error_text(*find(asked, {"id"}), -1, "no way"));
   const std::string answer = answer_to("1");
   EXPECT_NE(answer.find("refused to answer: no way"), std::string::npos) << answer;

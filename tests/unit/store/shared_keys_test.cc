@@ -1,17 +1,15 @@
 // The next key of a log that several gateways sign.
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "ledger/ledger.h"
 #include "store/postgresql/postgresql_store.h"
+#include "support/eventually.h"
 #include "support/ledger_checks.h"
 #include "support/private_postgresql.h"
 
 namespace sallyport::store {
 namespace {
 
-using namespace std::chrono_literals;
 using test::PrivatePostgresql;
 
 class SharedKeysTest : public testing::Test {
@@ -64,16 +62,16 @@ TEST_F(SharedKeysTest, TheKeyIsRotatedWhenEveryGatewayHasTheNextOne) {
   append(*second_);
   std::filesystem::copy(next_key("first"), next_key("second"));
   auto rotated = first_->ledger->rotate_key(false);
-  while (!rotated && rotated.error().code == ErrorCode::Conflict) {
-    std::this_thread::sleep_for(50ms);
-    rotated = first_->ledger->rotate_key(false);
-  }
+  EXPECT_TRUE(test::eventually([&] {
+    if (!rotated) rotated = first_->ledger->rotate_key(false);
+    return rotated || rotated.error().code != ErrorCode::Conflict;
+  }));
   ASSERT_TRUE(rotated) << rotated.error().message;
   for (std::optional<Gateway>* const gateway : {&first_, &second_}) append(**gateway);
   EXPECT_EQ(test::controls(*first_->store, "key_rotated").size(), 1u);
   EXPECT_EQ(test::verdict(*first_->store), "ok");
   // The staged key takes the old one's place.
-  while (std::filesystem::exists(next_key("second"))) std::this_thread::sleep_for(50ms);
+  EXPECT_TRUE(test::eventually([&] { return !std::filesystem::exists(next_key("second")); }));
 }
 
 }  // namespace
