@@ -17,7 +17,7 @@ get_filename_component(simdjson_name ${SIMDJSON_LIBRARY} NAME_WE)
 string(REGEX REPLACE "^lib" "" simdjson_name ${simdjson_name})
 target_link_libraries(sallyport_library
                       PUBLIC Boost::headers Boost::json
-                      PRIVATE fmt::fmt OpenSSL::SSL OpenSSL::Crypto SQLite::SQLite3 PkgConfig::PQ Threads::Threads
+                      PRIVATE fmt::fmt OpenSSL::SSL OpenSSL::Crypto SQLite::SQLite3 ${CMAKE_DL_LIBS} Threads::Threads
                               PkgConfig::SODIUM PkgConfig::HS PkgConfig::PCRE2 PkgConfig::ICU
                               PkgConfig::ICU_I18N PkgConfig::FYAML PkgConfig::ZLIB PkgConfig::BROTLI
                               PkgConfig::ZSTD ${simdjson_name})

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include "app/version.h"
 #include "base/nearest.h"
@@ -20,7 +21,7 @@ constexpr const char* kFooter =
     "Data lives in --data-dir; `sallyport doctor` looks at everything that is odd.";
 
 // The order of the help. Commands that are not listed come last.
-constexpr std::array kOrder = {
+constexpr std::array<std::string_view, 20> kOrder = {
     "demo",  "mcp",    "pins",  "serve",  "console", "passkeys",   "hook",
     "init",  "setup",  "guard", "policy", "ledger",  "verify",     "approvals",
     "trust", "grants", "keys",  "agent",  "doctor",  "completion",
@@ -46,20 +47,27 @@ constexpr std::array kGroups = {
 };
 
 // Parents before children, in the order of the help, then by name.
-bool comes_before(const Command* a, const Command* b) {
-  const auto place = [](const Command* command) {
-    const std::string first = command->path().substr(0, command->path().find(' '));
-    return std::ranges::find(kOrder, first,
-                             [](const char* name) { return std::string_view(name); }) -
-           kOrder.begin();
-  };
-  return std::pair(place(a), a->path()) < std::pair(place(b), b->path());
+std::pair<std::size_t, std::string_view> place_in_help(const Command* command) {
+  const std::string_view path = command->path();
+  const auto place = std::ranges::find(kOrder, path.substr(0, path.find(' ')));
+  return {place - kOrder.begin(), path};
+}
+
+// Whether each word of a command's path stands among the arguments.
+bool may_be_meant(std::string_view path, const std::vector<std::string>& arguments) {
+  for (const auto word : std::views::split(path, ' ')) {
+    if (std::ranges::find(arguments, std::string_view(word)) == arguments.end()) return false;
+  }
+  return true;
 }
 
 // Every command in one parser. The invocation that it finds keeps its options and may outlive it.
+// Only commands that `arguments` may mean have options, because all options of all commands cost each
+// start a millisecond. Without `arguments` every command has them.
 class Parser {
  public:
-  Parser() : app_("A gate around AI agents' tool calls, with a record that can be proved.") {
+  explicit Parser(const std::vector<std::string>* arguments)
+      : app_("A gate around AI agents' tool calls, with a record that can be proved.") {
     app_.name("sallyport");
     app_.footer(kFooter);
     app_.require_subcommand(1);
@@ -67,8 +75,11 @@ class Parser {
     app_.get_formatter()->column_width(34);
     add_globals();
     std::vector<const Command*> commands = Command::all();
-    std::ranges::sort(commands, comes_before);
-    for (const Command* const command : commands) add(*command);
+    std::ranges::sort(commands, {}, place_in_help);
+    for (const Command* const command : commands) {
+      CLI::App& app = at(command->path(), command->description());
+      if (arguments == nullptr || may_be_meant(command->path(), *arguments)) prepare(*command, app);
+    }
   }
 
   void parse(std::vector<std::string> arguments) {
@@ -102,8 +113,7 @@ class Parser {
     return *parent->add_subcommand(name, description);
   }
 
-  void add(const Command& command) {
-    CLI::App& app = at(command.path(), command.description());
+  void prepare(const Command& command, CLI::App& app) {
     Syntax syntax(app, notes_);
     Command::Run run = command.prepare(syntax);
     app.callback([this, &app, run = std::move(run)] {
@@ -229,7 +239,7 @@ std::unexpected<Error> explain(Parser& line, const CLI::ParseError& error) {
 }  // namespace
 
 Result<std::variant<Invocation, HelpText>> parse_command_line(std::vector<std::string> arguments) {
-  Parser line;
+  Parser line(&arguments);
   const bool json = std::ranges::find(arguments, "--json") != arguments.end();
   if (arguments.empty()) return HelpText{line.app().help()};
   try {
@@ -248,7 +258,7 @@ Result<std::variant<Invocation, HelpText>> parse_command_line(std::vector<std::s
 }
 
 CommandInfo command_table() {
-  return Parser().table();
+  return Parser(nullptr).table();
 }
 
 }  // namespace sallyport::app

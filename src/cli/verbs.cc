@@ -16,10 +16,9 @@ struct Habit {
   std::string_view in{};  // the group in which it is typed too
 };
 
-// Words of other tools, and commands that later releases bring.
+// Words of other tools.
 constexpr auto kHabits = std::to_array<Habit>({
     {"wrap", "wrapping an MCP server is `sallyport mcp -- CMD`"},
-    {"agent", "`sallyport agent run` comes with a later release"},
     {"validate", "checking a policy is `sallyport policy check`", "policy"},
     {"lint", "looking for what never matters in a policy is `sallyport policy lint`"},
     {"scan", "trying guards on a text is `sallyport guard check`"},

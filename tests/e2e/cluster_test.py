@@ -203,6 +203,15 @@ class ClusterTest(ClusterCase):
             self.assertNotEqual(refused.code, 0)
             self.assertIn(said, refused.err)
 
+    def test_without_libpq_a_shared_ledger_says_what_to_install_and_the_rest_works(self):
+        (self.folder / "broken").mkdir()
+        (self.folder / "broken/libpq.so.5").write_bytes(b"")
+        env = self.environment(LD_LIBRARY_PATH=self.folder / "broken")
+        refused = self.cli("ledger", "stats", "--config", self.config("g1"), env=env)
+        self.assertNotEqual(refused.code, 0)
+        self.assertIn("install the package libpq5", refused.err)
+        self.assertEqual(self.run_bare("policy", "check", "coding", env=env).code, 0)
+
     # SC-10 (partly)
     def test_the_tables_are_made_by_their_owner(self):
         self.postgresql.sql("CREATE ROLE gateway LOGIN; CREATE ROLE keeper LOGIN")

@@ -49,7 +49,7 @@ class Package(unittest.TestCase):
         self.assertTrue(all(line.split()[1] == "root/root" for line in self.said("dpkg-deb", "-c", self.file).splitlines()))
         self.assertFalse([name for name in files if name.startswith(("./etc", "./var", "./lib"))], "it brings no settings and no service")
         needs = self.said("dpkg-deb", "-f", self.file, "Depends")
-        for library in ("libc6", "libsodium", "libsqlite3", "libssl"):
+        for library in ("libc6", "libsodium", "libsqlite3", "libssl", "libpq5"):
             self.assertIn(library, needs)
 
     def test_it_is_installed_runs_and_is_purged(self):

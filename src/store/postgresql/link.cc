@@ -98,12 +98,12 @@ std::int64_t Rows::number(int row, int column) const {
 }
 
 std::string_view Rows::bytes(int row, int column) const {
-  return {PQgetvalue(result_.get(), row, column),
-          static_cast<std::size_t>(PQgetlength(result_.get(), row, column))};
+  return {pq->PQgetvalue(result_.get(), row, column),
+          static_cast<std::size_t>(pq->PQgetlength(result_.get(), row, column))};
 }
 
 int Rows::affected() const {
-  const std::string_view text = PQcmdTuples(result_.get());
+  const std::string_view text = pq->PQcmdTuples(result_.get());
   int count = 0;
   std::from_chars(text.data(), text.data() + text.size(), count);
   return count;
@@ -112,16 +112,17 @@ int Rows::affected() const {
 Link::~Link() = default;
 
 Result<std::unique_ptr<Link>> Link::open(const Options& options) {
+  SALLYPORT_CHECK_OK(load_libpq());
   const char* const keywords[] = {"dbname", "application_name", "client_encoding",
                                   "tcp_user_timeout", nullptr};
   const std::string give_up = std::to_string((options.patience + options.hold).count());
   const char* const values[] = {options.url.c_str(), options.application.c_str(), "UTF8",
                                 give_up.c_str(), nullptr};
-  std::unique_ptr<Link> link(new Link(options, PQconnectStartParams(keywords, values, 1)));
+  std::unique_ptr<Link> link(new Link(options, pq->PQconnectStartParams(keywords, values, 1)));
   if (!link->link_) return ledger_unavailable("io", "there is no memory for a connection");
-  if (PQstatus(link->link_.get()) == CONNECTION_BAD) return link->lost("connecting");
+  if (pq->PQstatus(link->link_.get()) == CONNECTION_BAD) return link->lost("connecting");
   SALLYPORT_CHECK_OK(link->check_host());
-  PQsetNoticeReceiver(link->link_.get(), &on_notice, link.get());
+  pq->PQsetNoticeReceiver(link->link_.get(), &on_notice, link.get());
   SALLYPORT_CHECK_OK(link->connect(Steady::now() + options.patience));
   SALLYPORT_CHECK_OK(link->set_up());
   return link;
@@ -129,11 +130,11 @@ Result<std::unique_ptr<Link>> Link::open(const Options& options) {
 
 std::string Link::option(const char* keyword) const {
   std::string found;
-  PQconninfoOption* const options = PQconninfo(link_.get());
+  PQconninfoOption* const options = pq->PQconninfo(link_.get());
   for (PQconninfoOption* each = options; each != nullptr && each->keyword != nullptr; ++each) {
     if (std::string_view(each->keyword) == keyword && each->val != nullptr) found = each->val;
   }
-  PQconninfoFree(options);
+  pq->PQconninfoFree(options);
   return found;
 }
 
@@ -158,16 +159,16 @@ Result<void> Link::check_host() const {
 }
 
 std::string Link::remote_host() const {
-  const char* const host = PQhost(link_.get());
+  const char* const host = pq->PQhost(link_.get());
   return host == nullptr || is_this_machine(host) ? "" : host;
 }
 
 bool Link::is_verified() const {
-  return option("sslmode") == "verify-full" && PQsslInUse(link_.get()) != 0;
+  return option("sslmode") == "verify-full" && pq->PQsslInUse(link_.get()) != 0;
 }
 
 std::string Link::place() const {
-  const char* const host = PQhost(link_.get());
+  const char* const host = pq->PQhost(link_.get());
   return fmt::format("{} at {}:{}", option("dbname"), host == nullptr ? "" : host, option("port"));
 }
 
@@ -175,20 +176,20 @@ Result<void> Link::connect(Deadline deadline) {
   PostgresPollingStatusType step = PGRES_POLLING_WRITING;
   while (step != PGRES_POLLING_OK) {
     if (step == PGRES_POLLING_FAILED) return lost("connecting");
-    pollfd waits{PQsocket(link_.get()),
+    pollfd waits{pq->PQsocket(link_.get()),
                  static_cast<short>(step == PGRES_POLLING_READING ? POLLIN : POLLOUT), 0};
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Steady::now());
     if (left.count() <= 0 || ::poll(&waits, 1, static_cast<int>(left.count())) == 0) {
       broken_ = true;
       return ledger_unavailable("io", "the database does not answer");
     }
-    step = PQconnectPoll(link_.get());
+    step = pq->PQconnectPoll(link_.get());
   }
   return {};
 }
 
 Result<void> Link::set_up() {
-  if (PQsetnonblocking(link_.get(), 1) != 0 || PQenterPipelineMode(link_.get()) != 1) {
+  if (pq->PQsetnonblocking(link_.get(), 1) != 0 || pq->PQenterPipelineMode(link_.get()) != 1) {
     return lost("pipeline");
   }
   for (const std::string& setting :
@@ -197,7 +198,8 @@ Result<void> Link::set_up() {
         fmt::format("SET plan_cache_mode = {}", options_.repeats ? "force_generic_plan" : "auto"),
         fmt::format("SET lock_timeout = {}", options_.lock_wait.count()),
         fmt::format("SET idle_in_transaction_session_timeout = {}", options_.hold.count())}) {
-    PQsendQueryParams(link_.get(), setting.c_str(), 0, nullptr, nullptr, nullptr, nullptr, kBinary);
+    pq->PQsendQueryParams(link_.get(), setting.c_str(), 0, nullptr, nullptr, nullptr, nullptr,
+                          kBinary);
     sent_.push_back({nullptr, false});
   }
   SALLYPORT_CHECK_OK(flush(options_.patience));
@@ -206,15 +208,16 @@ Result<void> Link::set_up() {
 
 Result<void> Link::run(const std::string& sql) {
   // The extended protocol takes one statement at a time.
-  PQsetnonblocking(link_.get(), 0);
-  if (PQexitPipelineMode(link_.get()) != 1) return lost("pipeline");
-  PGresult* const result = PQexec(link_.get(), sql.c_str());
+  pq->PQsetnonblocking(link_.get(), 0);
+  if (pq->PQexitPipelineMode(link_.get()) != 1) return lost("pipeline");
+  PGresult* const result = pq->PQexec(link_.get(), sql.c_str());
   Result<void> done;
-  if (PQresultStatus(result) != PGRES_COMMAND_OK && PQresultStatus(result) != PGRES_TUPLES_OK) {
+  if (pq->PQresultStatus(result) != PGRES_COMMAND_OK &&
+      pq->PQresultStatus(result) != PGRES_TUPLES_OK) {
     done = failure(result, sql);
   }
-  PQclear(result);
-  if (PQsetnonblocking(link_.get(), 1) != 0 || PQenterPipelineMode(link_.get()) != 1) {
+  pq->PQclear(result);
+  if (pq->PQsetnonblocking(link_.get(), 1) != 0 || pq->PQenterPipelineMode(link_.get()) != 1) {
     return lost("pipeline");
   }
   return done;
@@ -224,7 +227,7 @@ void Link::put(const char* sql, std::vector<Param> params) {
   auto [name, is_new] = names_.try_emplace(sql);
   if (is_new) {
     name->second = fmt::format("s{}", names_.size());
-    PQsendPrepare(link_.get(), name->second.c_str(), sql, 0, nullptr);
+    pq->PQsendPrepare(link_.get(), name->second.c_str(), sql, 0, nullptr);
     sent_.push_back({sql, true});
   }
   std::vector<const char*> values;
@@ -234,19 +237,20 @@ void Link::put(const char* sql, std::vector<Param> params) {
     lengths.push_back(param ? static_cast<int>(param->size()) : 0);
   }
   const std::vector<int> formats(params.size(), kBinary);
-  PQsendQueryPrepared(link_.get(), name->second.c_str(), static_cast<int>(params.size()),
-                      values.data(), lengths.data(), formats.data(), kBinary);
+  pq->PQsendQueryPrepared(link_.get(), name->second.c_str(), static_cast<int>(params.size()),
+                          values.data(), lengths.data(), formats.data(), kBinary);
   sent_.push_back({sql, false});
 }
 
 Result<void> Link::wait(bool writes, Deadline deadline) {
-  pollfd waits{PQsocket(link_.get()), static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), 0};
+  pollfd waits{pq->PQsocket(link_.get()), static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN),
+               0};
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Steady::now());
   if (left.count() <= 0 || ::poll(&waits, 1, static_cast<int>(left.count())) == 0) {
     broken_ = true;
     return ledger_unavailable("io", "the database does not answer");
   }
-  if ((waits.revents & (POLLIN | POLLERR | POLLHUP)) != 0 && PQconsumeInput(link_.get()) != 1) {
+  if ((waits.revents & (POLLIN | POLLERR | POLLHUP)) != 0 && pq->PQconsumeInput(link_.get()) != 1) {
     return lost("reading");
   }
   return {};
@@ -254,7 +258,7 @@ Result<void> Link::wait(bool writes, Deadline deadline) {
 
 Result<void> Link::send_all(Deadline deadline) {
   while (true) {
-    const int left = PQflush(link_.get());
+    const int left = pq->PQflush(link_.get());
     if (left == 0) return {};
     if (left < 0) return lost("sending");
     SALLYPORT_CHECK_OK(wait(true, deadline));
@@ -262,12 +266,12 @@ Result<void> Link::send_all(Deadline deadline) {
 }
 
 Result<PGresult*> Link::next_result(Deadline deadline) {
-  while (PQisBusy(link_.get()) != 0) SALLYPORT_CHECK_OK(wait(false, deadline));
-  return PQgetResult(link_.get());
+  while (pq->PQisBusy(link_.get()) != 0) SALLYPORT_CHECK_OK(wait(false, deadline));
+  return pq->PQgetResult(link_.get());
 }
 
 Result<void> Link::end_pipeline(Deadline deadline) {
-  if (broken() || PQpipelineSync(link_.get()) != 1) return lost("sending");
+  if (broken() || pq->PQpipelineSync(link_.get()) != 1) return lost("sending");
   ++round_trips_;
   return send_all(deadline);
 }
@@ -275,7 +279,7 @@ Result<void> Link::end_pipeline(Deadline deadline) {
 Result<bool> Link::answers_within(std::chrono::milliseconds time) {
   on_the_way_ = true;
   SALLYPORT_CHECK_OK(end_pipeline(Steady::now() + options_.patience));
-  pollfd waits{PQsocket(link_.get()), POLLIN, 0};
+  pollfd waits{pq->PQsocket(link_.get()), POLLIN, 0};
   return ::poll(&waits, 1, static_cast<int>(time.count())) != 0;
 }
 
@@ -288,7 +292,7 @@ Result<std::vector<Rows>> Link::flush(std::chrono::milliseconds patience) {
   for (const Sent& each : sent) {
     SALLYPORT_TRY(PGresult* const result, next_result(deadline));
     if (result == nullptr) return lost("reading");
-    const ExecStatusType status = PQresultStatus(result);
+    const ExecStatusType status = pq->PQresultStatus(result);
     const bool good = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
     if (!good && each.prepares) names_.erase(each.sql);
     if (!good && !first && status != PGRES_PIPELINE_ABORTED) {
@@ -297,16 +301,17 @@ Result<std::vector<Rows>> Link::flush(std::chrono::milliseconds patience) {
     if (good && !each.prepares) {
       answers.emplace_back(result);
     } else {
-      PQclear(result);
+      pq->PQclear(result);
     }
     // The end of this statement's results.
     SALLYPORT_TRY(PGresult* const end, next_result(deadline));
-    if (end != nullptr) PQclear(end);
-    if (PQstatus(link_.get()) != CONNECTION_OK) return first ? std::unexpected(*first) : lost("it");
+    if (end != nullptr) pq->PQclear(end);
+    if (pq->PQstatus(link_.get()) != CONNECTION_OK)
+      return first ? std::unexpected(*first) : lost("it");
   }
   SALLYPORT_TRY(PGresult* const synced, next_result(deadline));
-  const bool in_step = PQresultStatus(synced) == PGRES_PIPELINE_SYNC;
-  PQclear(synced);
+  const bool in_step = pq->PQresultStatus(synced) == PGRES_PIPELINE_SYNC;
+  pq->PQclear(synced);
   if (!in_step) return first ? std::unexpected(*first) : lost("reading");
   if (first) return std::unexpected(*first);
   return answers;
@@ -319,9 +324,9 @@ Result<Rows> Link::ask(const char* sql, std::vector<Param> params) {
 }
 
 std::unexpected<Error> Link::failure(const PGresult* result, std::string_view doing) {
-  const char* const state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-  const char* const severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
-  const char* const text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+  const char* const state = pq->PQresultErrorField(result, PG_DIAG_SQLSTATE);
+  const char* const severity = pq->PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+  const char* const text = pq->PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
   if (severity == nullptr || std::string_view(severity) != "ERROR") broken_ = true;
   if (state == nullptr) return lost(doing);
   return ledger_unavailable(
@@ -331,13 +336,13 @@ std::unexpected<Error> Link::failure(const PGresult* result, std::string_view do
 
 std::unexpected<Error> Link::lost(std::string_view why) {
   broken_ = true;
-  const std::string said = first_line(PQerrorMessage(link_.get()));
+  const std::string said = first_line(pq->PQerrorMessage(link_.get()));
   return ledger_unavailable(
       "io", fmt::format("the connection to the database is lost at {}: {}", why, said));
 }
 
 void Link::on_notice(void* self, const PGresult* notice) {
-  const char* const severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
+  const char* const severity = pq->PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
   if (severity != nullptr && std::string_view(severity) == "WARNING") {
     static_cast<Link*>(self)->warned_ = true;
   }

@@ -3,8 +3,6 @@
 // time.
 #pragma once
 
-#include <libpq-fe.h>
-
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -17,6 +15,7 @@
 #include <vector>
 
 #include "sallyport/result.h"
+#include "store/postgresql/libpq.h"
 
 namespace sallyport::store::postgresql {
 
@@ -36,16 +35,21 @@ Param ids(const Values& values);           // uuid[]
 // The rows of one statement.
 class Rows {
  public:
-  explicit Rows(PGresult* result) : result_(result, &PQclear) {}
-  int size() const { return PQntuples(result_.get()); }
+  explicit Rows(PGresult* result) : result_(result) {}
+  int size() const { return pq->PQntuples(result_.get()); }
   std::int64_t number(int row, int column) const;  // of int2, int4, int8 and boolean
   std::string_view bytes(int row, int column) const;
-  bool is_null(int row, int column) const { return PQgetisnull(result_.get(), row, column) != 0; }
-  std::string_view done() const { return PQcmdStatus(result_.get()); }  // such as `COMMIT`
+  bool is_null(int row, int column) const {
+    return pq->PQgetisnull(result_.get(), row, column) != 0;
+  }
+  std::string_view done() const { return pq->PQcmdStatus(result_.get()); }  // such as `COMMIT`
   int affected() const;
 
  private:
-  std::unique_ptr<PGresult, decltype(&PQclear)> result_;
+  struct Clear {
+    void operator()(PGresult* result) const { pq->PQclear(result); }
+  };
+  std::unique_ptr<PGresult, Clear> result_;
 };
 
 class Link {
@@ -80,13 +84,13 @@ class Link {
   Result<void> run(const std::string& sql);
 
   // It cannot be used any more: what was sent last may or may not have been done.
-  bool broken() const { return broken_ || PQstatus(link_.get()) != CONNECTION_OK; }
+  bool broken() const { return broken_ || pq->PQstatus(link_.get()) != CONNECTION_OK; }
   // The same, after it was idle: the server may have closed it meanwhile.
-  bool still_there() { return PQconsumeInput(link_.get()) == 1 && !broken(); }
+  bool still_there() { return pq->PQconsumeInput(link_.get()) == 1 && !broken(); }
   // The server warned since this was last asked, as where a standby may lack what was committed.
   bool take_warning() { return std::exchange(warned_, false); }
   std::uint64_t round_trips() const { return round_trips_; }
-  int backend() const { return PQbackendPID(link_.get()); }
+  int backend() const { return pq->PQbackendPID(link_.get()); }
   // Where it leads, without user and password. Names the host where that is not this machine.
   std::string place() const;
   std::string remote_host() const;
@@ -97,8 +101,10 @@ class Link {
     const char* sql;
     bool prepares;
   };
-  explicit Link(Options options, PGconn* link)
-      : options_(std::move(options)), link_(link, &PQfinish) {}
+  struct Finish {
+    void operator()(PGconn* link) const { pq->PQfinish(link); }
+  };
+  explicit Link(Options options, PGconn* link) : options_(std::move(options)), link_(link) {}
   Result<void> connect(Deadline deadline);
   Result<void> check_host() const;
   Result<void> set_up();
@@ -112,7 +118,7 @@ class Link {
   static void on_notice(void* self, const PGresult* notice);
 
   Options options_;
-  std::unique_ptr<PGconn, decltype(&PQfinish)> link_;
+  std::unique_ptr<PGconn, Finish> link_;
   std::deque<Sent> sent_;
   std::map<const char*, std::string> names_;  // of statements that were prepared, or are being
   std::uint64_t round_trips_ = 0;
