@@ -290,7 +290,7 @@ class Bench(ServeTest, BrowserTest):
     def beside_calls(self):
         """p99 of tool calls alone, beside ten clients that ask for nothing to read, and while ten consoles query, in turns. The clients in the middle
         show what programs cost that share the machine with the gate, whatever they ask for."""
-        session = Session(self.server, token=AGENTS["calls"])
+        session = Session(self.server, token=AGENTS["calls"], keep=True)
 
         def measured(paths):
             consoles = None

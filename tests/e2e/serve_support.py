@@ -97,10 +97,11 @@ def messages(response):
 
 
 class Session:
-    """A client of the session era."""
+    """A client of the session era. With `keep` it calls on one connection, as programs do; without, each call has its own."""
 
-    def __init__(self, server, capabilities=None, version=LEGACY, token=True):
+    def __init__(self, server, capabilities=None, version=LEGACY, token=True, keep=False):
         self.server, self.token, self.last_id = server, token, 0
+        self.connection = server.connection() if keep else None
         status, headers, body = server.ask(body={"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": version, "capabilities": capabilities or {}, "clientInfo": {"name": "hand", "version": "1"}}},
             token=token)
@@ -116,7 +117,7 @@ class Session:
     def open(self, method, params=None):
         self.last_id += 1
         return self.server.open(body={"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params or {}},
-                                headers=self.headers, token=self.token)
+                                headers=self.headers, token=self.token, connection=self.connection)
 
     def request(self, method, params=None):
         return messages(self.open(method, params))
