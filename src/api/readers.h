@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <thread>
 
 #include "base/async.h"
 #include "base/on_pool.h"
@@ -28,7 +29,8 @@ class Readers {
   explicit Readers(Limits limits) : limits_(limits), pool_(limits.threads) {}
   ~Readers() { pool_.join(); }
 
-  // Long work asks this: does the caller still wait?
+  // Long work asks this, again and again: does the caller still wait? Threads that wait for a
+  // processor get their turn meanwhile, so that no call is late because somebody reads.
   using Wanted = std::function<bool()>;
 
   // `Unavailable`, `busy`: too many wait. `Deadline`, `timeout`: it took too long.
@@ -40,7 +42,10 @@ class Readers {
     }
     const auto wanted = std::make_shared<std::atomic<bool>>(true);
     const auto place = std::make_shared<Place>(inside_);
-    const Wanted ask = [wanted] { return wanted->load(); };
+    const Wanted ask = [wanted, turn = Turn()]() mutable {
+      turn.give_way();
+      return wanted->load();
+    };
     auto task = [work = std::move(work), ask, place]() -> Result<T> {
       if (!ask()) return fail(ErrorCode::Cancelled, "the caller no longer waits");
       return work(ask);
@@ -57,6 +62,20 @@ class Readers {
   }
 
  private:
+  // The time that a thread has a processor before it gives way. Yielding more often would cost more
+  // than the reading.
+  class Turn {
+   public:
+    void give_way() {
+      const auto now = std::chrono::steady_clock::now();
+      if (now - since_ < std::chrono::microseconds(100)) return;
+      std::this_thread::yield();
+      since_ = std::chrono::steady_clock::now();
+    }
+
+   private:
+    std::chrono::steady_clock::time_point since_{};
+  };
   // Shared with work that outlasts its caller.
   using Count = std::shared_ptr<std::atomic<std::size_t>>;
   struct Place {

@@ -226,6 +226,24 @@ class Absent(ApiTest):
         self.assertEqual(self.get(f"entries/{oldest['sequence']}", role="auditor")["state"], "pruned")
         self.assertEqual([row["call_id"] for row in self.get("calls", role="auditor")["items"]], [newest["call_id"], redacted["call_id"]])
 
+    # CO-43 (partly) CO-44 (partly): the newest calls are kept in memory, and the list is the one that the log gives at the same size
+    def test_the_newest_calls_are_those_of_the_log_while_it_grows(self):
+        subprocess.run([MAKE_LEDGER, self.data, "900", "30"], check=True, timeout=120)
+        session = self.start(self.policy(tier="act_auto", more="rules:\n  - {id: no-shell, then: deny, when: {tool: shell}}\n"))
+        for turn in range(6):
+            for limit in (1, 3, 40, 500) if turn in (0, 5) else (7,):
+                for role in ("viewer", "auditor"):
+                    page = self.get(f"calls?limit={limit}", role)
+                    alike = self.get(f"calls?limit={limit}&tree_size={page['tree_size']}", role)
+                    for name in ("items", "tree_size", "total", "exact", "reached"):
+                        self.assertEqual(page[name], alike[name], (turn, limit, role, name))
+                    self.assertEqual(bool(page["next"]), bool(alike["next"]))
+                    time.sleep(0.02)
+            session.said("write_file", {"path": f"{turn}.txt", "text": "x" * 300})
+            session.said("shell", {"command": ["true"]})
+        rest = self.get(f"calls?limit=5&cursor={self.get('calls?limit=4')['next']}")["items"]
+        self.assertEqual(self.get("calls?limit=9")["items"][4:], rest)
+
 
 if __name__ == "__main__":
     unittest.main()

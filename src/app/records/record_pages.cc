@@ -41,8 +41,7 @@ json::value cursor_of(const PageAsked& asked, const api::Request& request, std::
 }
 
 bool unfiltered(const PageAsked& asked) {
-  return asked.filter.facets.empty() && asked.filter.body.empty() && !asked.filter.since &&
-         !asked.filter.until && !asked.verdict && !asked.text;
+  return asked.filter == ledger::Filter{} && !asked.verdict && !asked.text;
 }
 
 // A view cannot be read while it is scanned, so matches are collected before rows are made of them.
@@ -138,6 +137,12 @@ Result<api::Response> page_of(ledger::ReadView& view, const PageAsked& asked,
   if (asked.cursor) from = asked.cursor->position;
   SALLYPORT_TRY(Rows found, rows_behind(view, asked, tree_size, from, asked.ascending != back,
                                         asked.limit + 1, make, request.wanted));
+  return page_of(std::move(found), asked, request, tree_size);
+}
+
+api::Response page_of(Rows found, const PageAsked& asked, const api::Request& request,
+                      std::uint64_t tree_size) {
+  const bool back = asked.cursor && asked.cursor->back;
   std::vector<Row>& rows = found.rows;
   const bool full = rows.size() > asked.limit;
   const bool more = full || found.reached;
@@ -150,7 +155,7 @@ Result<api::Response> page_of(ledger::ReadView& view, const PageAsked& asked,
   for (Row& row : rows) items.push_back(std::move(row.shown));
   json::object body{{"items", std::move(items)}, {"next", nullptr}, {"prev", nullptr}};
   // A page without rows leads back to where it began, with the entry there.
-  const std::uint64_t begin = from.value_or(0);
+  const std::uint64_t begin = asked.cursor ? asked.cursor->position : 0;
   const std::uint64_t before = begin == 0 ? 0 : begin - 1;
   if (has_next) {
     std::uint64_t at = asked.ascending ? before : begin + 1;

@@ -47,6 +47,10 @@ struct Rows {
   std::vector<Row> rows{};
   std::optional<std::uint64_t> reached{};
 };
+// The same page, of rows that were found: the first of the list, one more than it shows where there
+// are more.
+api::Response page_of(Rows found, const PageAsked& asked, const api::Request& request,
+                      std::uint64_t tree_size);
 // The rows that follow `from` in the list, at most `count`.
 Result<Rows> rows_behind(ledger::ReadView& view, const PageAsked& asked, std::uint64_t tree_size,
                          std::optional<std::uint64_t> from, bool ascending, std::size_t count,

@@ -56,20 +56,31 @@ json::object entry_row(const ledger::StoredEntry& stored, const ledger::EntryVie
           {"openings", json::object{{"open", open}, {"withheld", withheld}, {"erased", erased}}}};
 }
 
-json::object call_row_json(const CallRow& row, const api::Person& person, bool cut) {
-  const auto shown = [&](const std::string& text) {
-    return json::value(cut ? cut_utf8_bytes(text, kLongestCell) : text);
+json::object call_row_json(const CallRow& row, const api::Person& person) {
+  const auto content = [&](const std::string& text) {
+    return person.reads_sealed() ? json::value(text) : json::value();
   };
-  return {{"time", row.time},
-          {"sequence", row.sequence},
-          {"call_id", row.call_id},
-          {"agent", row.agent},
-          {"server", row.server},
-          {"tool", row.tool},
-          {"what", person.reads_sealed() ? shown(row.what) : json::value()},
-          {"verdict", row.verdict},
-          // It may quote what a tool said.
-          {"why", person.reads_sealed() ? shown(row.why) : json::value()}};
+  return {{"time", row.time},          {"sequence", row.sequence},
+          {"call_id", row.call_id},    {"agent", row.agent},
+          {"server", row.server},      {"tool", row.tool},
+          {"what", content(row.what)}, {"verdict", row.verdict},
+          {"why", content(row.why)}};  // it may quote what a tool said
+}
+
+CallRow cut_texts(CallRow row) {
+  row.what = cut_utf8_bytes(row.what, kLongestCell);
+  row.why = cut_utf8_bytes(row.why, kLongestCell);
+  return row;
+}
+
+Result<OpenedRow> open_row(const ledger::StoredEntry& stored) {
+  SALLYPORT_TRY(OpenedEntry opened, open_entry(stored));
+  const bool terminal =
+      opened.body.is_object() && bool_in(opened.body.get_object(), "terminal").value_or(false);
+  json::object entry = std::move(opened.entry.get_object());
+  entry["body"] = std::move(opened.body);
+  SALLYPORT_TRY(const AuditRecord record, core::audit_record_of(entry));
+  return OpenedRow{call_row(record), terminal};
 }
 
 Result<std::optional<CallRow>> CallRows::newest(ledger::ReadView& view,
@@ -80,22 +91,17 @@ Result<std::optional<CallRow>> CallRows::newest(ledger::ReadView& view,
     return found == kept.end() ? std::nullopt : std::optional(found->second);
   });
   if (known) return known;
-  SALLYPORT_TRY(OpenedEntry opened, open_entry(stored));
-  json::object entry = std::move(opened.entry.get_object());
-  const bool terminal =
-      opened.body.is_object() && bool_in(opened.body.get_object(), "terminal").value_or(false);
-  if (!terminal) {
-    const ledger::Filter same{.facets = {{ledger::Facet::Call, text_or_empty(entry, "call_id")},
-                                         {ledger::Facet::Kind, "tool_audit"}}};
+  SALLYPORT_TRY(OpenedRow opened, open_row(stored));
+  CallRow& row = opened.row;
+  if (!opened.terminal) {
+    const ledger::Filter same{
+        .facets = {{ledger::Facet::Call, row.call_id}, {ledger::Facet::Kind, "tool_audit"}}};
     SALLYPORT_TRY(const auto newest, ledger::newest_entries(view, same, 1));
     if (!newest.empty() && newest.front().sequence != stored.sequence) {
       return std::optional<CallRow>();
     }
   }
-  entry["body"] = std::move(opened.body);
-  SALLYPORT_TRY(const AuditRecord record, core::audit_record_of(entry));
-  CallRow row = call_row(record);
-  if (terminal && row.what.size() + row.why.size() <= kLongestKept) {
+  if (opened.terminal && row.what.size() + row.why.size() <= kLongestKept) {
     kept_.with([&](auto& kept) {
       if (kept.size() >= kMostKept) kept.clear();
       kept.emplace(state, row);

@@ -15,8 +15,17 @@ namespace sallyport::app {
 
 json::object entry_row(const ledger::StoredEntry& stored, const ledger::EntryView& entry);
 
-// `cut`: texts are cut at 100 bytes.
-json::object call_row_json(const CallRow& row, const api::Person& person, bool cut);
+json::object call_row_json(const CallRow& row, const api::Person& person);
+
+// With texts of at most 100 bytes, as a list shows them.
+CallRow cut_texts(CallRow row);
+
+// The row of the call that an audit record belongs to, as this record says.
+struct OpenedRow {
+  CallRow row;
+  bool terminal = false;  // nothing that follows changes it
+};
+Result<OpenedRow> open_row(const ledger::StoredEntry& stored);
 
 // Rows of calls. Those that can change no more are kept, so that a list that is asked for again
 // opens only what is new. Safe from any thread.

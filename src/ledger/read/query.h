@@ -23,6 +23,8 @@ struct Filter {
   std::optional<std::uint64_t> before;  // strictly smaller sequence
   std::optional<std::string> id;
   std::size_t limit = SIZE_MAX;
+
+  bool operator==(const Filter&) const = default;
 };
 
 using OnMatch = std::function<Result<bool>(const StoredEntry&, const EntryView&)>;

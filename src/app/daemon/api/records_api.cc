@@ -93,21 +93,21 @@ MakeRow call_rows(CallRows& rows, const api::Person& person, const PageAsked& as
   const std::optional<std::string> verdict = asked.verdict;
   const std::vector<std::string_view> outcomes =
       verdict ? outcomes_with(*verdict) : std::vector<std::string_view>();
-  return
-      [&rows, person, verdict, outcomes, text = asked.text](
-          ledger::ReadView& cut, const ledger::StoredEntry& stored) -> Result<std::optional<Row>> {
-        if (verdict) {  // most calls are ruled out without opening them
-          SALLYPORT_TRY(const ledger::EntryView entry, ledger::view_entry(*stored.bytes));
-          if (std::ranges::find(outcomes, entry.outcome) == outcomes.end()) {
-            return std::optional<Row>();
-          }
-        }
-        SALLYPORT_TRY(const std::optional<CallRow> row, rows.newest(cut, stored));
-        if (!row || (verdict && row->verdict != *verdict) || (text && !says(*row, person, *text))) {
-          return std::optional<Row>();
-        }
-        return std::optional(Row{stored.sequence, call_row_json(*row, person, true)});
-      };
+  return [&rows, person, verdict, outcomes, text = asked.text](
+             ledger::ReadView& cut,
+             const ledger::StoredEntry& stored) -> Result<std::optional<Row>> {
+    if (verdict) {  // most calls are ruled out without opening them
+      SALLYPORT_TRY(const ledger::EntryView entry, ledger::view_entry(*stored.bytes));
+      if (std::ranges::find(outcomes, entry.outcome) == outcomes.end()) {
+        return std::optional<Row>();
+      }
+    }
+    SALLYPORT_TRY(std::optional<CallRow> row, rows.newest(cut, stored));
+    if (!row || (verdict && row->verdict != *verdict) || (text && !says(*row, person, *text))) {
+      return std::optional<Row>();
+    }
+    return std::optional(Row{stored.sequence, call_row_json(cut_texts(std::move(*row)), person)});
+  };
 }
 
 Result<PageAsked> calls_asked(const api::Request& request) {
@@ -132,6 +132,12 @@ Result<PageAsked> calls_asked(const api::Request& request) {
     asked.filter.facets.try_emplace(ledger::Facet::Outcome, outcomes.front());
   }
   return asked;
+}
+
+// The first page of the list without a filter.
+bool wants_newest_of_all(const PageAsked& asked) {
+  return asked.filter == ledger::Filter{.facets = {{ledger::Facet::Kind, "tool_audit"}}} &&
+         !asked.verdict && !asked.text && !asked.ascending && !asked.cursor && !asked.tree_size;
 }
 
 // The call beside another one in a list. Where the search for it stopped before it came to one, the
@@ -159,12 +165,6 @@ struct Beside {
     return Neighbour{.cursor = json::value(cursor.text(asked.list, request.query))};
   }
 };
-
-Result<api::Response> list_calls(ledger::ReadView& view, CallRows& calls,
-                                 const api::Request& request) {
-  SALLYPORT_TRY(const PageAsked asked, calls_asked(request));
-  return page_of(view, asked, request, call_rows(calls, request.person, asked));
-}
 
 Result<api::Response> list_entries(ledger::ReadView& view, const api::Request& request) {
   SALLYPORT_TRY(const PageAsked asked, page_asked("entries", request));
@@ -207,7 +207,7 @@ void RecordsApi::add_calls(api::HttpApi& api) {
        .roles = who,
        .handler =
            on_view([this](ledger::ReadView& view, const Request& request) -> Result<api::Response> {
-             SALLYPORT_TRY(api::Response answer, list_calls(view, calls_, request));
+             SALLYPORT_TRY(api::Response answer, list_calls(view, request));
              if (request.person.reads_sealed()) SALLYPORT_CHECK_OK(note(request, "calls"));
              return answer;
            }),
@@ -289,6 +289,22 @@ void RecordsApi::add_entries(api::HttpApi& api) {
                      .summary = "A proof that anyone can check; only auditors get the content",
                      .query = {{"format", "json or tlog-proof [json]", schema::text()}},
                      .response = schema::object()}});
+}
+
+Result<api::Response> RecordsApi::list_calls(ledger::ReadView& view, const Request& request) const {
+  SALLYPORT_TRY(const PageAsked asked, calls_asked(request));
+  if (wants_newest_of_all(asked)) {
+    SALLYPORT_TRY(const auto newest, recent_calls_.newest(view, asked.limit + 1, request.wanted));
+    if (newest) {
+      Rows found;
+      for (const CallRow& row : *newest) {
+        found.rows.push_back({row.sequence, call_row_json(row, request.person)});
+      }
+      SALLYPORT_TRY(const std::uint64_t size, view.size());
+      return page_of(std::move(found), asked, request, size);
+    }
+  }
+  return page_of(view, asked, request, call_rows(calls_, request.person, asked));
 }
 
 Result<api::Response> RecordsApi::show_entry(ledger::ReadView& view, const Request& request) const {
@@ -404,7 +420,7 @@ Result<api::Response> RecordsApi::show_call(ledger::ReadView& view, const Reques
   json::array withheld;
   if (!reads) withheld = {"what", "why", "input", "reason", "result"};
   return api::Response{
-      .body = json::object{{"call", call_row_json(call_row(record), request.person, false)},
+      .body = json::object{{"call", call_row_json(call_row(record), request.person)},
                            {"records", std::move(records)},
                            {"timeline", call_timeline(record, opened, request.person)},
                            {"policy_hash", record.policy_hash},

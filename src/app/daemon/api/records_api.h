@@ -5,6 +5,7 @@
 
 #include "api/http_api.h"
 #include "app/daemon/api/opened_content.h"
+#include "app/records/recent_calls.h"
 #include "app/records/recent_counts.h"
 #include "app/records/record_rows.h"
 #include "ledger/ledger.h"
@@ -33,6 +34,7 @@ class RecordsApi {
   void add_entries(api::HttpApi& api);
   void add_log(api::HttpApi& api);
 
+  Result<api::Response> list_calls(ledger::ReadView& view, const Request& request) const;
   Result<api::Response> show_call(ledger::ReadView& view, const Request& request) const;
   Result<api::Response> show_entry(ledger::ReadView& view, const Request& request) const;
   Result<api::Response> receipt(ledger::ReadView& view, const Request& request) const;
@@ -42,6 +44,7 @@ class RecordsApi {
 
   Parts parts_;
   mutable CallRows calls_;
+  mutable RecentCalls recent_calls_;
   RecentCounts recent_;
 };
 

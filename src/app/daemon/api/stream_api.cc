@@ -134,7 +134,7 @@ class StreamApi::News {
         json::object record = whole.entry.get_object();
         record["body"] = whole.body;
         SALLYPORT_TRY(const AuditRecord audit, core::audit_record_of(record));
-        text += frame("calls", stored.sequence, call_row_json(call_row(audit), person_, true));
+        text += frame("calls", stored.sequence, call_row_json(cut_texts(call_row(audit)), person_));
         opened = opened || person_.reads_sealed();
       }
     }

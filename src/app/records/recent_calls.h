@@ -1,0 +1,41 @@
+// The calls at the end of the log. A list of the newest calls that is asked for again reads only
+// what was written since, whoever asked before: what ten consoles cost is what one costs.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "app/records/call_list.h"
+#include "base/guarded.h"
+#include "ledger/store.h"
+
+namespace sallyport::app {
+
+// Safe from any thread.
+class RecentCalls {
+ public:
+  // The newest `count` calls, the newest first, with texts as a list shows them. Nothing: it takes
+  // entries before those that are kept, or the view is older than they are. `wanted`: the caller still
+  // waits.
+  Result<std::optional<std::vector<CallRow>>> newest(ledger::ReadView& view, std::size_t count,
+                                                     const std::function<bool()>& wanted);
+
+ private:
+  struct Kept {
+    std::uint64_t begin = 0;  // of the entries whose calls are here
+    std::uint64_t end = 0;
+    std::deque<CallRow> calls{};                                  // the oldest first
+    std::unordered_map<std::string, std::uint64_t> unfinished{};  // sequence of their rows, by call
+  };
+  static Result<void> read_on(ledger::ReadView& view, std::uint64_t size, Kept& kept,
+                              const std::function<bool()>& wanted);
+  static void add(Kept& kept, CallRow row, bool terminal);
+
+  Guarded<Kept> kept_;
+};
+
+}  // namespace sallyport::app
