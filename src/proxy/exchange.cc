@@ -106,6 +106,7 @@ Async<void> ModelExchange::run() {
   const std::stop_callback on_ending(shared_.ending, [this] {
     if (upstream_exchange_ != nullptr) upstream_exchange_->cancel();
   });
+  co_await shared_.begins.pass();
   Ended refusal = co_await serve();
   if (refusal) co_await refuse(std::move(*refusal));
 }

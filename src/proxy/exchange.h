@@ -25,6 +25,7 @@
 #include "llm/request.h"
 #include "net/http_server.h"
 #include "net/quota.h"
+#include "net/turnstile.h"
 #include "proxy/budgets.h"
 #include "proxy/client_stream.h"
 #include "proxy/doors.h"
@@ -61,6 +62,7 @@ struct Shared {
   std::string approvals_url;
   std::function<bool()> needs_token;
   net::Quota bodies;       // of requests, decoded
+  net::Turnstile begins;   // of requests that were read
   net::TaskGroup& asides;  // what goes on when a request has ended
   std::stop_token ending;  // the process ends, and streams with it (MP-85)
 };

@@ -66,6 +66,7 @@ ModelFront::ModelFront(Parts parts, Settings settings, UpstreamList upstreams)
               parts_.approvals_url,
               parts_.needs_token,
               net::Quota({.all = kBodyRoom, .each = kBodyRoom / 2}),
+              net::Turnstile(parts_.executor),
               asides_,
               ending_.get_token()} {
   replace(std::move(settings), std::move(upstreams));
