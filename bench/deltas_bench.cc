@@ -177,7 +177,7 @@ Async<std::size_t> stream(llm::Api api, const std::vector<std::string>& reads,
   for (const std::string& read : reads) {
     SALLYPORT_INVARIANT(http.feed(read).has_value());
     sse.feed(http.take_body());
-    while (const std::optional<net::SseEvent> event = sse.next()) {
+    while (const net::SseEvent* const event = sse.next()) {
       SALLYPORT_INVARIANT((co_await adapter->on_event(*event, out)).has_value());
     }
     bytes += out.bytes.size();

@@ -37,6 +37,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/one_or_more.h"
 #include "match/other_readings.h"
 #include "match/pattern_set.h"
 #include "match/regions.h"
@@ -79,9 +80,9 @@ struct Hit {
 };
 
 struct Output {
-  std::vector<Piece> pieces;  // in source order, without gaps
-  std::vector<Hit> logs;      // as they became certain
-  std::optional<Hit> block;   // nothing follows it
+  OneOrMore<Piece> pieces;   // in source order, without gaps
+  std::vector<Hit> logs;     // as they became certain
+  std::optional<Hit> block;  // nothing follows it
 
   // What the client sees of this.
   std::string text() const;

@@ -50,17 +50,27 @@ std::optional<std::string_view> SseParser::take_line() {
   return std::nullopt;
 }
 
-std::optional<SseEvent> SseParser::next() {
+SseEvent* SseParser::next() {
+  if (std::exchange(told_, false)) forget_event();
   while (std::optional<std::string_view> line = take_line()) {
     if (!std::exchange(begun_, true) && line->starts_with(kMark)) line->remove_prefix(kMark.size());
     const bool ends_event = line->empty();
     if (!ends_event) hear_line(*line);
     forget_line();
     if (!ends_event) continue;
-    SseEvent event = std::exchange(event_, {});
-    if (std::exchange(has_data_, false)) return event;
+    told_ = std::exchange(has_data_, false);
+    if (told_) return &event_;
+    forget_event();
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+void SseParser::forget_event() {
+  event_.name.clear();
+  event_.data.clear();  // with its memory: most events are about as long as the one before
+  if (event_.data.capacity() > kLongestKept) event_.data.shrink_to_fit();
+  event_.too_long = false;
+  event_.tail.clear();
 }
 
 void SseParser::hear_line(std::string_view line) {

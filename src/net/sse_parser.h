@@ -26,8 +26,9 @@ class SseParser {
   explicit SseParser(std::size_t limit) : limit_(limit) {}
 
   void feed(std::string_view bytes) { waiting_.append(bytes); }
-  // Nothing: more bytes are needed. An event that was not ended by an empty line never comes.
-  std::optional<SseEvent> next();
+  // Until the next one is asked for; its members may be moved from. Null: more bytes are needed. An
+  // event that was not ended by an empty line never comes.
+  SseEvent* next();
 
   // What a client sends back when it goes on with the stream; empty: the server named nothing.
   const std::string& last_id() const { return last_id_; }
@@ -40,6 +41,7 @@ class SseParser {
   void forget_line();
   void hear_field(std::string_view name, std::string_view value);
   void add_data(std::string_view value);
+  void forget_event();
 
   std::size_t limit_;
   std::string waiting_;      // fed and not yet read
@@ -50,6 +52,7 @@ class SseParser {
   bool skip_line_feed_ = false;  // the line before ended with a carriage return
   bool begun_ = false;           // the first line was read
   SseEvent event_;
+  bool told_ = false;  // it was given to the caller
   bool has_data_ = false;
   std::string last_id_;
   std::optional<std::chrono::milliseconds> retry_;

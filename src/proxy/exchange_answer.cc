@@ -218,7 +218,7 @@ Async<std::optional<Error>> ModelExchange::relay(Opened& opened, llm::AnswerAdap
       parser.feed(*piece);
     }
     while (!adapter.complete()) {
-      const std::optional<net::SseEvent> event = parser.next();
+      const net::SseEvent* const event = parser.next();
       if (!event) break;
       if (event->too_long) co_return broken(ErrorCode::Exhausted, "an event has over 16 MiB");
       const Result<void> passed = co_await adapter.on_event(*event, stream);

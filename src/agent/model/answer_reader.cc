@@ -33,7 +33,7 @@ ModelResult<void> AnswerReader::take_line(std::vector<ModelEvent>& out) {
   parser_.feed(line_);
   line_.clear();
   while (!ended()) {
-    const std::optional<net::SseEvent> event = parser_.next();
+    const net::SseEvent* const event = parser_.next();
     if (!event) break;
     if (auto taken = frames_->take(*event, out); !taken) return taken;
   }

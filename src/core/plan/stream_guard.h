@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/one_or_more.h"
 #include "sallyport/json.h"
 #include "sallyport/result.h"
 #include "sallyport/verdict.h"
@@ -37,7 +38,7 @@ struct TextBlock {
 
 // What a step lets out.
 struct PassedText {
-  std::vector<TextPiece> pieces{};   // in source order, without gaps
+  OneOrMore<TextPiece> pieces{};     // in source order, without gaps
   std::vector<Finding> findings{};   // that became certain
   std::optional<TextBlock> block{};  // nothing follows it
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/one_or_more.h"
 #include "guardrails/check/guardrails.h"
 #include "sallyport/result.h"
 
@@ -24,9 +25,9 @@ struct Piece {
 };
 
 struct Passed {
-  std::vector<Piece> pieces{};  // in source order, without gaps
-  std::vector<Hit> logs{};      // as they became certain
-  std::optional<Hit> block{};   // nothing follows it
+  OneOrMore<Piece> pieces{};   // in source order, without gaps
+  std::vector<Hit> logs{};     // as they became certain
+  std::optional<Hit> block{};  // nothing follows it
 
   // What the client sees of this, a block's replacement included.
   std::string text() const;

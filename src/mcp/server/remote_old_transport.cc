@@ -28,7 +28,7 @@ Async<void> RemoteServer::find_old_stream() {
   const Result<net::HttpHead> head = co_await http->send(std::move(get), limits_.start);
   if (!head || head->status != 200 || head->content_type() != "text/event-stream") co_return;
   net::SseParser events(limits_.frame_bytes);
-  std::optional<net::SseEvent> first;
+  const net::SseEvent* first = nullptr;
   // One that goes on saying nothing is waited for no longer than one that is silent.
   const auto end = std::chrono::steady_clock::now() + limits_.start;
   while (!(first = events.next())) {
@@ -55,7 +55,7 @@ Async<void> RemoteServer::find_old_stream() {
 Async<void> RemoteServer::hear_old_stream(std::unique_ptr<net::HttpExchange> http,
                                           net::SseParser events) {
   while (!stopping_) {
-    while (std::optional<net::SseEvent> event = events.next()) co_await hear_old(std::move(*event));
+    while (net::SseEvent* const event = events.next()) co_await hear_old(std::move(*event));
     const Result<std::string> bytes = co_await http->read(kLongestOldStream);
     if (!bytes || bytes->empty()) break;
     events.feed(*bytes);

@@ -282,7 +282,7 @@ Async<void> RemoteServer::hear_rest(Talk& talk) {
 }
 
 Async<std::optional<Response>> RemoteServer::hear_events(Talk& talk) {
-  while (std::optional<net::SseEvent> event = talk.events.next()) {
+  while (net::SseEvent* const event = talk.events.next()) {
     if (event->data.empty()) continue;
     if (event->too_long) {
       if (id_in_wreck(event->data, event->tail) == std::to_string(talk.id)) {

@@ -178,7 +178,7 @@ Async<void> RemoteServer::hear_session(std::uint64_t number) {
 Async<void> RemoteServer::hear_session_stream(net::HttpExchange& http, std::uint64_t number,
                                               net::SseParser& events) {
   while (session_.number == number) {
-    while (std::optional<net::SseEvent> event = events.next()) {
+    while (net::SseEvent* const event = events.next()) {
       if (event->too_long) {
         pending_.complain("a message that is too long", event->data);
       } else if (!event->data.empty()) {

@@ -53,7 +53,7 @@ class Readers {
   void feed(std::string_view bytes, Take take) {
     ASSERT_TRUE(http_.feed(bytes));
     sse_.feed(http_.take_body());
-    while (std::optional<net::SseEvent> event = sse_.next()) take(std::move(*event));
+    while (net::SseEvent* const event = sse_.next()) take(std::move(*event));
   }
   bool done() const { return http_.done(); }
 

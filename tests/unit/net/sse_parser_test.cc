@@ -68,7 +68,7 @@ TEST(SseParserTest, ManyLinesOfDataAreOneEventWithinTheLimit) {
 TEST(SseParserTest, AnIdWithANullIsNone) {
   SseParser parser(100);
   parser.feed(std::string_view("id: a\0b\n\n", 9));
-  EXPECT_EQ(parser.next(), std::nullopt);
+  EXPECT_EQ(parser.next(), nullptr);
   EXPECT_EQ(parser.last_id(), "");
 }
 
