@@ -620,6 +620,12 @@ print('{{"verdict": "allow"}}')
         stream.close()
         gaps = [gap for gap in self.api("GET", "log/gaps")[2]["gaps"] if gap["kind"] == "fail_open"]
         self.assertEqual(self.api("GET", "intervals?kind=fail_open")[2]["intervals"], gaps)
+        # A word that is no kind used to give an empty list.
+        status, _, said = self.api("GET", "intervals?kind=fail-open")
+        self.assertEqual((status, said["place"]), (400, "kind"))
+        self.assertIn("there is no kind `fail-open`, did you mean `fail_open`; one of downtime, fail_open, ", said["detail"])
+        for kind in said["detail"].split("one of ")[1].split(", "):
+            self.assertEqual(self.api("GET", "intervals?kind=" + kind)[0], 200, kind)
         told = subprocess.run([BIN, "--data-dir", self.data, "ledger", "verify", "--gaps", "--json"], capture_output=True, text=True,
                               env=self.environment(), timeout=60)
         self.assertEqual([gap for gap in json.loads(told.stdout)["gaps"] if gap["kind"] == "fail_open"], gaps, told.stderr)
