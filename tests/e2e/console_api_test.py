@@ -102,6 +102,7 @@ class ConsoleApi(ServeTest):
         self.fail("nothing waits")
 
     def run_one(self, session, name="a.txt", approved=True):
+        time.sleep(0.05)  # fifty requests a second are allowed
         result = self.held(session, name)
         item = self.waiting()[0]
         status, _, said = self.api("POST", f"approvals/{item['request_id']}/respond",
@@ -256,6 +257,23 @@ class ConsoleApi(ServeTest):
         status, got, _ = page.sign_in("token", TOKENS["viewer"], Origin="https://gate.example", Host="gate.example")
         self.assertEqual(status, 200)
         self.assertRegex(got["set-cookie"], r"^__Host-sallyport=[\w-]{43}; Secure; HttpOnly; SameSite=Strict; Path=/$")
+
+    # CO-66 (partly): errors used to name options of the command line
+    def test_a_wrong_filter_is_named_as_the_query_names_it(self):
+        self.start()
+        for query, place, said in (("since=yesterday", "since", "since `yesterday` is no time; "), ("until=2026-13-01", "until", "until `2026-13-01` is no time; "),
+                                   ("since=1h&until=2h", "until", "until is before since"), ("agent=%01", "agent", "agent `"),
+                                   ("outcome=nonsense", "outcome", "there is no outcome `nonsense`")):
+            for path in ("calls", "entries"):
+                status, _, problem = self.api("GET", f"{path}?{query}")
+                self.assertEqual((status, problem["place"]), (400, place), query)
+                self.assertTrue(problem["detail"].startswith(said), problem["detail"])
+                self.assertNotIn("--", problem["detail"])
+        for query, place in (("kind=nonsense", "kind"), ("topic=%20", "topic"), ("approval=%01", "approval")):
+            problem = self.api("GET", f"entries?{query}")[2]
+            self.assertEqual((problem["place"], "--" in problem["detail"]), (place, False), problem)
+        problem = self.api("POST", "backtests", {"policy": "starter", "since": "yesterday"}, role="controller")[2]
+        self.assertEqual((problem["place"], problem["detail"].split(";")[0]), ("since", "since `yesterday` is no time"))
 
     def link(self, *more, env=None):
         return subprocess.run([BIN, "--data-dir", self.data, "console", "--json", *map(str, more)], capture_output=True, text=True,
