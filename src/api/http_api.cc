@@ -258,8 +258,8 @@ Result<Person> HttpApi::signed_in(const ServerRequest& request, bool use) {
   SALLYPORT_TRY(const std::optional<Roles> roles, parts_.people.roles_now(*session));
   if (!roles) {
     sessions_.end(std::string(person.session));
-    return std::unexpected(
-        unauthenticated("session_ended", "this person is not registered any more"));
+    return std::unexpected(unauthenticated(
+        "session_ended", "this person, or what they signed in with, is not registered any more"));
   }
   person.roles = *roles;
   return person;
