@@ -139,6 +139,7 @@ void ServePages::route(net::HttpServer& server, net::HttpHandler& tools) {
   server.route("/.well-known/oauth-protected-resource", metadata);
   server.route("/.well-known/oauth-protected-resource/", metadata);
   const net::RouteLimits limits{.body_bytes = api::HttpApi::kLargestBody};
+  server.route(std::string(api::kRoot), api_, limits);
   server.route(fmt::format("{}/", api::kRoot), api_, limits);
   server.route(ApprovalsApi::kPath, api_, limits);
   server.route(fmt::format("{}/", ApprovalsApi::kPath), api_, limits);
