@@ -8,7 +8,7 @@ import { onFrame } from "../core/stream";
 import { type Key, t, word } from "../core/text";
 import { address } from "../core/url";
 import { visible } from "../core/visible";
-import { actOf } from "./answer";
+import { actOf, ignoreHeld } from "./answer";
 import { type Detail } from "./detail";
 import { held, isAboutApprovals, rows } from "./queue";
 import { Segments } from "./question";
@@ -198,7 +198,7 @@ export function Batch() {
           <Card key={id} id={id} verdict={verdicts.get(id) ?? null} sent={sent.get(id)} choose={(verdict) => choose(id, verdict)} say={setNotice} />
         ))}
       </ul>
-      <section class="answer" aria-label={t("answer.title")}>
+      <section class="answer" aria-label={t("answer.title")} onKeyDown={ignoreHeld}>
         <p class="notice" role="status">
           {armed ? t("batch.sure", { yes: approve, no: verdicts.size - approve }) : notice}
         </p>

@@ -83,6 +83,19 @@ class TwoActsTest(PagesTest):
             apart = boxes[1]["y"] + boxes[1]["height"] <= other["y"] or other["y"] + other["height"] <= boxes[1]["y"]
             self.assertTrue(apart, boxes)
 
+    # CO-33: `Enter` that was held since before the second act was due used to answer when it repeated
+    def test_a_held_enter_on_a_button_answers_nothing(self):
+        self.enter(self.asked)
+        self.open("apr_1")
+        self.run_page("""
+            await page.focus('article'); await page.keyboard.press('a'); await page.focus('.confirm .primary'); await page.keyboard.down('Enter');
+            await page.waitForTimeout(450); for (let i = 0; i < 5; i++) await page.keyboard.down('Enter');
+            await page.keyboard.up('Enter'); await page.waitForTimeout(200)""")
+        self.assertEqual(self.asked.answers, [])
+        self.run_page("await page.keyboard.press('Enter')")
+        self.wait_for("() => document.querySelector('.state')?.textContent === 'approved'")
+        self.assertEqual(len(self.asked.answers), 1)
+
     # CO-35
     def test_what_changes_takes_the_first_act_back(self):
         self.enter(self.asked)
