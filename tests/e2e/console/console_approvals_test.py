@@ -302,6 +302,24 @@ class QuestionTest(PagesTest):
         self.wait_for("() => document.querySelector('.state')?.textContent === 'approved'")
         self.assertEqual(len(gate.answers), 1)
 
+    # CO-40 (partly), CO-33: the wish to see all of it used to count as having seen it
+    def test_a_whole_input_that_is_not_there_yet_takes_no_yes(self):
+        gate = self.gate()
+        text = "command    cat [left out]\nbinding    cafbcaf5\n"
+        gate.put(question(1, shown={"text": text, "truncated": True, "segments": [{"text": text}]}))
+        self.enter(gate)
+        self.open("apr_1")
+        self.run_page("""
+            await page.route('**/approvals/apr_1?full=1', route => { page.whole = route });
+            await page.focus('article'); await page.keyboard.press('f'); await page.waitForTimeout(200);
+            await page.keyboard.press('a'); await page.waitForTimeout(450); await page.keyboard.press('y'); await page.waitForTimeout(200)""")
+        self.assertIn("Show the whole input", self.text(".notice"))
+        self.assertEqual(gate.answers, [])
+        # What has just appeared is read first.
+        self.run_page("await page.whole.continue(); await page.waitForFunction(() => document.querySelector('pre.shown').textContent.includes('all of it')); await page.keyboard.press('a')")
+        self.assertIn("Read it first", self.text(".notice"))
+        self.assertEqual(gate.answers, [])
+
     # CO-40, CO-33: each item has its own verdict, none for all, and a truncated one is opened before a yes
     def test_several_questions_are_answered_each_for_itself(self):
         gate = self.gate()
