@@ -164,7 +164,7 @@ export function Answer(props: Props) {
   useEffect(() => {
     const element = article.current;
     function key(event: KeyboardEvent) {
-      if (isField(event.target) || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.isComposing) return;
+      if (isField(event.target) || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.getModifierState("AltGraph") || event.isComposing) return;
       const act: Act = { at: performance.now(), trusted: event.isTrusted, repeated: event.repeat, x: null, y: null };
       if (event.key === "a") choose(yes, act);
       else if (event.key === "d") choose(no, act);

@@ -47,6 +47,12 @@ class TwoActsTest(PagesTest):
                      "await page.focus('article'); await page.keyboard.press('Shift+A'); await page.waitForTimeout(450); await page.keyboard.press('y')"):
             self.run_page(code)
             self.assertEqual(self.run_page("return await page.$$eval('.confirm button', all => all.length)"), 0, code)
+        # Not every modifier has a member of its own.
+        self.run_page("""
+            await page.evaluate(() => { window.__asked = KeyboardEvent.prototype.getModifierState; KeyboardEvent.prototype.getModifierState = name => name === 'AltGraph' });
+            await page.focus('article'); await page.keyboard.press('a');""")
+        self.assertEqual(self.run_page("return await page.$$eval('.confirm button', all => all.length)"), 0)
+        self.run_page("await page.evaluate(() => { KeyboardEvent.prototype.getModifierState = window.__asked })")
         # A key that is held repeats: the first press chooses, the repeats of `y` confirm nothing.
         self.run_page("""
             await page.focus('article'); await page.keyboard.down('y');
@@ -319,6 +325,20 @@ class QuestionTest(PagesTest):
         self.run_page("await page.whole.continue(); await page.waitForFunction(() => document.querySelector('pre.shown').textContent.includes('all of it')); await page.keyboard.press('a')")
         self.assertIn("Read it first", self.text(".notice"))
         self.assertEqual(gate.answers, [])
+
+    # CO-35: of several questions, the first act used to outlive a focus elsewhere on the page
+    def test_a_focus_elsewhere_takes_the_first_act_of_a_batch_back(self):
+        gate = self.gate()
+        gate.put(question(1))
+        self.enter(gate, "approvals?view=batch")
+        self.wait_for("() => document.querySelectorAll('[data-card] pre').length === 1")
+        self.run_page("""
+            await page.waitForTimeout(1100); await page.click('[data-card=apr_1] input[value=true]');
+            await page.click('[data-send-batch]'); await page.waitForSelector('.confirm .primary'); await page.focus('header.top a')""")
+        self.wait_for("() => document.querySelectorAll('.confirm button').length === 0")
+        self.assertIn("othing was answered", self.text(".notice"))
+        self.run_page("await page.click('[data-send-batch]'); await page.waitForTimeout(450); await page.click('.confirm .primary'); await page.waitForSelector('[data-sent=true]')")
+        self.assertEqual(len(gate.answers), 1)
 
     # CO-40, CO-33: each item has its own verdict, none for all, and a truncated one is opened before a yes
     def test_several_questions_are_answered_each_for_itself(self):
