@@ -47,6 +47,7 @@ const server = http.createServer((request, response) => {
     const back = new URL(url.searchParams.get("redirect_uri"));
     back.searchParams.set("code", code);
     back.searchParams.set("state", lie === "state" ? "another" : url.searchParams.get("state"));
+    back.searchParams.set("session_state", "as some providers add it");
     if (lie === "mixup") back.searchParams.set("iss", "https://another.example");
     response.writeHead(302, { Location: back.href });
     return response.end();
