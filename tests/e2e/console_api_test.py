@@ -272,6 +272,12 @@ class ConsoleApi(ServeTest):
         for query, place in (("kind=nonsense", "kind"), ("topic=%20", "topic"), ("approval=%01", "approval")):
             problem = self.api("GET", f"entries?{query}")[2]
             self.assertEqual((problem["place"], "--" in problem["detail"]), (place, False), problem)
+        # A value that would change nothing used to be passed over.
+        item = self.run_one(Session(self.server))
+        for path, place in ((f"approvals/{item['request_id']}?full=true", "full"), (f"approvals/{item['request_id']}?full=0", "full"), ("stats?by=kind", "by")):
+            status, _, problem = self.api("GET", path)
+            self.assertEqual((status, problem["place"]), (400, place), path)
+        self.assertEqual(self.api("GET", f"approvals/{item['request_id']}?full=1")[0], 200)
         problem = self.api("POST", "backtests", {"policy": "starter", "since": "yesterday"}, role="controller")[2]
         self.assertEqual((problem["place"], problem["detail"].split(";")[0]), ("since", "since `yesterday` is no time"))
 

@@ -276,6 +276,8 @@ void RecordsApi::add_log(api::HttpApi& api) {
     json::object body;
     if (request.query.get("bucket")) {
       SALLYPORT_TRY(body, lately(recent_, view, request, parts_.clock.wall()));
+    } else if (request.query.get("by")) {
+      return fail(ErrorCode::InvalidInput, "`by` is for `bucket`, which is missing", "by");
     } else {
       SALLYPORT_TRY(LedgerCounts counts, ledger_counts(view, parts_.ledger_file));
       SALLYPORT_TRY(body, frequent(view, std::move(counts)));
