@@ -7,8 +7,10 @@
 
 #include "api/conditions.h"
 #include "api/openapi.h"
+#include "base/cut_text.h"
 #include "base/encoding.h"
 #include "base/lower_case.h"
+#include "base/nearest.h"
 #include "base/try.h"
 #include "net/page_headers.h"
 #include "net/url.h"
@@ -25,6 +27,7 @@ using net::ServerResponse;
 constexpr std::size_t kShortestToken = 16;
 constexpr std::size_t kLongestToken = 16u << 10;
 constexpr std::size_t kMostValues = 100'000;  // of a body
+constexpr std::size_t kLongestName = 80;      // as a message shows it
 constexpr std::string_view kCookies[] = {"__Host-sallyport", "sallyport"};
 
 bool is_read(const ServerRequest& request) {
@@ -105,11 +108,30 @@ Result<void> check_members(const json::value& body, const json::object& schema) 
   if (given == nullptr || !schema.contains("additionalProperties")) return {};
   const json::object& known = schema.at("properties").as_object();
   for (const json::key_value_pair& member : *given) {
-    const std::string_view name = member.key().substr(0, 80);
+    const std::string name = cut_utf8_bytes(member.key(), kLongestName);
     if (known.contains(member.key())) continue;
     return fail(ErrorCode::InvalidInput,
-                fmt::format("the body has an unknown member; leave `{}` out", name),
-                std::string(name));
+                fmt::format("the body has an unknown member; leave `{}` out", name), name);
+  }
+  return {};
+}
+
+// A parameter that the route does not have would not be read: the answer would be to another
+// question than the one that was meant.
+Result<void> check_parameters(const Query& query, const Route& route) {
+  if (route.other_parameters) return {};
+  std::vector<std::string> known;
+  for (const Parameter& one : route.words.query) known.push_back(one.name);
+  for (const auto& [name, value] : query.all()) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    const std::string shown = cut_utf8_bytes(name, kLongestName);
+    const std::string taken = known.empty()
+                                  ? std::string("this route takes none")
+                                  : fmt::format("this route takes {}", fmt::join(known, ", "));
+    return fail(
+        ErrorCode::InvalidInput,
+        fmt::format("unknown query parameter `{}`{}; {}", shown, did_you_mean(name, known), taken),
+        shown);
   }
   return {};
 }
@@ -236,8 +258,8 @@ Result<Person> HttpApi::signed_in(const ServerRequest& request, bool use) {
   SALLYPORT_TRY(const std::optional<Roles> roles, parts_.people.roles_now(*session));
   if (!roles) {
     sessions_.end(std::string(person.session));
-    return std::unexpected(
-        unauthenticated("session_ended", "this person is not registered any more"));
+    return std::unexpected(unauthenticated(
+        "session_ended", "this person, or what they signed in with, is not registered any more"));
   }
   person.roles = *roles;
   return person;
@@ -325,6 +347,7 @@ Result<Request> HttpApi::read(const ServerRequest& http, const RouteTable::Match
     request.cookies = std::string(http.header("cookie").value_or(""));
   }
   SALLYPORT_TRY(request.query, Query::parse(http.query));
+  SALLYPORT_CHECK_OK(check_parameters(request.query, route));
   if (is_read(http)) return request;
   if (http.body.size() > route.body_bytes) {
     return fail(ErrorCode::InvalidInput,

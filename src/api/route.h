@@ -91,6 +91,8 @@ struct Route {
   Words words{};
   // Of a write: what `If-Match` is about. Empty: nothing has this ETag.
   Read condition{};
+  // True: others choose what else stands in the query, and it is ignored.
+  bool other_parameters = false;
 };
 
 class RouteTable {

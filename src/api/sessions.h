@@ -25,8 +25,8 @@ struct Session {
   std::string how{};      // token, link, link_key, passkey, oidc
   Roles fixed{};          // of a session that no list of people knows; empty: as the list says now
   std::string address{};  // of the person who signed in
-  // As a provider named the person, or the digest of their token or their key; it ends the session
-  // when it is not registered any more.
+  // As a provider named the person, or what stands for their token, key or passkey; it ends the
+  // session when it is not registered any more.
   std::string who{};
   std::vector<std::string> groups{};
   WallTime created_at{};

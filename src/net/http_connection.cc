@@ -18,6 +18,7 @@
 #include "base/lower_case.h"
 #include "net/folded_header.h"
 #include "net/header_text.h"
+#include "net/page_headers.h"
 #include "net/server_tls.h"
 
 namespace sallyport::net {
@@ -79,6 +80,12 @@ ServerResponse busy(std::string why) {
   return response;
 }
 
+// The answer to a request that may be for a page: which route it is for is not known (CO-4).
+ServerResponse for_any_page(ServerResponse refusal) {
+  add_page_headers(refusal);
+  return refusal;
+}
+
 template <class Body>
 void put_head(http::response<Body>& out, const ServerResponse& response) {
   out.result(response.status);
@@ -125,7 +132,7 @@ Async<bool> HttpServer::Connection::greet() {
 // A handshake would cost more than the response is worth.
 Async<void> HttpServer::Connection::turn_away() {
   keep_alive_ = false;
-  if (!stream_.has_tls()) co_await respond(busy("too many connections\n"));
+  if (!stream_.has_tls()) co_await respond(for_any_page(busy("too many connections\n")));
   close();
 }
 
@@ -166,7 +173,9 @@ Async<bool> HttpServer::Connection::one_request() {
   co_await run_handler();
   if (!answered_ && !gone_) {
     server_.log_(fmt::format("{} {} was not answered", request_.method, request_.path));
-    co_await respond(ServerResponse::text(500, "internal error\n"));
+    ServerResponse failed = ServerResponse::text(500, "internal error\n");
+    failed.cause = "internal";
+    co_await respond(route_->second.handler->worded(std::move(failed)));
     co_return false;
   }
   if (streams_ && !gone_) co_await end_stream();
@@ -205,6 +214,7 @@ Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_request() {
   // Which route it is for, and how long a body that allows, is known behind the head.
   parser.body_limit(boost::none);
   Refusal refusal = co_await read_head(parser);
+  if (refusal) refusal = for_any_page(std::move(*refusal));
   if (!refusal) refusal = co_await judge_head();
   const bool admitted = !refusal;
   if (admitted) refusal = co_await read_body(parser);

@@ -105,6 +105,7 @@ class ConsoleApi(ServeTest):
         self.fail("nothing waits")
 
     def run_one(self, session, name="a.txt", approved=True):
+        time.sleep(0.05)  # fifty requests a second are allowed
         result = self.held(session, name)
         item = self.waiting()[0]
         status, _, said = self.api("POST", f"approvals/{item['request_id']}/respond",
@@ -259,6 +260,29 @@ class ConsoleApi(ServeTest):
         status, got, _ = page.sign_in("token", TOKENS["viewer"], Origin="https://gate.example", Host="gate.example")
         self.assertEqual(status, 200)
         self.assertRegex(got["set-cookie"], r"^__Host-sallyport=[\w-]{43}; Secure; HttpOnly; SameSite=Strict; Path=/$")
+
+    # CO-66 (partly): errors used to name options of the command line
+    def test_a_wrong_filter_is_named_as_the_query_names_it(self):
+        self.start()
+        for query, place, said in (("since=yesterday", "since", "since `yesterday` is no time; "), ("until=2026-13-01", "until", "until `2026-13-01` is no time; "),
+                                   ("since=1h&until=2h", "until", "until is before since"), ("agent=%01", "agent", "agent `"),
+                                   ("outcome=nonsense", "outcome", "there is no outcome `nonsense`")):
+            for path in ("calls", "entries"):
+                status, _, problem = self.api("GET", f"{path}?{query}")
+                self.assertEqual((status, problem["place"]), (400, place), query)
+                self.assertTrue(problem["detail"].startswith(said), problem["detail"])
+                self.assertNotIn("--", problem["detail"])
+        for query, place in (("kind=nonsense", "kind"), ("topic=%20", "topic"), ("approval=%01", "approval")):
+            problem = self.api("GET", f"entries?{query}")[2]
+            self.assertEqual((problem["place"], "--" in problem["detail"]), (place, False), problem)
+        # A value that would change nothing used to be passed over.
+        item = self.run_one(Session(self.server))
+        for path, place in ((f"approvals/{item['request_id']}?full=true", "full"), (f"approvals/{item['request_id']}?full=0", "full"), ("stats?by=kind", "by")):
+            status, _, problem = self.api("GET", path)
+            self.assertEqual((status, problem["place"]), (400, place), path)
+        self.assertEqual(self.api("GET", f"approvals/{item['request_id']}?full=1")[0], 200)
+        problem = self.api("POST", "backtests", {"policy": "starter", "since": "yesterday"}, role="controller")[2]
+        self.assertEqual((problem["place"], problem["detail"].split(";")[0]), ("since", "since `yesterday` is no time"))
 
     def link(self, *more, env=None):
         return subprocess.run([BIN, "--data-dir", self.data, "console", "--json", *map(str, more)], capture_output=True, text=True,
@@ -624,6 +648,12 @@ print('{{"verdict": "allow"}}')
         stream.close()
         gaps = [gap for gap in self.api("GET", "log/gaps")[2]["gaps"] if gap["kind"] == "fail_open"]
         self.assertEqual(self.api("GET", "intervals?kind=fail_open")[2]["intervals"], gaps)
+        # A word that is no kind used to give an empty list.
+        status, _, said = self.api("GET", "intervals?kind=fail-open")
+        self.assertEqual((status, said["place"]), (400, "kind"))
+        self.assertIn("there is no kind `fail-open`, did you mean `fail_open`; one of downtime, fail_open, ", said["detail"])
+        for kind in said["detail"].split("one of ")[1].split(", "):
+            self.assertEqual(self.api("GET", "intervals?kind=" + kind)[0], 200, kind)
         told = subprocess.run([BIN, "--data-dir", self.data, "ledger", "verify", "--gaps", "--json"], capture_output=True, text=True,
                               env=self.environment(), timeout=60)
         self.assertEqual([gap for gap in json.loads(told.stdout)["gaps"] if gap["kind"] == "fail_open"], gaps, told.stderr)

@@ -138,6 +138,23 @@ class EveryRoute(ApiTest):
         self.writes(document)
         self.rates()
 
+    # CO-66 (partly): `calls?agnet=x` used to list every call
+    def test_an_unknown_parameter_of_a_query_is_refused_on_every_route(self):
+        document = self.filled_gate()
+        for path, item in document["paths"].items():
+            for method in item:
+                address = self.address(path)
+                known = [one["name"] for one in item[method].get("parameters", []) if one.get("in") == "query"]
+                status, _, said = self.asks(address + ("&" if "?" in address else "?") + "no_such=1", "controller" if method != "get" else "auditor", method=method.upper())
+                if path.startswith("/session") or status == 403:
+                    continue  # another way to refuse comes first
+                said = json.loads(said)
+                self.assertEqual((status, said["code"], said["place"]), (400, "invalid", "no_such"), (method, path))
+                for name in known:
+                    self.assertIn(name, said["detail"])
+        for address, meant in (("calls?agnet=x", "agent"), ("stream?topic=calls", "topics"), ("approvals?stat=all", "state"), ("calls?treesize=3", "tree_size")):
+            self.assertIn(f"did you mean `{meant}`", self.api("GET", address, role="viewer")[2]["detail"], address)
+
     def writes(self, document):
         strict = 0
         for path, item in document["paths"].items():

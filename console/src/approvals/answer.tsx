@@ -33,6 +33,11 @@ export function actOf(event: MouseEvent): Act {
   return { at: performance.now(), trusted: event.isTrusted, repeated: event.detail > 1, x: pointed ? event.clientX : null, y: pointed ? event.clientY : null };
 }
 
+// A held `Enter` would click a button again and again, and a click does not say that a key repeats.
+export function ignoreHeld(event: KeyboardEvent): void {
+  if (event.repeat && event.key === "Enter") event.preventDefault();
+}
+
 export function Answer(props: Props) {
   const { id, binding, identity, kind, name, article } = props;
   const acts = useRef(new TwoActs());
@@ -159,7 +164,7 @@ export function Answer(props: Props) {
   useEffect(() => {
     const element = article.current;
     function key(event: KeyboardEvent) {
-      if (isField(event.target) || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.isComposing) return;
+      if (isField(event.target) || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.getModifierState("AltGraph") || event.isComposing) return;
       const act: Act = { at: performance.now(), trusted: event.isTrusted, repeated: event.repeat, x: null, y: null };
       if (event.key === "a") choose(yes, act);
       else if (event.key === "d") choose(no, act);
@@ -174,7 +179,7 @@ export function Answer(props: Props) {
   });
 
   return (
-    <section class="answer" aria-label={t("answer.title")}>
+    <section class="answer" aria-label={t("answer.title")} onKeyDown={ignoreHeld}>
       <p class={failed ? "notice failed" : "notice"} role="status" aria-live="polite">
         {choice !== null ? t(`answer.confirm_${choice}` as Key, { name, binding: binding.slice(7, 15) }) : notice}
       </p>

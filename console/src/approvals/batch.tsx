@@ -8,7 +8,7 @@ import { onFrame } from "../core/stream";
 import { type Key, t, word } from "../core/text";
 import { address } from "../core/url";
 import { visible } from "../core/visible";
-import { actOf } from "./answer";
+import { actOf, ignoreHeld } from "./answer";
 import { type Detail } from "./detail";
 import { held, isAboutApprovals, rows } from "./queue";
 import { Segments } from "./question";
@@ -131,10 +131,10 @@ function Card(props: CardProps) {
   );
 }
 
-function useTakeBack(acts: { current: TwoActs }, back: (why: Key) => void): void {
+function useTakeBack(acts: { current: TwoActs }, back: (why: Key) => void): (event: FocusEvent) => void {
+  const blurred = () => acts.current.cancel() && back("answer.blurred");
   useEffect(() => {
     const hidden = () => document.visibilityState !== "visible" && acts.current.cancel() && back("answer.hidden");
-    const blurred = () => acts.current.cancel() && back("answer.blurred");
     document.addEventListener("visibilitychange", hidden);
     window.addEventListener("blur", blurred);
     return () => {
@@ -142,6 +142,7 @@ function useTakeBack(acts: { current: TwoActs }, back: (why: Key) => void): void
       window.removeEventListener("blur", blurred);
     };
   }, []);
+  return (event) => void ((event.currentTarget as Node).contains(event.relatedTarget as Node | null) || blurred());
 }
 
 export function Batch() {
@@ -159,7 +160,7 @@ export function Batch() {
     return () => void (held.value = false);
   }, []);
   const back = (why: Key) => (setArmed(false), setNotice(t(why)));
-  useTakeBack(acts, back);
+  const left = useTakeBack(acts, back);
 
   const choose = (id: string, verdict: Verdict | null) => {
     if (acts.current.cancel()) back("answer.taken_back");
@@ -191,14 +192,14 @@ export function Batch() {
   if (ids.length === 0) return <p class="quiet empty">{t("approvals.none")}</p>;
   const approve = [...verdicts.values()].filter((one) => one.approved).length;
   return (
-    <div class="batch">
+    <div class="batch" tabIndex={-1} onFocusOut={left}>
       <p class="quiet">{t("batch.about")}</p>
       <ul class="cards" aria-label={t("approvals.batch")}>
         {ids.map((id) => (
           <Card key={id} id={id} verdict={verdicts.get(id) ?? null} sent={sent.get(id)} choose={(verdict) => choose(id, verdict)} say={setNotice} />
         ))}
       </ul>
-      <section class="answer" aria-label={t("answer.title")}>
+      <section class="answer" aria-label={t("answer.title")} onKeyDown={ignoreHeld}>
         <p class="notice" role="status">
           {armed ? t("batch.sure", { yes: approve, no: verdicts.size - approve }) : notice}
         </p>

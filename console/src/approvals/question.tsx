@@ -8,7 +8,7 @@ import { number, t, time, word } from "../core/text";
 import { address, place } from "../core/url";
 import { shownValue, visible } from "../core/visible";
 import { Answer } from "./answer";
-import { detail, type Detail, detailFailure, type Escalation, full, isEscalation, type Member, readDetail, readWhole, type Segment } from "./detail";
+import { detail, type Detail, detailFailure, type Escalation, isEscalation, type Member, readDetail, readWhole, type Segment } from "./detail";
 
 // The mark of a segment is a frame and a word for readers of the screen, not a colour alone.
 export function Segments({ segments }: { segments: Segment[] }) {
@@ -200,7 +200,7 @@ function Body({ question }: { question: Detail | Escalation }) {
     <>
       {question.request.kind !== "question" && question.state === "pending" && <p class="consequence">{t("question.consequence")}</p>}
       {question.shown ? <Segments segments={question.shown.segments} /> : <p>{question.description ? visible(question.description) : <Absent state="withheld" />}</p>}
-      {question.shown?.truncated && !full.value && (
+      {question.shown?.truncated && (
         <button type="button" class="whole" onClick={() => void readWhole(question.request.request_id)}>
           {t("question.whole")} <kbd>f</kbd>
         </button>
@@ -233,11 +233,11 @@ function AnswerTo({ question, article }: { question: Detail | Escalation; articl
     <Answer
       id={id}
       binding={request.binding}
-      identity={`${id} ${request.binding} ${question.state} ${votes}`}
+      identity={`${id} ${request.binding} ${question.state} ${votes} ${question.shown?.truncated}`}
       kind={request.kind}
       name={visible(request.tool_name ?? word("kind", request.kind))}
       reasonRequired={question.reason_required === true}
-      truncated={question.shown?.truncated === true && !full.value}
+      truncated={question.shown?.truncated === true}
       sign={question.may_answer.sign ?? null}
       article={article}
       onAnswered={() => void readDetail(id)}

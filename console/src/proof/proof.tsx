@@ -1,5 +1,5 @@
 // Receipts and checkpoints, checked in this browser. The page came from the server that is checked, and says so.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, get } from "../core/api";
 import { Failed, Row, told } from "../core/parts";
 import { number, t, time, word } from "../core/text";
@@ -98,6 +98,7 @@ export function Proof() {
   const [memory, setMemory] = useState<Memory | null>(null);
   const [answers, setAnswers] = useState<Verification[]>([]);
   const [failed, setFailed] = useState<unknown>(null);
+  const turn = useRef(0); // of the newest check; what an older one finds counts no more
   const clean = pasted.trim();
   const proved = clean !== "" && clean === given;
   const wrong = clean !== "" && given !== "" && clean !== given;
@@ -124,21 +125,28 @@ export function Proof() {
   }, [able, given, wrong]);
 
   async function check(bytes: Uint8Array) {
+    const mine = ++turn.current;
     setFailed(null);
     setAnswers([]);
     try {
       const trust = { key: await key() };
       const found: Verification[] = [];
       for (const receipt of receiptsIn(bytes)) found.push(await verifyReceipt(receipt, trust));
-      setAnswers(found);
+      if (mine === turn.current) setAnswers(found);
     } catch (error) {
-      setFailed(error);
+      if (mine === turn.current) setFailed(error);
     }
   }
+  // What was checked with one key says nothing under another.
+  useEffect(() => {
+    turn.current++;
+    setAnswers([]);
+    setFailed(null);
+  }, [clean]);
   useEffect(() => {
     if (!able || !given || entry === "") return;
     ask(`entries/${encodeURIComponent(entry)}/receipt`).then(async (response) => check(new Uint8Array(await response.arrayBuffer())), setFailed);
-  }, [able, given, entry]);
+  }, [able, given, entry, clean]);
 
   if (able === false) {
     return (
@@ -199,7 +207,7 @@ export function Proof() {
         </Row>
         {given !== "" && (
           <Row name="proof.range">
-            <Range signer={clean || given} />
+            <Range signer={clean || given} key={clean || given} />
           </Row>
         )}
       </dl>

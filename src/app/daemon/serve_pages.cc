@@ -76,8 +76,8 @@ std::optional<AgentTokens> metrics_readers(const ServeConfig& config) {
 
 ServePages::ServePages(Parts parts)
     : parts_(std::move(parts)),
-      people_(policy_file(parts_.config), parts_.gate.workspace().place().reviewers_file(),
-              config_file(parts_.context)),
+      people_({parts_.gate.ledger(), policy_file(parts_.config),
+               parts_.gate.workspace().place().reviewers_file(), config_file(parts_.context)}),
       metrics_({parts_.gate.metrics(), parts_.gate.ledger(), parts_.gate.workspace().clock()},
                metrics_readers(parts_.config)),
       opened_(parts_.gate.ledger(), parts_.gate.workspace().clock()),
@@ -139,6 +139,7 @@ void ServePages::route(net::HttpServer& server, net::HttpHandler& tools) {
   server.route("/.well-known/oauth-protected-resource", metadata);
   server.route("/.well-known/oauth-protected-resource/", metadata);
   const net::RouteLimits limits{.body_bytes = api::HttpApi::kLargestBody};
+  server.route(std::string(api::kRoot), api_, limits);
   server.route(fmt::format("{}/", api::kRoot), api_, limits);
   server.route(ApprovalsApi::kPath, api_, limits);
   server.route(fmt::format("{}/", ApprovalsApi::kPath), api_, limits);

@@ -29,13 +29,47 @@ bool says_unknown(std::string_view bytes) {
 
 }  // namespace
 
-void GapList::note(const json::object& entry, std::string kind, std::string detail) {
+std::string_view to_string(GapKind kind) {
+  switch (kind) {
+    case GapKind::Downtime:
+      return "downtime";
+    case GapKind::FailOpen:
+      return "fail_open";
+    case GapKind::ClockStep:
+      return "clock_step";
+    case GapKind::KeyRotation:
+      return "key_rotation";
+    case GapKind::Rollback:
+      return "rollback";
+    case GapKind::Witness:
+      return "witness";
+    case GapKind::Erased:
+      return "erased";
+    case GapKind::Pruned:
+      return "pruned";
+    case GapKind::TurnedAway:
+      return "turned_away";
+    case GapKind::UnknownOutcome:
+      return "unknown_outcome";
+  }
+  return {};
+}
+
+std::vector<std::string> gap_kinds() {
+  std::vector<std::string> all;
+  for (int kind = 0; kind <= static_cast<int>(GapKind::UnknownOutcome); ++kind) {
+    all.emplace_back(to_string(static_cast<GapKind>(kind)));
+  }
+  return all;
+}
+
+void GapList::note(const json::object& entry, GapKind kind, std::string detail) {
   if (gaps_.size() == kMostGaps) {
     ++left_out_;
     return;
   }
-  gaps_.push_back({number_in(entry, "sequence").value_or(0), text(entry, "recorded_at"),
-                   std::move(kind), std::move(detail)});
+  gaps_.push_back({number_in(entry, "sequence").value_or(0), text(entry, "recorded_at"), kind,
+                   std::move(detail)});
 }
 
 void GapList::look_at(const json::value& entry) {
@@ -45,14 +79,14 @@ void GapList::look_at(const json::value& entry) {
   const auto kind = text_in(*object, "kind");
   if (kind == "control") note_control(*object, *body);
   if (text_in(*object, "topic") == kTurnedAway) {
-    note(*object, std::string(kTurnedAway),
+    note(*object, GapKind::TurnedAway,
          fmt::format("{} calls were refused without a record and {} reports dropped since {}: too "
                      "many records waited for the disk",
                      number_in(*body, "calls").value_or(0), number_in(*body, "reports").value_or(0),
                      text(*body, "since")));
   }
   if (kind == "tool_audit" && text_in(*body, "effect_state") == "unknown") {
-    note(*object, "unknown_outcome",
+    note(*object, GapKind::UnknownOutcome,
          fmt::format("call {} of {}: it was called and no answer is known",
                      text(*object, "call_id"), text(*object, "tool_name")));
   }
@@ -63,36 +97,36 @@ void GapList::note_control(const json::object& entry, const json::object& body) 
   if (control == "gap") {
     // Between a stop in order and the next start nothing can be missing.
     if (bool_in(body, "clean").value_or(false)) return;
-    note(entry, "downtime",
+    note(entry, GapKind::Downtime,
          fmt::format("no process wrote since {}; the last one ended without a stop",
                      text(body, "last_entry_at")));
   } else if (control == "fail_open_started") {
-    note(entry, "fail_open",
+    note(entry, GapKind::FailOpen,
          fmt::format("guard {} let calls pass: {}", text(body, "guard"), text(body, "cause")));
   } else if (control == "fail_open_ended") {
-    note(entry, "fail_open",
+    note(entry, GapKind::FailOpen,
          fmt::format("guard {} works again after {} calls", text(body, "guard"),
                      number_in(body, "calls").value_or(0)));
   } else if (control == "clock_step") {
-    note(entry, "clock_step",
+    note(entry, GapKind::ClockStep,
          fmt::format("from {} to {}", text(body, "wall_before"), text(body, "wall_now")));
   } else if (control == "key_rotated") {
-    note(entry, "key_rotation",
+    note(entry, GapKind::KeyRotation,
          fmt::format(
              "now {}{}", text(body, "new"),
              bool_in(body, "compromised").value_or(true) ? ", the old key was compromised" : ""));
   } else if (control == "rollback_acknowledged") {
-    note(entry, "rollback",
+    note(entry, GapKind::Rollback,
          fmt::format("accepted at {} entries", number_in(body, "size").value_or(0)));
   } else if (control == "witness_refused") {
-    note(entry, "witness",
+    note(entry, GapKind::Witness,
          fmt::format("{} refused size {}: {}", text(body, "witness"),
                      number_in(body, "size").value_or(0), text(body, "reason")));
   } else if (control == "erased") {
-    note(entry, "erased",
+    note(entry, GapKind::Erased,
          fmt::format("{} values by {}", number_in(body, "count").value_or(0), text(body, "who")));
   } else if (control == "pruned") {
-    note(entry, "pruned",
+    note(entry, GapKind::Pruned,
          fmt::format("{} entries below {} by {}", number_in(body, "count").value_or(0),
                      number_in(body, "minimum_index").value_or(0), text(body, "who")));
   }
@@ -101,8 +135,10 @@ void GapList::note_control(const json::object& entry, const json::object& body) 
 json::array GapList::to_json() const {
   json::array list;
   for (const Gap& gap : gaps_) {
-    list.push_back(json::object{
-        {"sequence", gap.sequence}, {"at", gap.at}, {"kind", gap.kind}, {"detail", gap.detail}});
+    list.push_back(json::object{{"sequence", gap.sequence},
+                                {"at", gap.at},
+                                {"kind", to_string(gap.kind)},
+                                {"detail", gap.detail}});
   }
   return list;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ledger/store.h"
@@ -11,10 +12,26 @@
 
 namespace sallyport::app {
 
+enum class GapKind {
+  Downtime,
+  FailOpen,
+  ClockStep,
+  KeyRotation,
+  Rollback,
+  Witness,
+  Erased,
+  Pruned,
+  TurnedAway,
+  UnknownOutcome,
+};
+std::string_view to_string(GapKind kind);
+// All of them, as `to_string` writes them.
+std::vector<std::string> gap_kinds();
+
 struct Gap {
   std::uint64_t sequence = 0;
   std::string at;
-  std::string kind;  // downtime, fail_open, clock_step, key_rotation, unknown_outcome, ...
+  GapKind kind = GapKind::Downtime;
   std::string detail;
 };
 
@@ -28,7 +45,7 @@ class GapList {
   json::array to_json() const;
 
  private:
-  void note(const json::object& entry, std::string kind, std::string detail);
+  void note(const json::object& entry, GapKind kind, std::string detail);
   void note_control(const json::object& entry, const json::object& body);
 
   std::vector<Gap> gaps_;

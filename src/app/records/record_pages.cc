@@ -79,7 +79,7 @@ Result<std::vector<ledger::StoredEntry>> newest_before(ledger::ReadView& view,
 Result<PageAsked> page_asked(std::string list, const api::Request& request) {
   PageAsked asked{.list = std::move(list)};
   const api::Query& query = request.query;
-  SALLYPORT_TRY(asked.filter, filter_from(filters_in(query)));
+  SALLYPORT_TRY(asked.filter, filter_from(filters_in(query), Spelling::Member));
   SALLYPORT_TRY(const auto limit, query.number("limit", 1, 500));
   if (limit) asked.limit = static_cast<std::size_t>(*limit);
   SALLYPORT_TRY(asked.tree_size, query.number("tree_size", 0, kMostSequence));

@@ -7,6 +7,7 @@
 #include "app/config/config.h"
 #include "app/terminal/input.h"
 #include "base/clock.h"
+#include "base/cut_text.h"
 #include "base/encoding.h"
 #include "base/nearest.h"
 #include "base/try.h"
@@ -26,45 +27,60 @@ using ledger::Facet;
 constexpr std::size_t kMaxId = 1024;
 constexpr std::uint64_t kMaxCount = (1ull << 53) - 1;
 
-std::unexpected<Error> usage(std::string message) {
-  return fail(ErrorCode::InvalidInput, std::move(message));
+std::unexpected<Error> usage(std::string message, std::string place = {}) {
+  return fail(ErrorCode::InvalidInput, std::move(message), std::move(place));
 }
 
-Result<WallTime> time_from(const std::string& text, std::string_view option) {
+// A filter as messages name it, and its place in what came over HTTP.
+struct Named {
+  std::string text;
+  std::string place{};
+};
+
+Named named(std::string_view word, Spelling spelling) {
+  if (spelling == Spelling::Option) return {fmt::format("--{}", word)};
+  return {std::string(word), std::string(word)};
+}
+
+Result<WallTime> time_from(const std::string& text, const Named& name) {
   const std::optional<WallTime> time = from_rfc3339(text);
   if (time) return *time;
   // A day alone is what people type most.
   const std::optional<WallTime> day = from_rfc3339(text + "T00:00:00Z");
   if (day) return *day;
   if (const auto ago = parse_duration(text)) return SystemClock().wall() - *ago;
-  return usage(fmt::format(
-      "{} `{}` is no time; write 2026-11-15T02:00:00Z, 2026-11-15, or 1h for an hour ago", option,
-      text));
+  return usage(
+      fmt::format(
+          "{} `{}` is no time; write 2026-11-15T02:00:00Z, 2026-11-15, or 1h for an hour ago",
+          name.text, text),
+      name.place);
 }
 
 // What an id may be: something that can stand in an entry.
-Result<std::string> id_from(const std::string& text, std::string_view what) {
+Result<std::string> id_from(const std::string& text, const Named& name) {
   const bool printable = std::ranges::none_of(
       text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
   if (!text.empty() && text.size() <= kMaxId && printable && check_json(json::value(text))) {
     return text;
   }
-  return usage(fmt::format("{} `{}` is no id; copy one from `sallyport ledger tail`", what,
-                           text.substr(0, 80)));
+  return usage(fmt::format("{} `{}` is no id; copy one from `sallyport ledger tail`", name.text,
+                           cut_utf8_bytes(text, 80)),
+               name.place);
 }
 
-Result<std::string> kind_from(const std::string& text) {
+Result<std::string> kind_from(const std::string& text, const Named& name) {
   if (core::kind_from(text)) return text;
   std::vector<std::string> kinds;
   for (int kind = 0; kind <= static_cast<int>(core::Kind::Control); ++kind) {
     kinds.emplace_back(to_string(static_cast<core::Kind>(kind)));
   }
   return usage(fmt::format("there is no kind `{}`{}; `sallyport ledger schema` lists them", text,
-                           did_you_mean(text, kinds)));
+                           did_you_mean(text, kinds)),
+               name.place);
 }
 
 // Of a call, or of a trust record.
-Result<std::string> outcome_from(const std::string& text) {
+Result<std::string> outcome_from(const std::string& text, const Named& name) {
   if (outcome_kind_from(text) || trust::outcome_from(text)) return text;
   std::vector<std::string> words;
   for (int kind = 0; kind <= static_cast<int>(Outcome::Kind::PersistenceFailed); ++kind) {
@@ -73,8 +89,9 @@ Result<std::string> outcome_from(const std::string& text) {
   for (int kind = 0; kind <= static_cast<int>(trust::Outcome::Timeout); ++kind) {
     words.emplace_back(to_string(static_cast<trust::Outcome>(kind)));
   }
-  return usage(fmt::format("there is no outcome `{}`{}; one of {}", text.substr(0, 80),
-                           did_you_mean(text, words), fmt::join(words, ", ")));
+  return usage(fmt::format("there is no outcome `{}`{}; one of {}", cut_utf8_bytes(text, 80),
+                           did_you_mean(text, words), fmt::join(words, ", ")),
+               name.place);
 }
 
 Result<std::string> path_from(const std::string& text) {
@@ -88,14 +105,15 @@ Result<std::string> path_from(const std::string& text) {
 }
 
 // What only the body of a record says.
-Result<std::vector<std::pair<std::string, json::value>>> body_from(const FilterOptions& options) {
+Result<std::vector<std::pair<std::string, json::value>>> body_from(const FilterOptions& options,
+                                                                   Spelling spelling) {
   std::vector<std::pair<std::string, json::value>> body;
   const std::tuple<const std::optional<std::string>&, const char*, const char*> members[] = {
-      {options.tool_call, "tool_call_id", "--tool-call-id"},
-      {options.approval, "approval_id", "--approval"}};
+      {options.tool_call, "tool_call_id", "tool-call-id"},
+      {options.approval, "approval_id", "approval"}};
   for (const auto& [value, member, name] : members) {
     if (!value) continue;
-    SALLYPORT_TRY(std::string id, id_from(*value, name));
+    SALLYPORT_TRY(std::string id, id_from(*value, named(name, spelling)));
     body.emplace_back(member, json::value(id));
   }
   if (options.terminal) {
@@ -115,7 +133,7 @@ Result<std::vector<std::pair<std::string, json::value>>> body_from(const FilterO
 }
 
 // Of the topic that trust records stand on, those of one agent have a name of their own (TR-8).
-Result<void> add_topic(ledger::Filter& filter, const std::string& topic) {
+Result<void> add_topic(ledger::Filter& filter, const std::string& topic, const Named& as) {
   constexpr std::string_view kTrustTopic = "trust_graph";
   constexpr std::string_view kOfOneAgent = "trust_graph.";
   if (topic.starts_with(kOfOneAgent) && topic.size() > kOfOneAgent.size()) {
@@ -124,16 +142,17 @@ Result<void> add_topic(ledger::Filter& filter, const std::string& topic) {
     return {};
   }
   const Result<void> name = core::check_topic_name(topic);
-  if (!name) return usage(fmt::format("--topic: {}", name.error().message));
+  if (!name) return usage(fmt::format("{}: {}", as.text, name.error().message), as.place);
   filter.facets[Facet::Topic] = topic;
   return {};
 }
 
 // A span that holds nothing is a slip, and a hold on it would keep nothing.
-Result<void> check_span(const std::optional<WallTime>& since,
-                        const std::optional<WallTime>& until) {
+Result<void> check_span(const std::optional<WallTime>& since, const std::optional<WallTime>& until,
+                        Spelling spelling) {
   if (!since || !until || *until >= *since) return {};
-  return usage("--until is before --since");
+  const Named end = named("until", spelling);
+  return usage(fmt::format("{} is before {}", end.text, named("since", spelling).text), end.place);
 }
 
 bool has_uuid_shape(std::string_view text) {
@@ -152,35 +171,36 @@ Result<std::uint64_t> count_from(const std::string& text, std::string_view what)
   return usage(fmt::format("{} `{}` is no whole number", what, text.substr(0, 80)));
 }
 
-Result<ledger::Filter> filter_from(const FilterOptions& options) {
+Result<ledger::Filter> filter_from(const FilterOptions& options, Spelling spelling) {
+  const auto as = [spelling](std::string_view word) { return named(word, spelling); };
   ledger::Filter filter;
   const std::tuple<const std::optional<std::string>&, Facet, const char*> facets[] = {
-      {options.call, Facet::Call, "--call"},    {options.session, Facet::Session, "--session"},
-      {options.agent, Facet::Agent, "--agent"}, {options.server, Facet::Server, "--server"},
-      {options.tool, Facet::Tool, "--tool"},    {options.run, Facet::Run, "--run"},
+      {options.call, Facet::Call, "call"},    {options.session, Facet::Session, "session"},
+      {options.agent, Facet::Agent, "agent"}, {options.server, Facet::Server, "server"},
+      {options.tool, Facet::Tool, "tool"},    {options.run, Facet::Run, "run"},
   };
   for (const auto& [value, facet, name] : facets) {
     if (value) {
-      SALLYPORT_TRY(filter.facets[facet], id_from(*value, name));
+      SALLYPORT_TRY(filter.facets[facet], id_from(*value, as(name)));
     }
   }
   if (options.outcome) {
-    SALLYPORT_TRY(filter.facets[Facet::Outcome], outcome_from(*options.outcome));
+    SALLYPORT_TRY(filter.facets[Facet::Outcome], outcome_from(*options.outcome, as("outcome")));
   }
-  if (options.topic) SALLYPORT_CHECK_OK(add_topic(filter, *options.topic));
+  if (options.topic) SALLYPORT_CHECK_OK(add_topic(filter, *options.topic, as("topic")));
   if (options.kind) {
-    SALLYPORT_TRY(filter.facets[Facet::Kind], kind_from(*options.kind));
+    SALLYPORT_TRY(filter.facets[Facet::Kind], kind_from(*options.kind, as("kind")));
   } else if (options.event_type) {
     filter.facets[Facet::Kind] = "event";
   }
-  SALLYPORT_TRY(filter.body, body_from(options));
+  SALLYPORT_TRY(filter.body, body_from(options, spelling));
   if (options.since) {
-    SALLYPORT_TRY(filter.since, time_from(*options.since, "--since"));
+    SALLYPORT_TRY(filter.since, time_from(*options.since, as("since")));
   }
   if (options.until) {
-    SALLYPORT_TRY(filter.until, time_from(*options.until, "--until"));
+    SALLYPORT_TRY(filter.until, time_from(*options.until, as("until")));
   }
-  SALLYPORT_CHECK_OK(check_span(filter.since, filter.until));
+  SALLYPORT_CHECK_OK(check_span(filter.since, filter.until, spelling));
   if (options.after) {
     SALLYPORT_TRY(filter.after, count_from(*options.after, "--after"));
   }
@@ -190,27 +210,27 @@ Result<ledger::Filter> filter_from(const FilterOptions& options) {
 Result<ledger::Selection> selection_from(const SelectionOptions& options) {
   ledger::Selection selection;
   if (options.call) {
-    SALLYPORT_TRY(selection.call_id, id_from(*options.call, "--call"));
+    SALLYPORT_TRY(selection.call_id, id_from(*options.call, {"--call"}));
   }
   if (options.session) {
-    SALLYPORT_TRY(selection.session_id, id_from(*options.session, "--session"));
+    SALLYPORT_TRY(selection.session_id, id_from(*options.session, {"--session"}));
   }
   if (options.agent) {
-    SALLYPORT_TRY(selection.agent_id, id_from(*options.agent, "--agent"));
+    SALLYPORT_TRY(selection.agent_id, id_from(*options.agent, {"--agent"}));
   }
   if (options.kind) {
-    SALLYPORT_TRY(selection.kind, kind_from(*options.kind));
+    SALLYPORT_TRY(selection.kind, kind_from(*options.kind, {"--kind"}));
   }
   if (options.since) {
-    SALLYPORT_TRY(selection.since, time_from(*options.since, "--since"));
+    SALLYPORT_TRY(selection.since, time_from(*options.since, {"--since"}));
   }
   if (options.until) {
-    SALLYPORT_TRY(selection.until, time_from(*options.until, "--until"));
+    SALLYPORT_TRY(selection.until, time_from(*options.until, {"--until"}));
   }
   if (options.path) {
     SALLYPORT_TRY(selection.path, path_from(*options.path));
   }
-  SALLYPORT_CHECK_OK(check_span(selection.since, selection.until));
+  SALLYPORT_CHECK_OK(check_span(selection.since, selection.until, Spelling::Option));
   if (!selection.empty()) return selection;
   return usage(
       "nothing is selected; give --call, --session, --agent, --kind, --since, --until or "
@@ -225,7 +245,7 @@ Result<Target> target_from(const std::string& text) {
     SALLYPORT_TRY(target.sequence, count_from(text, "sequence"));
     return target;
   }
-  SALLYPORT_CHECK_OK(id_from(text, "ID"));
+  SALLYPORT_CHECK_OK(id_from(text, {"ID"}));
   if (!has_uuid_shape(text)) return target;
   std::ranges::transform(target.text, target.text.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

@@ -44,7 +44,13 @@ struct SelectionOptions {
   std::optional<std::string> path;
 };
 
-Result<ledger::Filter> filter_from(const FilterOptions& options);
+// Where a filter was written, and so how messages spell its name.
+enum class Spelling {
+  Option,  // `--since`, of a command
+  Member,  // `since`, of a query or a body over HTTP
+};
+Result<ledger::Filter> filter_from(const FilterOptions& options,
+                                   Spelling spelling = Spelling::Option);
 
 // `InvalidInput` when nothing at all is selected.
 Result<ledger::Selection> selection_from(const SelectionOptions& options);

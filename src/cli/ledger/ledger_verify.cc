@@ -121,7 +121,7 @@ void print_gaps(const GapList& list, const Terminal& terminal) {
   for (std::size_t i = 0; i < std::min(kShown, list.gaps().size()); ++i) {
     const Gap& gap = list.gaps()[i];
     say(fmt::format("  {:>8}  {}  {} {}", gap.sequence, gap.at,
-                    terminal.paint(Paint::Doubtful, fitted(gap.kind, 16)), gap.detail));
+                    terminal.paint(Paint::Doubtful, fitted(to_string(gap.kind), 16)), gap.detail));
   }
   if (list.gaps().size() > kShown) say("            ... all of them with --json --gaps");
 }

@@ -47,6 +47,12 @@ class TwoActsTest(PagesTest):
                      "await page.focus('article'); await page.keyboard.press('Shift+A'); await page.waitForTimeout(450); await page.keyboard.press('y')"):
             self.run_page(code)
             self.assertEqual(self.run_page("return await page.$$eval('.confirm button', all => all.length)"), 0, code)
+        # Not every modifier has a member of its own.
+        self.run_page("""
+            await page.evaluate(() => { window.__asked = KeyboardEvent.prototype.getModifierState; KeyboardEvent.prototype.getModifierState = name => name === 'AltGraph' });
+            await page.focus('article'); await page.keyboard.press('a');""")
+        self.assertEqual(self.run_page("return await page.$$eval('.confirm button', all => all.length)"), 0)
+        self.run_page("await page.evaluate(() => { KeyboardEvent.prototype.getModifierState = window.__asked })")
         # A key that is held repeats: the first press chooses, the repeats of `y` confirm nothing.
         self.run_page("""
             await page.focus('article'); await page.keyboard.down('y');
@@ -82,6 +88,19 @@ class TwoActsTest(PagesTest):
         for other in (boxes[0], boxes[2]):
             apart = boxes[1]["y"] + boxes[1]["height"] <= other["y"] or other["y"] + other["height"] <= boxes[1]["y"]
             self.assertTrue(apart, boxes)
+
+    # CO-33: `Enter` that was held since before the second act was due used to answer when it repeated
+    def test_a_held_enter_on_a_button_answers_nothing(self):
+        self.enter(self.asked)
+        self.open("apr_1")
+        self.run_page("""
+            await page.focus('article'); await page.keyboard.press('a'); await page.focus('.confirm .primary'); await page.keyboard.down('Enter');
+            await page.waitForTimeout(450); for (let i = 0; i < 5; i++) await page.keyboard.down('Enter');
+            await page.keyboard.up('Enter'); await page.waitForTimeout(200)""")
+        self.assertEqual(self.asked.answers, [])
+        self.run_page("await page.keyboard.press('Enter')")
+        self.wait_for("() => document.querySelector('.state')?.textContent === 'approved'")
+        self.assertEqual(len(self.asked.answers), 1)
 
     # CO-35
     def test_what_changes_takes_the_first_act_back(self):
@@ -287,6 +306,38 @@ class QuestionTest(PagesTest):
         self.wait_for("() => document.querySelector('pre.shown').textContent.includes('all of it')")
         self.run_page("await page.waitForTimeout(1100); await page.keyboard.press('a'); await page.waitForTimeout(450); await page.keyboard.press('y')")
         self.wait_for("() => document.querySelector('.state')?.textContent === 'approved'")
+        self.assertEqual(len(gate.answers), 1)
+
+    # CO-40 (partly), CO-33: the wish to see all of it used to count as having seen it
+    def test_a_whole_input_that_is_not_there_yet_takes_no_yes(self):
+        gate = self.gate()
+        text = "command    cat [left out]\nbinding    cafbcaf5\n"
+        gate.put(question(1, shown={"text": text, "truncated": True, "segments": [{"text": text}]}))
+        self.enter(gate)
+        self.open("apr_1")
+        self.run_page("""
+            await page.route('**/approvals/apr_1?full=1', route => { page.whole = route });
+            await page.focus('article'); await page.keyboard.press('f'); await page.waitForTimeout(200);
+            await page.keyboard.press('a'); await page.waitForTimeout(450); await page.keyboard.press('y'); await page.waitForTimeout(200)""")
+        self.assertIn("Show the whole input", self.text(".notice"))
+        self.assertEqual(gate.answers, [])
+        # What has just appeared is read first.
+        self.run_page("await page.whole.continue(); await page.waitForFunction(() => document.querySelector('pre.shown').textContent.includes('all of it')); await page.keyboard.press('a')")
+        self.assertIn("Read it first", self.text(".notice"))
+        self.assertEqual(gate.answers, [])
+
+    # CO-35: of several questions, the first act used to outlive a focus elsewhere on the page
+    def test_a_focus_elsewhere_takes_the_first_act_of_a_batch_back(self):
+        gate = self.gate()
+        gate.put(question(1))
+        self.enter(gate, "approvals?view=batch")
+        self.wait_for("() => document.querySelectorAll('[data-card] pre').length === 1")
+        self.run_page("""
+            await page.waitForTimeout(1100); await page.click('[data-card=apr_1] input[value=true]');
+            await page.click('[data-send-batch]'); await page.waitForSelector('.confirm .primary'); await page.focus('header.top a')""")
+        self.wait_for("() => document.querySelectorAll('.confirm button').length === 0")
+        self.assertIn("othing was answered", self.text(".notice"))
+        self.run_page("await page.click('[data-send-batch]'); await page.waitForTimeout(450); await page.click('.confirm .primary'); await page.waitForSelector('[data-sent=true]')")
         self.assertEqual(len(gate.answers), 1)
 
     # CO-40, CO-33: each item has its own verdict, none for all, and a truncated one is opened before a yes

@@ -1,11 +1,13 @@
 """The files of the web console, as a server gives them out: bytes inside the program, with headers for browsers."""
 import gzip
 import hashlib
+import http.client
 import json
 import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -99,6 +101,24 @@ class ConsoleDeliveryTest(ServeTest):
                                  {"publickey-credentials-get", "publickey-credentials-create", "clipboard-write"}, path)
                 self.assertEqual({who for who in features.values()}, {"(self)", "()"}, path)
                 self.assertIn("camera", features)
+
+    # CO-4: what is refused before its route is known used to come without these headers
+    def test_a_request_that_cannot_be_read_is_refused_with_the_headers_for_browsers(self):
+        server = self.console()
+        host = f"Host: 127.0.0.1:{server.url.port}\r\n"
+        wanted = {name: value for name, value in self.get(server, "/console/")[1].items()
+                  if name in ("x-content-type-options", "referrer-policy", "cross-origin-opener-policy", "cross-origin-resource-policy", "permissions-policy")}
+        self.assertEqual(len(wanted), 5)
+        for status, request in ((431, f"GET /console/ HTTP/1.1\r\n{host}X: {'a' * 200_000}\r\n\r\n"), (431, f"GET /console/{'a' * 200_000} HTTP/1.1\r\n{host}\r\n"),
+                                (400, f"POST /api/v1/session/token HTTP/1.1\r\n{host}Content-Length: x\r\n\r\n"), (400, f"GET /console/ HTTP/1.1\r\n{host}X: a\r\n b\r\n\r\n"),
+                                (501, f"POST /api/v1/session/token HTTP/1.1\r\n{host}Transfer-Encoding: gzip\r\n\r\n"), (404, f"GET /api/v1 HTTP/1.1\r\n{host}\r\n")):
+            with socket.create_connection((server.url.hostname, server.url.port), timeout=20) as raw:
+                raw.sendall(request.encode())
+                response = http.client.HTTPResponse(raw)
+                response.begin()
+                got = {name.lower(): value for name, value in response.getheaders()}
+                response.close()
+            self.assertEqual((response.status, {name: got.get(name) for name in wanted}), (status, wanted), request[:60])
 
     # CO-8 (partly)
     def test_only_files_that_are_named_by_their_content_are_kept(self):

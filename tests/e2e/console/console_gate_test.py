@@ -176,6 +176,13 @@ class GateTest(GateBase):
         self.assertIn("withheld", self.text("article"))
         self.assertNotIn("very-secret-name", self.run_page("return await page.content()"))
 
+    # CO-4: what the header does not name stays open to the page, so a browser with further features fails this case
+    def test_the_browser_allows_the_page_three_features_and_no_other(self):
+        self.start()
+        self.sign_in()
+        allowed = self.run_page("return await page.evaluate(() => document.featurePolicy.allowedFeatures())")
+        self.assertEqual(sorted(allowed), ["clipboard-write", "publickey-credentials-create", "publickey-credentials-get"])
+
     # CO-13 (partly): a server on another port gets the cookie, and can do nothing with it
     def test_another_port_can_use_the_cookie_neither_to_read_nor_to_answer(self):
         session = self.start()

@@ -89,6 +89,7 @@ class OidcTest(console_gate_test.GateBase):
         issuer = self.provider(HERE / "hostile_provider.mjs")
         lies = {"state": "oidc_refused", "mixup": "oidc_refused", "iss": "oidc_refused", "aud": "oidc_refused", "azp": "oidc_refused",
                 "nonce": "oidc_refused", "old": "oidc_refused", "nosub": "oidc_refused", "none": "oidc_refused", "signature": "oidc_refused",
+                "noend": "oidc_refused", "early": "oidc_refused", "nononce": "oidc_refused", "noaud": "oidc_refused", "shared": "oidc_refused", "kid": "oidc_refused",
                 "stranger": "oidc_unknown"}
         for number, (lie, code) in enumerate(lies.items()):
             if number % 5 == 0:  # five logins a minute from one address

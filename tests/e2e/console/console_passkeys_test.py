@@ -2,8 +2,10 @@
 import base64
 import json
 import pathlib
+import re
 import subprocess
 import sys
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -144,6 +146,41 @@ class PasskeysTest(PasskeyBase):
         self.assertEqual((form["credential_id"], client["type"], client["origin"]), (key["credential_id"], "webauthn.get", self.origin))
         self.assertIn("verified", self.run_cli("ledger", "verify", "--reviewers", self.folder / "policy.yaml"))
         self.assert_clean(self.origin)
+
+    def ends_a_session(self, end):
+        """Signs in with a passkey, lets `end` take its id, and sees the session and its stream end at once."""
+        self.enter()
+        id = self.enrol()["credential_id"]
+        self.run_page("await page.click('header .who button:last-child'); await page.waitForSelector('[data-passkey]')")
+        self.run_page("await page.click('[data-passkey]'); await page.waitForSelector('header.top')")
+        self.assertEqual(self.ask("GET", "session")[1]["how"], "passkey")
+        cookie, secret = self.run_page("""
+            const [{name, value}] = await context.cookies();
+            return [name + '=' + value, await page.evaluate(() => localStorage.getItem('sallyport.page'))]""")
+        stream = self.server.open("GET", "/api/v1/stream", headers={"Cookie": cookie, "X-Sallyport-Page": secret, "Content-Type": None}, token=False)
+        self.assertEqual(stream.status, 200)
+        end(id)
+        start = time.monotonic()
+        self.assertEqual(self.ask("GET", "session")[1].get("code"), "session_ended")
+        stream.read()  # until it ends
+        self.assertLess(time.monotonic() - start, 1.0)
+
+    # CO-24: a session used to outlive the passkey that it began with
+    def test_a_session_ends_with_its_passkey_that_a_command_removes(self):
+        self.start()
+        self.ends_a_session(lambda id: self.run_cli("passkeys", "remove", id, *self.own))
+
+    # CO-24
+    def test_a_session_ends_with_its_passkey_that_the_page_removes(self):
+        self.start()
+        self.ends_a_session(lambda id: self.assertEqual(self.ask("DELETE", "passkeys/" + id)[0], 204))
+
+    # CO-24: a passkey counts no longer than the key that vouches for it
+    def test_a_session_by_passkey_ends_with_the_registered_key(self):
+        self.start()
+        other = json.loads(self.run_cli("approvals", "init", "--name", "user:bo", "--key-file", self.folder / "other.key", "--passphrase-file", self.words, "--json"))["key"]
+        policy = self.folder / "policy.yaml"
+        self.ends_a_session(lambda _: policy.write_text(re.sub(r'key: "[^"]+"', f'key: "{other}"', policy.read_text())))
 
     # CO-21, CO-38 (partly): every wrong item of an answer has its own refusal, and none of them runs the call
     def test_wrong_answers_are_refused_with_their_cause(self):

@@ -9,7 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from console_pages_support import PagesTest  # noqa: E402
 from fake_gate import KEY, now, with_calls, with_log  # noqa: E402
 
-OTHER = "sallyport.example/test+00000000+AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+OTHER = "sallyport.example/test+9aced86f+AddamAGCsQq31Uv+08lkBzoO4XLz2qYjJa8CGmj3B1Ea"  # of RFC 8032, 7.1, test 1
 
 
 class CallsTest(PagesTest):
@@ -183,6 +183,19 @@ class ProofTest(PagesTest):
         self.wait_for("() => document.querySelector('[data-key]').dataset.key === 'proved'")
         self.run_page("await page.fill('.facts > dd > input', args.key)", key=OTHER)
         self.wait_for("() => document.querySelector('[data-key=wrong][role=alert]')")
+
+    # CO-52, CO-56: what was checked with the key of the server used to stay good under the key that the person pasted
+    def test_another_key_checks_anew(self):
+        gate = self.gate()
+        with_log(gate)
+        self.enter(gate, "proof?entry=0")
+        self.wait_for("() => document.querySelector('[data-step]')?.dataset.ok === 'true'")
+        self.run_page("await page.fill('.facts > dd > input', args.key)", key=OTHER)
+        self.wait_for("() => document.querySelector('[data-step]')?.dataset.ok === 'false'")
+        self.run_page("await page.fill('.facts > dd > input', 'no key')")
+        self.wait_for("() => !document.querySelector('[data-step]') && document.querySelector('main').textContent.includes('a key has the form')")
+        self.run_page("await page.fill('.facts > dd > input', args.key)", key=KEY)
+        self.wait_for("() => document.querySelector('[data-step]')?.dataset.ok === 'true'")
 
     # CO-53 (partly)
     def test_a_log_with_another_past_raises_an_alarm_that_stays(self):

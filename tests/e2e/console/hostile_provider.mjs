@@ -15,11 +15,13 @@ function token(claims, nonce) {
   const said = { iss: issuer, aud: "console", sub: "248289761001", nonce, iat: now, exp: now + 60, groups: ["readers"], ...claims };
   const lies = {
     iss: { iss: "http://127.0.0.1:1" }, aud: { aud: "another" }, azp: { aud: ["console", "another"], azp: "another" }, nonce: { nonce: "another" },
-    old: { exp: now - 3600 }, nosub: { sub: undefined }, stranger: { sub: "nobody", groups: ["others"] }, group: { sub: "7", groups: ["readers"] },
+    old: { exp: now - 3600 }, noend: { exp: undefined }, early: { nbf: now + 3600 }, nononce: { nonce: undefined }, noaud: { aud: undefined }, nosub: { sub: undefined }, stranger: { sub: "nobody", groups: ["others"] }, group: { sub: "7", groups: ["readers"] },
   };
-  const head = plain(JSON.stringify({ alg: lie === "none" ? "none" : "ES256", typ: "JWT", kid: "1" }));
+  const alg = { none: "none", shared: "HS256" }[lie] ?? "ES256";
+  const head = plain(JSON.stringify({ alg, typ: "JWT", kid: lie === "kid" ? "2" : "1" }));
   const text = head + "." + plain(JSON.stringify({ ...said, ...lies[lie] }));
   if (lie === "none") return text + ".";
+  if (lie === "shared") return text + "." + plain(crypto.createHmac("sha256", own.publicKey.export({ format: "pem", type: "spki" })).update(text).digest());
   const key = lie === "signature" ? other.privateKey : own.privateKey;
   return text + "." + plain(crypto.sign("sha256", Buffer.from(text), { key, dsaEncoding: "ieee-p1363" }));
 }
@@ -47,6 +49,7 @@ const server = http.createServer((request, response) => {
     const back = new URL(url.searchParams.get("redirect_uri"));
     back.searchParams.set("code", code);
     back.searchParams.set("state", lie === "state" ? "another" : url.searchParams.get("state"));
+    back.searchParams.set("session_state", "as some providers add it");
     if (lie === "mixup") back.searchParams.set("iss", "https://another.example");
     response.writeHead(302, { Location: back.href });
     return response.end();

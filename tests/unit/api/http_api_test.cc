@@ -348,6 +348,42 @@ TEST_F(HttpApiTest, BodiesAndQueriesAreBounded) {
   EXPECT_EQ(code_of(ask(twice)), "invalid");
 }
 
+// CO-66 (partly): what the route does not take used to be ignored, and everything was listed
+TEST_F(HttpApiTest, AnUnknownParameterIsRefusedAndTheNearestNamed) {
+  const auto said = [&](std::string method, std::string path, std::string query) {
+    ServerRequest request = by_token(std::move(method), std::move(path));
+    request.query = std::move(query);
+    const ServerResponse response = ask(request);
+    const json::value body = json::parse(response.body.empty() ? "{}" : response.body);
+    const json::value* const detail =
+        body.is_object() ? body.as_object().if_contains("detail") : nullptr;
+    return std::to_string(response.status) + (detail ? " " + std::string(detail->as_string()) : "");
+  };
+  Route route{.method = "GET",
+              .pattern = "filtered",
+              .roles = {Role::Viewer},
+              .handler = Read([](const Request&) -> Result<Response> { return Response{}; })};
+  route.words.query = {{"agent", "", {}}, {"limit", "", {}}};
+  Route open = route;
+  open.pattern = "open";
+  open.other_parameters = true;
+  api_.add(std::move(route));
+  api_.add(std::move(open));
+  EXPECT_EQ(said("GET", "filtered", "agent=a&limit=2"), "200");
+  EXPECT_EQ(
+      said("GET", "filtered", "limit=2&agnet=a"),
+      "400 unknown query parameter `agnet`, did you mean `agent`; this route takes agent, limit");
+  EXPECT_EQ(
+      said("HEAD", "filtered", "Agent="),
+      "400 unknown query parameter `Agent`, did you mean `agent`; this route takes agent, limit");
+  EXPECT_EQ(said("GET", "things/stream", "zzz"),
+            "400 unknown query parameter `zzz`; this route takes none");
+  EXPECT_EQ(said("POST", "things", "limit=2"),
+            "400 unknown query parameter `limit`; this route takes none");
+  EXPECT_EQ(acts_, 0);
+  EXPECT_EQ(said("GET", "open", "agnet=a"), "200");
+}
+
 // CO-65 (partly)
 TEST_F(HttpApiTest, TheDocumentHasEveryRouteAndNoOther) {
   const json::object document = openapi(api_.table(), "1.2.3");

@@ -223,7 +223,11 @@ json::value ApprovalsApi::tier_json(const std::string& agent) const {
 
 Result<json::object> ApprovalsApi::page(const ApprovalItem& item, const Request& request) const {
   SALLYPORT_TRY(json::value result, result_of_approval(parts_.ledger, item.id));
-  const bool full = request.query.get("full") == "1";
+  const auto whole = request.query.get("full");
+  if (whole && *whole != "1") {
+    return fail(ErrorCode::InvalidInput, "`full` is `1`, or is left out", "full");
+  }
+  const bool full = whole.has_value();
   const std::string text = page_text(item, result, full);
   const bool cut = !full && text != page_text(item, result, true);
   json::object page = page_json(item, std::move(result));

@@ -151,7 +151,8 @@ Result<api::Response> BacktestsApi::start(const api::Request& request) const {
                                            .server = member_text(body, "server"),
                                            .tool = member_text(body, "tool"),
                                            .since = member_text(body, "since"),
-                                           .until = member_text(body, "until")}));
+                                           .until = member_text(body, "until")},
+                                          Spelling::Member));
   SALLYPORT_TRY(terms.most, most_in(body));
   SALLYPORT_TRY(const std::string id, parts_.desk.start(request.person.name, std::move(terms)));
   return api::Response{.status = 202, .body = json::object{{"id", id}}};

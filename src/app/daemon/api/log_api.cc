@@ -12,6 +12,7 @@
 #include "app/records/prefix_view.h"
 #include "app/records/selection.h"
 #include "base/encoding.h"
+#include "base/nearest.h"
 #include "base/try.h"
 #include "ledger/proof/cosigned.h"
 #include "ledger/proof/receipt.h"
@@ -234,12 +235,19 @@ Result<api::Response> gaps(ledger::ReadView& view, const api::Request& request) 
 
 Result<api::Response> intervals(ledger::ReadView& view, const api::Request& request) {
   const std::string kind = request.query.get("kind").value_or("fail_open");
+  const std::vector<std::string> known = gap_kinds();
+  if (std::ranges::find(known, kind) == known.end()) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("there is no kind `{:.80}`{}; one of {}", kind,
+                            did_you_mean(kind, known), fmt::join(known, ", ")),
+                "kind");
+  }
   SALLYPORT_TRY(const GapList found, gaps_in(view, request));
   json::array all;
   for (const Gap& gap : found.gaps()) {
-    if (gap.kind != kind) continue;
+    if (to_string(gap.kind) != kind) continue;
     all.push_back(json::object{
-        {"sequence", gap.sequence}, {"at", gap.at}, {"kind", gap.kind}, {"detail", gap.detail}});
+        {"sequence", gap.sequence}, {"at", gap.at}, {"kind", kind}, {"detail", gap.detail}});
   }
   return api::Response{.body = json::object{{"intervals", std::move(all)}}};
 }
@@ -268,6 +276,8 @@ void RecordsApi::add_log(api::HttpApi& api) {
     json::object body;
     if (request.query.get("bucket")) {
       SALLYPORT_TRY(body, lately(recent_, view, request, parts_.clock.wall()));
+    } else if (request.query.get("by")) {
+      return fail(ErrorCode::InvalidInput, "`by` is for `bucket`, which is missing", "by");
     } else {
       SALLYPORT_TRY(LedgerCounts counts, ledger_counts(view, parts_.ledger_file));
       SALLYPORT_TRY(body, frequent(view, std::move(counts)));
@@ -307,7 +317,7 @@ void RecordsApi::add_log(api::HttpApi& api) {
   add("log/gaps", "listGaps", "What `ledger verify --gaps` finds", gaps, {},
       schema::object({{"gaps", schema::list(schema::object())}, {"left_out", schema::number()}}));
   add("intervals", "listIntervals", "When something was not as it should be", intervals,
-      {{"kind", "fail_open, downtime, ... [fail_open]", schema::text()}},
+      {{"kind", fmt::format("{} [fail_open]", fmt::join(gap_kinds(), ", ")), schema::text()}},
       schema::object({{"intervals", schema::list(schema::object())}}));
 }
 

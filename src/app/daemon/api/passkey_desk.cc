@@ -234,8 +234,8 @@ Task<void> PasskeyDesk::remove(std::string person, std::string credential_id, st
   co_return Result<void>{};
 }
 
-Result<std::string> PasskeyDesk::who_signs_in(const std::string& origin,
-                                              std::string_view signature) {
+Result<PasskeyDesk::Signer> PasskeyDesk::who_signs_in(const std::string& origin,
+                                                      std::string_view signature) {
   SALLYPORT_TRY(const trust::Assertion assertion, trust::Assertion::parse(signature));
   const std::string challenge = challenge_in(assertion.client_data);
   if (!take("sign in", challenge)) return stale();
@@ -258,7 +258,7 @@ Result<std::string> PasskeyDesk::who_signs_in(const std::string& origin,
   }
   SALLYPORT_CHECK_OK(
       trust::check_assertion(assertion, one->key(), {challenge, one->origin, one->rp_id}));
-  return person->name;
+  return Signer{person->name, passkey_login(one->credential_id, *person)};
 }
 
 }  // namespace sallyport::app

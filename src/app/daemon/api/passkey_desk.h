@@ -58,7 +58,11 @@ class PasskeyDesk {
   Task<void> remove(std::string person, std::string credential_id, std::string who);
 
   // The reviewer whose passkey signed a challenge of ours for signing in, on this page.
-  Result<std::string> who_signs_in(const std::string& origin, std::string_view signature);
+  struct Signer {
+    std::string name;
+    std::string login;  // as `passkey_login` says
+  };
+  Result<Signer> who_signs_in(const std::string& origin, std::string_view signature);
 
  private:
   struct Pending {

@@ -179,8 +179,10 @@ Task<api::Response> SessionApi::by_passkey(Request request) {
                              {"rp_id", rp_id_of(request.origin)}}};
   }
   SALLYPORT_CO_TRY(const std::string signature, only_member(request.body, "signature"));
-  SALLYPORT_CO_TRY(std::string name, parts_.passkeys.who_signs_in(request.origin, signature));
-  co_return begin(request, {.name = std::move(name), .how = "passkey"});
+  SALLYPORT_CO_TRY(PasskeyDesk::Signer signer,
+                   parts_.passkeys.who_signs_in(request.origin, signature));
+  co_return begin(
+      request, {.name = std::move(signer.name), .how = "passkey", .who = std::move(signer.login)});
 }
 
 Task<api::Response> SessionApi::show(Request request) {

@@ -1,19 +1,26 @@
 #include "app/daemon/login/api_people.h"
 
+#include <fmt/format.h>
 #include <sodium.h>
 
 #include "base/encoding.h"
 #include "base/try.h"
+#include "core/approval/vote_check.h"
 #include "trust/approver_book.h"
+#include "trust/enrolments.h"
 
 namespace sallyport::app {
 
-ApiPeople::ApiPeople(std::optional<std::filesystem::path> policy, std::filesystem::path folder,
-                     std::optional<std::filesystem::path> config)
-    : files_(Files{std::nullopt, policy::ReviewerFile(std::move(folder), true)}),
-      oidc_(std::move(config)) {
-  if (policy) {
-    files_.with([&](Files& files) { files.policy.emplace(std::move(*policy)); });
+std::string passkey_login(const std::string& credential_id, const trust::Reviewer& person) {
+  return fmt::format("{} {}", credential_id, person.key ? hex(*person.key) : "");
+}
+
+ApiPeople::ApiPeople(Parts parts)
+    : records_(parts.records),
+      files_(Files{std::nullopt, policy::ReviewerFile(std::move(parts.folder), true)}),
+      oidc_(std::move(parts.config)) {
+  if (parts.policy) {
+    files_.with([&](Files& files) { files.policy.emplace(std::move(*parts.policy)); });
   }
 }
 
@@ -48,13 +55,24 @@ Result<std::optional<api::Roles>> ApiPeople::roles_of(const std::string& name) {
   return std::optional(api::Roles::named(person->roles));
 }
 
-// A session lasts no longer than the token, or the key behind the link, that it began with.
+// The command line and other instances remove passkeys too, so the log is asked each time.
+Result<bool> ApiPeople::has_passkey(const trust::Reviewer& person, const std::string& login) const {
+  const std::string id = login.substr(0, login.find(' '));
+  if (!person.key || login != passkey_login(id, person)) return false;
+  SALLYPORT_TRY(const auto stored, records_.fact(core::kPasskeySpace, id));
+  const Result<trust::Enrolment> one = trust::Enrolment::parse(stored.value_or("null"));
+  return one && one->counts() && one->reviewer == person.name;
+}
+
+// A session lasts no longer than the token, the key behind the link, or the passkey that it began
+// with.
 Result<bool> ApiPeople::is_vouched_for(const api::Session& session) const {
   SALLYPORT_TRY(const policy::ReviewerFile::List people, now());
   const trust::Reviewer* const person = people->find(session.name);
   if (person == nullptr) return false;
   if (session.how == "token") return person->token == session.who;
   if (session.how == "link_key") return person->key && hex(*person->key) == session.who;
+  if (session.how == "passkey") return has_passkey(*person, session.who);
   return true;
 }
 

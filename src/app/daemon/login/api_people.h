@@ -9,16 +9,20 @@
 #include "api/http_api.h"
 #include "app/daemon/login/oidc_people.h"
 #include "base/guarded.h"
+#include "core/record/record_reader.h"
 #include "policy/reviewer_file.h"
 
 namespace sallyport::app {
 
 class ApiPeople final : public api::People {
  public:
-  // `policy`: a file that may name people; nothing where a shipped one is in force.
-  // `config`: the configuration, which may name an OpenID provider.
-  ApiPeople(std::optional<std::filesystem::path> policy, std::filesystem::path folder,
-            std::optional<std::filesystem::path> config = std::nullopt);
+  struct Parts {
+    core::RecordReader& records;                  // has the passkeys; must outlive this
+    std::optional<std::filesystem::path> policy;  // may name people; none: a shipped one
+    std::filesystem::path folder;                 // the file of people in the data folder
+    std::optional<std::filesystem::path> config;  // may name an OpenID provider
+  };
+  explicit ApiPeople(Parts parts);
 
   // Those of the policy, where it is a file that names some, else those of the data folder. From
   // any thread.
@@ -31,13 +35,18 @@ class ApiPeople final : public api::People {
 
  private:
   Result<bool> is_vouched_for(const api::Session& session) const;
+  Result<bool> has_passkey(const trust::Reviewer& person, const std::string& login) const;
 
   struct Files {
     std::optional<policy::ReviewerFile> policy;
     policy::ReviewerFile folder;
   };
+  core::RecordReader& records_;
   mutable Guarded<Files> files_;
   OidcPeople oidc_;
 };
+
+// What a session by passkey began with: the passkey, and the registered key that vouches for it.
+std::string passkey_login(const std::string& credential_id, const trust::Reviewer& person);
 
 }  // namespace sallyport::app

@@ -72,7 +72,9 @@ void OidcLogin::add_to(api::HttpApi& api) {
                  .query = {{"state", "as it was sent", {{"type", "string"}}},
                            {"code", "for an ID token", {{"type", "string"}}},
                            {"iss", "the provider", {{"type", "string"}}},
-                           {"error", "why not", {{"type", "string"}}}}}});
+                           {"error", "why not", {{"type", "string"}}}}},
+       // Providers send more, for example `session_state` (RFC 6749, section 4.1.2).
+       .other_parameters = true});
   api.offer_sign_in("oidc");
 }
 
