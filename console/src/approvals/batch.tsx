@@ -15,6 +15,7 @@ import { Segments } from "./question";
 import { TwoActs, VISIBLE } from "./two_acts";
 
 const MOST = 20;
+const RETRY = 2000; // ms
 
 export interface Verdict {
   approved: boolean;
@@ -32,7 +33,9 @@ function useDetail(id: string): { detail: Detail | null; whole: () => void } {
   const [detail, setDetail] = useState<Detail | null>(null);
   useEffect(() => {
     const stop = new AbortController();
-    const read = () => void get<Detail>(`approvals/${encodeURIComponent(id)}${full ? "?full=1" : ""}`, stop.signal).then(setDetail, () => {});
+    // A card that could not be read is read again: without it the question cannot be answered here.
+    const again = () => void (stop.signal.aborted || setTimeout(() => stop.signal.aborted || read(), RETRY));
+    const read = () => void get<Detail>(`approvals/${encodeURIComponent(id)}${full ? "?full=1" : ""}`, stop.signal).then(setDetail, again);
     read();
     const leave = onFrame((frame) => {
       if (isAboutApprovals(frame.event)) read();

@@ -377,6 +377,15 @@ class QuestionTest(PagesTest):
                          [("apr_1", True, True), ("apr_2", True, True)])
         self.assert_clean(gate.url.replace("/console/", ""))
 
+    # CO-35 (partly): a card whose question could not be read stayed empty
+    def test_a_question_of_a_batch_that_could_not_be_read_is_read_again(self):
+        gate = self.gate()
+        gate.put(question(1))
+        gate.unwell.add("approvals/apr_1")
+        self.enter(gate, "approvals?view=batch")
+        self.wait_for("() => document.querySelectorAll('[data-card=apr_1] pre').length === 1")
+        self.assertEqual(gate.unwell, set())
+
     # CO-41 (partly)
     def test_answered_questions_are_found_in_the_history(self):
         gate = self.gate()

@@ -144,6 +144,7 @@ class Gate:
         self.sequence = 10
         self.build = None
         self.extra = {}  # path -> body
+        self.unwell = set()  # paths that fail the next time
         gate = self
 
         class Handler(_Handler):
@@ -199,6 +200,8 @@ class Gate:
 
 
 class _Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 64  # a browser opens several connections at once
+
     def handle_error(self, *_):
         pass  # a browser that went away
 
@@ -252,6 +255,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self.problem(401, "no_session")
         if not gate.signed_in:
             return self.problem(401, "session_ended")
+        if name in gate.unwell:
+            gate.unwell.remove(name)
+            return self.problem(503, "busy")
         return self.api(method, name, urllib.parse.parse_qs(path.query), body)
 
     def asset(self, path):
