@@ -7,13 +7,6 @@ namespace sallyport::net {
 
 namespace asio = boost::asio;
 
-namespace {
-
-// Fewer share too few durable writes, more are answered too late.
-constexpr std::size_t kEachTurn = 8;
-
-}  // namespace
-
 Turnstile::Turnstile(asio::any_io_executor executor)
     : state_(std::make_shared<State>(std::move(executor))) {}
 

@@ -5,6 +5,7 @@
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
+#include <cstddef>
 #include <deque>
 #include <memory>
 
@@ -15,6 +16,9 @@ namespace sallyport::net {
 // Belongs to one loop. What waits here ends with its loop.
 class Turnstile {
  public:
+  // Of one turn. Fewer share too few durable writes; more are answered too late.
+  static constexpr std::size_t kEachTurn = 32;
+
   explicit Turnstile(boost::asio::any_io_executor executor);
 
   // Returns at once as long as few came in this turn.

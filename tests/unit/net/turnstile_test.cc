@@ -2,63 +2,68 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
-#include <string>
+#include <vector>
 
 namespace sallyport::net {
 namespace {
 
 namespace asio = boost::asio;
 
+constexpr int kTurn = Turnstile::kEachTurn;
+
 class TurnstileTest : public testing::Test {
  protected:
   // Passes, then has work for one more turn.
-  Async<void> request(char name) {
+  Async<void> request(int number) {
     co_await turnstile.pass();
-    order += name;
-    asio::post(loop, [this, name] { order += static_cast<char>(name + 'A' - 'a'); });
+    begun.push_back(number);
+    order.push_back(number);
+    asio::post(loop, [this, number] { order.push_back(-number); });
   }
 
-  void arrive(std::string_view names) {
-    for (const char name : names) asio::co_spawn(loop, request(name), asio::detached);
+  // Numbers from 1 on.
+  void arrive(int count, int from = 1) {
+    for (int i = 0; i < count; ++i) asio::co_spawn(loop, request(from + i), asio::detached);
   }
+
+  long place_of(int step) const { return std::ranges::find(order, step) - order.begin(); }
 
   asio::io_context loop{1};
   Turnstile turnstile{loop.get_executor()};
-  std::string order;
+  std::vector<int> begun;
+  std::vector<int> order;  // a number for a beginning, its negative for what follows
 };
 
 TEST_F(TurnstileTest, AFewPassAtOnce) {
-  arrive("abc");
+  arrive(3);
   loop.run();
-  EXPECT_EQ(order, "abcABC");
+  EXPECT_EQ(order, (std::vector{1, 2, 3, -1, -2, -3}));
 }
 
 TEST_F(TurnstileTest, ManyPassInTheOrderOfArrivalAndWhatHasBegunGoesOnBetween) {
-  arrive("abcdefghijklmnopqrst");
+  arrive(3 * kTurn);
   loop.run();
-  std::string begun;
-  for (const char step : order) {
-    if (step >= 'a') begun += step;
-  }
-  EXPECT_EQ(begun, "abcdefghijklmnopqrst");
-  EXPECT_LT(order.find('A'), order.find('i'));
-  EXPECT_LT(order.find('I'), order.find('t'));
+  EXPECT_EQ(begun.size(), 3u * kTurn);
+  EXPECT_TRUE(std::ranges::is_sorted(begun));
+  EXPECT_LT(place_of(-1), place_of(kTurn + 1));
+  EXPECT_LT(place_of(-kTurn - 1), place_of(2 * kTurn + 1));
 }
 
 TEST_F(TurnstileTest, WhatComesLaterDoesNotOvertake) {
-  arrive("abcdefghij");
-  asio::post(loop, [this] { arrive("z"); });
+  arrive(kTurn + 2);
+  asio::post(loop, [this] { arrive(1, 1000); });
   loop.run();
-  EXPECT_LT(order.find('j'), order.find('z'));
-  EXPECT_EQ(order.size(), 22u);
+  EXPECT_EQ(begun.size(), kTurn + 3u);
+  EXPECT_EQ(begun.back(), 1000);
 }
 
 TEST_F(TurnstileTest, WhatWaitsEndsWithItsLoop) {
-  arrive("abcdefghij");
+  arrive(kTurn + 2);
   loop.run_one();
   EXPECT_EQ(order.size(), 1u);
 }
