@@ -28,7 +28,8 @@ Result<std::optional<std::vector<CallRow>>> RecentCalls::newest(
     if (size < kept.end) return std::nullopt;
     if (const Result<void> read = read_on(view, size, kept, wanted); !read) {
       kept = {};
-      return std::unexpected(read.error());
+      if (read.error().code == ErrorCode::Cancelled) return std::unexpected(read.error());
+      return std::nullopt;
     }
     if (kept.calls.size() < count && kept.begin > 0) return std::nullopt;
     std::vector<CallRow> rows(kept.calls.rbegin(),
@@ -39,27 +40,31 @@ Result<std::optional<std::vector<CallRow>>> RecentCalls::newest(
 
 Result<void> RecentCalls::read_on(ledger::ReadView& view, std::uint64_t size, Kept& kept,
                                   const std::function<bool()>& wanted) {
-  bool again = size - kept.end > kFirstEntries;
-  const auto look = [&](bool whole) {
-    return [&, whole](const ledger::StoredEntry& stored) -> Result<bool> {
-      if (!wanted()) return fail(ErrorCode::Cancelled, "the caller no longer waits");
-      if (!stored.bytes) return true;
-      SALLYPORT_TRY(const ledger::EntryView entry, ledger::view_entry(*stored.bytes));
-      if (entry.kind == "control" && !whole && removes(stored)) {
-        again = true;
-        return false;
-      }
-      if (entry.kind != "tool_audit") return true;
-      SALLYPORT_CHECK_OK(ledger::check_leaf(stored));
-      SALLYPORT_TRY(OpenedRow opened, open_row(stored));
-      add(kept, cut_texts(std::move(opened.row)), opened.terminal);
-      return true;
-    };
+  const std::uint64_t read = kept.end;  // what is behind it is new
+  bool again = read == 0 || size - read > kFirstEntries;
+  const auto look = [&](const ledger::StoredEntry& stored) -> Result<bool> {
+    if (!wanted()) return fail(ErrorCode::Cancelled, "the caller no longer waits");
+    if (!again && stored.sequence + 1 == read) {
+      again = stored.leaf != kept.last;
+      return !again;
+    }
+    kept.last = stored.leaf;
+    if (!stored.bytes) return true;
+    SALLYPORT_TRY(const ledger::EntryView entry, ledger::view_entry(*stored.bytes));
+    if (!again && entry.kind == "control" && removes(stored)) {
+      again = true;
+      return false;
+    }
+    if (entry.kind != "tool_audit") return true;
+    SALLYPORT_CHECK_OK(ledger::check_leaf(stored));
+    SALLYPORT_TRY(OpenedRow opened, open_row(stored));
+    add(kept, cut_texts(std::move(opened.row)), opened.terminal);
+    return true;
   };
-  if (!again) SALLYPORT_CHECK_OK(view.scan(kept.end, size, look(false)));
+  if (!again) SALLYPORT_CHECK_OK(view.scan(read - 1, size, look));
   if (again) {
     kept = {.begin = size - std::min(size, kFirstEntries)};
-    SALLYPORT_CHECK_OK(view.scan(kept.begin, size, look(true)));
+    SALLYPORT_CHECK_OK(view.scan(kept.begin, size, look));
   }
   kept.end = size;
   return {};

@@ -18,9 +18,9 @@ namespace sallyport::app {
 // Safe from any thread.
 class RecentCalls {
  public:
-  // The newest `count` calls, the newest first, with texts as a list shows them. Nothing: it takes
-  // entries before those that are kept, or the view is older than they are. `wanted`: the caller still
-  // waits.
+  // The newest `count` calls, the newest first, with texts as a list shows them. Nothing: the log
+  // must be searched, because it takes entries before those that are kept, the view is older than
+  // they are, or an entry cannot be read. `wanted`: the caller still waits.
   Result<std::optional<std::vector<CallRow>>> newest(ledger::ReadView& view, std::size_t count,
                                                      const std::function<bool()>& wanted);
 
@@ -28,6 +28,7 @@ class RecentCalls {
   struct Kept {
     std::uint64_t begin = 0;  // of the entries whose calls are here
     std::uint64_t end = 0;
+    Hash last{};  // leaf of the entry before the end: another log may take the place of this one
     std::deque<CallRow> calls{};                                  // the oldest first
     std::unordered_map<std::string, std::uint64_t> unfinished{};  // sequence of their rows, by call
   };

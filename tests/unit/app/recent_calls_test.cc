@@ -12,9 +12,10 @@ namespace {
 
 class RecentCallsTest : public testing::Test, protected test::GovernedLedger {
  protected:
-  std::optional<std::vector<CallRow>> newest(std::size_t count) {
+  std::optional<std::vector<CallRow>> newest(std::size_t count) { return newest(count, ledger); }
+  std::optional<std::vector<CallRow>> newest(std::size_t count, test::TestLedger& of) {
     std::optional<std::vector<CallRow>> rows;
-    const Result<void> read = ledger.store().read([&](ledger::ReadView& view) -> Result<void> {
+    const Result<void> read = of.store().read([&](ledger::ReadView& view) -> Result<void> {
       const auto found = recent.newest(view, count, [] { return true; });
       EXPECT_TRUE(found);
       rows = *found;
@@ -73,6 +74,28 @@ TEST_F(RecentCallsTest, WhatWasErasedIsInNoRow) {
   ASSERT_FALSE(before.empty());
   ASSERT_TRUE(ledger->transact(ledger::erase({.call_id = id}, "ops", "asked to")));
   EXPECT_EQ(newest(1)->at(0).what.find(before), std::string::npos);
+}
+
+// After a failover that lost entries, say.
+TEST_F(RecentCallsTest, AnotherLogInThePlaceOfThisOneIsReadAnew) {
+  open();
+  called();
+  EXPECT_EQ(newest(5)->size(), 1u);
+  test::GovernedLedger other;
+  other.open();
+  std::vector<std::string> ids;
+  for (int i = 0; i < 3; ++i) ids.push_back(other.call(test::Governed::read_file())->call_id);
+  const auto rows = newest(5, other.ledger);
+  ASSERT_EQ(rows->size(), 3u);
+  EXPECT_EQ(rows->at(0).call_id, ids[2]);
+  EXPECT_EQ(rows->at(2).call_id, ids[0]);
+}
+
+TEST_F(RecentCallsTest, AnEntryThatCannotBeReadIsLeftToTheSearchOfTheLog) {
+  open();
+  called();
+  ledger.sql("UPDATE entries SET bytes = CAST(bytes || x'20' AS BLOB)");
+  EXPECT_EQ(newest(1), std::nullopt);
 }
 
 }  // namespace
