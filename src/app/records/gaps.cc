@@ -132,14 +132,13 @@ void GapList::note_control(const json::object& entry, const json::object& body) 
   }
 }
 
+json::object Gap::to_json() const {
+  return {{"sequence", sequence}, {"at", at}, {"kind", to_string(kind)}, {"detail", detail}};
+}
+
 json::array GapList::to_json() const {
   json::array list;
-  for (const Gap& gap : gaps_) {
-    list.push_back(json::object{{"sequence", gap.sequence},
-                                {"at", gap.at},
-                                {"kind", to_string(gap.kind)},
-                                {"detail", gap.detail}});
-  }
+  for (const Gap& gap : gaps_) list.push_back(gap.to_json());
   return list;
 }
 

@@ -33,6 +33,8 @@ struct Gap {
   std::string at;
   GapKind kind = GapKind::Downtime;
   std::string detail;
+
+  json::object to_json() const;
 };
 
 class GapList {

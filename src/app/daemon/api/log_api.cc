@@ -245,9 +245,7 @@ Result<api::Response> intervals(ledger::ReadView& view, const api::Request& requ
   SALLYPORT_TRY(const GapList found, gaps_in(view, request));
   json::array all;
   for (const Gap& gap : found.gaps()) {
-    if (to_string(gap.kind) != kind) continue;
-    all.push_back(json::object{
-        {"sequence", gap.sequence}, {"at", gap.at}, {"kind", kind}, {"detail", gap.detail}});
+    if (to_string(gap.kind) == kind) all.push_back(gap.to_json());
   }
   return api::Response{.body = json::object{{"intervals", std::move(all)}}};
 }
