@@ -139,6 +139,7 @@ double call_seconds(core::Recorder& recorder, const Load& load, std::size_t coun
                 .input = {{"path", "/srv/data/report.txt"}, {"offset", i}}};
       const auto begin = std::chrono::steady_clock::now();
       const auto answer = co_await governor.run(std::move(call), upstream);
+      if (!answer) fmt::print(stderr, "{}\n", answer.error().message);
       SALLYPORT_INVARIANT(answer && answer->result.success);
       if (each == nullptr) continue;
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
@@ -205,20 +206,27 @@ double effect_seconds(core::Recorder& recorder, std::size_t count) {
   return call_seconds(recorder, {.guards = 0, .result_guards = 0, .tool = "write_file"}, count, 1);
 }
 
-void run_calls(std::size_t count, const std::string& where, const std::string& tool) {
+void run_calls(std::size_t count, const std::string& where, const std::string& tool,
+               std::size_t callers) {
   ForgettingRecorder nowhere;
-  if (where.empty()) return (void)call_seconds(nowhere, {.hooks = 3}, count, 1);
-  BenchLedger stored(where == "disk" ? Keep::OnDisk : Keep::InMemory);
+  std::unique_ptr<BenchLedger> stored;
+  if (where == "disk" || where == "memory") {
+    stored = std::make_unique<BenchLedger>(where == "disk" ? Keep::OnDisk : Keep::InMemory);
+  }
+  core::Recorder& recorder = stored ? static_cast<core::Recorder&>(stored->ledger()) : nowhere;
+  Load load{.tool = tool.c_str()};
+  if (where == "bare") load.guards = load.result_guards = 0;
+  if (where == "hooks") load.hooks = 3;
   std::vector<double> each;
-  (void)call_seconds(stored.ledger(), {.tool = tool.c_str()}, count, 1, &each);
+  const double used =
+      processor_seconds_of([&] { (void)call_seconds(recorder, load, count, callers, &each); });
   std::ranges::sort(each);
   const auto at = [&](std::size_t percent) { return each[each.size() * percent / 100] * 1e6; };
-  double sum = 0;
-  for (const double one : each) sum += one;
   fmt::print(
-      "{} {}: us a call: least {:.0f}, a tenth {:.0f}, half {:.0f}, nine tenths {:.0f}, "
-      "mean {:.0f}\n",
-      where, tool, at(0), at(10), at(50), at(90), sum / each.size() * 1e6);
+      "{} {} {}: us a call: processor {:.2f}; least {:.0f}, a tenth {:.0f}, half {:.0f}, nine "
+      "tenths {:.0f}\n",
+      where, tool, callers, used / static_cast<double>(each.size()) * 1e6, at(0), at(10), at(50),
+      at(90));
 }
 
 namespace {

@@ -75,13 +75,14 @@ int refuse(std::string_view word) {
 }  // namespace
 
 // sallyport_bench [--quick] [SECTION...]
-// sallyport_bench --calls N [memory|disk [read_file|write_file]]
+// sallyport_bench --calls N [bare|guards|hooks|memory|disk [read_file|write_file [CALLERS]]]
 // sallyport_bench --deltas N API [armed]
 int main(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() >= 2 && words[0] == "--calls") {
-    run_calls(std::stoul(words[1]), words.size() > 2 ? words[2] : "",
-              words.size() > 3 ? words[3] : "read_file");
+    run_calls(std::stoul(words[1]), words.size() > 2 ? words[2] : "bare",
+              words.size() > 3 ? words[3] : "read_file",
+              words.size() > 4 ? std::stoul(words[4]) : 1);
     return 0;
   }
   if (words.size() >= 3 && words[0] == "--deltas") {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/exact_numbers.h"
 #include "base/try.h"
 #include "sallyport/json.h"
 
@@ -89,6 +90,10 @@ bool needs_escape(std::string_view text) {
 
 }  // namespace
 
+bool needs_json_escape(std::string_view text) {
+  return needs_escape(text);
+}
+
 void append_canonical_string(std::string& out, std::string_view text) {
   constexpr char kDigits[] = "0123456789abcdef";
   out += '"';
@@ -138,6 +143,10 @@ void append_canonical_string(std::string& out, std::string_view text) {
 }
 
 void append_canonical_number(std::string& out, double number) {
+  if (!std::isfinite(number)) {
+    out += "NaN";  // no JSON: every reader refuses it
+    return;
+  }
   if (number == 0) {
     out += '0';
     return;
@@ -181,12 +190,17 @@ void append_canonical_number(std::string& out, double number) {
 
 namespace {
 
-template <class Integer>
+// What becomes of a whole number that a double cannot hold.
+enum class Large { Rounded, Exact };
+
+template <Large kLarge, class Integer>
 void append_integer(std::string& out, Integer value) {
   constexpr auto kExact = static_cast<Integer>(9007199254740991);
   bool exact = value <= kExact;
   if constexpr (std::is_signed_v<Integer>) exact = exact && value >= -kExact;
-  if (!exact) return append_canonical_number(out, static_cast<double>(value));
+  if (kLarge == Large::Rounded && !exact) {
+    return append_canonical_number(out, static_cast<double>(value));
+  }
   char buffer[24];
   out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
 }
@@ -228,6 +242,21 @@ void sort_many(Members& members) {
   std::ranges::transform(keyed, members.begin(), &Keyed::member);
 }
 
+template <Large kLarge>
+void append_value(std::string& out, const json::value& value);
+
+template <Large kLarge>
+void append_array(std::string& out, const json::array& array) {
+  out += '[';
+  bool first = true;
+  for (const json::value& item : array) {
+    if (!std::exchange(first, false)) out += ',';
+    append_value<kLarge>(out, item);
+  }
+  out += ']';
+}
+
+template <Large kLarge>
 void append_object(std::string& out, const json::object& object) {
   constexpr std::size_t kMany = 64;
   Members members;
@@ -243,14 +272,13 @@ void append_object(std::string& out, const json::object& object) {
     if (out.back() != '{') out += ',';
     append_canonical_string(out, member->key());
     out += ':';
-    append_canonical_json(out, member->value());
+    append_value<kLarge>(out, member->value());
   }
   out += '}';
 }
 
-}  // namespace
-
-void append_canonical_json(std::string& out, const json::value& value) {
+template <Large kLarge>
+void append_value(std::string& out, const json::value& value) {
   switch (value.kind()) {
     case json::kind::null:
       out += "null";
@@ -259,10 +287,10 @@ void append_canonical_json(std::string& out, const json::value& value) {
       out += value.get_bool() ? "true" : "false";
       break;
     case json::kind::int64:
-      append_integer(out, value.get_int64());
+      append_integer<kLarge>(out, value.get_int64());
       break;
     case json::kind::uint64:
-      append_integer(out, value.get_uint64());
+      append_integer<kLarge>(out, value.get_uint64());
       break;
     case json::kind::double_:
       append_canonical_number(out, value.get_double());
@@ -270,20 +298,31 @@ void append_canonical_json(std::string& out, const json::value& value) {
     case json::kind::string:
       append_canonical_string(out, value.get_string());
       break;
-    case json::kind::array: {
-      out += '[';
-      bool first = true;
-      for (const json::value& item : value.get_array()) {
-        if (!std::exchange(first, false)) out += ',';
-        append_canonical_json(out, item);
-      }
-      out += ']';
+    case json::kind::array:
+      append_array<kLarge>(out, value.get_array());
       break;
-    }
     case json::kind::object:
-      append_object(out, value.get_object());
+      append_object<kLarge>(out, value.get_object());
       break;
   }
+}
+
+}  // namespace
+
+void append_canonical_json(std::string& out, const json::value& value) {
+  append_value<Large::Rounded>(out, value);
+}
+
+void append_exact_json(std::string& out, const json::value& value) {
+  append_value<Large::Exact>(out, value);
+}
+
+void append_exact_json(std::string& out, const json::array& items) {
+  append_array<Large::Exact>(out, items);
+}
+
+void append_exact_json(std::string& out, const json::object& members) {
+  append_object<Large::Exact>(out, members);
 }
 
 std::string canonical_json(const json::value& value) {

@@ -133,8 +133,10 @@ core::Draft ModelRecord::draft() const {
                     .outcome = std::string(to_string(outcome))};
   // Lists give way until the entry fits.
   for (std::size_t most = kLongestList;; most /= 4) {
-    draft.body = body(most);
-    if (most == 0 || json::serialize(draft.body).size() <= kLongestBody) break;
+    json::object said = body(most);
+    const bool fits = most == 0 || json::serialize(said).size() <= kLongestBody;
+    draft.body = std::move(said);
+    if (fits) break;
   }
   draft.id = request_id;
   draft.fresh_id = true;

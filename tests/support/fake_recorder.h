@@ -17,7 +17,7 @@ namespace sallyport::test {
 // What stands at a JSON Pointer of the body, as text; `(absent)` for nothing.
 inline std::string text_at(const core::Draft& draft, std::string_view pointer) {
   boost::system::error_code ignored;
-  const json::value body = draft.body;
+  const json::value body = draft.body.members();
   const json::value* const found = body.find_pointer(pointer, ignored);
   if (found == nullptr) return "(absent)";
   return found->is_string() ? std::string(found->get_string()) : canonical_json(*found);
@@ -106,7 +106,7 @@ class FakeRecorder final : public core::Recorder {
                         {"tool_name", draft.subject.tool_name},
                         {"trace_id", draft.subject.trace_id},
                         {"policy_hash", draft.subject.policy_hash},
-                        {"body", draft.body}};
+                        {"body", draft.body.members()}};
   }
 
   const std::string& instance_id() const override { return instance; }

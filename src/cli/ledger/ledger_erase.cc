@@ -54,7 +54,7 @@ ledger::Group::Compose overheard(ledger::Group::Compose compose, json::object& s
   return [compose = std::move(compose),
           &said](ledger::WriteView& view) -> Result<std::vector<core::Draft>> {
     SALLYPORT_TRY(std::vector<core::Draft> drafts, compose(view));
-    if (!drafts.empty()) said = drafts.front().body;
+    if (!drafts.empty()) said = drafts.front().body.members();
     return drafts;
   };
 }

@@ -87,7 +87,7 @@ json::object decision_body(const std::string& approval_id, const ApprovalState& 
 std::vector<Draft> question_drafts(const Question& question, QuestionTerms terms,
                                    const Subject& subject, const std::vector<HiddenPart>& hidden) {
   Draft draft{.kind = Kind::Approval, .subject = subject, .body = request_json(question)};
-  Draft event = event_about(draft.body, asked_event(question.kind),
+  Draft event = event_about(draft.body.open(), asked_event(question.kind),
                             {{"request_id", question.approval_id},
                              {"kind", to_string(question.kind)},
                              {"call_id", question.call_id},

@@ -3,8 +3,10 @@
 #include <boost/json.hpp>
 #include <utility>
 
+#include "base/exact_numbers.h"
 #include "base/json_members.h"
 #include "core/event/emitter.h"
+#include "core/record/shapes.h"
 #include "core/turn/dispatch.h"
 
 namespace sallyport::core {
@@ -50,31 +52,97 @@ std::optional<DecisionContext> context_in(json::object& body, const std::string&
                          .front = take.text("front")};
 }
 
-// What an intent and a record both say.
-json::object body_of(CallRecord& record) {
-  json::object body = std::move(record.content);
-  body["tool_call_id"] = record.tool_call_id;
-  body["display_name"] = record.display_name;
-  body["tier"] = to_string(record.tool_tier);
-  body["turn"] = record.turn;
-  body["request_digest"] = record.request_digest;
-  body["call_digest"] = record.call_digest;
-  body["effect_class"] = record.effect_class;
-  body["recovery_class"] = to_string(record.recovery_class);
-  body["autonomy"] = to_string(record.tier);
-  body["autonomy_source"] = record.tier_source;
-  body["approval_id"] =
-      record.approval_id.empty() ? json::value() : json::value(record.approval_id);
-  body["matched_grant_index"] =
-      record.matched_grant_index ? json::value(*record.matched_grant_index) : json::value();
-  if (!record.trigger_id.empty()) body["trigger_id"] = record.trigger_id;
+// Writes the members of a record in canonical order, with its open values between them.
+class RecordWriter {
+ public:
+  RecordWriter(CanonicalWriter& out, const std::vector<CallRecord::OpenMember>& open)
+      : out_(out), open_(open) {}
+
+  template <class T>
+  void put(std::string_view name, const T& value) {
+    put_open_before(name);
+    out_.put(name, value);
+  }
+  void put_or_null(std::string_view name, const std::string& text) {
+    put_open_before(name);
+    if (text.empty()) return out_.put(name, nullptr);
+    out_.put(name, text);
+  }
+  void put_unless_empty(std::string_view name, const std::string& text) {
+    if (!text.empty()) put(name, text);
+  }
+  template <class Members>
+  void object(std::string_view name, Members&& members) {
+    put_open_before(name);
+    out_.object(name, std::forward<Members>(members));
+  }
+  void put_rest() {
+    for (; next_ < open_.size(); ++next_) out_.put_text(open_[next_].name, open_[next_].text);
+  }
+
+ private:
+  void put_open_before(std::string_view name) {
+    for (; next_ < open_.size() && open_[next_].name < name; ++next_) {
+      out_.put_text(open_[next_].name, open_[next_].text);
+    }
+  }
+
+  CanonicalWriter& out_;
+  const std::vector<CallRecord::OpenMember>& open_;
+  std::size_t next_ = 0;
+};
+
+// `announces`: it is the intent. `ending`: null for a call that has not ended.
+CanonicalWriter body_of(const CallRecord& record, bool announces, const Ending* ending) {
+  const auto& announced = record.announced;
+  const DecisionContext* const context =
+      record.decision && !announces ? &*record.decision : nullptr;
+  const bool approved = announces && !announced.request_id.empty();
+  CanonicalWriter body;
+  body.object([&] {
+    RecordWriter out(body, record.content);
+    out.put_or_null("approval_id", record.approval_id);
+    if (context) out.put("as_of", context->as_of);
+    out.put("autonomy", to_string(record.tier));
+    out.put("autonomy_source", record.tier_source);
+    if (approved) out.put("binding", announced.binding);
+    out.put("call_digest", record.call_digest);
+    if (context) out.put("caution", context->caution);
+    if (context) out.put("class_source", context->class_source);
+    if (announces) out.put_unless_empty("continuation_id", announced.continuation_id);
+    if (announces && record.decision) out.put("decided", record.decision->brief());
+    if (context) out.put("decided_at", context->decided_at);
+    if (context) out.put_or_null("definition", context->definition);
+    out.put("display_name", record.display_name);
+    out.put("effect_class", record.effect_class);
+    if (ending) out.put("effect_state", to_string(ending->effect));
+    if (context) out.put("front", context->front);
+    out.put("matched_grant_index", record.matched_grant_index);
+    if (ending) out.object("outcome", [&] { write_members(body, ending->outcome); });
+    if (ending && ending->release) {
+      out.object("post_invocation", [&] { write_members(body, *ending->release); });
+    } else if (ending) {
+      out.put("post_invocation", nullptr);
+    }
+    out.put("recovery_class", to_string(record.recovery_class));
+    out.put("request_digest", record.request_digest);
+    if (approved) out.put("request_id", announced.request_id);
+    if (announces) out.put_unless_empty("row_key", announced.row_key);
+    if (announces) out.put("started_at", announced.started_at);
+    if (ending) out.put("terminal", ending->terminal);
+    out.put("tier", to_string(record.tool_tier));
+    out.put("tool_call_id", record.tool_call_id);
+    out.put_unless_empty("trigger_id", record.trigger_id);
+    out.put("turn", record.turn);
+    out.put_rest();
+  });
   return body;
 }
 
-Draft draft_of(CallRecord& record, Kind kind) {
+Draft draft_of(CallRecord& record, Kind kind, CanonicalWriter body) {
   return {.kind = kind,
           .subject = std::move(record.subject),
-          .body = body_of(record),
+          .body = std::move(body),
           .exact = std::move(record.exact),
           .facts = std::move(record.facts),
           .changes = std::move(record.changes),
@@ -132,30 +200,36 @@ CallRecord CallRecord::from_entry(const json::object& entry) {
                       .row_key = take.text("row_key"),
                       .continuation_id = take.text("continuation_id")};
   record.decision = context_in(body, record.announced.started_at);
-  record.content = std::move(body);
+  for (const json::key_value_pair& member : body) record.set(member.key(), member.value());
   record.redactions = kept_redactions(entry);
   return record;
 }
 
 Draft CallRecord::intent() && {
-  Draft draft = draft_of(*this, Kind::Intent);
-  if (decision) draft.body["decided"] = decision->brief();
-  draft.body["started_at"] = announced.started_at;
-  if (!announced.request_id.empty()) {
-    draft.body["request_id"] = announced.request_id;
-    draft.body["binding"] = announced.binding;
-  }
-  if (!announced.row_key.empty()) draft.body["row_key"] = announced.row_key;
-  if (!announced.continuation_id.empty()) {
-    draft.body["continuation_id"] = announced.continuation_id;
-  }
+  return draft_of(*this, Kind::Intent, body_of(*this, true, nullptr));
+}
+
+Draft CallRecord::audit(const Ending* ending) && {
+  Draft draft = draft_of(*this, Kind::ToolAudit, body_of(*this, false, ending));
+  if (ending == nullptr) return draft;
+  draft.outcome = to_string(ending->outcome.kind);
+  if (ending->release) commit_to_release(draft, *ending->release);
   return draft;
 }
 
-Draft CallRecord::audit() && {
-  Draft draft = draft_of(*this, Kind::ToolAudit);
-  if (decision) decision->add_to(draft.body);
-  return draft;
+void CallRecord::set(std::string_view name, const json::value& value) {
+  std::erase_if(content, [&](const OpenMember& member) { return member.name == name; });
+  OpenMember member{.name = std::string(name)};
+  append_exact_json(member.text, value);
+  content.push_back(std::move(member));
+}
+
+json::object CallRecord::open_values() const {
+  CanonicalWriter out;
+  out.object([&] {
+    for (const OpenMember& member : content) out.put_text(member.name, member.text);
+  });
+  return Body(std::move(out)).members();
 }
 
 void CallRecord::follow_row(Idempotency::Status status) {
@@ -209,9 +283,9 @@ EndPlaces add_end(CallRecord record, const Ending& ending, Batch& batch) {
     places.events.push_back(batch.add(event_row(event, record.subject)));
   }
   batch.add(std::move(record.in_front));
-  Draft draft = std::move(record).audit();
-  add_ending(draft, ending);
-  if (ending.terminal) keep_end_of_dispatched(draft);
+  const DispatchedCall dispatched{record.trigger_id, record.request_digest};
+  Draft draft = std::move(record).audit(&ending);
+  if (ending.terminal) keep_end_of_dispatched(dispatched, draft);
   places.record = batch.add(std::move(draft));
   if (ending.memory) batch.add(*ending.memory);
   return places;

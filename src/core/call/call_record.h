@@ -54,7 +54,11 @@ struct CallRecord {
   std::string trigger_id{};                   // of the event that set it off; empty: none did
   std::optional<DecisionContext> decision{};  // no value: an earlier release wrote the entry
   // Open values: both inputs, provenance, guards, rules, and what this release does not know.
-  json::object content{};
+  struct OpenMember {
+    std::string name;
+    std::string text;  // JSON, as `CanonicalWriter` writes it
+  };
+  std::vector<OpenMember> content{};
   Announced announced{};
 
   // What the commit of the record needs beside its body.
@@ -69,8 +73,12 @@ struct CallRecord {
   static CallRecord from_entry(const json::object& entry);
 
   Draft intent() &&;
-  // Without an ending.
-  Draft audit() &&;
+  // Null: the call has not ended.
+  Draft audit(const Ending* ending = nullptr) &&;
+
+  // Writes one open value; any earlier one of that name is gone.
+  void set(std::string_view name, const json::value& value);
+  json::object open_values() const;
 
   // Has the idempotency row follow the record, for a call with an intent.
   void follow_row(Idempotency::Status status);

@@ -20,9 +20,8 @@ struct Ending {
   std::optional<Draft> memory{};  // what the trust graph keeps; written behind the record
 };
 
-// Writes the ending into the entry of a call.
-void add_ending(Draft& draft, const Ending& ending);
-// Writes what the second door decided, with commitments to the original and the released result.
-void add_release(Draft& draft, const Release& release);
+// The entry, whose body has what the second door decided, commits to the original and the released
+// result.
+void commit_to_release(Draft& draft, const Release& release);
 
 }  // namespace sallyport::core

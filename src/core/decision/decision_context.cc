@@ -64,15 +64,6 @@ std::vector<std::string> words_of(std::string_view text) {
 
 }  // namespace
 
-void DecisionContext::add_to(json::object& body) const {
-  body["decided_at"] = decided_at;
-  body["as_of"] = as_of;
-  body["class_source"] = class_source;
-  body["caution"] = caution;
-  body["definition"] = definition.empty() ? json::value() : json::value(definition);
-  body["front"] = front;
-}
-
 std::string DecisionContext::brief() const {
   return fmt::format("{} {} {}{}{}{}", as_of, front, letter_of(class_source),
                      caution ? fmt::format(" {}", kCaution) : "", definition.empty() ? "" : " ",

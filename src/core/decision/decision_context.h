@@ -18,9 +18,7 @@ struct DecisionContext {
   std::string definition{};       // digest of what the tool says of itself; empty: unknown
   std::string front = "library";  // `mcp`, `http`, `hook`, `library` or `agent`
 
-  // Six members of a tool-audit record.
-  void add_to(json::object& body) const;
-  // The same as one short text: an intent holds it for the record that is made of it later.
+  // As one short text: an intent holds it for the record that is made of it later.
   // `decided_at` is `started_at` of the intent.
   std::string brief() const;
   // No value: the text is not one of ours.

@@ -34,7 +34,8 @@ Task<Rehearsal> Governor::rehearse(Call asked, std::shared_ptr<Upstream> upstrea
   // Only findings. A call that is not made is not announced.
   for (const Decision::Row& row : decision.rows) {
     const Draft* const draft = std::get_if<Draft>(&row);
-    if (draft != nullptr && draft->kind == Kind::GuardHit) seen.findings.push_back(draft->body);
+    if (draft != nullptr && draft->kind == Kind::GuardHit)
+      seen.findings.push_back(draft->body.members());
   }
   if (decision.needs_person) {
     seen.question = stages_.asking.question_about(

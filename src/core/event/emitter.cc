@@ -9,6 +9,7 @@
 #include "base/try.h"
 #include "core/plan/fail_open.h"
 #include "core/plan/plan.h"
+#include "core/record/shapes.h"
 
 namespace sallyport::core {
 
@@ -54,7 +55,9 @@ Draft hook_failed(const std::string& hook, std::string_view event_type,
 }
 
 Draft event_row(const Event& event, const Subject& subject) {
-  return {.kind = Kind::Event, .subject = subject, .body = to_json(event)};
+  CanonicalWriter body;
+  body.object([&] { write_members(body, event); });
+  return {.kind = Kind::Event, .subject = subject, .body = std::move(body)};
 }
 
 Result<Event> Emitter::redacted(const Event& event) const {

@@ -62,8 +62,14 @@ bool announces(const Event& event) {
                     event);
 }
 
+template <class Out>
+void core::write_members(Out& out, const Event& event) {
+  std::visit([&](const auto& kind) { write_event(out, kind); }, event);
+}
+template void core::write_members(CanonicalWriter& out, const Event& event);
+
 json::object to_json(const Event& event) {
-  return std::visit([](const auto& kind) { return core::write_event(kind); }, event);
+  return core::object_of(event);
 }
 
 Result<Event> event_from_json(const json::value& value) {

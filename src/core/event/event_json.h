@@ -1,6 +1,8 @@
 // One writer and one reader for all events, driven by core/event/event_table.h.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <boost/json.hpp>
 #include <cstdint>
 #include <optional>
@@ -10,6 +12,7 @@
 
 #include "base/cut_text.h"
 #include "core/event/event_table.h"
+#include "core/record/shapes.h"
 #include "sallyport/event.h"
 #include "sallyport/json.h"
 
@@ -17,44 +20,72 @@ namespace sallyport::core {
 
 // Writing.
 
-template <class T>
-json::value field_json(const T& value) {
-  return json::value(value);
+template <class Out, class T>
+void put_field(Out& out, std::string_view name, const T& value) {
+  out.put(name, value);
 }
-inline json::value field_json(const Preview& preview) {
-  return to_json(preview);
+template <class Out>
+void put_field(Out& out, std::string_view name, const Preview& preview) {
+  out.object(name, [&] { write_members(out, preview); });
 }
-inline json::value field_json(const Usage& usage) {
-  return to_json(usage);
-}
-template <class T>
-json::value field_json(const std::optional<T>& value) {
-  return value ? field_json(*value) : json::value(nullptr);
+template <class Out>
+void put_field(Out& out, std::string_view name, const std::optional<Usage>& usage) {
+  out.put(name, usage ? json::value(to_json(*usage)) : json::value());
 }
 
-template <class E, class T>
-json::value written(const E& event, const Field<E, T>& field) {
-  return field_json(event.*field.member);
+template <class Out, class E, class T>
+void put(Out& out, const E& event, const Field<E, T>& field) {
+  put_field(out, field.name, event.*field.member);
 }
 // Of all words, not only the accepted: what is refused later is then refused by its name.
-template <class E, class Enum>
-json::value written(const E& event, const WordField<E, Enum>& field) {
-  return json::value(word_of(words_of(Enum{}), event.*field.member));
+template <class Out, class E, class Enum>
+void put(Out& out, const E& event, const WordField<E, Enum>& field) {
+  out.put(field.name, word_of(words_of(Enum{}), event.*field.member));
 }
-template <class E>
-json::value written(const E& event, const CutField<E>& field) {
+template <class Out, class E>
+void put(Out& out, const E& event, const CutField<E>& field) {
   const std::string& text = event.*field.member;
-  return json::value(field.unit == CutUnit::Bytes ? cut_utf8_bytes(text, field.limit)
-                                                  : cut_code_points(text, field.limit));
+  out.put(field.name, field.unit == CutUnit::Bytes ? cut_utf8_bytes(text, field.limit)
+                                                   : cut_code_points(text, field.limit));
 }
 
 template <class E>
-json::object write_event(const E& event) {
-  json::object object{{"kind", kShape<E>.kind}};
+constexpr std::size_t kFields = std::tuple_size_v<decltype(kShape<E>.fields)>;
+
+// The places of the fields in the order of their names; the one behind them all is that of `kind`.
+template <class E>
+constexpr auto kCanonicalOrder = [] {
+  std::array<std::pair<std::string_view, std::size_t>, kFields<E> + 1> order;
+  order.back() = {"kind", kFields<E>};
   std::apply(
-      [&](const auto&... field) { (object.emplace(field.name, written(event, field)), ...); },
+      [&, place = std::size_t{0}](const auto&... field) mutable {
+        ((order[place] = {field.name, place}, ++place), ...);
+      },
       kShape<E>.fields);
-  return object;
+  std::ranges::sort(order);  // names are lower-case letters and `_`
+  return order;
+}();
+
+template <class E, std::size_t kPlace>
+void put_place(CanonicalWriter& out, const E& event) {
+  if constexpr (kPlace == kFields<E>) {
+    out.put("kind", kShape<E>.kind);
+  } else {
+    put(out, event, std::get<kPlace>(kShape<E>.fields));
+  }
+}
+
+// As people and other programs see it: its kind, then its fields as the table has them.
+template <class E>
+void write_event(ObjectWriter& out, const E& event) {
+  out.put("kind", kShape<E>.kind);
+  std::apply([&](const auto&... field) { (put(out, event, field), ...); }, kShape<E>.fields);
+}
+template <class E>
+void write_event(CanonicalWriter& out, const E& event) {
+  [&]<std::size_t... kPlaces>(std::index_sequence<kPlaces...>) {
+    (put_place<E, kCanonicalOrder<E>[kPlaces].second>(out, event), ...);
+  }(std::make_index_sequence<kFields<E> + 1>());
 }
 
 Result<Event> read_event(const json::value& value);

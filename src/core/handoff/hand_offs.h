@@ -92,7 +92,7 @@ class HandOffs {
   struct Out {
     const Kept& kept;
     const Call& call;
-    const json::object& record;
+    json::object record;
   };
   Async<Ending> pass_second_door(Out out, Envelope envelope, FailOpen& fail_open);
   // The plan's rules about its result: those that its record names, and those of the current plan.

@@ -155,7 +155,7 @@ Task<HandOffs::Returned> HandOffs::receive(const Kept& kept, const Call& call,
   SALLYPORT_CO_TRY(const json::object intent, recorder.entry(placed->sequence));
   Returned returned{.record = CallRecord::from_entry(intent)};
   FailOpen fail_open(stages_.fail_open);
-  returned.ending = co_await pass_second_door({kept, call, returned.record.content},
+  returned.ending = co_await pass_second_door({kept, call, returned.record.open_values()},
                                               envelope_of(result), fail_open);
   returned.fail_open = fail_open.take();
   returned.ending.outcome.result->duration_ms = result.duration_ms;
@@ -286,7 +286,9 @@ CallRecord record_beside(const json::object& first, std::string call_id, bool di
                          .stage = "external",
                          .verdict = GuardVerdict::Allow,
                          .why = "the result recorded first counts"};
-    record.content["guards"].as_array().push_back(to_json(noted));
+    json::value guards = record.open_values().at("guards");
+    guards.as_array().push_back(to_json(noted));
+    record.set("guards", guards);
   }
   return record;
 }
@@ -364,10 +366,10 @@ Task<Answer> HandOffs::note_asserted(CallResult said, std::string session_id, Re
   if (call == kept.calls.end()) {
     co_return fail(ErrorCode::Conflict, "the call is no longer handed out");
   }
-  record.content["asserted_of"] = row->call_id;
+  record.set("asserted_of", json::value(row->call_id));
   FailOpen fail_open(stages_.fail_open);
-  Ending ending =
-      co_await pass_second_door({kept, *call, record.content}, envelope_of(said.result), fail_open);
+  Ending ending = co_await pass_second_door({kept, *call, record.open_values()},
+                                            envelope_of(said.result), fail_open);
   ending.outcome.result->duration_ms = said.result.duration_ms;
   ending.effect = EffectState::Unknown;
   ending.release->advisory = report.advisory;

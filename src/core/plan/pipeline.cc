@@ -9,6 +9,7 @@
 #include "base/cut_text.h"
 #include "core/plan/judge.h"
 #include "core/record/read_field.h"
+#include "core/record/shapes.h"
 
 namespace sallyport::core {
 
@@ -219,42 +220,62 @@ std::string_view Release::GuardState::verdict_word() const {
   return verdict ? word_of(kResultVerdicts, *verdict) : std::string_view();
 }
 
+template <class Out>
+void write_members(Out& out, const Release& release) {
+  if (release.asserted) out.put("asserted", release.asserted->to_json());
+  if (release.advisory) out.put("enforcement", "advisory");
+  out.array("escalation_ids", [&] {
+    for (const std::string& id : release.escalation_ids) out.item(id);
+  });
+  out.array("escalations", [&] {
+    for (const Escalation& escalation : release.escalations) out.item(escalation.message);
+  });
+  out.array("evidence", [&] {
+    for (const Release::Evidence& item : release.evidence) {
+      out.object([&] {
+        if (!item.details.empty()) out.put("details", item.details);
+        out.put("guard_name", item.guard);
+        if (!item.rule.empty()) out.put("rule", item.rule);
+        out.put("verdict", item.verdict);
+      });
+    }
+  });
+  if (release.failure) {
+    out.object("failure", [&] {
+      out.put("class", release.failure->failure_class);
+      out.put("guard", release.failure->guard);
+    });
+  }
+  if (!release.guard.empty()) out.put("guard", release.guard);
+  out.array("hooks", [&] {
+    for (const Release::GuardState& state : release.guards) {
+      out.object([&] {
+        if (state.state == Release::GuardState::State::Ran) {
+          out.put("duration_us", state.duration_us);
+        }
+        out.put("guard", state.guard);
+        out.put("state", state.state_word());
+        if (state.verdict) out.put("verdict", state.verdict_word());
+        if (!state.why.empty()) out.put("why", state.why);
+      });
+    }
+  });
+  if (release.keeps_original()) {
+    out.object("original", [&] { write_members(out, release.original); });
+  }
+  out.object("released", [&] { write_members(out, release.released); });
+  out.put("sanitized", release.verdict == Verdict::Kind::Rewrite);
+  out.put("verdict", word_of(kResultVerdicts, verdict_of(release.verdict)));
+}
+template void write_members(CanonicalWriter& out, const Release& release);
+
+bool Release::keeps_original() const {
+  return verdict == Verdict::Kind::Rewrite || verdict == Verdict::Kind::Deny ||
+         original.malformed_bytes.has_value();
+}
+
 json::object Release::to_json() const {
-  json::array states;
-  for (const GuardState& state : guards) {
-    json::object item{{"guard", state.guard}, {"state", state.state_word()}};
-    if (!state.why.empty()) item["why"] = state.why;
-    if (state.verdict) item["verdict"] = state.verdict_word();
-    if (state.state == GuardState::State::Ran) item["duration_us"] = state.duration_us;
-    states.push_back(std::move(item));
-  }
-  json::array found;
-  for (const Evidence& item : evidence) {
-    json::object entry{{"guard_name", item.guard}, {"verdict", item.verdict}};
-    if (!item.rule.empty()) entry["rule"] = item.rule;
-    if (!item.details.empty()) entry["details"] = item.details;
-    found.push_back(std::move(entry));
-  }
-  json::array messages;
-  for (const Escalation& escalation : escalations)
-    messages.push_back(json::value(escalation.message));
-  const bool changed = verdict == Verdict::Kind::Rewrite || verdict == Verdict::Kind::Deny ||
-                       original.malformed_bytes.has_value();
-  json::object object{{"verdict", word_of(kResultVerdicts, verdict_of(verdict))},
-                      {"hooks", std::move(states)},
-                      {"escalations", std::move(messages)},
-                      {"escalation_ids", json::array(escalation_ids.begin(), escalation_ids.end())},
-                      {"evidence", std::move(found)},
-                      {"sanitized", verdict == Verdict::Kind::Rewrite},
-                      {"released", released.to_json()}};
-  if (changed) object["original"] = original.to_json();
-  if (!guard.empty()) object["guard"] = guard;
-  if (advisory) object["enforcement"] = "advisory";
-  if (asserted) object["asserted"] = asserted->to_json();
-  if (failure) {
-    object["failure"] = json::object{{"guard", failure->guard}, {"class", failure->failure_class}};
-  }
-  return object;
+  return object_of(*this);
 }
 
 }  // namespace sallyport::core

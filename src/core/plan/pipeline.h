@@ -65,6 +65,8 @@ struct Release {
   bool advisory = false;                // the host shows its own result anyway (PI-33)
   std::optional<Assertion> asserted{};  // who reports the result; no value: it ran here
 
+  // What is released differs from what the tool gave, and a record commits to both.
+  bool keeps_original() const;
   json::object to_json() const;  // `post_invocation` of a record
 };
 

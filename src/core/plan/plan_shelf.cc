@@ -42,16 +42,14 @@ bool fits_an_entry(const PolicyText& text) {
 
 // Sealed, and as it is: what redaction changes has another hash.
 void put_text(Draft& draft, const PolicyText& text) {
-  const auto keep = [&](std::string path, const std::string& content) {
-    draft.exact.push_back({.path = std::move(path),
-                           .bytes = canonical_json(json::value(content)),
-                           .unredacted = true});
+  const auto keep = [&](std::string path) {
+    draft.exact.push_back({.path = std::move(path), .unredacted = true});
   };
   draft.body["text"] = text.text;
-  keep("/text", text.text);
+  keep("/text");
   if (text.base_name.empty()) return;
   draft.body["extends"] = json::object{{"name", text.base_name}, {"text", text.base_text}};
-  keep("/extends/text", text.base_text);
+  keep("/extends/text");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "base/encoding.h"
 #include "core/record/read_field.h"
 #include "core/record/shape_fields.h"
+#include "core/record/shapes.h"
 
 namespace sallyport {
 
@@ -150,15 +151,21 @@ std::optional<RecoveryClass> recovery_class_from(std::string_view word) {
   return core::enum_of(kRecoveryClasses, word);
 }
 
+template <class Out>
+void core::write_members(Out& out, const GuardRun& run) {
+  out.put("guard", run.guard);
+  out.put("stage", run.stage);
+  out.put("pass", run.pass);
+  out.put("verdict", to_string(run.verdict));
+  out.put("rule", run.rule);
+  out.put("why", run.why);
+  out.put("evidence", run.evidence);
+  out.put("duration_us", run.duration_us);
+}
+template void core::write_members(CanonicalWriter& out, const GuardRun& run);
+
 json::object to_json(const GuardRun& run) {
-  return {{"guard", run.guard},
-          {"stage", run.stage},
-          {"pass", run.pass},
-          {"verdict", to_string(run.verdict)},
-          {"rule", core::or_null(run.rule)},
-          {"why", core::or_null(run.why)},
-          {"evidence", run.evidence},
-          {"duration_us", run.duration_us}};
+  return core::object_of(run);
 }
 
 Result<GuardRun> guard_run_from_json(const json::value& value, std::string where) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/record/body.h"
 #include "sallyport/json.h"
 #include "sallyport/result.h"
 #include "sallyport/subject.h"
@@ -37,9 +38,10 @@ std::optional<Kind> kind_from(std::string_view text);
 
 // Content whose stored form differs from the JSON value in the body.
 struct ExactContent {
-  std::string path;   // JSON Pointer into the body
-  std::string bytes;  // the bytes that the commitment covers
-  bool raw = false;   // true: received bytes (LE-10); false: canonical JSON
+  std::string path;  // JSON Pointer into the body
+  // the bytes that the commitment covers; no value: the text of the body there
+  std::optional<std::string> bytes{};
+  bool raw = false;  // true: received bytes (LE-10); false: canonical JSON
   // commit to the bytes and keep the salt, but never store the bytes
   bool withheld = false;
   bool withheld_if_redacted = false;  // as above, but only if redaction would change the bytes
@@ -84,7 +86,7 @@ struct Draft {
   Subject subject;
   std::string outcome;
   std::string topic;
-  json::object body;
+  Body body;
   std::vector<ExactContent> exact;
   std::vector<Fact> facts;
   // The changes of one append must change different facts.

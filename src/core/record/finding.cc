@@ -5,19 +5,17 @@
 namespace sallyport::core {
 
 Draft finding_row(Finding finding, const Subject& subject) {
+  const bool kept = finding.body.contains("excerpt");
   Draft draft{.kind = Kind::GuardHit, .subject = subject, .body = std::move(finding.body)};
-  if (const json::value* const kept = draft.body.if_contains("excerpt")) {
-    draft.exact.push_back(
-        {.path = "/excerpt", .bytes = canonical_json(*kept), .withheld_if_redacted = true});
+  if (kept) {
+    draft.exact.push_back({.path = "/excerpt", .withheld_if_redacted = true});
     return draft;
   }
   if (finding.excerpt.empty()) {
     draft.body["excerpt"] = nullptr;
     return draft;
   }
-  draft.exact.push_back({.path = "/excerpt",
-                         .bytes = canonical_json(json::value(finding.excerpt)),
-                         .withheld = true});
+  draft.exact.push_back({.path = "/excerpt", .withheld = true});
   draft.body["excerpt"] = finding.excerpt;
   return draft;
 }

@@ -13,6 +13,7 @@
 #include "core/handoff/waiting_facts.h"
 #include "core/record/artifacts.h"
 #include "core/record/finding.h"
+#include "core/record/shapes.h"
 #include "sallyport/event.h"
 
 namespace sallyport::core {
@@ -49,29 +50,31 @@ DecisionContext context_of(const Trail& trail) {
           .front = front_word(trail.call().setting.front)};
 }
 
-json::object content_of(const Trail& trail) {
+std::string guards_text(const std::vector<GuardRun>& runs) {
+  CanonicalWriter out;
+  out.array([&] {
+    for (const GuardRun& run : runs) out.object([&] { write_members(out, run); });
+  });
+  return std::move(out).take();
+}
+
+void add_content(const Trail& trail, CallRecord& record) {
   const Call& call = trail.call();
-  json::array guards;
-  guards.reserve(trail.guard_runs.size());
-  for (const GuardRun& run : trail.guard_runs) guards.push_back(to_json(run));
-  constexpr std::size_t kMembers = 32;  // of the whole record, so that it grows once
-  json::object content;
-  content.reserve(kMembers);
-  content.emplace("requested_input", trail.requested_input());
-  content.emplace("effective_input", call.input);
-  content.emplace("provenance", json::object{{"provider", call.provenance.provider},
-                                             {"model", call.provenance.model}});
-  content.emplace("guards", std::move(guards));
+  record.set("effective_input", call.input);
+  record.content.push_back({"guards", guards_text(trail.guard_runs)});
+  record.set("provenance", json::object{{"provider", call.provenance.provider},
+                                        {"model", call.provenance.model}});
+  record.set("requested_input", trail.requested_input());
   if (trail.rules) {
-    content["rules"] = trail.rules->record;
-    if (!trail.scene.empty()) content["rules"].as_object()["scene"] = trail.scene;
+    json::object rules = trail.rules->record;
+    if (!trail.scene.empty()) rules["scene"] = trail.scene;
+    record.set("rules", std::move(rules));
   }
   if (!trail.replay_of.empty()) {
-    content["replay_of_event_id"] = trail.replay_of;
+    record.set("replay_of_event_id", json::value(trail.replay_of));
   } else if (!call.trigger_id.empty() && !call.setting.trigger.empty()) {
-    content["dispatch"] = dispatch_of(call);
+    record.set("dispatch", dispatch_of(call));
   }
-  return content;
 }
 
 CallRecord record_of(const Trail& trail) {
@@ -92,8 +95,8 @@ CallRecord record_of(const Trail& trail) {
       .approval_id = trail.approval_id,
       .matched_grant_index = trail.grant ? std::optional(trail.grant->index) : std::nullopt,
       .trigger_id = trail.replay_of.empty() ? call.trigger_id : std::string(),
-      .decision = context_of(trail),
-      .content = content_of(trail)};
+      .decision = context_of(trail)};
+  add_content(trail, record);
   if (call.raw_input) {
     for (const char* const path : {"/requested_input", "/effective_input"}) {
       record.exact.push_back({.path = path, .bytes = *call.raw_input, .raw = true});
@@ -287,7 +290,8 @@ std::vector<Draft> Journal::late_result(const Call& call, const std::string& pol
                        {"duration_ms", std::chrono::duration_cast<milliseconds>(after).count()}}};
   std::vector<Draft> drafts = finding_rows(release, draft.subject);
   append(drafts, open_escalations(release, draft.subject, draft.facts));
-  add_release(draft, release);
+  draft.body["post_invocation"] = release.to_json();
+  commit_to_release(draft, release);
   drafts.push_back(std::move(draft));
   return drafts;
 }

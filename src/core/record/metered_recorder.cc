@@ -39,8 +39,8 @@ std::string_view rule_of(const json::object& body) {
   return rule;
 }
 
-std::string_view decided(const Draft& draft) {
-  if (!bool_in(draft.body, "terminal").value_or(true)) return "ask";
+std::string_view decided(const Draft& draft, const json::object& body) {
+  if (!bool_in(body, "terminal").value_or(true)) return "ask";
   return draft.outcome == "completed" || draft.outcome == "cached" ? "allow" : "deny";
 }
 
@@ -152,19 +152,19 @@ MeteredRecorder::Counts MeteredRecorder::counts_of(const std::vector<Draft>& dra
     }
     switch (draft.kind) {
       case Kind::ToolAudit:
-        read_record(draft, counts);
+        read_record(draft, draft.body.members(), counts);
         break;
       case Kind::GuardHit:
-        read_hit(draft, counts);
+        read_hit(draft.body.members(), counts);
         break;
       case Kind::Approval:
-        read_approval(draft, counts);
+        read_approval(draft.body.members(), counts);
         break;
       case Kind::Control:
-        read_control(draft, counts);
+        read_control(draft.body.members(), counts);
         break;
       case Kind::Topic:
-        read_topic(draft, counts);
+        read_topic(draft.body.members(), counts);
         break;
       default:
         break;
@@ -179,35 +179,34 @@ void MeteredRecorder::read_fail_open(const Fact& fact, Counts& counts) {
   counts.push_back([&series = fail_open_.at({guard})] { series.add(); });
 }
 
-void MeteredRecorder::read_record(const Draft& draft, Counts& counts) {
-  counts.push_back(
-      [&series = decisions_.at({decided(draft), rule_of(draft.body), word(draft.body, "autonomy"),
-                                front_})] { series.add(); });
-  read_guards(draft, counts);
-  if (!bool_in(draft.body, "terminal").value_or(true)) return;
+void MeteredRecorder::read_record(const Draft& draft, const json::object& body, Counts& counts) {
+  counts.push_back([&series = decisions_.at({decided(draft, body), rule_of(body),
+                                             word(body, "autonomy"), front_})] { series.add(); });
+  read_guards(body, counts);
+  if (!bool_in(body, "terminal").value_or(true)) return;
   counts.push_back([&series = calls_.at({draft.outcome, draft.subject.server,
                                          draft.subject.agent_id, front_})] { series.add(); });
-  if (const std::string_view approval = word(draft.body, "approval_id"); !approval.empty()) {
+  if (const std::string_view approval = word(body, "approval_id"); !approval.empty()) {
     counts.push_back([this, approval = std::string(approval), outcome = draft.outcome] {
       tell_wait(approval, outcome);
     });
   }
 }
 
-void MeteredRecorder::read_guards(const Draft& draft, Counts& counts) {
+void MeteredRecorder::read_guards(const json::object& body, Counts& counts) {
   const auto count = [&](const json::object& run, std::string_view phase,
                          std::string_view outcome) {
     counts.push_back(
         [&series = guard_runs_.at({word(run, "guard"), phase, outcome})] { series.add(); });
   };
-  for (const json::value& run : list(&draft.body, "guards")) {
+  for (const json::value& run : list(&body, "guards")) {
     const std::string_view verdict = word(run.as_object(), "verdict");
     count(run.as_object(), word(run.as_object(), "stage"),
           verdict == "skipped" ? "skipped"
           : verdict == "error" ? "failed"
                                : "ran");
   }
-  const json::object* const post = object_in(draft.body, "post_invocation");
+  const json::object* const post = object_in(body, "post_invocation");
   for (const json::value& run : list(post, "hooks")) {
     const json::object& one = run.as_object();
     const bool failed = word(one, "verdict") == "error";
@@ -215,15 +214,15 @@ void MeteredRecorder::read_guards(const Draft& draft, Counts& counts) {
   }
 }
 
-void MeteredRecorder::read_hit(const Draft& draft, Counts& counts) {
-  const std::string_view id = word(draft.body, "check_id");
-  counts.push_back([&series = guard_hits_.at({id.empty() ? word(draft.body, "check") : id,
-                                              word(draft.body, "action")})] { series.add(); });
+void MeteredRecorder::read_hit(const json::object& body, Counts& counts) {
+  const std::string_view id = word(body, "check_id");
+  counts.push_back([&series = guard_hits_.at({id.empty() ? word(body, "check") : id,
+                                              word(body, "action")})] { series.add(); });
 }
 
-void MeteredRecorder::read_approval(const Draft& draft, Counts& counts) {
-  if (word(draft.body, "record") != "approval_request") return;
-  counts.push_back([this, id = std::string(word(draft.body, "request_id"))] {
+void MeteredRecorder::read_approval(const json::object& body, Counts& counts) {
+  if (word(body, "record") != "approval_request") return;
+  counts.push_back([this, id = std::string(word(body, "request_id"))] {
     asked_.add();
     open_.with([&](Open& open) {
       if (open.asked.size() < kMostAsked) open.asked.emplace(id, clock_.steady());
@@ -242,10 +241,10 @@ void MeteredRecorder::tell_wait(const std::string& approval_id, const std::strin
   if (asked) approval_wait_.at({outcome}).observe(seconds(clock_.steady() - *asked));
 }
 
-void MeteredRecorder::read_control(const Draft& draft, Counts& counts) {
-  const std::string_view control = word(draft.body, "control");
+void MeteredRecorder::read_control(const json::object& body, Counts& counts) {
+  const std::string_view control = word(body, "control");
   if (control == "policy_loaded") {
-    const double generation = static_cast<double>(number_in(draft.body, "generation").value_or(0));
+    const double generation = static_cast<double>(number_in(body, "generation").value_or(0));
     counts.push_back([this, generation] {
       policy_loads_.at({"loaded"}).add();
       generation_.set(generation);
@@ -258,7 +257,7 @@ void MeteredRecorder::read_control(const Draft& draft, Counts& counts) {
     });
   } else if (control == "fail_open_started" || control == "fail_open_ended") {
     const bool begins = control == "fail_open_started";
-    counts.push_back([this, begins, guard = std::string(word(draft.body, "guard"))] {
+    counts.push_back([this, begins, guard = std::string(word(body, "guard"))] {
       if (begins) {
         open_fail_open(guard);
       } else {
@@ -268,9 +267,9 @@ void MeteredRecorder::read_control(const Draft& draft, Counts& counts) {
   }
 }
 
-void MeteredRecorder::read_topic(const Draft& draft, Counts& counts) {
-  if (word(draft.body, "kind") != "bridge_degraded") return;
-  const json::object* const features = object_in(draft.body, "features");
+void MeteredRecorder::read_topic(const json::object& body, Counts& counts) {
+  if (word(body, "kind") != "bridge_degraded") return;
+  const json::object* const features = object_in(body, "features");
   if (features == nullptr) return;
   for (const auto& [feature, count] : *features) {
     const double times = count.is_number() ? count.to_number<double>() : 0;

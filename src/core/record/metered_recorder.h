@@ -54,12 +54,12 @@ class MeteredRecorder final : public Recorder {
 
   Counts counts_of(const std::vector<Draft>& drafts);
   void read_fail_open(const Fact& fact, Counts& counts);
-  void read_record(const Draft& draft, Counts& counts);
-  void read_guards(const Draft& draft, Counts& counts);
-  void read_hit(const Draft& draft, Counts& counts);
-  void read_approval(const Draft& draft, Counts& counts);
-  void read_control(const Draft& draft, Counts& counts);
-  void read_topic(const Draft& draft, Counts& counts);
+  void read_record(const Draft& draft, const json::object& body, Counts& counts);
+  void read_guards(const json::object& body, Counts& counts);
+  void read_hit(const json::object& body, Counts& counts);
+  void read_approval(const json::object& body, Counts& counts);
+  void read_control(const json::object& body, Counts& counts);
+  void read_topic(const json::object& body, Counts& counts);
   void tell_wait(const std::string& approval_id, const std::string& outcome);
   void open_fail_open(const std::string& guard);
   void close_fail_open(const std::string& guard);

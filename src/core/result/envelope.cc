@@ -4,6 +4,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/record/shapes.h"
 
 namespace sallyport {
 
@@ -76,24 +77,38 @@ Envelope Envelope::from_upstream(std::string bytes, std::size_t limit) {
   return of(std::move(parsed->value));
 }
 
-json::value Envelope::to_json() const {
-  switch (kind) {
-    case Kind::Value:
-      return {{"kind", "value"}, {"value", value}};
-    case Kind::Stream: {
-      json::object stream{{"chunks", json::array(chunks.begin(), chunks.end())},
-                          {"complete", complete}};
-      if (!complete) stream["reason"] = reason;
-      return {{"kind", "stream"}, {"stream", std::move(stream)}};
-    }
-    case Kind::Error: {
-      json::object error{{"message", message}};
-      if (code) error["code"] = *code;
-      if (!data.is_null()) error["data"] = data;
-      return {{"kind", "error"}, {"error", std::move(error)}};
-    }
+template <class Out>
+void core::write_members(Out& out, const Envelope& envelope) {
+  switch (envelope.kind) {
+    case Envelope::Kind::Value:
+      out.put("kind", "value");
+      out.put("value", envelope.value);
+      break;
+    case Envelope::Kind::Stream:
+      out.put("kind", "stream");
+      out.object("stream", [&] {
+        out.array("chunks", [&] {
+          for (const json::value& chunk : envelope.chunks) out.item(chunk);
+        });
+        out.put("complete", envelope.complete);
+        if (!envelope.complete) out.put("reason", envelope.reason);
+      });
+      break;
+    case Envelope::Kind::Error:
+      out.put("kind", "error");
+      out.object("error", [&] {
+        out.put("message", envelope.message);
+        if (envelope.code) out.put("code", *envelope.code);
+        if (!envelope.data.is_null()) out.put("data", envelope.data);
+      });
+      break;
   }
-  return nullptr;
+}
+template void core::write_members(CanonicalWriter& out, const Envelope& envelope);
+template void core::write_members(ObjectWriter& out, const Envelope& envelope);
+
+json::value Envelope::to_json() const {
+  return core::object_of(*this);
 }
 
 Result<Envelope> Envelope::from_json(const json::value& json) {

@@ -2,6 +2,7 @@
 
 #include "core/record/read_field.h"
 #include "core/record/shape_fields.h"
+#include "core/record/shapes.h"
 #include "sallyport/outcome.h"
 
 namespace sallyport {
@@ -69,28 +70,37 @@ Outcome Outcome::persistence_failed(std::string error, std::optional<ToolResult>
   return {.kind = Kind::PersistenceFailed, .text = std::move(error), .result = std::move(result)};
 }
 
-json::object to_json(const Outcome& outcome) {
-  json::object object{{"kind", to_string(outcome.kind)}};
+template <class Out>
+void core::write_members(Out& out, const Outcome& outcome) {
+  const auto put_result = [&] {
+    if (!outcome.result) return out.put("result", nullptr);
+    out.object("result", [&] { write_members(out, *outcome.result); });
+  };
+  out.put("kind", to_string(outcome.kind));
   switch (outcome.kind) {
     case Outcome::Kind::Blocked:
     case Outcome::Kind::Invalidated:
-      object["reason"] = outcome.text;
+      out.put("reason", outcome.text);
       break;
     case Outcome::Kind::RequiresConfirmation:
-      object["description"] = outcome.text;
-      object["listen_context"] = core::shape_or_null(outcome.listen_context);
+      out.put("description", outcome.text);
+      out.put("listen_context", shape_or_null(outcome.listen_context));
       break;
     case Outcome::Kind::Cached:
     case Outcome::Kind::Replayed:
     case Outcome::Kind::Completed:
-      object["result"] = core::shape_or_null(outcome.result);
+      put_result();
       break;
     case Outcome::Kind::PersistenceFailed:
-      object["result"] = core::shape_or_null(outcome.result);
-      object["error"] = outcome.text;
+      put_result();
+      out.put("error", outcome.text);
       break;
   }
-  return object;
+}
+template void core::write_members(CanonicalWriter& out, const Outcome& outcome);
+
+json::object to_json(const Outcome& outcome) {
+  return core::object_of(outcome);
 }
 
 Result<Outcome> outcome_from_json(const json::value& value, std::string where) {

@@ -10,6 +10,7 @@
 
 #include "base/object_reader.h"
 #include "core/record/read_field.h"
+#include "core/record/shapes.h"
 
 namespace sallyport {
 
@@ -56,11 +57,6 @@ constexpr Word<ApprovalCategory> kApprovalCategories[] = {
     {"Background", ApprovalCategory::Background}, {"Delegation", ApprovalCategory::Delegation},
 };
 
-json::value capability_json(const Capability& capability) {
-  if (capability.kind == Capability::Custom) return {{"Custom", capability.name}};
-  return json::value(word_of(kCapabilities, capability.kind));
-}
-
 Result<Capability> capability_from(const json::value& item, std::string_view name,
                                    const std::string& where) {
   if (item.is_object()) {
@@ -79,19 +75,30 @@ Result<Capability> capability_from(const json::value& item, std::string_view nam
 
 }  // namespace
 
+template <class Out>
+void core::write_members(Out& out, const Preview& preview) {
+  out.put("working_directory", preview.working_directory);
+  out.array("capabilities", [&] {
+    for (const Capability& capability : preview.capabilities) {
+      if (capability.kind == Capability::Custom) {
+        out.object([&] { out.put("Custom", capability.name); });
+      } else {
+        out.item(word_of(kCapabilities, capability.kind));
+      }
+    }
+  });
+  out.put("side_effect_level", word_of(kSideEffectLevels, preview.side_effect_level));
+  out.put("durability", word_of(kDurabilities, preview.durability));
+  out.put("execution_category", word_of(kExecutionCategories, preview.execution_category));
+  out.put("approval_category", word_of(kApprovalCategories, preview.approval_category));
+  out.put("raw_input", preview.raw_input);
+  out.put("structured_input", preview.structured_input);
+}
+template void core::write_members(CanonicalWriter& out, const Preview& preview);
+template void core::write_members(ObjectWriter& out, const Preview& preview);
+
 json::object to_json(const Preview& preview) {
-  json::array capabilities;
-  for (const Capability& capability : preview.capabilities) {
-    capabilities.push_back(capability_json(capability));
-  }
-  return {{"working_directory", preview.working_directory},
-          {"capabilities", std::move(capabilities)},
-          {"side_effect_level", word_of(kSideEffectLevels, preview.side_effect_level)},
-          {"durability", word_of(kDurabilities, preview.durability)},
-          {"execution_category", word_of(kExecutionCategories, preview.execution_category)},
-          {"approval_category", word_of(kApprovalCategories, preview.approval_category)},
-          {"raw_input", preview.raw_input},
-          {"structured_input", preview.structured_input}};
+  return core::object_of(preview);
 }
 
 Result<Preview> preview_from_json(const json::value& value, std::string where) {

@@ -1,6 +1,7 @@
 #include <boost/json.hpp>
 
 #include "core/record/shape_fields.h"
+#include "core/record/shapes.h"
 #include "sallyport/call.h"
 
 namespace sallyport {
@@ -28,13 +29,20 @@ json::object to_json(const Document& document) {
   return object;
 }
 
+template <class Out>
+void core::write_members(Out& out, const ToolResult& result) {
+  out.put("success", result.success);
+  out.put("output", result.output);
+  if (result.artifact) out.object("artifact", [&] { out.put("id", *result.artifact); });
+  out.put("data", result.data);
+  if (!result.documents.empty()) out.put("documents", array_of(result.documents));
+  out.put("duration_ms", result.duration_ms);
+}
+template void core::write_members(CanonicalWriter& out, const ToolResult& result);
+template void core::write_members(ObjectWriter& out, const ToolResult& result);
+
 json::object to_json(const ToolResult& result) {
-  json::object object{{"success", result.success}, {"output", result.output}};
-  if (result.artifact) object["artifact"] = json::object{{"id", *result.artifact}};
-  object["data"] = result.data;
-  if (!result.documents.empty()) object["documents"] = core::array_of(result.documents);
-  object["duration_ms"] = core::or_null(result.duration_ms);
-  return object;
+  return core::object_of(result);
 }
 
 Result<ToolResult> tool_result_from_json(const json::value& value, std::string where) {

@@ -77,12 +77,11 @@ Result<std::string> fresh_question_id(RecordReader& records, std::string_view ki
               fmt::format("`{}` has asked {} times already", trigger_id, kMostQuestions));
 }
 
-void keep_end_of_dispatched(Draft& record) {
-  const auto trigger_id = text_in(record.body, "trigger_id");
-  const auto digest = text_in(record.body, "request_digest");
-  if (!trigger_id || !digest) return;
+void keep_end_of_dispatched(const DispatchedCall& call, Draft& record) {
+  if (call.trigger_id.empty()) return;
   const std::string& call_id = record.subject.call_id;
-  record.changes.push_back(std::make_shared<CountCall>(key_of(*trigger_id, *digest), call_id));
+  record.changes.push_back(
+      std::make_shared<CountCall>(key_of(call.trigger_id, call.request_digest), call_id));
   record.facts.push_back({std::string(kDispatchedEnd), call_id, "", true});
 }
 

@@ -22,9 +22,13 @@ std::string question_id(std::string_view kind, std::string_view trigger_id, std:
 Result<std::string> fresh_question_id(RecordReader& records, std::string_view kind,
                                       std::string_view trigger_id);
 
-// Keeps where a call ended that an event set off; its terminal record says by its body that it is
-// one. Calls that are alike are counted in the order of their ends.
-void keep_end_of_dispatched(Draft& record);
+struct DispatchedCall {
+  std::string trigger_id;  // empty: no event set it off
+  std::string request_digest;
+};
+// Keeps where a call ended that an event set off, with its terminal record. Calls that are alike
+// are counted in the order of their ends.
+void keep_end_of_dispatched(const DispatchedCall& call, Draft& record);
 // The terminal record of the nth such call. Nothing: there was none.
 Result<std::optional<std::uint64_t>> end_of_dispatched(RecordReader& records,
                                                        std::string_view trigger_id,

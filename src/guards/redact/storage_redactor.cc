@@ -12,6 +12,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/json_cursor.h"
 #include "base/json_pointer.h"
 #include "core/plan/command_names.h"
 #include "guards/detect/long_integer.h"
@@ -240,6 +241,81 @@ class Walk {
   const Walk* outer_;
 };
 
+// Reads a text of JSON once and gives up at the first thing that `Walk` might take out or has to see
+// whole: what it passes is clean.
+class CleanText {
+ public:
+  CleanText(const Detectors& detectors, std::string_view text)
+      : detectors_(detectors), cursor_(text) {}
+
+  bool whole(std::string_view name) { return value(name) && cursor_.at_end(); }
+
+ private:
+  bool value(std::string_view name) {
+    if (is_sensitive_name(name) || name == "properties") return false;
+    switch (cursor_.peek()) {
+      case '{':
+        return members();
+      case '[':
+        return items();
+      case '"':
+        return string();
+      case 't':
+        return cursor_.take_word("true");
+      case 'f':
+        return cursor_.take_word("false");
+      case 'n':
+        return cursor_.take_word("null");
+      default:
+        return number();
+    }
+  }
+
+  bool members() {
+    cursor_.take('{');
+    if (cursor_.take('}')) return true;
+    do {
+      std::string scratch;
+      const std::string_view written = cursor_.take_string();
+      if (written.empty()) return false;
+      const std::string_view name = string_in(written, scratch);
+      if (!has_no_match(name) || !cursor_.take(':') || !value(name)) return false;
+    } while (cursor_.take(','));
+    return cursor_.take('}');
+  }
+
+  bool items() {
+    cursor_.take('[');
+    if (cursor_.take(']')) return true;
+    do {
+      if (!value({})) return false;
+    } while (cursor_.take(','));
+    return cursor_.take(']');
+  }
+
+  bool string() {
+    std::string scratch;
+    const std::string_view written = cursor_.take_string();
+    if (written.empty()) return false;
+    const std::string_view text = string_in(written, scratch);
+    const bool may_be_json = text.starts_with('{') || text.starts_with('[');
+    return !may_be_json && has_no_match(text);
+  }
+
+  bool number() {
+    constexpr std::size_t kLongInteger = 9;
+    const std::string_view number = cursor_.take_number();
+    return !number.empty() && number.size() < kLongInteger;
+  }
+
+  bool has_no_match(std::string_view text) const {
+    return detectors_.scan(text, default_detectors()).empty();
+  }
+
+  const Detectors& detectors_;
+  JsonCursor cursor_;
+};
+
 }  // namespace
 
 StorageRedactor::StorageRedactor(std::shared_ptr<const Detectors> detectors)
@@ -250,6 +326,14 @@ std::vector<core::Removal> StorageRedactor::redact(std::string_view name,
   Walk walk(*detectors_, name);
   walk.visit(value, reach_of_member(Reach::Plain, name, value));
   return walk.take_removals();
+}
+
+bool StorageRedactor::is_clean(std::string_view name, std::string_view text) const {
+  try {
+    return CleanText(*detectors_, text).whole(name);
+  } catch (const std::exception&) {
+    return false;  // it is not known to be clean
+  }
 }
 
 bool StorageRedactor::redact_identifier(std::string& text) const {

@@ -32,6 +32,7 @@ class StorageRedactor final : public core::Redactor {
   explicit StorageRedactor(std::shared_ptr<const Detectors> detectors);
 
   std::vector<core::Removal> redact(std::string_view name, json::value& value) const override;
+  bool is_clean(std::string_view name, std::string_view text) const override;
   bool redact_identifier(std::string& text) const override;
 
  private:

@@ -7,11 +7,9 @@
 #include <cmath>
 
 #include "base/encoding.h"
-#include "base/exact_numbers.h"
-#include "base/json_pointer.h"
 #include "base/try.h"
 #include "core/event/topic_name.h"
-#include "ledger/entry/sealed_names.h"
+#include "ledger/entry/sealer.h"
 #include "ledger/entry/trust_link.h"
 
 namespace sallyport::ledger {
@@ -22,164 +20,8 @@ std::unexpected<Error> refused(std::string message, std::string where = {}) {
   return fail(ErrorCode::InvalidInput, std::move(message), std::move(where));
 }
 
-// Leaves room for the receipt around a body within the 128 of LE-8.
-constexpr std::size_t kMaxDepth = 120;
 constexpr std::size_t kMaxContentBytes = std::size_t{1} << 30;
-
-// `credential` of a model_audit says whose key was used, and is none.
-bool is_identifier(std::string_view name) {
-  constexpr std::string_view kNames[] = {"call_id",   "session_id", "agent_id", "server",
-                                         "tool_name", "trace_id",   "run_id",   "credential"};
-  return std::ranges::find(kNames, name) != std::end(kNames);
-}
-
-// True when it was changed. What cannot be read is not stored either.
-bool without_secrets(const core::Redactor& redactor, std::string& text) {
-  try {
-    return redactor.redact_identifier(text);
-  } catch (const std::exception&) {
-    text = "[REDACTED:unreadable]";
-    return true;
-  }
-}
-
-// Redacts and seals one body, in place.
-class Sealer {
- public:
-  Sealer(const SealedDraft::Parts& parts, std::vector<core::ExactContent> exact)
-      : parts_(parts), exact_(std::move(exact)) {}
-
-  void walk(json::object& body) {
-    std::string path;
-    members(body, path);
-  }
-
-  // Exact content that met no sealed field: what should be withheld would be stored as it stands.
-  const core::ExactContent* misplaced() const {
-    for (const core::ExactContent& content : exact_) {
-      const auto is_for = [path = "/body" + content.path](const Opening& opening) {
-        return opening.path == path;
-      };
-      if (std::ranges::none_of(openings, is_for)) return &content;
-    }
-    return nullptr;
-  }
-
-  std::vector<Opening> openings;
-  json::array redactions;
-
- private:
-  void members(json::object& object, std::string& path) {
-    const std::size_t length = path.size();
-    for (json::key_value_pair& member : object) {
-      append_step(path, member.key());
-      if (!is_sealed_name(member.key())) {
-        walk(member.value(), member.key(), path);
-      } else if (!member.value().is_null()) {
-        seal(member.value(), member.key(), path);
-      }
-      path.resize(length);
-    }
-  }
-
-  void walk(json::value& value, std::string_view name, std::string& path) {
-    const std::size_t length = path.size();
-    if (json::object* const object = value.if_object()) {
-      members(*object, path);
-    } else if (json::array* const array = value.if_array()) {
-      for (std::size_t i = 0; i < array->size(); ++i) {
-        path += '/' + std::to_string(i);
-        walk((*array)[i], {}, path);
-        path.resize(length);
-      }
-    } else if (value.is_string() && is_identifier(name)) {
-      redact_identifier(value, path);
-    } else if (value.is_string() || value.is_number()) {
-      redact(value, name, path, nullptr);
-    }
-  }
-
-  // True when something was taken out. `original` is what the value stood for, should the redactor
-  // leave it half changed; a scalar it leaves whole.
-  bool redact(json::value& value, std::string_view name, const std::string& path,
-              const std::string* original) {
-    std::vector<core::Removal> removals;
-    try {
-      removals = parts_.redactor.redact(name, value);
-    } catch (const std::exception&) {
-      removals = {{"", "unreadable", original ? *original : canonical_json(value), "redactor", 0}};
-      removals.back().of = removals.back().removed.size();
-      value = "[REDACTED:unreadable]";
-    }
-    if (removals.empty()) return false;
-    for (const core::Removal& removal : removals) {
-      redactions.push_back(core::listed(removal, path, parts_.digest));
-    }
-    return true;
-  }
-
-  std::string detector_of(json::value identifier) const {
-    try {
-      for (const core::Removal& removal : parts_.redactor.redact({}, identifier)) {
-        if (removal.category == "secret" && !removal.detector.empty()) return removal.detector;
-      }
-    } catch (const std::exception&) {
-      return "redactor";
-    }
-    return "identifier";
-  }
-
-  // Like the entry's own member of that name: where the two differ a receipt fails at `meaning`.
-  void redact_identifier(json::value& value, const std::string& path) {
-    std::string text(value.get_string());
-    if (!without_secrets(parts_.redactor, text)) return;
-    core::Removal removal{.category = "secret",
-                          .removed = std::string(value.get_string()),
-                          .detector = detector_of(value)};
-    // The digest is that of the whole name, whatever part of it went.
-    if (text.starts_with("[REDACTED:") && text.find(']') == text.size() - 1) {
-      removal.at = 0;
-      removal.of = removal.removed.size();
-    }
-    redactions.push_back(core::listed(removal, path, parts_.digest));
-    value = text;
-  }
-
-  void seal(json::value& value, std::string_view name, const std::string& path) {
-    Opening opening{.path = "/body" + path};
-    parts_.entropy.fill(opening.salt);
-    const core::ExactContent* const exact = exact_content(path);
-    const bool withheld = exact != nullptr && exact->withheld;
-    // Not canonical where RFC 8785 would round a whole number beyond 2^53, and say another (LE-10).
-    const bool strict = numbers_are_exact(value);
-    std::string bytes = strict ? canonical_json(value) : json::serialize(value);
-    const bool kept = exact != nullptr && exact->unredacted;
-    const bool redacted = !withheld && !kept && redact(value, name, path, &bytes);
-    if (exact != nullptr && (!redacted || exact->withheld_if_redacted)) {
-      if (withheld || redacted) opening.state = OpeningState::Withheld;
-      opening.form = exact->raw ? Form::Raw : Form::Json;
-      opening.value = exact->bytes;
-    } else {
-      opening.form = strict ? Form::Json : Form::Raw;
-      if (redacted) bytes = strict ? canonical_json(value) : json::serialize(value);
-      opening.value = std::move(bytes);
-    }
-    const std::string digest = seal_digest(opening.form, opening.salt, opening.value);
-    if (opening.state == OpeningState::Withheld) opening.value.clear();
-    value = json::object{{"$sealed", digest}};
-    openings.push_back(std::move(opening));
-  }
-
-  const core::ExactContent* exact_content(const std::string& path) const {
-    for (const core::ExactContent& content : exact_) {
-      if (content.path == path) return &content;
-    }
-    return nullptr;
-  }
-
-  const SealedDraft::Parts& parts_;
-  std::vector<core::ExactContent> exact_;
-};
+constexpr std::size_t kMaxContentDepth = 120;
 
 // Writes members that apply, in canonical order as long as the caller does.
 class Members {
@@ -206,15 +48,12 @@ class Members {
   bool follows_;  // something stands before what is written here
 };
 
-Result<void> check_draft(const core::Draft& draft, const json::value& body) {
-  if (Result<void> ok = check_json(body, kMaxDepth); !ok) {
-    return refused("body: " + ok.error().message);
-  }
+Result<void> check_draft(const core::Draft& draft) {
   for (const core::ExactContent& exact : draft.exact) {
-    if (exact.raw || exact.withheld) continue;
+    if (!exact.bytes || exact.raw || exact.withheld) continue;
     const Result<json::value> value =
-        parse_own_json(exact.bytes, {.bytes = kMaxContentBytes, .depth = kMaxDepth});
-    if (!value || canonical_json(*value) != exact.bytes) {
+        parse_own_json(*exact.bytes, {.bytes = kMaxContentBytes, .depth = kMaxContentDepth});
+    if (!value || canonical_json(*value) != *exact.bytes) {
       return refused("exact content is neither canonical JSON nor raw", exact.path);
     }
   }
@@ -293,29 +132,30 @@ void take_longest_place(json::object& record) {
 }  // namespace
 
 Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const Parts& parts) {
-  json::value body = std::move(draft.body);
-  SALLYPORT_CHECK_OK(check_draft(draft, body));
-  Sealer sealer(parts, std::move(draft.exact));
-  sealer.redactions = std::move(draft.redactions);
-  sealer.walk(body.get_object());
-  if (const core::ExactContent* const exact = sealer.misplaced()) {
-    return refused("exact content is for sealed fields only", exact->path);
-  }
-  if (!numbers_are_exact(body)) return refused("a number of the body is beyond 2^53-1");
-
+  SALLYPORT_CHECK_OK(check_draft(draft));
   SealedDraft sealed;
   sealed.id_ = id;
   sealed.view_ = view_of(draft, id, parts);
   sealed.facts_ = std::move(draft.facts);
   sealed.changes_ = std::move(draft.changes);
+
+  const std::string body = std::move(draft.body).text();
+  const Sealer::Parts means{parts.redactor, parts.digest, parts.entropy};
+  Sealer sealer(means, draft.exact, body);
+  sealer.redactions = std::move(draft.redactions);
+  std::string linked;  // a trust record has its place in the chain later
+  const bool is_link = draft.kind == core::Kind::Trust;
+  if (!is_link) sealed.begin(body.size());
+  SALLYPORT_CHECK_OK(sealer.append_to(is_link ? linked : sealed.before_time_));
   sealed.packed_openings_ = pack_openings(sealer.openings);
   shorten(sealer.redactions, parts);
-  if (draft.kind == core::Kind::Trust) {
-    sealed.link_ = Link{std::move(body.get_object()), std::move(sealer.redactions)};
+  if (is_link) {
+    SALLYPORT_TRY(json::value record, parse_own_json(linked));
+    sealed.link_ = Link{std::move(record.get_object()), std::move(sealer.redactions)};
     take_longest_place(sealed.link_->body);
-    sealed.render(canonical_text(sealed.link_->body), sealed.link_->redactions);
+    sealed.render_link();
   } else {
-    sealed.render(canonical_json(body), sealer.redactions);
+    sealed.finish(sealer.redactions);
   }
 
   constexpr std::size_t kTimeAndNumbers = 27 + 20 + 20 + 2;
@@ -334,20 +174,34 @@ std::string SealedDraft::link(std::uint64_t index,
   record["previous_hash"] = previous_hash ? json::value(*previous_hash) : json::value();
   std::string hash = trust_entry_hash(record);
   record["entry_hash"] = hash;
-  render(canonical_text(record), link_->redactions);
+  render_link();
   return hash;
 }
 
-void SealedDraft::render(std::string_view body, const json::array& redactions) {
-  after_sequence_.clear();
-  after_topic_.clear();
+void SealedDraft::render_link() {
+  const std::string body = canonical_text(link_->body);
+  begin(body.size());
+  before_time_ += body;
+  finish(link_->redactions);
+}
+
+// Everything up to the body.
+void SealedDraft::begin(std::size_t body_bytes) {
   constexpr std::size_t kOwnNames = 256;
-  before_time_.reserve(body.size() + view_.agent_id.size() + view_.call_id.size() +
+  before_time_.clear();
+  before_time_.reserve(body_bytes + view_.agent_id.size() + view_.call_id.size() +
                        view_.policy_hash.size() + kOwnNames);
   before_time_ = "{";
   Members head(before_time_);
   head.text("agent_id", view_.agent_id);
-  head.raw("body", body);
+  head.raw("body", "");
+}
+
+// Everything behind the body.
+void SealedDraft::finish(const json::array& redactions) {
+  after_sequence_.clear();
+  after_topic_.clear();
+  Members head(before_time_);
   head.text("call_id", view_.call_id);
   head.text("id", view_.id);
   head.text("instance_id", view_.instance_id);

@@ -70,7 +70,9 @@ class SealedDraft {
 
  private:
   SealedDraft() = default;
-  void render(std::string_view body, const json::array& redactions);
+  void begin(std::size_t body_bytes);
+  void finish(const json::array& redactions);
+  void render_link();
 
   Uuid id_{};
   EntryView view_;

@@ -56,8 +56,9 @@ Result<TrustHead> trust_head(ReadView& view) {
 
 bool is_trust_control(const core::Draft& draft) {
   if (draft.kind != core::Kind::Trust) return false;
-  const auto action = text_in(draft.body, "action");
-  const json::object* const metadata = object_in(draft.body, "metadata");
+  const json::object body = draft.body.members();
+  const auto action = text_in(body, "action");
+  const json::object* const metadata = object_in(body, "metadata");
   return (action && (*action == "trust.promote" || *action == "trust.demote")) ||
          (metadata != nullptr && metadata->contains("control"));
 }

@@ -391,7 +391,7 @@ TEST(AuditOutcomeTest, TheRecordHoldsWhatWasReleasedAndNotWhatCame) {
     EXPECT_EQ(text_at(record, "/outcome").find("raw key"), std::string::npos);
     EXPECT_EQ(text_at(record, "/effect_state"), "done");
     for (const Draft& event : governed.recorder.of(Kind::Event)) {
-      EXPECT_EQ(canonical_json(event.body).find("raw key"), std::string::npos);
+      EXPECT_EQ(canonical_json(event.body.members()).find("raw key"), std::string::npos);
     }
   }
 }

@@ -50,7 +50,7 @@ TEST_F(EmitterTest, EachEventIsExactlyOneRowWithItselfAsPayload) {
     const Draft& row = recorder.written.back();
     EXPECT_EQ(row.kind, Kind::Event);
     EXPECT_EQ(row.body.at("kind"), json::value(event_type(*event)));
-    EXPECT_EQ(canonical_json(row.body), sample.text);
+    EXPECT_EQ(canonical_json(row.body.members()), sample.text);
     EXPECT_EQ(row.subject, subject);
   }
   EXPECT_EQ(rows, 22u);
@@ -137,7 +137,7 @@ TEST_F(EmitterTest, AHookThatFailsOnAReportIsRecordedWithTheSequenceOfTheEvent) 
   ASSERT_TRUE(emit(kReports));
   ASSERT_EQ(recorder.written.size(), 4u);
   EXPECT_EQ(recorder.written[3].kind, Kind::HookFailed);
-  EXPECT_EQ(canonical_json(recorder.written[3].body),
+  EXPECT_EQ(canonical_json(recorder.written[3].body.members()),
             R"({"error":"connection refused","event_sequence":2,"event_type":"policy_denied",)"
             R"("hook":"siem","record":"hook_failed"})");
 }

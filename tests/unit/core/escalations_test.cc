@@ -123,7 +123,7 @@ TEST_F(EscalationsTest, SettlingTakesAnItemOffTheQueueAndRecordsWhoAndWhy) {
   ASSERT_TRUE(settle(ids().at(0), true, "known customer"));
   EXPECT_TRUE(waiting().empty());
   ASSERT_EQ(governed.recorder.written.size(), before + 1);
-  EXPECT_EQ(canonical_json(governed.recorder.written.back().body),
+  EXPECT_EQ(canonical_json(governed.recorder.written.back().body.members()),
             R"({"reason":"known customer","record":"approval_decision","request_id":")" +
                 ids().at(0) + R"(","reviewer":"user:ada","state":"accepted"})");
   EXPECT_EQ(governed.recorder.written[before - 1].body, released);

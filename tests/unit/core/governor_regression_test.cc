@@ -78,7 +78,7 @@ TEST(RegressionTest, AnEscalationBeforeTheCallIsNeverEmptyAndItsIdStandsInTheRec
   ASSERT_TRUE(governed.call(Governed::read_file()));
   const EscalationItem item = governed.governor().escalations().waiting()->at(0);
   EXPECT_EQ(item.message, "escalated by night");
-  EXPECT_NE(canonical_json(governed.recorder.records().back().body).find(item.id),
+  EXPECT_NE(canonical_json(governed.recorder.records().back().body.members()).find(item.id),
             std::string::npos);
 }
 
@@ -160,7 +160,7 @@ TEST(RegressionTest, WhateverTextAGuardGivesTheRecordCanHoldIt) {
       }
       ASSERT_TRUE(governed.call(Governed::read_file(), Caller{.holds = false}));
       for (const Draft& draft : governed.recorder.written) {
-        EXPECT_TRUE(check_json(json::value(draft.body)));
+        EXPECT_TRUE(check_json(json::value(draft.body.members())));
       }
     }
   }

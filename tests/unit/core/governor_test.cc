@@ -25,7 +25,7 @@ std::shared_ptr<FunctionGuard> guard(std::string name, FunctionGuard::Judge judg
 
 std::string text(const Draft& draft, const char* pointer) {
   boost::system::error_code ignored;
-  const json::value body = draft.body;
+  const json::value body = draft.body.members();
   const json::value* const found = body.find_pointer(pointer, ignored);
   return found == nullptr     ? "(absent)"
          : found->is_string() ? std::string(found->get_string())
@@ -117,7 +117,7 @@ TEST(GovernorTest, AGuardThatMayFailOpenBracketsTheStretchInTheRecord) {
   ASSERT_TRUE(governed.call(call)->result.success);
   std::vector<std::string> controls;
   for (const Draft& draft : governed.recorder.written) {
-    if (draft.kind == Kind::Control) controls.push_back(canonical_json(draft.body));
+    if (draft.kind == Kind::Control) controls.push_back(canonical_json(draft.body.members()));
   }
   ASSERT_EQ(controls.size(), 2u);
   EXPECT_EQ(controls[0], R"({"cause":"error","control":"fail_open_started","guard":"remote"})");
@@ -146,7 +146,7 @@ TEST(GovernorTest, ARehearsalTakesNoPartInAnIntervalOfFailingOpen) {
   ASSERT_TRUE(governed.call(call)->result.success);
   std::vector<std::string> controls;
   for (const Draft& draft : governed.recorder.written) {
-    if (draft.kind == Kind::Control) controls.push_back(canonical_json(draft.body));
+    if (draft.kind == Kind::Control) controls.push_back(canonical_json(draft.body.members()));
   }
   EXPECT_EQ(controls,
             (std::vector<std::string>{

@@ -185,7 +185,7 @@ TEST_F(HookRegistryTest, AFailureOnAReportChangesNothingAndIsRecorded) {
   Names failed;
   for (const Draft& draft : governed.recorder.of(Kind::HookFailed)) {
     EXPECT_EQ(draft.subject.call_id, answer->call_id);
-    failed.push_back(canonical_json(draft.body));
+    failed.push_back(canonical_json(draft.body.members()));
   }
   ASSERT_EQ(failed.size(), 2u);
   EXPECT_EQ(failed[0], R"({"error":"connection refused","event_sequence":null,)"
@@ -213,7 +213,7 @@ TEST_F(HookRegistryTest, AHookHearsTheEventsOfACallInTheOrderOfTheLedger) {
   ASSERT_TRUE(governed.call(Governed::read_file()));
   Names rows;
   for (const Draft& draft : governed.recorder.of(Kind::Event)) {
-    rows.push_back(canonical_json(draft.body));
+    rows.push_back(canonical_json(draft.body.members()));
   }
   EXPECT_EQ(heard, rows);
 }

@@ -253,7 +253,7 @@ TEST(PersistenceFailedTest, ARecordThatFitsNoEntryIsSaidWithoutWhatDoesNotFit) {
     EXPECT_EQ(records[0].outcome, "persistence_failed");
     EXPECT_EQ(text_at(records[0], "/outcome/result/output"), "(absent)");
     EXPECT_EQ(text_at(records[0], "/requested_input/path") == "/tmp/x", one.content)
-        << json::serialize(records[0].body);
+        << json::serialize(records[0].body.members());
   }
 }
 

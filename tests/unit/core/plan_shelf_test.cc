@@ -29,7 +29,7 @@ TEST(PlanShelfTest, ALoadedPlanIsRecordedWithTheHashBeforeItAndThenInForce) {
   ASSERT_TRUE(run_now(shelf.load(second, {"b.yaml", "uid:dana"})));
   EXPECT_EQ(shelf.current(), second);
   ASSERT_EQ(recorder.written.size(), 2u);
-  EXPECT_EQ(canonical_json(recorder.written[0].body),
+  EXPECT_EQ(canonical_json(recorder.written[0].body.members()),
             R"({"control":"policy_loaded","generation":0,"hash":")" + first->hash() +
                 R"(","hash_before":"sha256:before","source":"a.yaml","who":"uid:dana"})");
   EXPECT_EQ(recorder.written[1].body.at("hash_before"), json::value(first->hash()));

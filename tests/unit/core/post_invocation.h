@@ -44,9 +44,11 @@ class PostInvocation : public testing::Test {
   }
   Draft record() const { return governed.recorder.records().back(); }
   json::object post() const { return record().body.at("post_invocation").as_object(); }
+  // The bytes that the record commits to at `path`.
   std::string exact(std::string_view path) const {
-    for (const ExactContent& content : record().exact) {
-      if (content.path == path) return content.bytes;
+    const Draft draft = record();
+    for (const ExactContent& content : draft.exact) {
+      if (content.path == path) return content.bytes.value_or(test::text_at(draft, path));
     }
     return "(absent)";
   }

@@ -197,7 +197,7 @@ TEST_F(RecordRegressionTest, ARuleOfARunningToolIsToldBetweenItsStartAndItsFinis
             (Names{"tool_authorization_started", "tool_authorization_finished(allow)",
                    "tool_execution_started", "authorization_denied", "tool_execution_finished"}));
   const std::vector<Draft> events = governed.recorder.of(Kind::Event);
-  EXPECT_EQ(canonical_json(events.at(3).body),
+  EXPECT_EQ(canonical_json(events.at(3).body.members()),
             R"({"action":"read_file","agent_id":"agent:a",)"
             R"("detail":"`/etc/shadow` is outside the workspace","kind":"authorization_denied"})");
   EXPECT_EQ(text_at(events.at(4), "/is_error"), "true");

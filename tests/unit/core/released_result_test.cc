@@ -111,7 +111,7 @@ TEST_F(ReleasedResultTest, AFailureIsRecordedLikeAnyOtherCallAndItsTextStaysInsi
   EXPECT_EQ(answer.result.output, "Result withheld by broken: guard broken failed: exception");
   EXPECT_EQ(canonical_json(post().at("failure")), R"({"class":"exception","guard":"broken"})");
   for (const Draft& draft : governed.recorder.written) {
-    EXPECT_EQ(canonical_json(draft.body).find("secret detail"), std::string::npos);
+    EXPECT_EQ(canonical_json(draft.body.members()).find("secret detail"), std::string::npos);
   }
   EXPECT_GT(answer.sequence, 0u);
 }
@@ -130,7 +130,7 @@ TEST_F(ReleasedResultTest, AHookThatMayFailOpenBracketsTheStretchInTheRecord) {
   EXPECT_TRUE(call().result.success);
   Texts controls;
   for (const Draft& draft : governed.recorder.of(Kind::Control)) {
-    controls.push_back(canonical_json(draft.body));
+    controls.push_back(canonical_json(draft.body.members()));
   }
   EXPECT_EQ(controls,
             (Texts{R"({"cause":"exception","control":"fail_open_started","guard":"remote"})",
@@ -153,10 +153,10 @@ TEST_F(ReleasedResultTest, RemovedBytesStandNowhereButUnderTheCommitmentToTheOri
     EXPECT_EQ(answer->result.output.find("hunter2"), std::string::npos);
     ASSERT_TRUE(withheld("/post_invocation/original"));
     for (Draft draft : governed.recorder.written) {
-      if (json::value* const post = draft.body.if_contains("post_invocation")) {
+      if (json::value* const post = draft.body.open().if_contains("post_invocation")) {
         EXPECT_EQ(post->as_object().erase("original"), 1u);
       }
-      EXPECT_EQ(canonical_json(draft.body).find("hunter2"), std::string::npos);
+      EXPECT_EQ(canonical_json(draft.body.members()).find("hunter2"), std::string::npos);
     }
   }
 }

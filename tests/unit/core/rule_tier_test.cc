@@ -56,7 +56,7 @@ TEST(RuleTierTest, AnExpiredRuleIsToldOnceAndNotByARehearsal) {
   const auto told = [&] {
     std::size_t count = 0;
     for (const Draft& draft : governed.recorder.of(Kind::Topic)) {
-      count += canonical_json(draft.body).contains("old") ? 1 : 0;
+      count += canonical_json(draft.body.members()).contains("old") ? 1 : 0;
     }
     return count;
   };

@@ -81,7 +81,7 @@ TEST_F(GrantGuardTest, EveryRecordNamesTheMatchedGrantAndNoneHoldsTheSignature) 
   governed.plan.durability(core::IntentDurability::Strict);
   EXPECT_EQ(outcome(token), "completed");
   for (const core::Draft& draft : governed.recorder.written) {
-    const std::string text = json::serialize(draft.body);
+    const std::string text = json::serialize(draft.body.members());
     EXPECT_EQ(text.find(token.at("signature").as_string()), std::string::npos);
     if (draft.kind != core::Kind::Intent && draft.kind != core::Kind::ToolAudit) continue;
     EXPECT_EQ(text_at(draft, "/matched_grant_index"), "2");

@@ -3,8 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
+#include <boost/json.hpp>
+#include <functional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,8 +32,10 @@ struct Redacted {
 
 Redacted redact(std::string_view input, std::string_view name = "body") {
   json::value value = parse_json(input).value().value;
+  const bool clean = redactor().is_clean(name, canonical_json(value));
   Redacted result;
   result.removals = redactor().redact(name, value);
+  EXPECT_TRUE(!clean || result.removals.empty()) << input << " is called clean";
   result.text = json::serialize(value);
   json::value again = value;
   EXPECT_THAT(redactor().redact(name, again), IsEmpty()) << result.text;
@@ -272,6 +275,59 @@ TEST(StorageRedactorTest, AnIdentifierLosesSecretsAndNothingElse) {
     EXPECT_TRUE(redactor().redact_identifier(secret));
     EXPECT_EQ(secret.find(kAwsId), std::string::npos);
   }
+}
+
+TEST(StorageRedactorTest, PlainContentIsKnownToBeCleanFromItsText) {
+  for (const char* const text :
+       {R"("a plain text")",
+        R"({"path":"/srv/data/report.txt","offset":12,"deep":[true,null,{"x":"y"}]})",
+        R"("two lines\nand a \"quote\"")", "12345678", "{}", "[]", R"("")"}) {
+    EXPECT_TRUE(redactor().is_clean("input", text)) << text;
+  }
+}
+
+// LE-55: what the look at the text passes, the redactor would not have touched.
+TEST(StorageRedactorTest, WhatIsCalledCleanHasNothingToTakeOut) {
+  std::mt19937 random(11);  // NOLINT(cert-msc51-cpp)
+  const std::vector<std::string> words = {"report",   "a\"b",
+                                          "x\ny",     "{\"password\":\"hunter2\"}",
+                                          kAwsId,     "jane@example.com",
+                                          "10.0.0.1", "service_account",
+                                          "[1,2]"};
+  const std::vector<std::string> names = {"path",        "password",    "apiKey",
+                                          "properties",  "type",        kAwsId,
+                                          "private_key", "token_count", "n"};
+  const auto one_of = [&](const auto& list) { return list[random() % list.size()]; };
+  const std::function<json::value(int)> made = [&](int depth) -> json::value {
+    switch (random() % (depth == 0 ? 3 : 5)) {
+      case 0:
+        return json::value(one_of(words));
+      case 1:
+        return json::value(random() % 3 == 0 ? std::uint64_t{4111111111111111} : random() % 1000);
+      case 2:
+        return random() % 2 == 0 ? json::value(nullptr) : json::value(true);
+      case 3: {
+        json::array list;
+        for (std::size_t i = random() % 3; i > 0; --i) list.push_back(made(depth - 1));
+        return list;
+      }
+      default: {
+        json::object object;
+        for (std::size_t i = random() % 4; i > 0; --i) object[one_of(names)] = made(depth - 1);
+        return object;
+      }
+    }
+  };
+  int clean = 0;
+  for (int round = 0; round < 3000; ++round) {
+    json::value value = made(3);
+    const std::string name = one_of(names);
+    const std::string text = canonical_json(value);
+    if (!redactor().is_clean(name, text)) continue;
+    ++clean;
+    EXPECT_THAT(redactor().redact(name, value), IsEmpty()) << name << ": " << text;
+  }
+  EXPECT_GT(clean, 100);
 }
 
 }  // namespace

@@ -1,0 +1,49 @@
+// Reads JSON text without building values.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace sallyport {
+
+// A place in a text. Each `take_` function moves behind what stands there, or says that it is not
+// there. Together they accept the grammar of RFC 8259 without blanks; they do not look at UTF-8.
+class JsonCursor {
+ public:
+  explicit JsonCursor(std::string_view text) : text_(text) {}
+
+  std::size_t at() const { return at_; }
+  bool at_end() const { return at_ == text_.size(); }
+  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+
+  bool take(char c) {
+    if (peek() != c) return false;
+    ++at_;
+    return true;
+  }
+  bool take_word(std::string_view word);
+  // With its quotes, as it is written. Empty: none stands here.
+  std::string_view take_string();
+  std::string_view take_number();
+  // Empty: no value stands here, or one that is nested deeper. `exact`, where given, becomes false
+  // when a number is more than 2^53-1 from zero.
+  std::string_view take_value(std::size_t depth, bool* exact = nullptr);
+
+ private:
+  bool skip_value(std::size_t depth, bool* exact);
+  bool skip_object(std::size_t depth, bool* exact);
+  bool skip_array(std::size_t depth, bool* exact);
+  bool skip_digits();
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+// True when the number is at most 2^53-1 from zero.
+bool is_exact_number(std::string_view number);
+
+// What the string says. `written` has its quotes; `scratch` holds the result where it has escapes.
+std::string_view string_in(std::string_view written, std::string& scratch);
+
+}  // namespace sallyport

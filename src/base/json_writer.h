@@ -1,0 +1,181 @@
+// Writers of JSON objects. A shape says its members once, to either of them:
+//
+//   template <class Out>
+//   void write_members(Out& out, const Provenance& provenance) {
+//     out.put("provider", provenance.provider);
+//     out.put("model", provenance.model);
+//   }
+//
+//   CanonicalWriter text;                                  // canonical bytes, for the ledger
+//   text.object([&] { write_members(text, provenance); });
+//   ObjectWriter members;                                  // a JSON value, for everything else
+//   write_members(members, provenance);
+//
+// Neither is safe for use from several threads.
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "sallyport/json.h"
+
+namespace sallyport {
+
+// Writes one JSON text. Members of an object may come in any order and end up in that of RFC 8785;
+// those that come in that order cost the least. A whole number beyond 2^53 is written with all its
+// digits, which RFC 8785 would round; a number that is not finite is written as no JSON at all, so
+// that every reader refuses the text.
+class CanonicalWriter {
+ public:
+  CanonicalWriter() { out_.reserve(kCommonText); }
+
+  // The names that `members` puts must outlive this call.
+  template <class Members>
+  void object(Members&& members) {
+    const Level outer = begin_object();
+    std::forward<Members>(members)();
+    end_object(outer);
+  }
+  template <class Members>
+  void object(std::string_view name, Members&& members) {
+    put_name(name);
+    object(std::forward<Members>(members));
+  }
+  // `items` calls `item` or `object` for each.
+  template <class Items>
+  void array(Items&& items) {
+    out_ += '[';
+    const bool outer = std::exchange(in_array_, true);
+    std::forward<Items>(items)();
+    in_array_ = outer;
+    out_ += ']';
+  }
+  template <class Items>
+  void array(std::string_view name, Items&& items) {
+    put_name(name);
+    array(std::forward<Items>(items));
+  }
+
+  template <class T>
+  void put(std::string_view name, const T& value) {
+    put_name(name);
+    write(value);
+  }
+  // A value that is canonical JSON already.
+  void put_text(std::string_view name, std::string_view canonical) {
+    put_name(name);
+    out_ += canonical;
+  }
+  template <class T>
+  void item(const T& value) {
+    separate_items();
+    write(value);
+  }
+
+  std::string take() && { return std::move(out_); }
+
+ private:
+  static constexpr std::size_t kCommonText = 1024;  // growing to it costs as much as writing it
+  struct Member {
+    std::string_view name;
+    std::size_t at;
+  };
+  struct Level {
+    std::size_t first;
+    bool sorted;
+    bool in_array;
+  };
+
+  Level begin_object();
+  void end_object(const Level& outer);
+  void sort_members();
+  void put_name(std::string_view name);
+  void separate_items();
+  // Makes room for so many bytes, which the caller writes.
+  char* grow(std::size_t bytes);
+
+  void write(std::string_view text);
+  void write(const std::string& text) { write(std::string_view(text)); }
+  void write(const char* text) { write(std::string_view(text)); }
+  void write(bool truth) { out_ += truth ? "true" : "false"; }
+  void write(std::nullptr_t) { out_ += "null"; }
+  void write(std::uint64_t number);
+  void write(std::int64_t number);
+  void write(int number) { write(std::int64_t{number}); }
+  void write(double number);
+  void write(const json::value& value);
+  void write(const json::array& items);
+  void write(const json::object& members);
+  template <class T>
+  void write(const std::optional<T>& value) {
+    if (value) return write(*value);
+    out_ += "null";
+  }
+
+  std::string out_;
+  boost::container::small_vector<Member, 64> members_;  // of all objects that are open
+  std::size_t first_ = 0;                               // of the innermost one
+  bool sorted_ = true;
+  bool in_array_ = false;
+};
+
+// Builds one JSON object; members stay in the order in which they come.
+class ObjectWriter {
+ public:
+  explicit ObjectWriter(std::size_t members = 0) { object_.reserve(members); }
+
+  template <class Members>
+  void object(std::string_view name, Members&& members) {
+    json::object outer = std::exchange(object_, {});
+    std::forward<Members>(members)();
+    outer.emplace(name, std::exchange(object_, {}));
+    object_ = std::move(outer);
+  }
+  template <class Members>
+  void object(Members&& members) {
+    json::object outer = std::exchange(object_, {});
+    std::forward<Members>(members)();
+    array_.push_back(std::exchange(object_, std::move(outer)));
+  }
+  template <class Items>
+  void array(std::string_view name, Items&& items) {
+    json::array outer = std::exchange(array_, {});
+    std::forward<Items>(items)();
+    object_.emplace(name, std::exchange(array_, std::move(outer)));
+  }
+
+  template <class T>
+  void put(std::string_view name, const T& value) {
+    object_.emplace(name, value_of(value));
+  }
+  template <class T>
+  void item(const T& value) {
+    array_.push_back(value_of(value));
+  }
+
+  json::object take() && { return std::move(object_); }
+
+ private:
+  template <class T>
+  static json::value value_of(const T& value) {
+    return json::value(value);
+  }
+  template <class T>
+  static json::value value_of(const std::optional<T>& value) {
+    return value ? json::value(*value) : json::value();
+  }
+
+  json::object object_;
+  json::array array_;
+};
+
+}  // namespace sallyport
