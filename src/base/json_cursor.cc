@@ -138,7 +138,7 @@ bool is_exact_number(std::string_view number) {
   double value = 0;
   const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), value);
   // What is too small for a double is nearly zero; what is too large is not exact.
-  if (code == std::errc::result_out_of_range) return std::abs(value) < 1;
+  if (code == std::errc::result_out_of_range) return number.contains("e-") || number.contains("E-");
   return code == std::errc() && std::abs(value) <= 9007199254740991.0;
 }
 
