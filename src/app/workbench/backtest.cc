@@ -6,6 +6,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "app/records/opened_entries.h"
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "base/json_members.h"
@@ -53,15 +54,12 @@ Result<LastRecords> places_of(ledger::ReadView& view, ledger::Filter filter, std
   filter.facets[ledger::Facet::Kind] = "tool_audit";
   std::map<std::string, LastRecord> open;
   std::vector<LastRecord> all;
-  SALLYPORT_CHECK_OK(ledger::find_entries(
-      view, filter,
-      [&](const ledger::StoredEntry& stored, const ledger::EntryView&) -> Result<bool> {
-        SALLYPORT_TRY(const json::object entry, ledger::opened_entry(stored));
-        const json::object* const body = object_in(entry, "body");
-        if (body == nullptr) return true;
+  SALLYPORT_CHECK_OK(
+      visit_opened(view, filter, [&](const json::object& entry, const json::object& body) {
         const std::string call = text_or_empty(entry, "call_id");
-        const LastRecord place{stored.sequence, number_in(*body, "as_of").value_or(0)};
-        if (bool_in(*body, "terminal").value_or(false)) {
+        const LastRecord place{number_in(entry, "sequence").value_or(0),
+                               number_in(body, "as_of").value_or(0)};
+        if (bool_in(body, "terminal").value_or(false)) {
           open.erase(call);
           all.push_back(place);
         } else {
