@@ -7,7 +7,6 @@
 
 #include "base/encoding.h"
 #include "base/lower_case.h"
-#include "base/try.h"
 #include "sallyport/json.h"
 
 namespace sallyport::api {

@@ -1,7 +1,5 @@
 #include "api/role.h"
 
-#include <algorithm>
-
 namespace sallyport::api {
 
 namespace {

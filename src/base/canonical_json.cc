@@ -8,7 +8,6 @@
 #include <cstring>
 #include <vector>
 
-#include "base/try.h"
 #include "sallyport/json.h"
 
 namespace sallyport {

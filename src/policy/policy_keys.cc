@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <memory>
 
 #include "base/try.h"
 #include "effects/profiles.h"

@@ -1,7 +1,5 @@
 #include "proxy/exchange.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>

@@ -5,7 +5,6 @@
 
 #include "base/encoding.h"
 #include "base/running_digest.h"
-#include "base/try.h"
 #include "llm/wire_json.h"
 #include "net/content_decoder.h"
 #include "net/sse_parser.h"

@@ -8,7 +8,6 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
 
-#include "base/lower_case.h"
 #include "base/try.h"
 #include "llm/wire_json.h"
 #include "proxy/exchange.h"

@@ -7,7 +7,6 @@
 #include <charconv>
 
 #include "base/json_members.h"
-#include "base/try.h"
 #include "llm/wire_json.h"
 #include "net/content_decoder.h"
 #include "proxy/exchange.h"

@@ -8,7 +8,6 @@
 #include "agent/tool/tool_families.h"
 #include "agent/tool/tool_output.h"
 #include "agent/tool/tool_schema.h"
-#include "base/cut_text.h"
 #include "base/json_members.h"
 #include "base/on_pool.h"
 #include "base/try.h"

@@ -11,6 +11,7 @@
 #include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
+#include "ledger/read/look_at.h"
 #include "ledger/write/opening_check.h"
 
 namespace sallyport::app {
@@ -98,11 +99,10 @@ class Backtesting {
   }
 
   Result<Backtest> run() {
-    LastRecords places;
-    SALLYPORT_CHECK_OK(scene_.store->read([&](ledger::ReadView& view) -> Result<void> {
-      SALLYPORT_TRY(places, places_of(view, terms_.filter, terms_.most));
-      return {};
-    }));
+    SALLYPORT_TRY(const LastRecords places,
+                  ledger::look_at(*scene_.store, [&](ledger::ReadView& view) {
+                    return places_of(view, terms_.filter, terms_.most);
+                  }));
     test_.older = places.older;
     for (const LastRecord& place : places.newest) SALLYPORT_CHECK_OK(take(place.sequence));
     std::ranges::sort(changed_, {}, &Compared::sequence);
@@ -119,14 +119,12 @@ class Backtesting {
 
  private:
   Result<std::optional<json::object>> entry_at(std::uint64_t sequence) {
-    std::optional<json::object> entry;
-    SALLYPORT_CHECK_OK(scene_.store->read([&](ledger::ReadView& view) -> Result<void> {
+    using Found = Result<std::optional<json::object>>;
+    return ledger::look_at(*scene_.store, [&](ledger::ReadView& view) -> Found {
       SALLYPORT_TRY(const std::optional<ledger::StoredEntry> stored, view.entry(sequence));
-      if (!stored || !stored->bytes) return {};
-      SALLYPORT_TRY(entry, ledger::opened_entry(*stored));
-      return {};
-    }));
-    return entry;
+      if (!stored || !stored->bytes) return std::nullopt;
+      return ledger::opened_entry(*stored);
+    });
   }
 
   Result<Explained> explained(const AskedCall& asked, std::optional<NamedPolicy> policy) {

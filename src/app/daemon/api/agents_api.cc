@@ -9,7 +9,6 @@
 #include "app/people/tier_change.h"
 #include "app/records/prefix_view.h"
 #include "app/records/trust_records.h"
-#include "base/json_members.h"
 #include "base/try.h"
 #include "base/uuid.h"
 #include "ledger/read/store_reader.h"
