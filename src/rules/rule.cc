@@ -1,27 +1,15 @@
 #include "rules/rule.h"
 
 #include <algorithm>
+#include <array>
 
 namespace sallyport::rules {
 
 std::string_view to_string(Then then) {
-  switch (then) {
-    case Then::Allow:
-      return "allow";
-    case Then::Ask:
-      return "ask";
-    case Then::Deny:
-      return "deny";
-    case Then::Log:
-      return "log";
-    case Then::Withhold:
-      return "withhold";
-    case Then::Redact:
-      return "redact";
-    case Then::Escalate:
-      return "escalate";
-  }
-  return "deny";
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"allow", "ask", "deny", "log", "withhold", "redact", "escalate"});
+  static_assert(kNames.size() == static_cast<std::size_t>(Then::Escalate) + 1);
+  return kNames[static_cast<std::size_t>(then)];
 }
 
 void Asking::narrow(const Asking& other) {

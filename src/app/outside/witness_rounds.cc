@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/encoding.h"
 #include "base/together.h"
@@ -21,17 +22,10 @@ using Kind = WitnessAnswer::Kind;
 constexpr std::chrono::seconds kLongestPause{300};
 
 std::string_view word_of(Kind kind) {
-  switch (kind) {
-    case Kind::Cosigned:
-      return "cosigned";
-    case Kind::Differs:
-      return "conflict";
-    case Kind::Refused:
-      return "refused";
-    case Kind::Failed:
-      return "failed";
-  }
-  return "?";
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"cosigned", "conflict", "refused", "failed"});
+  static_assert(kNames.size() == static_cast<std::size_t>(Kind::Failed) + 1);
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 // One second, then two, four, ... up to five minutes.
