@@ -72,18 +72,11 @@ Result<std::size_t> most_in(const json::object& body) {
 }  // namespace
 
 void BacktestsApi::add_to(api::HttpApi& api) {
-  readers_ = &api.readers();
   api.add({.method = "POST",
            .pattern = "backtests",
            .roles = {Role::Controller},
            .body_bytes = PolicyDesk::kLargestText,
-           .handler = api::Act([this](api::Request request) -> Task<api::Response> {
-             std::function<Result<api::Response>(const api::Readers::Wanted&)> work =
-                 [this, request = std::move(request)](const api::Readers::Wanted&) {
-                   return start(request);
-                 };
-             co_return co_await readers_->run<api::Response>(std::move(work));
-           }),
+           .handler = on_readers(api.readers(), std::bind_front(&BacktestsApi::start, this)),
            .words = {.name = "startBacktest",
                      .summary = "Decides recorded calls again under another policy, as `policy "
                                 "backtest` does; nothing is run or written",

@@ -89,4 +89,12 @@ api::Read on_log(ledger::Ledger& ledger, LookAtLog look) {
   };
 }
 
+api::Act on_readers(api::Readers& readers, LongWork work) {
+  return [&readers, work = std::move(work)](api::Request request) -> Task<api::Response> {
+    std::function<Result<api::Response>(const api::Readers::Wanted&)> run =
+        [work, request = std::move(request)](const api::Readers::Wanted&) { return work(request); };
+    co_return co_await readers.run<api::Response>(std::move(run));
+  };
+}
+
 }  // namespace sallyport::app
