@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/wildcard.h"
+
 namespace sallyport::rules {
 
 std::string_view to_string(Then then) {
@@ -66,7 +68,7 @@ bool tools_meet(const std::string& a, const std::string& b) {
     const std::string_view b_start = std::string_view(b).substr(0, b.find('*'));
     return a_start.starts_with(b_start) || b_start.starts_with(a_start);
   }
-  return a_open ? name_matches(a, b) : name_matches(b, a);
+  return a_open ? fits_wildcard(a, b) : fits_wildcard(b, a);
 }
 
 bool can_meet(const Conditions& a, const Conditions& b) {

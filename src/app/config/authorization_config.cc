@@ -7,7 +7,6 @@
 
 #include "app/config/config_values.h"
 #include "base/try.h"
-#include "net/url.h"
 
 namespace sallyport::app {
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "app/config/config_values.h"
-#include "base/try.h"
-#include "net/url.h"
 
 namespace sallyport::app {
 
