@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/digest.h"
-#include "base/encoding.h"
 #include "oauth/base64url.h"
 
 namespace sallyport::api {

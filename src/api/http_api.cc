@@ -8,7 +8,6 @@
 #include "api/conditions.h"
 #include "api/openapi.h"
 #include "base/cut_text.h"
-#include "base/encoding.h"
 #include "base/lower_case.h"
 #include "base/nearest.h"
 #include "base/try.h"

@@ -2,7 +2,6 @@
 // conventions that all routes share (problems, ETags, rates, keys of repeats, headers).
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 

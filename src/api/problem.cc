@@ -89,44 +89,28 @@ Kind kind_of(ErrorCode code) {
 }  // namespace
 
 std::string_view title_of(unsigned status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 202:
-      return "Accepted";
-    case 204:
-      return "No Content";
-    case 303:
-      return "See Other";
-    case 304:
-      return "Not Modified";
-    case 400:
-      return "Bad Request";
-    case 401:
-      return "Unauthorized";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 409:
-      return "Conflict";
-    case 412:
-      return "Precondition Failed";
-    case 413:
-      return "Content Too Large";
-    case 415:
-      return "Unsupported Media Type";
-    case 422:
-      return "Unprocessable Content";
-    case 429:
-      return "Too Many Requests";
-    case 503:
-      return "Service Unavailable";
-    default:
-      return "Internal Server Error";
-  }
+  static constexpr auto kTitles = std::to_array<std::pair<unsigned, std::string_view>>({
+      {200, "OK"},
+      {202, "Accepted"},
+      {204, "No Content"},
+      {303, "See Other"},
+      {304, "Not Modified"},
+      {400, "Bad Request"},
+      {401, "Unauthorized"},
+      {403, "Forbidden"},
+      {404, "Not Found"},
+      {405, "Method Not Allowed"},
+      {409, "Conflict"},
+      {412, "Precondition Failed"},
+      {413, "Content Too Large"},
+      {415, "Unsupported Media Type"},
+      {422, "Unprocessable Content"},
+      {429, "Too Many Requests"},
+      {503, "Service Unavailable"},
+  });
+  const auto found =
+      std::ranges::find(kTitles, status, &std::pair<unsigned, std::string_view>::first);
+  return found == kTitles.end() ? "Internal Server Error" : found->second;
 }
 
 json::object Problem::to_json() const {

@@ -6,8 +6,6 @@
 #include <charconv>
 
 #include "base/encoding.h"
-#include "base/lower_case.h"
-#include "base/try.h"
 #include "sallyport/json.h"
 
 namespace sallyport::api {
@@ -24,21 +22,8 @@ std::unexpected<Error> malformed(std::string message, std::string_view name) {
 }  // namespace
 
 std::optional<std::string> unescaped(std::string_view text, bool plus_is_blank) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '+' && plus_is_blank) {
-      out += ' ';
-    } else if (text[i] != '%') {
-      out += text[i];
-    } else {
-      const auto byte =
-          i + 2 < text.size() ? from_hex(lower_case(text.substr(i + 1, 2))) : std::nullopt;
-      if (!byte) return std::nullopt;
-      out += *byte;
-      i += 2;
-    }
-  }
-  if (!check_json(json::value(out))) return std::nullopt;
+  std::optional<std::string> out = percent_decoded(text, plus_is_blank);
+  if (out && !check_json(json::value(*out))) return std::nullopt;
   return out;
 }
 

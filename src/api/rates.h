@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <deque>
 #include <map>
-#include <optional>
 #include <string>
 
 #include "base/clock.h"

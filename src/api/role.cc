@@ -1,6 +1,6 @@
 #include "api/role.h"
 
-#include <algorithm>
+#include <array>
 
 namespace sallyport::api {
 
@@ -12,17 +12,10 @@ constexpr Role kRoles[] = {Role::Approver, Role::Auditor, Role::Controller, Role
 }  // namespace
 
 std::string_view to_string(Role role) {
-  switch (role) {
-    case Role::Viewer:
-      return "viewer";
-    case Role::Approver:
-      return "approver";
-    case Role::Auditor:
-      return "auditor";
-    case Role::Controller:
-      return "controller";
-  }
-  return "";
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"viewer", "approver", "auditor", "controller"});
+  static_assert(kNames.size() == static_cast<std::size_t>(Role::Controller) + 1);
+  return kNames[static_cast<std::size_t>(role)];
 }
 
 std::optional<Role> role_from(std::string_view name) {

@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/entropy.h"
-#include "sallyport/result.h"
 
 namespace sallyport::api {
 

@@ -9,6 +9,7 @@
 #include "base/try.h"
 #include "core/record/draft.h"
 #include "ledger/entry/entry.h"
+#include "ledger/read/look_at.h"
 #include "ledger/read/query.h"
 
 namespace sallyport::app {
@@ -74,17 +75,14 @@ Result<json::array> banner(ledger::ReadView& view, const ledger::Health& health)
 }
 
 Result<json::object> health_json(ledger::Ledger& ledger) {
-  json::object body;
-  SALLYPORT_CHECK_OK(ledger.store().read([&](ledger::ReadView& view) -> Result<void> {
+  return ledger::look_at(ledger.store(), [&](ledger::ReadView& view) -> Result<json::object> {
     SALLYPORT_TRY(const std::uint64_t size, view.size());
     SALLYPORT_TRY(json::array wrong, banner(view, ledger.health()));
-    body = {{"ok", wrong.empty()},
-            {"version", version()},
-            {"size", size},
-            {"banner", std::move(wrong)}};
-    return {};
-  }));
-  return body;
+    return json::object{{"ok", wrong.empty()},
+                        {"version", version()},
+                        {"size", size},
+                        {"banner", std::move(wrong)}};
+  });
 }
 
 }  // namespace sallyport::app

@@ -20,4 +20,17 @@ Result<T> run_on(boost::asio::io_context& loop, Task<T> task) {
   return answer;
 }
 
+// The same, on a loop of its own.
+template <class T>
+Result<T> run_alone(Task<T> task) {
+  boost::asio::io_context loop(1);
+  return run_on(loop, std::move(task));
+}
+
+// Work that does not fail.
+template <class T>
+Task<T> as_task(Async<T> work) {
+  co_return co_await std::move(work);
+}
+
 }  // namespace sallyport::app

@@ -5,9 +5,7 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "app/config/config.h"

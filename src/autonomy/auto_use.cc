@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/try.h"
-
 namespace sallyport::autonomy {
 
 namespace {

@@ -1,7 +1,6 @@
 #include "autonomy/effect_table.h"
 
 #include <algorithm>
-#include <array>
 
 namespace sallyport::autonomy {
 

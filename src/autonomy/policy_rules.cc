@@ -134,6 +134,29 @@ json::array to_json(const std::vector<std::string>& names) {
   return array;
 }
 
+// Whether the budget of calls of its own accord is used up; if not, this call spends of it. An
+// error: the ledger does not answer.
+Result<void> weigh_budget(const core::AutonomyQuestion& question, const Budget& budget,
+                          core::RecordReader& records, WallTime now, Weighing& weighing,
+                          core::AutonomyAnswer& answer) {
+  const Call& call = question.call;
+  const auto stored = records.fact(kUseSpace, call.agent_id);
+  if (!stored && is_outage(stored.error())) return std::unexpected(stored.error());
+  const Result<AutoUse> use = stored ? AutoUse::parse(stored->value_or(""))
+                                     : Result<AutoUse>(std::unexpected(stored.error()));
+  const AutoUse::Excess verdict =
+      use ? use->weigh(budget, now) : AutoUse::Excess{.exhausted = true};
+  weighing.budget_exhausted = verdict.exhausted;
+  if (question.steps && use) weighing.budget_about = about_use(*use, budget, now);
+  if (!verdict.exhausted) {
+    answer.spending = std::make_shared<CountDispatch>(call.agent_id, budget, now);
+  }
+  if (!verdict.to_announce.empty()) {
+    answer.events.push_back(exceeded_event(call, budget, verdict.to_announce, now));
+  }
+  return {};
+}
+
 }  // namespace
 
 core::AutonomyAnswer PolicyRules::weigh(const core::AutonomyQuestion& question,
@@ -175,20 +198,8 @@ core::AutonomyAnswer PolicyRules::weigh(const core::AutonomyQuestion& question,
   const bool counted =
       tier.tier == Autonomy::ActAuto && tier.source != Source::Observe && budget != Budget{};
   if (counted) {
-    const auto stored = records.fact(kUseSpace, call.agent_id);
-    if (!stored && is_outage(stored.error())) return tier_unknown(stored.error());
-    const Result<AutoUse> use = stored ? AutoUse::parse(stored->value_or(""))
-                                       : Result<AutoUse>(std::unexpected(stored.error()));
-    const AutoUse::Excess verdict =
-        use ? use->weigh(budget, now) : AutoUse::Excess{.exhausted = true};
-    weighing.budget_exhausted = verdict.exhausted;
-    if (question.steps && use) weighing.budget_about = about_use(*use, budget, now);
-    if (!verdict.exhausted) {
-      answer.spending = std::make_shared<CountDispatch>(call.agent_id, budget, now);
-    }
-    if (!verdict.to_announce.empty()) {
-      answer.events.push_back(exceeded_event(call, budget, verdict.to_announce, now));
-    }
+    const Result<void> known = weigh_budget(question, budget, records, now, weighing, answer);
+    if (!known) return tier_unknown(known.error());
     tier = effective_tier(weighing);
   }
   answer.tier = tier.tier;

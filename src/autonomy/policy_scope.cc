@@ -3,30 +3,14 @@
 #include <boost/json.hpp>
 
 #include "autonomy/policy_rules.h"
+#include "base/wildcard.h"
 
 namespace sallyport::autonomy {
 
 namespace {
 
-// Linear in the text for each part of the pattern: a part is taken where it first occurs.
-bool fits(std::string_view pattern, std::string_view text) {
-  const std::size_t first = pattern.find('*');
-  if (first == std::string_view::npos) return pattern == text;
-  if (!text.starts_with(pattern.substr(0, first))) return false;
-  text.remove_prefix(first);
-  pattern.remove_prefix(first + 1);
-  while (true) {
-    const std::size_t star = pattern.find('*');
-    if (star == std::string_view::npos) return text.ends_with(pattern);
-    const std::size_t at = text.find(pattern.substr(0, star));
-    if (at == std::string_view::npos) return false;
-    text.remove_prefix(at + star);
-    pattern.remove_prefix(star + 1);
-  }
-}
-
 bool takes(const std::string& pattern, const std::string& text) {
-  return pattern.empty() || fits(pattern, text);
+  return pattern.empty() || fits_wildcard(pattern, text);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include <boost/json/object.hpp>
 #include <string>
-#include <vector>
 
 #include "autonomy/autonomy_policy.h"
 #include "sallyport/call.h"

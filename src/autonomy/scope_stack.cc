@@ -6,28 +6,19 @@
 #include <algorithm>
 
 #include "autonomy/tier.h"
+#include "base/smaller_of.h"
 #include "base/try.h"
 
 namespace sallyport::autonomy {
 
-namespace {
-
-// Of two limits the smaller; one that is not there limits nothing.
-std::optional<std::uint64_t> smaller(std::optional<std::uint64_t> a,
-                                     std::optional<std::uint64_t> b) {
-  if (!a || !b) return a ? a : b;
-  return std::min(*a, *b);
-}
-
-}  // namespace
-
 Result<Bounds> Bounds::narrowed(const AutonomyPolicy& inner) const {
-  Bounds narrow{.reviewers = reviewers.empty() ? inner.reviewers : std::vector<std::string>{},
-                .quorum = std::max(quorum, inner.quorum.value_or(1)),
-                .deadline_s = smaller(deadline_s, inner.deadline_s),
-                .use_within_s = smaller(use_within_s, inner.use_within_s),
-                .budget = {.max_per_hour = smaller(budget.max_per_hour, inner.budget.max_per_hour),
-                           .max_per_day = smaller(budget.max_per_day, inner.budget.max_per_day)}};
+  Bounds narrow{
+      .reviewers = reviewers.empty() ? inner.reviewers : std::vector<std::string>{},
+      .quorum = std::max(quorum, inner.quorum.value_or(1)),
+      .deadline_s = smaller_of(deadline_s, inner.deadline_s),
+      .use_within_s = smaller_of(use_within_s, inner.use_within_s),
+      .budget = {.max_per_hour = smaller_of(budget.max_per_hour, inner.budget.max_per_hour),
+                 .max_per_day = smaller_of(budget.max_per_day, inner.budget.max_per_day)}};
   for (const std::string& reviewer : reviewers) {
     const bool kept = inner.reviewers.empty() ||
                       std::ranges::find(inner.reviewers, reviewer) != inner.reviewers.end();

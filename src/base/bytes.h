@@ -1,10 +1,8 @@
 // Views between text, bytes and the unsigned bytes that crypto libraries want.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace sallyport {

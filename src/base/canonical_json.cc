@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/exact_numbers.h"
-#include "base/try.h"
 #include "sallyport/json.h"
 
 namespace sallyport {

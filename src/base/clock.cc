@@ -1,7 +1,5 @@
 #include "base/clock.h"
 
-#include <charconv>
-
 namespace sallyport {
 
 using namespace std::chrono;

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
-#include <string>
 #include <string_view>
 
 #include "base/bytes.h"

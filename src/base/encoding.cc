@@ -57,4 +57,20 @@ std::optional<std::string> from_hex(std::string_view text) {
   return out;
 }
 
+std::optional<std::string> percent_decoded(std::string_view text, bool plus_is_blank) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i] == '+' && plus_is_blank ? ' ' : text[i];
+      continue;
+    }
+    const int high = i + 2 < text.size() ? hex_value(text[i + 1]) : -1;
+    const int low = high < 0 ? -1 : hex_value(text[i + 2]);
+    if (low < 0) return std::nullopt;
+    out += static_cast<char>(high << 4 | low);
+    i += 2;
+  }
+  return out;
+}
+
 }  // namespace sallyport

@@ -25,7 +25,15 @@ constexpr int hex_digit(char c) {
   return -1;
 }
 
+// Of a digit in either case, else -1.
+constexpr int hex_value(char c) {
+  return hex_digit(c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c);
+}
+
 // Lower case only.
 std::optional<std::string> from_hex(std::string_view text);
+
+// `%41` is `A`. Nothing: a `%` has no two digits behind it. `plus_is_blank`: as forms write it.
+std::optional<std::string> percent_decoded(std::string_view text, bool plus_is_blank = false);
 
 }  // namespace sallyport

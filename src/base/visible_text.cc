@@ -58,8 +58,10 @@ std::size_t plain_bytes(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
 }
 
-template <class Escape>
-std::string with_escapes(std::string_view text, const Escape& escape) {
+// Runs of plain bytes as they are, and what `show` makes of each other point; of bytes that are none
+// it has the length 0.
+template <class Show>
+std::string point_by_point(std::string_view text, const Show& show) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
@@ -69,16 +71,23 @@ std::string with_escapes(std::string_view text, const Escape& escape) {
     if (text.empty()) break;
     const Utf8Point next = decode_utf8(text);
     const std::size_t length = std::max<std::size_t>(next.length, 1);
-    if (next.length == 0) {
-      out += fmt::format("\\x{{{:02X}}}", static_cast<unsigned char>(text[0]));
-    } else if (is_hidden(next.point)) {
-      escape(out, next.point);
-    } else {
-      out += text.substr(0, length);
-    }
+    show(out, next, text.substr(0, length));
     text.remove_prefix(length);
   }
   return out;
+}
+
+template <class Escape>
+std::string with_escapes(std::string_view text, const Escape& escape) {
+  return point_by_point(text, [&](std::string& out, const Utf8Point& next, std::string_view bytes) {
+    if (next.length == 0) {
+      out += fmt::format("\\x{{{:02X}}}", static_cast<unsigned char>(bytes[0]));
+    } else if (is_hidden(next.point)) {
+      escape(out, next.point);
+    } else {
+      out += bytes;
+    }
+  });
 }
 
 }  // namespace
@@ -116,22 +125,12 @@ std::string visible_json(std::string_view json) {
 }
 
 std::string with_lookalikes(std::string_view text) {
-  std::string marked;
-  marked.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t plain = plain_bytes(text);
-    marked += text.substr(0, plain);
-    text.remove_prefix(plain);
-    if (text.empty()) break;
-    const Utf8Point next = decode_utf8(text);
-    const std::size_t length = std::max<std::size_t>(next.length, 1);
-    marked += text.substr(0, length);
+  return point_by_point(text, [](std::string& out, const Utf8Point& next, std::string_view bytes) {
+    out += bytes;
     if (looks_like_ascii(next.point) && !is_typographic(next.point)) {
-      marked += fmt::format("\\u{{{:04X}}}", static_cast<std::uint32_t>(next.point));
+      out += fmt::format("\\u{{{:04X}}}", static_cast<std::uint32_t>(next.point));
     }
-    text.remove_prefix(length);
-  }
-  return marked;
+  });
 }
 
 }  // namespace sallyport

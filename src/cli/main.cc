@@ -2,7 +2,6 @@
 #include <mimalloc.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <boost/system/system_error.hpp>
 #include <cerrno>
 #include <csignal>

@@ -1,6 +1,5 @@
 #include "cli/run.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 
 #include "base/bytes.h"
 #include "base/lower_case.h"
@@ -23,21 +23,11 @@ constexpr std::string_view kContentSecurityPolicy =
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types sallyport";
 
 std::string_view text_of(ContentType type) {
-  switch (type) {
-    case ContentType::Script:
-      return "text/javascript; charset=utf-8";
-    case ContentType::Style:
-      return "text/css; charset=utf-8";
-    case ContentType::Icon:
-      return "image/svg+xml";
-    case ContentType::Page:
-      return "text/html; charset=utf-8";
-    case ContentType::Json:
-      return "application/json";
-    case ContentType::Text:
-      return "text/plain; charset=utf-8";
-  }
-  return "application/octet-stream";
+  constexpr auto kTypes = std::to_array<std::string_view>(
+      {"text/javascript; charset=utf-8", "text/css; charset=utf-8", "image/svg+xml",
+       "text/html; charset=utf-8", "application/json", "text/plain; charset=utf-8"});
+  static_assert(kTypes.size() == static_cast<std::size_t>(ContentType::Text) + 1);
+  return kTypes[static_cast<std::size_t>(type)];
 }
 
 std::string_view cache_control(Keeping keeping) {

@@ -223,6 +223,25 @@ void print(ShellReader& reader, const Invocation& call) {
                                    : Argument{});
 }
 
+// `getopts`.
+void parse_options(ShellReader& reader, const Invocation& call) {
+  reader.add_plain("none");
+  const std::string* first = text_at(call, 1);
+  const std::size_t at = first != nullptr && *first == "--" ? 3 : 2;
+  if (call.words.size() > at) set_name(reader, call, call.words[at]);
+  if (call.words.size() > 1 && call.words[1].word.many) set_name(reader, call, {});
+}
+
+// `wait`: `-p NAME` sets a variable, also behind other letters.
+void await_jobs(ShellReader& reader, const Invocation& call) {
+  reader.add_plain("none");
+  const bool sets = std::any_of(call.words.begin() + 1, call.words.end(), [](const Argument& one) {
+    const std::string* text = one.text();
+    return text == nullptr || (text->starts_with('-') && text->contains('p'));
+  });
+  if (sets) steer(reader, call);
+}
+
 bool has_value(const Invocation& call) {
   return std::any_of(call.words.begin() + 1, call.words.end(), [](const Argument& argument) {
     return !argument.word.known() ||
@@ -249,20 +268,9 @@ bool builtin_effects(ShellReader& reader, const Invocation& call, const std::str
   } else if (name == "unset") {
     set_names(reader, call, "v");
   } else if (name == "getopts") {
-    reader.add_plain("none");
-    const std::string* first = text_at(call, 1);
-    const std::size_t at = first != nullptr && *first == "--" ? 3 : 2;
-    if (call.words.size() > at) set_name(reader, call, call.words[at]);
-    if (call.words.size() > 1 && call.words[1].word.many) set_name(reader, call, {});
+    parse_options(reader, call);
   } else if (name == "wait") {
-    reader.add_plain("none");
-    // `-p NAME`, also behind other letters.
-    const bool sets =
-        std::any_of(call.words.begin() + 1, call.words.end(), [](const Argument& one) {
-          const std::string* text = one.text();
-          return text == nullptr || (text->starts_with('-') && text->contains('p'));
-        });
-    if (sets) steer(reader, call);
+    await_jobs(reader, call);
   } else if (name == "set") {
     set_options(reader, call);
   } else if (name == "shopt") {

@@ -75,27 +75,27 @@ void sed_or_awk(ShellReader& reader, const Invocation& call, bool sed) {
   if (reader.effect_count() == before) reader.add_plain("none");
 }
 
+// `tar xf a.tar`: the first word is options without a dash.
+Invocation letters_apart(Invocation call, const std::vector<Option>& options) {
+  const std::string* const first = call.words.size() > 1 ? call.words[1].text() : nullptr;
+  if (first == nullptr || first->starts_with('-') || first->empty()) return call;
+  // Their values follow in order; only the last letter could take one behind a dash.
+  std::vector<Argument> apart{call.words[0]};
+  std::size_t next = 2;
+  for (const char letter : *first) {
+    apart.push_back(literal(std::string{'-', letter}));
+    const Option* option = find_option(options, std::string{'-', letter});
+    if (option != nullptr && option->takes_value && next < call.words.size())
+      apart.push_back(call.words[next++]);
+  }
+  for (; next < call.words.size(); ++next) apart.push_back(call.words[next]);
+  call.words = std::move(apart);
+  return call;
+}
+
 void tar(ShellReader& reader, const Invocation& given) {
   const std::vector<Option>& options = options_of(find_program("tar")->options);
-  Invocation call = given;
-  // `tar xf a.tar`: the first word is options without a dash.
-  if (call.words.size() > 1 && call.words[1].text() != nullptr &&
-      !call.words[1].text()->starts_with('-') && !call.words[1].text()->empty()) {
-    const std::string letters = *call.words[1].text();
-    call.words[1] = literal("-" + letters);
-    // Their values follow in order; only the last letter could take one behind a dash.
-    std::vector<Argument> apart;
-    std::size_t next = 2;
-    apart.push_back(call.words[0]);
-    for (const char letter : letters) {
-      apart.push_back(literal(std::string{'-', letter}));
-      const Option* option = find_option(options, std::string{'-', letter});
-      if (option != nullptr && option->takes_value && next < call.words.size())
-        apart.push_back(call.words[next++]);
-    }
-    for (; next < call.words.size(); ++next) apart.push_back(call.words[next]);
-    call.words = std::move(apart);
-  }
+  const Invocation call = letters_apart(given, options);
   const Arguments arguments = read_arguments(call.words, 1, {.options = options});
   const bool creates = arguments.has("-c") || arguments.has("-r") || arguments.has("-u") ||
                        arguments.has("-A") || arguments.has("--delete");

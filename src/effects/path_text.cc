@@ -2,19 +2,10 @@
 
 #include <algorithm>
 
+#include "base/encoding.h"
 #include "base/lower_case.h"
 
 namespace sallyport::effects {
-
-namespace {
-
-int hex_value(char c) {
-  const char small = lower_letter(c);
-  if (small >= '0' && small <= '9') return small - '0';
-  return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
-}
-
-}  // namespace
 
 std::string cleaned_path(std::string_view text) {
   std::string out;
@@ -73,19 +64,7 @@ std::optional<std::string> path_of_address(std::string_view address) {
     address.remove_prefix(host.size());
   }
   if (!address.starts_with('/')) return std::nullopt;
-  std::string path;
-  for (std::size_t i = 0; i < address.size(); ++i) {
-    if (address[i] != '%') {
-      path += address[i];
-      continue;
-    }
-    const int high = i + 1 < address.size() ? hex_value(address[i + 1]) : -1;
-    const int low = i + 2 < address.size() ? hex_value(address[i + 2]) : -1;
-    if (high < 0 || low < 0) return std::nullopt;
-    path += static_cast<char>(high * 16 + low);
-    i += 2;
-  }
-  return path;
+  return percent_decoded(address);
 }
 
 }  // namespace sallyport::effects

@@ -1,7 +1,6 @@
 #include "effects/profiles.h"
 
 #include <algorithm>
-#include <array>
 #include <boost/json.hpp>
 
 namespace sallyport::effects {

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <boost/json/array.hpp>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

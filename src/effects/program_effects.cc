@@ -52,15 +52,37 @@ void to_target(ShellReader& reader, const Program& row, const Arguments& argumen
   }
 }
 
-void generic_effects(ShellReader& reader, const Invocation& call, const Program& row) {
-  const std::vector<Option>& options = options_of(row.options);
-  const Arguments arguments =
-      read_arguments(call.words, 1, {.options = options, .single_dash = row.single_dash});
-  const bool recursive = arguments.has('R') || row.always_recursive;
+// `grep`: the first operand is a pattern, unless an option gives one.
+void read_behind_pattern(ShellReader& reader, const Invocation& call, const Arguments& arguments,
+                         bool recursive) {
   std::span<const Argument> operands = arguments.operands;
-  if (arguments.has('N')) return reader.add_plain("none");
-  const std::size_t before = reader.effect_count();
-  option_effects(reader, call, arguments);
+  for (const GivenOption& option : arguments.options) {
+    const bool file = option.spelling == "-f" || option.spelling.starts_with("--f");
+    if (option.option != nullptr && option.option->meaning == '~' && file && option.value) {
+      reader.add_path("fs.read", *option.value);
+    }
+  }
+  const bool given = arguments.has('~');
+  if (!given && !operands.empty() && !operands[0].word.many) operands = operands.subspan(1);
+  each_path(reader, "fs.read", operands, recursive);
+  if (operands.empty() && recursive && !call.input.redirected) reader.add_here("fs.read", true);
+  if (operands.empty() && arguments.has('R')) reader.add_here("fs.read", true);
+}
+
+// `gzip`: another file takes the place of this one.
+void replace_file(ShellReader& reader, const Arguments& arguments, const Argument& path,
+                  bool recursive) {
+  const bool to_output = arguments.has("-c") || arguments.has("-l") || arguments.has("-t");
+  if (to_output) return reader.add_path("fs.read", path, recursive);
+  if (!arguments.has("-k")) reader.add_path("fs.delete", path, recursive);
+  const std::string* text = path.text();
+  reader.add_path("fs.read", path, recursive);
+  reader.add_path("fs.write", text == nullptr ? path : literal(*text + ".gz"), recursive);
+}
+
+void operand_effects(ShellReader& reader, const Invocation& call, const Program& row,
+                     const Arguments& arguments, bool recursive) {
+  std::span<const Argument> operands = arguments.operands;
   switch (row.operands) {
     case Operands::Read:
       each_path(reader, "fs.read", operands, recursive);
@@ -69,20 +91,9 @@ void generic_effects(ShellReader& reader, const Invocation& call, const Program&
       each_path(reader, "fs.read", operands, recursive);
       if (operands.empty()) reader.add_here("fs.read", recursive);
       break;
-    case Operands::PatternRead: {
-      const bool given = arguments.has('~');
-      for (const GivenOption& option : arguments.options) {
-        const bool file = option.spelling == "-f" || option.spelling.starts_with("--f");
-        if (option.option != nullptr && option.option->meaning == '~' && file && option.value) {
-          reader.add_path("fs.read", *option.value);
-        }
-      }
-      if (!given && !operands.empty() && !operands[0].word.many) operands = operands.subspan(1);
-      each_path(reader, "fs.read", operands, recursive);
-      if (operands.empty() && recursive && !call.input.redirected) reader.add_here("fs.read", true);
-      if (operands.empty() && arguments.has('R')) reader.add_here("fs.read", true);
+    case Operands::PatternRead:
+      read_behind_pattern(reader, call, arguments, recursive);
       break;
-    }
     case Operands::Write:
       each_path(reader, "fs.write", operands, recursive);
       break;
@@ -94,20 +105,9 @@ void generic_effects(ShellReader& reader, const Invocation& call, const Program&
     case Operands::Delete:
       for (const Argument& path : operands) reader.add_path("fs.delete", path, recursive);
       break;
-    case Operands::Replace: {
-      const bool to_output = arguments.has("-c") || arguments.has("-l") || arguments.has("-t");
-      for (const Argument& path : operands) {
-        if (to_output) {
-          reader.add_path("fs.read", path, recursive);
-          continue;
-        }
-        if (!arguments.has("-k")) reader.add_path("fs.delete", path, recursive);
-        const std::string* text = path.text();
-        reader.add_path("fs.read", path, recursive);
-        reader.add_path("fs.write", text == nullptr ? path : literal(*text + ".gz"), recursive);
-      }
+    case Operands::Replace:
+      for (const Argument& path : operands) replace_file(reader, arguments, path, recursive);
       break;
-    }
     case Operands::Copy:
       if (arguments.has('W')) {
         each_path(reader, "fs.write", operands, false);
@@ -135,6 +135,17 @@ void generic_effects(ShellReader& reader, const Invocation& call, const Program&
     default:
       break;
   }
+}
+
+void generic_effects(ShellReader& reader, const Invocation& call, const Program& row) {
+  const std::vector<Option>& options = options_of(row.options);
+  const Arguments arguments =
+      read_arguments(call.words, 1, {.options = options, .single_dash = row.single_dash});
+  const bool recursive = arguments.has('R') || row.always_recursive;
+  if (arguments.has('N')) return reader.add_plain("none");
+  const std::size_t before = reader.effect_count();
+  option_effects(reader, call, arguments);
+  operand_effects(reader, call, row, arguments, recursive);
   // A word that is not known may be `-r`.
   if (arguments.unclear && row.operands == Operands::Delete && !recursive) {
     reader.add_path("fs.delete", {}, true);

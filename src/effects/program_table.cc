@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <mutex>
 #include <unordered_map>
 
 namespace sallyport::effects {
@@ -828,47 +827,12 @@ bool steers_programs(std::string_view name) {
 }
 
 std::string_view name_of(Operands operands) {
-  switch (operands) {
-    case Operands::None:
-      return "none";
-    case Operands::Read:
-      return "read";
-    case Operands::ReadHere:
-      return "read_here";
-    case Operands::PatternRead:
-      return "pattern_read";
-    case Operands::Write:
-      return "write";
-    case Operands::ModeWrite:
-      return "mode_write";
-    case Operands::Delete:
-      return "delete";
-    case Operands::Replace:
-      return "replace";
-    case Operands::Copy:
-      return "copy";
-    case Operands::Move:
-      return "move";
-    case Operands::Link:
-      return "link";
-    case Operands::ReadWrite:
-      return "read_write";
-    case Operands::WriteRead:
-      return "write_read";
-    case Operands::Hosts:
-      return "hosts";
-    case Operands::Special:
-      return "special";
-    case Operands::Wrapper:
-      return "wrapper";
-    case Operands::Packages:
-      return "packages";
-    case Operands::Shell:
-      return "shell";
-    case Operands::Interpreter:
-      return "interpreter";
-  }
-  return "special";
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"none", "read", "read_here", "pattern_read", "write", "mode_write", "delete", "replace",
+       "copy", "move", "link", "read_write", "write_read", "hosts", "special", "wrapper",
+       "packages", "shell", "interpreter"});
+  static_assert(kNames.size() == static_cast<std::size_t>(Operands::Interpreter) + 1);
+  return kNames[static_cast<std::size_t>(operands)];
 }
 
 }  // namespace sallyport::effects

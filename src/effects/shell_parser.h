@@ -46,15 +46,7 @@ class ShellParser {
   bool and_or(AndOrList& out);
   bool pipeline(Pipeline& out);
   bool command(CommandSyntax& out);
-  bool compound(CommandSyntax& out, std::string_view word);
-  bool compound_list(CommandSyntax& out);
   bool simple(CommandSyntax& out);
-  bool if_command(CommandSyntax& out);
-  bool loop(CommandSyntax& out);
-  bool for_command(CommandSyntax& out);
-  bool case_command(CommandSyntax& out);
-  bool condition(CommandSyntax& out);
-  bool arithmetic_command(CommandSyntax& out);
   bool redirections(CommandSyntax& out);
   std::string_view reserved_word() const;
   bool expect_reserved(std::string_view word);
@@ -67,6 +59,16 @@ class ShellParser {
   bool is_behind_document() const { return substitutions_ > 0 && documents_in_this_ > 0; }
   bool assignment(CommandSyntax& out, WordSyntax& word);
   bool array(Assignment& out);
+
+  // Commands that hold others (shell_compound.cc).
+  bool compound(CommandSyntax& out, std::string_view word);
+  bool compound_list(CommandSyntax& out);
+  bool if_command(CommandSyntax& out);
+  bool loop(CommandSyntax& out);
+  bool for_command(CommandSyntax& out);
+  bool case_command(CommandSyntax& out);
+  bool condition(CommandSyntax& out);
+  bool arithmetic_command(CommandSyntax& out);
 
   // Words (shell_words.cc).
   bool word(WordSyntax& out, bool in_condition = false);

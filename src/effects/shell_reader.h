@@ -91,17 +91,16 @@ class ShellReader {
   bool is_doubtful(std::string_view name) const;
 
  private:
+  static constexpr std::size_t kMostWork = 4 * kMostCommands;
   enum class Place { Top, Inside };  // is an assignment here unconditional?
 
   void read_list(const CommandList& list, Place place);
   void read_and_or(const AndOrList& item, Place place);
   void doubt_move(const std::vector<std::string>& before);
-  bool is_number(const WordSyntax& word);
   bool is_copied_link(const std::string& path);
   bool is_below_unpacked(const std::string& path) const;
   void read_pipeline(const Pipeline& pipeline, Place place);
   void read_command(const CommandSyntax& command, Place place);
-  void read_simple(const CommandSyntax& command, Place place);
   void read_if(const CommandSyntax& command);
   void read_case(const CommandSyntax& command);
   void read_loop(const CommandSyntax& command);
@@ -110,8 +109,11 @@ class ShellReader {
   void read_subshell(const CommandList& list);
   template <class Body>
   void repeat(const Body& body);
+  // Of those that start a program (simple_commands.cc).
+  void read_simple(const CommandSyntax& command, Place place);
   bool read_redirections(const CommandSyntax& command, StandardInput& input);
   void read_assignments(const CommandSyntax& command, Place place);
+  bool is_number(const WordSyntax& word);
   bool visit(const std::vector<Part>& parts);  // true: the network gave a part of it
   bool check_arithmetic(const std::vector<Part>& parts);
   void check_characters(std::string_view line);

@@ -4,14 +4,11 @@
 #include <boost/json.hpp>
 
 #include "autonomy/effect_table.h"
-#include "base/lower_case.h"
-#include "effects/command_line.h"
+#include "effects/effect_maker.h"
 #include "effects/host.h"
-#include "effects/patch.h"
 #include "effects/path_text.h"
 #include "effects/profiles.h"
 #include "effects/sql.h"
-#include "effects/trimmed.h"
 #include "grants/host.h"
 #include "grants/leaves.h"
 #include "grants/path.h"
@@ -30,10 +27,8 @@ constexpr ProfileTool kMethods[] = {
     {"", "tasks/result"},
 };
 
-constexpr std::string_view kFolderMembers[] = {"cwd", "dir_path", "workdir", "working_directory"};
 constexpr std::string_view kSourceMembers[] = {"source", "src", "old_path", "from"};
 constexpr std::string_view kTargetMembers[] = {"destination", "dst", "new_path", "target", "to"};
-constexpr std::size_t kMostEffects = 1024;  // as RU-54 limits a line
 
 // Addresses in a text that people or models write.
 std::vector<std::string_view> addresses_in(std::string_view text) {
@@ -59,144 +54,6 @@ std::vector<std::string_view> addresses_in(std::string_view text) {
   return found;
 }
 
-class Maker {
- public:
-  Maker(const CallFacts& facts, std::vector<LookedAt>* looked) : facts_(facts), looked_(looked) {}
-
-  void look(std::string_view text, bool as_address = false) const {
-    if (looked_) looked_->push_back({text, as_address});
-  }
-
-  Effects take() {
-    if (made_.effects.size() > kMostEffects) {
-      made_.effects.resize(kMostEffects);
-      made_.effects.push_back({.effect_class = "process.exec", .opaque = true});
-      made_.opaque.push_back({.reason = OpaqueReason::Limit});
-    }
-    if (made_.effects.empty()) made_.effects.push_back({.effect_class = "none"});
-    return std::move(made_);
-  }
-
-  void add(std::string_view effect_class) {
-    made_.effects.push_back({.effect_class = std::string(effect_class)});
-  }
-
-  EffectPath path_of(std::string_view text) const {
-    if (is_file_address(text)) {
-      std::optional<std::string> path = path_of_address(text);
-      if (!path) return {.unknown = true};
-      return {.text = std::move(*path), .folder = facts_.cwd};
-    }
-    if (text == "~" || text.starts_with("~/")) {
-      if (facts_.machine.home.empty()) return {.unknown = true};
-      return {.text = facts_.machine.home + std::string(text.substr(1)), .folder = facts_.cwd};
-    }
-    if (text.starts_with('~')) return {.unknown = true};
-    return {.text = std::string(text), .folder = facts_.cwd};
-  }
-
-  void add_path(std::string_view effect_class, EffectPath path, bool recursive = false) {
-    made_.effects.push_back({.effect_class = std::string(effect_class),
-                             .path = std::move(path),
-                             .recursive = recursive});
-  }
-  void add_path(std::string_view effect_class, std::string_view text, bool recursive = false) {
-    look(text);
-    add_path(effect_class, path_of(text), recursive);
-  }
-  void add_unknown_path(std::string_view effect_class) {
-    add_path(effect_class, EffectPath{.unknown = true});
-  }
-  void add_own_folder(bool recursive) {
-    add_path("fs.read", facts_.cwd ? EffectPath{.text = *facts_.cwd} : EffectPath{.unknown = true},
-             recursive);
-  }
-
-  void add_host(std::string_view effect_class, EffectHost host) {
-    made_.effects.push_back({.effect_class = std::string(effect_class), .host = std::move(host)});
-  }
-  void add_address(std::string_view text, std::string_view effect_class = "network.request") {
-    const std::string_view address = trimmed(text);
-    look(text, true);
-    if (is_file_address(address)) {
-      add_path("fs.read", address);
-    } else {
-      add_host(effect_class, host_from(address));
-    }
-  }
-
-  // A line, or a list of words.
-  void add_command(const json::value& value) {
-    const ShellSetting setting{
-        .folder = folder_of_command(), .home = facts_.machine.home, .files = facts_.files};
-    for (const std::string_view text : grants::all_strings(value)) look(text);
-    if (value.is_string()) {
-      append(effects_of_line(std::string_view(value.get_string()), setting));
-      return;
-    }
-    std::vector<std::string> words;
-    bool texts = value.is_array() && !value.get_array().empty();
-    if (texts) {
-      for (const json::value& word : value.get_array()) {
-        texts = texts && word.is_string();
-        if (texts) words.emplace_back(word.get_string());
-      }
-    }
-    if (!texts) {
-      add_opaque(OpaqueReason::Expansion, 0);
-      return;
-    }
-    append(effects_of_words(words, setting));
-  }
-
-  void add_opaque(OpaqueReason reason, std::size_t size) {
-    made_.effects.push_back({.effect_class = "process.exec", .opaque = true});
-    made_.opaque.push_back({.reason = reason, .start = 0, .end = size});
-  }
-
-  void add_patch(std::string_view text) {
-    look(text);
-    std::vector<Effect> effects = effects_of_patch(text, facts_.cwd);
-    for (Effect& effect : effects) {
-      if (!effect.path->unknown) effect.path = path_of(effect.path->text);
-    }
-    add_all(std::move(effects));
-  }
-
-  void add_all(std::vector<Effect> effects) {
-    std::ranges::move(effects, std::back_inserter(made_.effects));
-  }
-
- private:
-  void append(Effects more) {
-    if (more.effects.empty()) more.effects.push_back({.effect_class = "none"});
-    add_all(std::move(more.effects));
-    std::ranges::move(more.opaque, std::back_inserter(made_.opaque));
-  }
-
-  // RU-32: what the tool says of its folder counts before the folder of the call.
-  std::optional<std::string> folder_of_command() const {
-    const json::object* const input = facts_.call.input.if_object();
-    for (const std::string_view name : kFolderMembers) {
-      const json::value* const said = input ? input->if_contains(name) : nullptr;
-      if (said == nullptr || said->is_null()) continue;
-      if (!said->is_string()) return std::nullopt;
-      look(said->get_string());
-      const EffectPath path = path_of(said->get_string());
-      if (path.unknown) return std::nullopt;
-      if (path.text.empty()) return facts_.cwd;
-      if (path.text.starts_with('/')) return path.text;
-      if (!facts_.cwd) return std::nullopt;
-      return *facts_.cwd + "/" + path.text;
-    }
-    return facts_.cwd;
-  }
-
-  const CallFacts& facts_;
-  std::vector<LookedAt>* looked_;
-  Effects made_;
-};
-
 // The values of the members that a row names, lists item by item.
 std::vector<const json::value*> values_of(const json::value& input, std::string_view members) {
   std::vector<const json::value*> values;
@@ -215,7 +72,7 @@ std::vector<const json::value*> values_of(const json::value& input, std::string_
   return values;
 }
 
-void add_paths(Maker& maker, std::string_view effect_class,
+void add_paths(EffectMaker& maker, std::string_view effect_class,
                const std::vector<const json::value*>& values, bool recursive = false) {
   for (const json::value* const value : values) {
     if (value->is_string()) {
@@ -227,7 +84,7 @@ void add_paths(Maker& maker, std::string_view effect_class,
 }
 
 // `/etc/*` and `../x/*` leave the folder that is searched.
-void add_pattern(Maker& maker, const json::value& input) {
+void add_pattern(EffectMaker& maker, const json::value& input) {
   for (const json::value* const value : values_of(input, "pattern glob_pattern")) {
     if (!value->is_string()) continue;
     const std::string_view text = value->get_string();
@@ -247,7 +104,7 @@ bool globs(const ProfileTool& row) {
   return row.tool == "Glob" || row.tool == "glob";
 }
 
-void add_fetch(Maker& maker, const ProfileTool& row, const json::value& input) {
+void add_fetch(EffectMaker& maker, const ProfileTool& row, const json::value& input) {
   const std::vector<const json::value*> values = values_of(input, row.members);
   bool none = true;
   for (const json::value* const value : values) {
@@ -266,7 +123,7 @@ void add_fetch(Maker& maker, const ProfileTool& row, const json::value& input) {
   if (none) maker.add_host("network.request", {.unknown = true});
 }
 
-void add_move(Maker& maker, const ProfileTool& row, const json::value& input) {
+void add_move(EffectMaker& maker, const ProfileTool& row, const json::value& input) {
   const std::size_t blank = row.members.find(' ');
   const auto source = values_of(input, row.members.substr(0, blank));
   const auto target = values_of(input, row.members.substr(blank + 1));
@@ -276,7 +133,7 @@ void add_move(Maker& maker, const ProfileTool& row, const json::value& input) {
   if (target.empty()) maker.add_unknown_path("fs.write");
 }
 
-void add_row(Maker& maker, const ProfileTool& row, const json::value& input) {
+void add_row(EffectMaker& maker, const ProfileTool& row, const json::value& input) {
   const std::vector<const json::value*> values = values_of(input, row.members);
   const auto each_or_unknown = [&](std::string_view effect_class) {
     add_paths(maker, effect_class, values);
@@ -333,7 +190,7 @@ void add_row(Maker& maker, const ProfileTool& row, const json::value& input) {
   }
 }
 
-void add_role(Maker& maker, Role role, const json::value& value) {
+void add_role(EffectMaker& maker, Role role, const json::value& value) {
   const bool text = value.is_string();
   const std::string_view said = text ? std::string_view(value.get_string()) : std::string_view();
   const auto path = [&](std::string_view effect_class) {
@@ -369,8 +226,8 @@ bool stands_under(const json::value& input, std::span<const std::string_view> me
 }
 
 // The classes of AT-22 as effects on one path (RU-26).
-void add_leaf(Maker& maker, std::string_view effect_class, bool recursive, const json::value& input,
-              std::string_view leaf) {
+void add_leaf(EffectMaker& maker, std::string_view effect_class, bool recursive,
+              const json::value& input, std::string_view leaf) {
   const bool copies = effect_class == "fs.copy";
   if (!copies && effect_class != "fs.move") {
     maker.add_path(effect_class == "fs.mkdir" ? "fs.write" : effect_class, leaf, recursive);
@@ -381,7 +238,7 @@ void add_leaf(Maker& maker, std::string_view effect_class, bool recursive, const
   if (!stands_under(input, kSourceMembers, leaf)) maker.add_path("fs.write", leaf);
 }
 
-void add_leaves(Maker& maker, std::string_view effect_class, bool recursive,
+void add_leaves(EffectMaker& maker, std::string_view effect_class, bool recursive,
                 const json::value& input) {
   // Which of them are paths or addresses, their beginnings say.
   for (const std::string_view text : grants::all_strings(input)) maker.look(text, true);
@@ -461,7 +318,7 @@ const ServerSaid* ToolBook::server(std::string_view name) const {
 Effects effects_of_call(const CallFacts& facts, const ToolBook& book,
                         std::vector<LookedAt>* looked) {
   const Call& call = facts.call;
-  Maker maker(facts, looked);
+  EffectMaker maker(facts, looked);
   if (const ToolSaid* const said = book.tool(call.server, call.tool)) {
     bool none = true;
     for (const RoleOf& role : said->roles) {

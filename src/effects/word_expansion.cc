@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "effects/brace_expansion.h"
-#include "effects/glob.h"
 #include "effects/path_text.h"
 #include "effects/shell_parser.h"
 
@@ -319,76 +318,86 @@ std::optional<bool> WordExpansion::has_dots(const std::string& folder, std::stri
   return is_folder;
 }
 
+std::optional<const std::vector<std::string>*> WordExpansion::certain_names(
+    const std::string& folder, const DiskChanges& changes) {
+  bool unknown = false;
+  const std::vector<std::string>* const names = names_in(folder, unknown);
+  const bool certain =
+      !unknown && spend(kLook * (1 + changes.written.size())) && !may_have_changed(changes, folder);
+  return certain ? std::optional(names) : std::nullopt;
+}
+
+bool WordExpansion::follow_name(const GlobStep& step, const GlobWay& way,
+                                const DiskChanges& changes, std::vector<GlobWay>& found) {
+  const std::string text = step.segment.text();
+  // Only a folder has `.` and `..`: behind names that were found, that has to be asked.
+  const bool dots = text == "." || text == "..";
+  if (dots && way.written.find_first_not_of("./") != std::string::npos) {
+    const std::optional<bool> has = has_dots(way.folder, text, changes);
+    if (!has) return false;
+    if (!*has) return true;
+  }
+  // The last segment has to exist, and only the names of its folder say so.
+  if (step.final && !text.empty() && !dots) {
+    const auto names = certain_names(way.folder, changes);
+    if (!names) return false;
+    if (*names == nullptr || std::ranges::find(**names, text) == (*names)->end()) return true;
+  }
+  found.push_back({way.written + text + step.slashes,
+                   text.empty() ? way.folder : cleaned_path(way.folder + "/" + text)});
+  return true;
+}
+
+bool WordExpansion::follow_pattern(const GlobStep& step, const GlobWay& way,
+                                   const DiskChanges& changes, std::vector<GlobWay>& found) {
+  const auto names = certain_names(way.folder, changes);
+  if (!names) return false;
+  if (*names == nullptr) return true;
+  if (!spend((*names)->size() * step.bytes)) return false;
+  for (const std::string& name : **names) {
+    if (!step.segment.matches(name)) continue;
+    if (found.size() >= kMostNames) return false;
+    std::string path = cleaned_path(way.folder + "/" + name);
+    bool unknown = false;
+    if (step.final && !step.slashes.empty() && names_in(path, unknown) == nullptr) {
+      if (unknown) return false;
+      continue;
+    }
+    found.push_back({way.written + name + step.slashes, std::move(path)});
+  }
+  return true;
+}
+
 std::optional<std::vector<std::string>> WordExpansion::glob(const Candidate& pattern,
                                                             const ShellState& state,
                                                             const DiskChanges& changes) {
   const bool absolute = pattern.text.starts_with('/');
   if (setting_.files == nullptr || (!absolute && state.folders.size() != 1)) return std::nullopt;
-  struct Way {
-    std::string written;
-    std::string folder;
-  };
-  std::vector<Way> ways{{"", absolute ? "/" : state.folders[0]}};
+  std::vector<GlobWay> ways{{"", absolute ? "/" : state.folders[0]}};
   std::size_t at = 0;
   while (at < pattern.text.size() && !ways.empty()) {
     const std::size_t end = std::min(pattern.text.size(), pattern.text.find('/', at));
     const std::size_t next =
         std::min(pattern.text.size(), pattern.text.find_first_not_of('/', end));
-    const std::string slashes = pattern.text.substr(end, next - end);
-    const auto segment = GlobSegment::read(std::string_view(pattern.text).substr(at, end - at),
-                                           std::string_view(pattern.active).substr(at, end - at));
+    auto segment = GlobSegment::read(std::string_view(pattern.text).substr(at, end - at),
+                                     std::string_view(pattern.active).substr(at, end - at));
     if (!segment) return std::nullopt;
-    const bool final = next == pattern.text.size();
-    std::vector<Way> found;
-    for (const Way& way : ways) {
-      if (segment->literal()) {
-        const std::string text = segment->text();
-        std::string folder = text.empty() ? way.folder : cleaned_path(way.folder + "/" + text);
-        // Only a folder has `.` and `..`: behind names that were found, that has to be asked.
-        const bool dots = text == "." || text == "..";
-        if (dots && way.written.find_first_not_of("./") != std::string::npos) {
-          const std::optional<bool> has = has_dots(way.folder, text, changes);
-          if (!has) return std::nullopt;
-          if (!*has) continue;
-        }
-        // The last segment has to exist, and only the names of its folder say so.
-        if (final && !text.empty() && !dots) {
-          bool unknown = false;
-          const auto* names = names_in(way.folder, unknown);
-          if (unknown || !spend(kLook * (1 + changes.written.size())) ||
-              may_have_changed(changes, way.folder)) {
-            return std::nullopt;
-          }
-          if (names == nullptr || std::ranges::find(*names, text) == names->end()) continue;
-        }
-        found.push_back({way.written + text + slashes, std::move(folder)});
-        continue;
-      }
-      bool unknown = false;
-      const auto* names = names_in(way.folder, unknown);
-      if (unknown || !spend(kLook * (1 + changes.written.size())) ||
-          may_have_changed(changes, way.folder)) {
-        return std::nullopt;
-      }
-      if (names == nullptr) continue;
-      if (!spend(names->size() * (end - at))) return std::nullopt;
-      for (const std::string& name : *names) {
-        if (!segment->matches(name)) continue;
-        if (found.size() >= kMostNames) return std::nullopt;
-        std::string path = cleaned_path(way.folder + "/" + name);
-        if (final && !slashes.empty() && names_in(path, unknown) == nullptr) {
-          if (unknown) return std::nullopt;
-          continue;
-        }
-        found.push_back({way.written + name + slashes, std::move(path)});
-      }
+    const GlobStep step{.segment = std::move(*segment),
+                        .slashes = pattern.text.substr(end, next - end),
+                        .bytes = end - at,
+                        .final = next == pattern.text.size()};
+    std::vector<GlobWay> found;
+    for (const GlobWay& way : ways) {
+      const bool known = step.segment.literal() ? follow_name(step, way, changes, found)
+                                                : follow_pattern(step, way, changes, found);
+      if (!known) return std::nullopt;
     }
     ways = std::move(found);
     at = next;
   }
   if (ways.empty()) return std::vector<std::string>{pattern.text};
   std::vector<std::string> out;
-  for (Way& way : ways) out.push_back(std::move(way.written));
+  for (GlobWay& way : ways) out.push_back(std::move(way.written));
   return out;
 }
 

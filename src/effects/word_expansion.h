@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "effects/command_line.h"
+#include "effects/glob.h"
 #include "effects/shell_state.h"
 #include "effects/shell_syntax.h"
 
@@ -44,6 +45,25 @@ class WordExpansion {
   const std::vector<std::string>* values_of(const std::string& name, const ShellState& state);
   std::optional<std::vector<std::string>> glob(const Candidate& pattern, const ShellState& state,
                                                const DiskChanges& changes);
+  // One segment of a glob, and what one way through the folders before it has found.
+  struct GlobStep {
+    GlobSegment segment;
+    std::string slashes;  // behind it
+    std::size_t bytes;
+    bool final;
+  };
+  struct GlobWay {
+    std::string written;
+    std::string folder;
+  };
+  // Both add to `found`. False: what is there is not known.
+  bool follow_name(const GlobStep& step, const GlobWay& way, const DiskChanges& changes,
+                   std::vector<GlobWay>& found);
+  bool follow_pattern(const GlobStep& step, const GlobWay& way, const DiskChanges& changes,
+                      std::vector<GlobWay>& found);
+  // Null: there is no such folder. Nothing: that is not known.
+  std::optional<const std::vector<std::string>*> certain_names(const std::string& folder,
+                                                               const DiskChanges& changes);
   const std::vector<std::string>* names_in(const std::string& folder, bool& unknown);
   // May `.` or `..` stand behind this folder? Nothing: that is not known.
   std::optional<bool> has_dots(const std::string& folder, std::string_view dots,

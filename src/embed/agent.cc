@@ -2,7 +2,6 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/strand.hpp>
-#include <future>
 
 #include "agent/model/open_model.h"
 #include "agent/run/recovery.h"

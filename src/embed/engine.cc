@@ -9,6 +9,7 @@
 #include "ledger/maintenance.h"
 #include "ledger/proof/receipt.h"
 #include "ledger/proof/verify.h"
+#include "ledger/read/look_at.h"
 #include "ledger/read/query.h"
 #include "ledger/write/opening_check.h"
 
@@ -334,13 +335,10 @@ Result<std::vector<json::object>> Engine::events(const EventQuery& query) {
 
 Result<std::string> Engine::receipt(std::uint64_t sequence) {
   SALLYPORT_TRY(const Visitors::Visit visit, body_->visitors.enter());
-  std::string receipt;
-  SALLYPORT_CHECK_OK(body_->store->read([&](ledger::ReadView& view) -> Result<void> {
-    SALLYPORT_TRY(const ledger::Receipt made, ledger::make_receipt(view, sequence, true));
-    receipt = made.json();
-    return {};
-  }));
-  return receipt;
+  SALLYPORT_TRY(const ledger::Receipt made, ledger::look_at(*body_->store, [&](auto& view) {
+                  return ledger::make_receipt(view, sequence, true);
+                }));
+  return made.json();
 }
 
 std::string Engine::verifier_key() {

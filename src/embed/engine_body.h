@@ -6,7 +6,6 @@
 #include <boost/asio/thread_pool.hpp>
 #include <map>
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>

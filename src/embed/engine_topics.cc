@@ -1,4 +1,3 @@
-#include <boost/json.hpp>
 
 #include "base/try.h"
 #include "core/event/topic_event.h"

@@ -1,7 +1,5 @@
 #include "embed/function_parts.h"
 
-#include <boost/json.hpp>
-
 #include "base/on_pool.h"
 #include "base/race.h"
 #include "core/plan/authorizer.h"

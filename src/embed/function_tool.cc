@@ -10,7 +10,6 @@
 #include "base/mutex.h"
 #include "base/on_pool.h"
 #include "base/shielded.h"
-#include "base/try.h"
 
 namespace sallyport::embed {
 

@@ -1,6 +1,5 @@
 #include "external/command_peer.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 
 #include <boost/json.hpp>

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <boost/json.hpp>
-
 #include "base/cut_text.h"
 #include "base/try.h"
 #include "external/program_check.h"

@@ -1,6 +1,5 @@
 #include "external/serve_peer.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 
 #include <atomic>

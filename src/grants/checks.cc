@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/json.hpp>
+#include <array>
 
 #include "base/try.h"
 #include "grants/delegation.h"
@@ -68,25 +68,10 @@ std::optional<std::string> misfit(const ReadyGrant& grant, const CallView& view)
 }  // namespace
 
 std::string_view to_string(Check check) {
-  switch (check) {
-    case Check::Form:
-      return "form";
-    case Check::Signature:
-      return "signature";
-    case Check::Time:
-      return "time";
-    case Check::Revocation:
-      return "revocation";
-    case Check::Delegation:
-      return "delegation";
-    case Check::Subject:
-      return "subject";
-    case Check::Scope:
-      return "scope";
-    case Check::Budget:
-      return "budget";
-  }
-  return "form";
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"form", "signature", "time", "revocation", "delegation", "subject", "scope", "budget"});
+  static_assert(kNames.size() == static_cast<std::size_t>(Check::Budget) + 1);
+  return kNames[static_cast<std::size_t>(check)];
 }
 
 Examination examine(std::string_view text, const TrustedIssuers& trusted,

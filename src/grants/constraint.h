@@ -3,11 +3,9 @@
 
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "sallyport/call.h"
 #include "sallyport/classification.h"
-#include "sallyport/result.h"
 #include "sallyport/scope.h"
 
 namespace sallyport::grants {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <span>
 #include <string_view>
 #include <vector>
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <boost/json.hpp>
 
+#include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/lower_case.h"
 #include "grants/leaves.h"
@@ -35,29 +36,6 @@ bool has_drive(std::string_view text) {
 bool looks_like_path(std::string_view text) {
   return text.starts_with('/') || text.starts_with("./") || text.starts_with("../") ||
          text.starts_with('~') || has_drive(text) || starts_with_word(text, "file:");
-}
-
-int hex_value(char c) {
-  const char small = lower_letter(c);
-  if (small >= '0' && small <= '9') return small - '0';
-  return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
-}
-
-std::optional<std::string> percent_decoded(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i];
-      continue;
-    }
-    if (i + 2 >= text.size()) return std::nullopt;
-    const int high = hex_value(text[i + 1]);
-    const int low = hex_value(text[i + 2]);
-    if (high < 0 || low < 0) return std::nullopt;
-    out += static_cast<char>(high * 16 + low);
-    i += 2;
-  }
-  return out;
 }
 
 // The path of a `file:` address on this host. One with a query or a fragment has two readings, and

@@ -3,7 +3,6 @@
 #include <boost/json.hpp>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/json_members.h"
 #include "guardrails/check/guardrails.h"

@@ -7,7 +7,6 @@
 #include <boost/json/value.hpp>
 #include <cstdint>
 #include <initializer_list>
-#include <string>
 #include <string_view>
 
 #include "sallyport/json.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <boost/json/object.hpp>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -1,7 +1,5 @@
 #include "llm/json_splice.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "sallyport/json.h"

@@ -8,7 +8,6 @@
 //   std::string changed = splice.applied(text);
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>

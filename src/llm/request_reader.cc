@@ -47,12 +47,6 @@ void RequestReader::member_name(const Source& source, const std::string& path,
   request_.names.push_back({.path = path, .text = std::string(name), .kind = Leaf::Kind::Fixed});
 }
 
-void RequestReader::all_in(const Source& source, const std::string& path, const json::value& object,
-                           std::string_view member) {
-  const json::value* const value = member_of(object, member);
-  if (value != nullptr) all(source, pointer_to(path, member), *value);
-}
-
 void RequestReader::tool(const std::string& path, const json::value& value) {
   if (const json::array* const array = value.if_array()) {
     std::size_t index = 0;

@@ -31,9 +31,6 @@ class RequestReader {
   void all(const Source& source, const std::string& path, const json::value& value);
   // The name of a member that the client chose.
   void member_name(const Source& source, const std::string& path, std::string_view name);
-  // The member, and every string below it. Absent: nothing.
-  void all_in(const Source& source, const std::string& path, const json::value& object,
-              std::string_view member);
   // A tool: what describes it is read by the model, the rest names things.
   void tool(const std::string& path, const json::value& value);
 

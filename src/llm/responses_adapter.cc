@@ -129,7 +129,7 @@ Result<ResponsesAdapter::Incoming> ResponsesAdapter::read(const net::SseEvent& e
     }
   }
   const bool of_item = in.type.starts_with("response.output_item.") || is_call_event(in.type) ||
-                       rule_of(in.type) != nullptr;
+                       TextRule::of(in.type) != nullptr;
   if (of_item && !in.index && !loose()) {
     return sallyport::fail(ErrorCode::Corrupt, "an event of the provider has no `output_index`");
   }
@@ -230,7 +230,7 @@ Task<void> ResponsesAdapter::handle(Incoming in, EventSink& out) {
   if (in.type == "response.output_item.done") co_return co_await on_done(std::move(in), out);
   if (in.type == "response.output_item.added") co_return on_added(in, out);
   if (in.type == "error") co_return on_error(in, out);
-  if (const TextRule* const rule = rule_of(in.type)) {
+  if (const TextRule* const rule = TextRule::of(in.type)) {
     const bool done = in.type.ends_with(".done");
     co_return done ? on_text_done(in, *rule, out) : on_delta(in, *rule, out);
   }

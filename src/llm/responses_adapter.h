@@ -24,6 +24,7 @@
 #include "llm/json_splice.h"
 #include "llm/repeated_delta.h"
 #include "llm/responses_items.h"
+#include "llm/responses_text_rule.h"
 #include "llm/responses_texts.h"
 
 namespace sallyport::llm {
@@ -49,18 +50,6 @@ class ResponsesAdapter final : public AnswerAdapter {
     std::string type{};
     std::optional<std::uint64_t> index{};  // `output_index`
   };
-  // A kind of text that comes in deltas.
-  struct TextRule {
-    std::string_view base;    // `output_text` of `response.output_text.delta`
-    std::string_view member;  // of the `.done` event
-    std::string_view place;   // where the item has it
-    std::string_view index;   // member with its number; empty: the item has only one
-    ChannelKind kind;
-    bool part;  // it stands in a part of a message or of reasoning
-  };
-  static const TextRule* rule_of(std::string_view type);
-  static const TextRule* rule_for(const ItemText& text);
-
   // A part of a message or of reasoning, by its number (`kSummaryPart` and up: summaries).
   struct Part {
     std::string raw{};    // as it left
@@ -136,7 +125,6 @@ class ResponsesAdapter final : public AnswerAdapter {
     std::string item_id;
     std::uint64_t number;
   };
-  static std::string pointer_of(const TextRule& rule, std::uint64_t number);
   static std::optional<Place> place_of(const TextRule& rule, const json::value& event);
   Result<void> on_delta(const Incoming& in, const TextRule& rule, EventSink& out);
   // Deltas of one text that differ only in it. Nothing: another event.

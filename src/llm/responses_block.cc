@@ -67,7 +67,7 @@ bool ResponsesAdapter::close_item(EventSink& out, std::uint64_t index, Item& ite
     const bool text = value_at(part.raw, "/type") == "\"output_text\"";
     if (target && text && !settings_.json_format && !part.text_done &&
         blocked.pointer == place.pointer) {
-      make_delta(out, place, {rule_of("response.output_text.delta"), item.id, number},
+      make_delta(out, place, {TextRule::of("response.output_text.delta"), item.id, number},
                  blocked.released + blocked.block.notice);
       texts_.add(place, blocked.block.notice);
       placed = true;
@@ -83,10 +83,10 @@ bool ResponsesAdapter::close_item(EventSink& out, std::uint64_t index, Item& ite
     make(out, "response.content_part.added",
          fmt::format(R"("item_id":{},"output_index":{},"content_index":{},"part":{})",
                      json_string(item.id), index, next, part.raw));
-    make_delta(
-        out, place,
-        {rule_of(refusal ? "response.refusal.delta" : "response.output_text.delta"), item.id, next},
-        blocked.block.notice);
+    make_delta(out, place,
+               {TextRule::of(refusal ? "response.refusal.delta" : "response.output_text.delta"),
+                item.id, next},
+               blocked.block.notice);
     texts_.add(place, blocked.block.notice);
     close_part(out, index, item, next);
     placed = true;

@@ -54,7 +54,7 @@ Result<ResponsesAdapter::MaybeBlocked> ResponsesAdapter::check_texts(const ItemT
   for (const ItemText& text : texts.texts) {
     const TextPlace place{text.channel.item, text.pointer};
     SALLYPORT_TRY(TextStep step, texts_.repeat(place, text.channel, text.text,
-                                               {.streams = rule_for(text) != nullptr,
+                                               {.streams = TextRule::carrying(text) != nullptr,
                                                 .fixed = text.fixed,
                                                 .loose = loose()}));
     if (step.block) {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/json.hpp>
 #include <charconv>
 
@@ -14,42 +13,9 @@ namespace sallyport::llm {
 
 namespace {
 
-constexpr std::string_view kResponsePrefix = "response.";
 const TextPlace kTranscript{.item = kNoItem, .pointer = "/transcript"};
 
-std::string_view stem_of(std::string_view text, std::string_view end) {
-  if (text.ends_with(end)) text.remove_suffix(end.size());
-  return text;
-}
-
 }  // namespace
-
-const ResponsesAdapter::TextRule* ResponsesAdapter::rule_of(std::string_view type) {
-  static constexpr std::array<TextRule, 7> kRules{{
-      {"output_text", "text", "content", "content_index", ChannelKind::Text, true},
-      {"refusal", "refusal", "content", "content_index", ChannelKind::Refusal, true},
-      {"reasoning_text", "text", "content", "content_index", ChannelKind::Reasoning, true},
-      {"reasoning_summary_text", "text", "summary", "summary_index", ChannelKind::Reasoning, true},
-      {"mcp_call_arguments", "arguments", "arguments", "", ChannelKind::ProviderCall, false},
-      {"code_interpreter_call_code", "code", "code", "", ChannelKind::ProviderCall, false},
-      {"shell_call_command", "command", "action/commands", "command_index",
-       ChannelKind::ProviderCall, false},
-  }};
-  if (!type.starts_with(kResponsePrefix)) return nullptr;
-  type.remove_prefix(kResponsePrefix.size());
-  const std::string_view base = stem_of(stem_of(stem_of(type, ".delta"), ".done"), ".added");
-  if (base == type) return nullptr;
-  for (const TextRule& rule : kRules) {
-    if (rule.base == base) return &rule;
-  }
-  return nullptr;
-}
-
-std::string ResponsesAdapter::pointer_of(const TextRule& rule, std::uint64_t number) {
-  if (rule.index.empty()) return fmt::format("/{}", rule.place);
-  if (!rule.part) return fmt::format("/{}/{}", rule.place, number);
-  return fmt::format("/{}/{}/{}", rule.place, number, rule.member);
-}
 
 std::optional<ResponsesAdapter::Place> ResponsesAdapter::place_of(const TextRule& rule,
                                                                   const json::value& event) {
@@ -58,7 +24,7 @@ std::optional<ResponsesAdapter::Place> ResponsesAdapter::place_of(const TextRule
   Place place{.channel = {.kind = rule.kind, .item = *item}};
   if (!rule.index.empty()) place.number = count_in(event, rule.index).value_or(0);
   place.channel.part = place.number + (rule.place == "summary" ? kSummaryPart : 0);
-  place.text = {.item = *item, .pointer = pointer_of(rule, place.number)};
+  place.text = {.item = *item, .pointer = rule.pointer(place.number)};
   return place;
 }
 
@@ -231,29 +197,12 @@ Result<void> ResponsesAdapter::close_texts(std::optional<std::uint64_t> item, Ev
   return {};
 }
 
-// Null: no deltas carry such a text.
-const ResponsesAdapter::TextRule* ResponsesAdapter::rule_for(const ItemText& text) {
-  static constexpr std::array<std::string_view, 7> kEvents{
-      "response.output_text.delta",        "response.refusal.delta",
-      "response.reasoning_text.delta",     "response.reasoning_summary_text.delta",
-      "response.mcp_call_arguments.delta", "response.code_interpreter_call_code.delta",
-      "response.shell_call_command.delta"};
-  for (const std::string_view event : kEvents) {
-    const TextRule* const rule = rule_of(event);
-    if (!text.fixed && rule->kind == text.channel.kind &&
-        pointer_of(*rule, text.channel.part % kSummaryPart) == text.pointer) {
-      return rule;
-    }
-  }
-  return nullptr;
-}
-
 Result<ResponsesAdapter::MaybeBlocked> ResponsesAdapter::begin_text(const ItemText& text,
                                                                     std::string_view item_id,
                                                                     const std::string& pointer,
                                                                     Splice& edits) {
   const TextPlace place{text.channel.item, text.pointer};
-  const TextRule* const rule = rule_for(text);
+  const TextRule* const rule = TextRule::carrying(text);
   if (rule != nullptr && text.text.empty()) return MaybeBlocked{};
   SALLYPORT_TRY(TextStep step, rule != nullptr
                                    ? texts_.push(place, text.channel, text.text)

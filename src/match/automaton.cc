@@ -1,7 +1,6 @@
 #include "match/automaton.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "match/automaton_builder.h"

@@ -1,7 +1,6 @@
 // Characters that no pattern of a program tells apart form one class: automata step by class.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>

@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "match/char_classes.h"
 

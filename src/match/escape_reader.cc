@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "base/try.h"
 #include "match/utf8.h"
 
 namespace sallyport::match {

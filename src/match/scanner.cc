@@ -3,18 +3,14 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/smaller_of.h"
+
 namespace sallyport::match {
 
 namespace {
 
 // A log rule holds no text, so the matches that it keeps waiting for an exception are bounded here.
 constexpr std::size_t kMostWaiting = 1024;
-
-std::optional<std::uint64_t> earlier(std::optional<std::uint64_t> a,
-                                     std::optional<std::uint64_t> b) {
-  if (!a || !b) return a ? a : b;
-  return std::min(*a, *b);
-}
 
 bool is_ascii(char c) {
   return static_cast<unsigned char>(c) < 0x80;
@@ -133,9 +129,9 @@ void Scanner::decide_waiting(std::vector<Match>& certain) {
 }
 
 std::optional<std::uint64_t> Scanner::held_from() const {
-  auto held = earlier(any_.held_from(), preferred_.held_from());
+  auto held = smaller_of(any_.held_from(), preferred_.held_from());
   for (const Match& match : waiting_) {
-    if (set_.effect(match.rule) != Effect::Log) held = earlier(held, match.start);
+    if (set_.effect(match.rule) != Effect::Log) held = smaller_of(held, match.start);
   }
   return held;
 }
@@ -165,8 +161,8 @@ std::optional<Match> Scanner::earliest_held() const {
 }
 
 std::optional<std::uint64_t> Scanner::open_from() const {
-  auto open = earlier(any_.open_from(), preferred_.held_from());
-  for (const Match& match : waiting_) open = earlier(open, match.start);
+  auto open = smaller_of(any_.open_from(), preferred_.held_from());
+  for (const Match& match : waiting_) open = smaller_of(open, match.start);
   return open;
 }
 

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/smaller_of.h"
 #include "match/utf8.h"
 
 namespace sallyport::match {
@@ -25,12 +26,6 @@ bool goes_first(const OtherMatch& a, const OtherMatch& b) {
 
 bool match_starts_first(const Match& a, const Match& b) {
   return std::tie(a.start, a.rule, a.entry) < std::tie(b.start, b.rule, b.entry);
-}
-
-std::optional<std::uint64_t> earlier_place(std::optional<std::uint64_t> a,
-                                           std::optional<std::uint64_t> b) {
-  if (!a || !b) return a ? a : b;
-  return std::min(*a, *b);
 }
 
 // What lies before `until` and in no region that goes on behind it.
@@ -203,7 +198,7 @@ void Stream::block(OtherMatch found, Hit::Why why, Output& output) {
 
 std::optional<std::uint64_t> Stream::held_from() const {
   const auto held = scanner_.held_from();
-  return others_ ? earlier_place(held, others_->held_from()) : held;
+  return others_ ? smaller_of(held, others_->held_from()) : held;
 }
 
 bool Stream::overflowed() const {

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "base/json_members.h"
-#include "base/try.h"
 
 namespace sallyport::oauth {
 

@@ -4,19 +4,14 @@
 #include <map>
 #include <string_view>
 
+#include "base/lower_case.h"
+
 namespace sallyport::oauth {
 
 namespace {
 
 constexpr std::size_t kLongestHeader = 16 * 1024;  // of one header
 constexpr std::size_t kMostParams = 64;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
-  return out;
-}
 
 bool is_alphanumeric(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -100,7 +95,7 @@ std::optional<Params> bearer_params(std::string_view header) {
   while (true) {
     reader.skip_separators();
     if (reader.done()) return found;
-    const std::string word = lower(reader.token());
+    const std::string word = lower_case(reader.token());
     if (word.empty()) return std::nullopt;
     reader.skip_blanks();
     if (!reader.take('=')) {  // a scheme
@@ -124,7 +119,7 @@ std::optional<Params> bearer_params(std::string_view header) {
 
 std::optional<Challenge> bearer_challenge(const net::HttpHeaders& headers) {
   for (const auto& [name, value] : headers) {
-    if (lower(name) != "www-authenticate" || value.size() > kLongestHeader) continue;
+    if (lower_case(name) != "www-authenticate" || value.size() > kLongestHeader) continue;
     const std::optional<Params> params = bearer_params(value);
     if (!params) continue;
     const auto text = [&](const char* key) {

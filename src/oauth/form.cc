@@ -15,26 +15,6 @@ bool stays(char c) {
          c == '.' || c == '_' || c == '~';
 }
 
-int hex_value(char c) {
-  return hex_digit(c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c);
-}
-
-std::optional<std::string> decoded(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i] == '+' ? ' ' : text[i];
-      continue;
-    }
-    if (i + 2 >= text.size() || hex_value(text[i + 1]) < 0 || hex_value(text[i + 2]) < 0) {
-      return std::nullopt;
-    }
-    out += static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
-    i += 2;
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string percent_encoded(std::string_view text) {
@@ -67,8 +47,8 @@ std::optional<Fields> read_form(std::string_view text) {
     text.remove_prefix(std::min(part.size() + 1, text.size()));
     if (part.empty()) continue;
     const std::size_t mark = std::min(part.find('='), part.size());
-    auto name = decoded(part.substr(0, mark));
-    auto value = decoded(part.substr(std::min(mark + 1, part.size())));
+    auto name = percent_decoded(part.substr(0, mark), true);
+    auto value = percent_decoded(part.substr(std::min(mark + 1, part.size())), true);
     if (!name || !value || fields.size() >= kMostFields) return std::nullopt;
     if (std::ranges::find(fields, *name, &Fields::value_type::first) != fields.end()) {
       return std::nullopt;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/try.h"
 #include "oauth/turn.h"
 
 namespace sallyport::oauth {

@@ -11,7 +11,6 @@
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
-#include "base/try.h"
 #include "oauth/base64url.h"
 #include "oauth/metadata.h"
 

@@ -1,7 +1,5 @@
 #include "policy/condition_keys.h"
 
-#include <fmt/format.h>
-
 #include <boost/json.hpp>
 
 #include "base/try.h"

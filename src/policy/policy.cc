@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <fstream>
-#include <iterator>
 
 #include "autonomy/agent_guard.h"
 #include "autonomy/classifier.h"

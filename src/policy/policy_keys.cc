@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <memory>
 
 #include "base/try.h"
 #include "effects/profiles.h"
@@ -13,6 +12,7 @@
 #include "guards/redact/sanitizer_settings.h"
 #include "guards/size_limiter.h"
 #include "policy/approval_keys.h"
+#include "policy/autonomy_keys.h"
 #include "policy/external_keys.h"
 #include "policy/grant_keys.h"
 #include "policy/model_keys.h"
@@ -27,10 +27,8 @@ constexpr std::size_t kLongestName = 512;
 constexpr std::size_t kMostTools = 10'000;
 constexpr std::size_t kMostServers = 1'000;
 constexpr std::size_t kMostResultHooks = 16;
-constexpr std::size_t kMostScopes = 256;
 
 const std::vector<std::string> kTiers = {"observe", "confirm", "Observe", "Confirm"};
-const std::vector<std::string> kFronts = {"mcp", "http", "hook", "library", "agent"};
 const std::vector<std::string> kHooks = {"output-sanitizer", "size-limiter", "query-result"};
 
 Mapping tool_keys(ToolEntry& out) {
@@ -208,118 +206,6 @@ Mapping server_keys(std::string& server, effects::ServerSaid& said) {
   return keys;
 }
 
-json::object autonomy_schema() {
-  const json::object tier = choice_schema({"shadow", "suggest", "act_with_approval", "act_auto"});
-  const json::object tiers{{"type", "object"}, {"additionalProperties", tier}};
-  const json::object names{{"type", "array"}, {"items", {{"type", "string"}}}, {"minItems", 1}};
-  const json::object count = number_schema(0, 100'000);
-  return {{"type", json::array{"object", "null"}},
-          {"additionalProperties", false},
-          {"properties",
-           {{"agent_id", text_schema(kLongestName)},
-            {"autonomy_tier", tier},
-            {"tier", tier},
-            {"action_tiers", tiers},
-            {"agent_tiers", tiers},
-            {"agent_action_tiers", {{"type", "object"}, {"additionalProperties", tiers}}},
-            {"reviewers", names},
-            {"requires_human", truth_schema()},
-            {"requires_human_actions", names},
-            {"requires_human_agents", names},
-            {"quorum", number_schema(1, 1000)},
-            {"deadline_s", number_schema(1, 604'800)},
-            {"use_within_s", number_schema(1, 604'800)},
-            {"budget",
-             {{"type", "object"},
-              {"additionalProperties", false},
-              {"properties", {{"max_per_hour", count}, {"max_per_day", count}}}}},
-            {"ceiling", tier}}}};
-}
-
-// `autonomy.agent_tiers.bot` as a JSON Pointer below the section.
-std::string pointer_of(std::string_view where) {
-  const std::size_t section = std::min(where.find('.'), where.size());
-  std::string pointer(where.substr(section));
-  std::ranges::replace(pointer, '.', '/');
-  return pointer;
-}
-
-// A key without a value is an error: an unwritten tier must not be taken for an omitted one.
-Result<void> check_filled(const Place& place) {
-  for (const auto& [key, value] : place.node.members) {
-    if (value.is_null()) {
-      return Place{key, place.file}.refuse(
-          fmt::format("`{}` has no value, give it one or leave it out", key.text));
-    }
-    SALLYPORT_CHECK_OK(check_filled({value, place.file}));
-  }
-  return {};
-}
-
-Result<autonomy::AutonomyPolicy> autonomy_at(const Place& place) {
-  SALLYPORT_CHECK_OK(check_filled(place));
-  SALLYPORT_TRY(const json::value section, to_json(place.node, place.file));
-  auto policy = autonomy::autonomy_policy_from_json(
-      section.is_null() ? json::value(json::object()) : section, "autonomy");
-  if (policy) return policy;
-  const YamlNode& node = node_at(place.node, pointer_of(policy.error().where));
-  return std::unexpected(Place{node, place.file}.refuse(policy.error().message).error());
-}
-
-ReadValue read_autonomy(Policy& out) {
-  return [&out](const Place& place) -> Result<void> {
-    SALLYPORT_TRY(out.autonomy, autonomy_at(place));
-    return {};
-  };
-}
-
-Mapping scope_cover_keys(autonomy::PolicyScope& out) {
-  Mapping keys("calls that the scope is around; `*` stands for any run of characters");
-  keys.optional("agent", "agent that calls", text_schema(kLongestName),
-                read_text(out.agent, kLongestName))
-      .optional("agent_name", "client or sub-agent, as its host names it",
-                text_schema(kLongestName), read_text(out.agent_name, kLongestName))
-      .optional("session", "session of the call", text_schema(kLongestName),
-                read_text(out.session, kLongestName))
-      .optional("server", "server of the tool", text_schema(kLongestName),
-                read_text(out.server, kLongestName))
-      .optional("front", "where the call comes from", choice_schema(kFronts),
-                read_choice(kFronts, [&out](std::size_t at) { out.front = kFronts[at]; }));
-  return keys;
-}
-
-Mapping scope_keys(autonomy::PolicyScope& out) {
-  Mapping keys("a scope of autonomy around some calls, which only narrows");
-  keys.required("for", "calls that it is around", scope_cover_keys(out).schema(),
-                [&out](const Place& place) -> Result<void> {
-                  SALLYPORT_CHECK_OK(scope_cover_keys(out).read(place));
-                  if (!place.node.members.empty()) return {};
-                  return place.refuse("name an agent, a session, a server or a front");
-                })
-      .required(
-          "autonomy", "members as in the section `autonomy`", autonomy_schema(),
-          [&out](const Place& place) -> Result<void> {
-            SALLYPORT_TRY(out.policy, autonomy_at(place));
-            if (!out.policy.agent_id) return {};
-            return place.refuse("`agent_id` has no place in a scope, use `for: {agent: ...}`");
-          });
-  return keys;
-}
-
-ReadValue read_scopes(Policy& out) {
-  return read_list(kMostScopes, [&out](const Place& place) -> Result<void> {
-    autonomy::PolicyScope scope;
-    SALLYPORT_CHECK_OK(scope_keys(scope).read(place));
-    out.scopes.push_back(std::move(scope));
-    return {};
-  });
-}
-
-json::object scopes_schema() {
-  autonomy::PolicyScope none;
-  return list_schema(scope_keys(none).schema(), kMostScopes);
-}
-
 ReadValue read_server(Policy& out) {
   return [&out](const Place& place) -> Result<void> {
     std::string server;
@@ -427,31 +313,14 @@ ReadValue section(Keys keys, Policy& out) {
   return [keys, &out](const Place& place) { return keys(out).read(place); };
 }
 
-}  // namespace
-
-Mapping policy_keys(Policy& out) {
-  static const std::vector<std::string> kDurabilities = {"strict", "effect", "relaxed"};
+// What calls and results are judged by.
+void add_judging_keys(Mapping& keys, Policy& out) {
   static const std::vector<std::string> kUnlisted = {"ask", "deny"};
   ToolEntry any_tool;
   std::string any_text;
   effects::ServerSaid any_server;
   ResultHook any_hook;
-  Policy any_policy;
-  Mapping keys("a policy: what agents may do, and what is done to their calls and results");
-  keys.required("version", "of this format", json::object{{"const", 1}}, read_version)
-      .optional("name", "of this policy", text_schema(64), read_text(out.name, 64))
-      .optional("about", "what it is for", text_schema(2000), read_text(out.about, 2000))
-      .optional("durability",
-                "when the intent of a call is on disk: before every call, before effects, or with "
-                "the outcome",
-                choice_schema(kDurabilities),
-                read_choice(kDurabilities,
-                            [&out](std::size_t at) {
-                              out.durability = static_cast<core::IntentDurability>(at);
-                            }))
-      .optional("redaction_notice", "tells the agent that something was taken out", truth_schema(),
-                read_truth(out.redaction_notice))
-      .optional("tools", "classification of tools; a tool that is not listed has effects",
+  keys.optional("tools", "classification of tools; a tool that is not listed has effects",
                 list_schema(tool_keys(any_tool).schema(), kMostTools),
                 read_list(kMostTools, read_tool(out.tools)))
       .optional("guardrails", "declarative checks", guardrails_schema(),
@@ -479,13 +348,16 @@ Mapping policy_keys(Policy& out) {
       .optional("extends", "a policy whose sections hold where this one is silent",
                 text_schema(4'096), [](const Place&) { return Result<void>(); })
       .optional("without", "rules of that policy that do not hold",
-                list_schema(text_schema(64), 1'000),
-                read_list(1'000,
-                          [](const Place& place) {
-                            std::string id;
-                            return read_text(id, 64)(place);
-                          }))
-      .optional("autonomy", "how much agents may do by themselves", autonomy_schema(),
+                list_schema(text_schema(64), 1'000), read_list(1'000, [](const Place& place) {
+                  std::string id;
+                  return read_text(id, 64)(place);
+                }));
+}
+
+// Whom calls depend on, and what they may take.
+void add_conduct_keys(Mapping& keys, Policy& out) {
+  Policy any_policy;
+  keys.optional("autonomy", "how much agents may do by themselves", autonomy_schema(),
                 read_autonomy(out))
       .optional("scopes", "narrower autonomy for some agents, sessions, servers or fronts",
                 scopes_schema(), read_scopes(out))
@@ -503,6 +375,28 @@ Mapping policy_keys(Policy& out) {
                 model_keys(any_policy).schema(), section(model_keys, out))
       .optional("hook", "the hook command of coding agents", hook_keys(out).schema(),
                 section(hook_keys, out));
+}
+
+}  // namespace
+
+Mapping policy_keys(Policy& out) {
+  static const std::vector<std::string> kDurabilities = {"strict", "effect", "relaxed"};
+  Mapping keys("a policy: what agents may do, and what is done to their calls and results");
+  keys.required("version", "of this format", json::object{{"const", 1}}, read_version)
+      .optional("name", "of this policy", text_schema(64), read_text(out.name, 64))
+      .optional("about", "what it is for", text_schema(2000), read_text(out.about, 2000))
+      .optional("durability",
+                "when the intent of a call is on disk: before every call, before effects, or with "
+                "the outcome",
+                choice_schema(kDurabilities),
+                read_choice(kDurabilities,
+                            [&out](std::size_t at) {
+                              out.durability = static_cast<core::IntentDurability>(at);
+                            }))
+      .optional("redaction_notice", "tells the agent that something was taken out", truth_schema(),
+                read_truth(out.redaction_notice));
+  add_judging_keys(keys, out);
+  add_conduct_keys(keys, out);
   return keys;
 }
 

@@ -1,7 +1,5 @@
 #include "proxy/client_stream.h"
 
-#include <fmt/format.h>
-
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 

@@ -1,7 +1,5 @@
 #include "proxy/exchange.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>
@@ -153,6 +151,14 @@ ModelExchange::Refusal ModelExchange::deny(unsigned status, std::string code,
                     .message = std::move(message),
                     .code = std::move(code),
                     .request_id = record_.request_id}};
+}
+
+ModelExchange::Refusal ModelExchange::fault(unsigned status, std::string code,
+                                            std::string message) const {
+  Refusal refusal = deny(status, std::move(code), std::move(message));
+  refusal.outcome = Outcome::Failed;
+  refusal.decision = "error";
+  return refusal;
 }
 
 // What looked at the request, and what will look at the answer (MP-82). `none`: the policy has no

@@ -111,10 +111,16 @@ class ModelExchange {
   void take_upstream(const std::string& name);
   void answer_unanswered(std::vector<llm::UnansweredCall> calls);
   Refusal deny(unsigned status, std::string code, std::string message) const;
+  // The same, for what is no fault of the request.
+  Refusal fault(unsigned status, std::string code, std::string message) const;
   Refusal busy() const;
   // exchange_attempts.cc
   Async<Ended> forward();
   Async<Ended> attempt(const std::shared_ptr<ModelUpstream>& upstream, bool last, Opened& opened);
+  // The head of the answer. `upstream_exchange_` is left to the caller.
+  Task<net::HttpHead> send(net::HttpExchange& exchange, net::HttpRequest request);
+  // Counts for the circuit what came, and tells of it. False: it may be asked for again.
+  bool stands(const net::HttpHead& head, ModelUpstream& upstream);
   Result<net::HttpRequest> upstream_request(const ModelUpstream& upstream);
   // The query without the event that the client names.
   std::string take_starting_after(std::string_view query);

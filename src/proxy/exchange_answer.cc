@@ -5,7 +5,6 @@
 
 #include "base/encoding.h"
 #include "base/running_digest.h"
-#include "base/try.h"
 #include "llm/wire_json.h"
 #include "net/content_decoder.h"
 #include "net/sse_parser.h"
@@ -97,13 +96,9 @@ Async<ModelExchange::Ended> ModelExchange::pass_error(Opened opened) {
   }
   const bool own_key = record_.credential == "proxy";
   if (head.status == 401 && own_key) {
-    Refusal refusal =
-        deny(403, "upstream_credentials",
-             fmt::format("upstream `{}` refused the key of the proxy (upstream_credentials)",
-                         record_.upstream));
-    refusal.outcome = Outcome::Failed;
-    refusal.decision = "error";
-    co_return refusal;
+    co_return fault(403, "upstream_credentials",
+                    fmt::format("upstream `{}` refused the key of the proxy (upstream_credentials)",
+                                record_.upstream));
   }
   net::ServerResponse response = head_of(head.status, &head);
   if (own_retries_) {  // in place of what the provider says

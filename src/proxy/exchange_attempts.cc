@@ -8,7 +8,6 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
 
-#include "base/lower_case.h"
 #include "base/try.h"
 #include "llm/wire_json.h"
 #include "proxy/exchange.h"
@@ -133,11 +132,9 @@ Result<net::HttpRequest> ModelExchange::upstream_request(const ModelUpstream& up
 
 ModelExchange::Refusal ModelExchange::unreachable(const Error& error) const {
   const bool late = error.code == ErrorCode::Deadline;
-  Refusal refusal = deny(late ? 504 : 502, late ? "upstream_timeout" : "upstream_unreachable",
-                         fmt::format("upstream `{}` {}", record_.upstream,
-                                     late ? "did not answer in time" : "cannot be reached"));
-  refusal.outcome = Outcome::Failed;
-  refusal.decision = "error";
+  Refusal refusal = fault(late ? 504 : 502, late ? "upstream_timeout" : "upstream_unreachable",
+                          fmt::format("upstream `{}` {}", record_.upstream,
+                                      late ? "did not answer in time" : "cannot be reached"));
   refusal.reason = without_keys(error.message);
   return refusal;
 }
@@ -232,12 +229,10 @@ Async<ModelExchange::Ended> ModelExchange::announce_attempt() {
   if (told) co_return std::nullopt;
   if (told.error().code == ErrorCode::Exhausted) co_return over_budget(told.error().message);
   const bool hook = told.error().cause == "hook";
-  Refusal refusal = deny(
-      hook ? 403 : 503, hook ? "hook_refused" : "ledger_unavailable",
-      hook ? "a hook refused this request" : "the ledger cannot be written, so nothing is sent");
-  refusal.outcome = hook ? Outcome::Refused : Outcome::Failed;
+  Refusal refusal =
+      hook ? deny(403, "hook_refused", "a hook refused this request")
+           : fault(503, "ledger_unavailable", "the ledger cannot be written, so nothing is sent");
   refusal.reason = told.error().message;
-  if (!hook) refusal.decision = "error";
   co_return refusal;
 }
 
@@ -276,13 +271,10 @@ Async<ModelExchange::Ended> ModelExchange::forward() {
                          : settings.key == UpstreamSettings::Key::Client ? "client"
                                                                          : "proxy";
     if (const auto open = upstream->circuit().blocked()) {
-      Refusal refusal = deny(
+      ended = fault(
           503, "circuit_open",
           fmt::format("upstream `{}` failed five times in a row; try again later", settings.name));
-      refusal.outcome = Outcome::Failed;
-      refusal.decision = "error";
-      refusal.retry_after_s = static_cast<std::uint64_t>(open->count());
-      ended = std::move(refusal);
+      ended->retry_after_s = static_cast<std::uint64_t>(open->count());
       continue;
     }
     const bool last = i + 1 == candidates_.size();
@@ -293,6 +285,29 @@ Async<ModelExchange::Ended> ModelExchange::forward() {
     if (ended->error.status < 500 || gone()) break;
   }
   co_return ended;
+}
+
+Task<net::HttpHead> ModelExchange::send(net::HttpExchange& exchange, net::HttpRequest request) {
+  upstream_exchange_ = &exchange;
+  if (gone()) co_return fail(ErrorCode::Cancelled, "the client went away");
+  const SteadyTime sent = shared_.clock.steady();
+  Result<net::HttpHead> head =
+      co_await exchange.send(std::move(request), live_->settings.answer_time);
+  waited_ += shared_.clock.steady() - sent;
+  co_return head;
+}
+
+bool ModelExchange::stands(const net::HttpHead& head, ModelUpstream& upstream) {
+  const bool good = head.status >= 200 && head.status < 300;
+  const bool again = !good && is_transient(head.status);
+  // What a client did wrong, or did too often, is no fault of the upstream (MP-76).
+  const bool upstream_failed = head.status == 408 || head.status >= 500;
+  if (!upstream_failed) upstream.circuit().worked();
+  if (upstream_failed && again) upstream.circuit().failed();
+  // An event that reports: what waits for the disk for it must not hold up the first byte.
+  told_later_ = told_later_ || good;
+  if (!good) tell_attempt(fmt::format("http {}", head.status));
+  return !again;
 }
 
 Async<ModelExchange::Ended> ModelExchange::attempt(const std::shared_ptr<ModelUpstream>& upstream,
@@ -311,25 +326,16 @@ Async<ModelExchange::Ended> ModelExchange::attempt(const std::shared_ptr<ModelUp
     Result<net::HttpRequest> request = upstream_request(*upstream);
     if (!request) {
       Refusal refusal =
-          deny(403, "upstream_credentials",
-               fmt::format("the proxy has no key for upstream `{}` (upstream_credentials)",
-                           upstream->settings().name));
-      refusal.outcome = Outcome::Failed;
-      refusal.decision = "error";
+          fault(403, "upstream_credentials",
+                fmt::format("the proxy has no key for upstream `{}` (upstream_credentials)",
+                            upstream->settings().name));
       refusal.reason = request.error().message;
       co_return refusal;
     }
     if (Ended ended = co_await announce_attempt()) co_return ended;
-    if (tries == 1) {
-      shared_.meter.added(static_cast<double>(elapsed_ms()) / 1e3);
-    }
+    if (tries == 1) shared_.meter.added(static_cast<double>(elapsed_ms()) / 1e3);
     std::unique_ptr<net::HttpExchange> exchange = upstream->exchange();
-    upstream_exchange_ = exchange.get();
-    const SteadyTime sent = shared_.clock.steady();
-    Result<net::HttpHead> head =
-        gone() ? fail(ErrorCode::Cancelled, "the client went away")
-               : co_await exchange->send(std::move(*request), live_->settings.answer_time);
-    waited_ += shared_.clock.steady() - sent;
+    Result<net::HttpHead> head = co_await send(*exchange, std::move(*request));
     if (gone()) {
       upstream_exchange_ = nullptr;
       tell_attempt("the client went away");
@@ -346,34 +352,19 @@ Async<ModelExchange::Ended> ModelExchange::attempt(const std::shared_ptr<ModelUp
       if (!wait || !co_await wait_for_retry(*wait)) co_return unreachable(head.error());
       continue;
     }
-    const bool good = head->status >= 200 && head->status < 300;
-    if (good) upstream->circuit().worked();
-    // What a client did wrong, or did too often, is no fault of the upstream (MP-76).
-    const bool upstream_failed = head->status == 408 || head->status >= 500;
-    if (!good && !upstream_failed) upstream->circuit().worked();
-    if (good || !is_transient(head->status)) {
-      if (good) {
-        // An event that reports: what waits for the disk for it must not hold up the first byte.
-        told_later_ = true;
-      } else {
-        tell_attempt(fmt::format("http {}", head->status));
+    if (!stands(*head, *upstream)) {
+      const auto asked = parse_retry_after(head->header("retry-after"), shared_.clock.wall());
+      const auto wait = schedule.before(tries + 1, asked);
+      if (wait && co_await wait_for_retry(*wait)) {
+        upstream_exchange_ = nullptr;
+        continue;
       }
-      opened = {upstream, std::move(exchange), std::move(*head)};
-      co_return std::nullopt;
+      if (!last && rules.fails_over) {
+        upstream_exchange_ = nullptr;
+        co_return unreachable({ErrorCode::Unavailable, fmt::format("http {}", head->status)});
+      }
+      own_retries_ = rules.retries > 0;
     }
-    if (upstream_failed) upstream->circuit().failed();
-    tell_attempt(fmt::format("http {}", head->status));
-    const auto asked = parse_retry_after(head->header("retry-after"), shared_.clock.wall());
-    const auto wait = schedule.before(tries + 1, asked);
-    if (wait && co_await wait_for_retry(*wait)) {
-      upstream_exchange_ = nullptr;
-      continue;
-    }
-    if (!last && plan_->model_rules().fails_over) {
-      upstream_exchange_ = nullptr;
-      co_return unreachable({ErrorCode::Unavailable, fmt::format("http {}", head->status)});
-    }
-    own_retries_ = rules.retries > 0;
     opened = {upstream, std::move(exchange), std::move(*head)};
     co_return std::nullopt;
   }

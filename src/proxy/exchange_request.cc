@@ -7,7 +7,6 @@
 #include <charconv>
 
 #include "base/json_members.h"
-#include "base/try.h"
 #include "llm/wire_json.h"
 #include "net/content_decoder.h"
 #include "proxy/exchange.h"
@@ -98,9 +97,7 @@ ModelExchange::Ended ModelExchange::refuse_elsewhere() {
 }
 
 ModelExchange::Refusal ModelExchange::busy() const {
-  Refusal refusal = deny(503, "busy", "requests of this agent take too much memory; try again");
-  refusal.outcome = Outcome::Failed;
-  refusal.decision = "error";
+  Refusal refusal = fault(503, "busy", "requests of this agent take too much memory; try again");
   refusal.retry_after_s = 1;
   return refusal;
 }
@@ -326,12 +323,7 @@ Async<ModelExchange::Ended> ModelExchange::check_input() {
   InputStage stage(doors_, shared_.fail_open, shared_.clock);
   const Result<InputStage::Decision> checked = co_await stage.run(*request_, parsed_, edits_);
   checked_ = true;
-  if (!checked) {
-    Refusal refusal = deny(503, "ledger_unavailable", checked.error().message);
-    refusal.outcome = Outcome::Failed;
-    refusal.decision = "error";
-    co_return refusal;
-  }
+  if (!checked) co_return fault(503, "ledger_unavailable", checked.error().message);
   text_bytes_ = checked->text_bytes;
   if (checked->block) {
     Refusal refusal = deny(403, checked->block->reason_code, checked->block->notice);

@@ -6,7 +6,6 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "base/json_members.h"
 #include "llm/json_splice.h"
 
 namespace sallyport::proxy {

@@ -1,6 +1,5 @@
 #include "proxy/provider_ids.h"
 
-#include <algorithm>
 #include <array>
 #include <boost/json.hpp>
 #include <utility>

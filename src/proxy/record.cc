@@ -43,6 +43,16 @@ json::array listed(const List& list, const char* name, std::size_t most, json::o
   return out;
 }
 
+json::array covered_json(const auto& coverage, std::size_t most, json::object& cut) {
+  json::array covered;
+  for (const auto& [channel, checks] : coverage) {
+    const auto as_it_is = [](const json::value& check) { return check; };
+    covered.push_back(json::object{{"channel", channel},
+                                   {"checks", listed(checks, "coverage", most, cut, as_it_is)}});
+  }
+  return covered;
+}
+
 }  // namespace
 
 std::string_view to_string(Outcome outcome) {
@@ -67,12 +77,6 @@ Subject ModelRecord::subject() const {
 json::object ModelRecord::body(std::size_t most) const {
   const auto text = [](const std::string& value) { return short_text(value); };
   json::object cut;
-  json::array covered;
-  for (const auto& [channel, checks] : coverage) {
-    const auto as_it_is = [](const json::value& check) { return check; };
-    covered.push_back(json::object{{"channel", channel},
-                                   {"checks", listed(checks, "coverage", most, cut, as_it_is)}});
-  }
   json::object body{
       {"request_id", request_id},
       {"agent_id", agent_id},
@@ -104,7 +108,7 @@ json::object ModelRecord::body(std::size_t most) const {
       {"bytes_in", bytes_in},
       {"bytes_out", bytes_out},
       {"held_max", held_max},
-      {"coverage", std::move(covered)},
+      {"coverage", covered_json(coverage, most, cut)},
       {"changes", changes},
   };
   body["degraded"] = listed(degraded, "degraded", most, cut, text);

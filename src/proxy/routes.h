@@ -1,7 +1,6 @@
 // What a path asks for (MP-1).
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 

@@ -7,7 +7,6 @@
 #include <compare>
 
 #include "base/json_members.h"
-#include "base/try.h"
 #include "grants/delegation.h"
 
 namespace sallyport::rules {

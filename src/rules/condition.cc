@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/wildcard.h"
 #include "effects/host.h"
 #include "grants/host.h"
 
@@ -177,7 +178,7 @@ Match Scene::call_part(const Conditions& conditions) const {
                      any(conditions.front, is(facts_.front)) &&
                      any(conditions.server, is(call.server)) &&
                      any(conditions.tool,
-                         [&](const std::string& name) { return name_matches(name, call.tool); }) &&
+                         [&](const std::string& name) { return fits_wildcard(name, call.tool); }) &&
                      (!conditions.interactive || *conditions.interactive == facts_.interactive);
   if (!named) return Match::No;
   Match found = Match::Yes;
@@ -318,29 +319,6 @@ std::vector<std::string> usable_workspace(std::vector<std::string> folders,
   return folders;
 }
 
-bool name_matches(std::string_view pattern, std::string_view name) {
-  std::size_t star = std::string_view::npos;
-  std::size_t kept = 0;
-  std::size_t p = 0;
-  std::size_t n = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      kept = n;
-    } else if (p < pattern.size() && pattern[p] == name[n]) {
-      ++p;
-      ++n;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      n = ++kept;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
-
 namespace {
 
 // Each item of the narrow list is covered by one of the wide list. An empty list asks nothing.
@@ -409,7 +387,7 @@ bool implies(const Conditions& narrow, const Conditions& wide) {
          within(narrow.session, wide.session, equal) && within(narrow.front, wide.front, equal) &&
          within(narrow.server, wide.server, equal) &&
          within(narrow.tool, wide.tool,
-                [](const std::string& a, const std::string& b) { return name_matches(b, a); }) &&
+                [](const std::string& a, const std::string& b) { return fits_wildcard(b, a); }) &&
          within(narrow.effect_class, wide.effect_class, equal) &&
          within(narrow.host, wide.host, host_within) &&
          within(narrow.command, wide.command, command_within) &&

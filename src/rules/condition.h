@@ -112,8 +112,6 @@ class Scene {
 std::vector<std::string> usable_workspace(std::vector<std::string> folders,
                                           const std::string& home);
 
-bool name_matches(std::string_view pattern, std::string_view name);  // `*` is the only wildcard
-
 // Does every effect and call that `narrow` holds for fulfil `wide` (RU-15)? Both are taken on the
 // same side.
 bool implies(const Conditions& narrow, const Conditions& wide);

@@ -1,27 +1,17 @@
 #include "rules/rule.h"
 
 #include <algorithm>
+#include <array>
+
+#include "base/wildcard.h"
 
 namespace sallyport::rules {
 
 std::string_view to_string(Then then) {
-  switch (then) {
-    case Then::Allow:
-      return "allow";
-    case Then::Ask:
-      return "ask";
-    case Then::Deny:
-      return "deny";
-    case Then::Log:
-      return "log";
-    case Then::Withhold:
-      return "withhold";
-    case Then::Redact:
-      return "redact";
-    case Then::Escalate:
-      return "escalate";
-  }
-  return "deny";
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"allow", "ask", "deny", "log", "withhold", "redact", "escalate"});
+  static_assert(kNames.size() == static_cast<std::size_t>(Then::Escalate) + 1);
+  return kNames[static_cast<std::size_t>(then)];
 }
 
 void Asking::narrow(const Asking& other) {
@@ -78,7 +68,7 @@ bool tools_meet(const std::string& a, const std::string& b) {
     const std::string_view b_start = std::string_view(b).substr(0, b.find('*'));
     return a_start.starts_with(b_start) || b_start.starts_with(a_start);
   }
-  return a_open ? name_matches(a, b) : name_matches(b, a);
+  return a_open ? fits_wildcard(a, b) : fits_wildcard(b, a);
 }
 
 bool can_meet(const Conditions& a, const Conditions& b) {

@@ -8,6 +8,7 @@
 
 #include "rules/message.h"
 #include "rules/rule_index.h"
+#include "rules/rule_matcher.h"
 
 namespace sallyport::rules {
 
@@ -15,153 +16,6 @@ namespace {
 
 using effects::Effect;
 using effects::Effects;
-
-// Puts the rules to one call.
-class Decider {
- public:
-  Decider(const effects::CallFacts& facts, const Effects& effects)
-      : scene_(facts),
-        to_allow_(key_of(facts, effects, true)),
-        to_restrict_(key_of(facts, effects, false)) {
-    seen_.reserve(effects.effects.size());
-    for (const Effect& effect : effects.effects) seen_.emplace_back(effect, facts.files);
-  }
-
-  const Scene& scene() const { return scene_; }
-  std::size_t count() const { return seen_.size(); }
-
-  bool may_meet(const RuleKey& rule) const {
-    return rules::may_meet(rule, rule.allowing ? to_allow_ : to_restrict_) &&
-           ((rule.paths & RuleKey::kUnasked) != 0 || (rule.paths & path_features()) != 0);
-  }
-
-  // False: the rule matches no effect. Most rules of a policy say nothing about a call, and this
-  // finds that out without making a list.
-  bool may_match(const Rule& rule, bool allowing) const {
-    if (rule.when.empty()) return true;
-    const Side side = allowing ? Side::Narrow : Side::Wide;
-    for (const Conditions& conditions : rule.when) {
-      if (scene_.call_part(conditions) == Match::No) continue;
-      for (const SeenEffect& seen : seen_) {
-        if (allowing && seen.effect().opaque && conditions.opaque != true) continue;
-        if (scene_.effect_part(conditions, seen, side, !allowing) != Match::No) return true;
-      }
-    }
-    return false;
-  }
-
-  // `allowing`: as in an `allow` rule, else as in a restrictive one.
-  std::vector<Match> matches(const Rule& rule, bool allowing) const {
-    const Side side = allowing ? Side::Narrow : Side::Wide;
-    std::vector<Match> found = one_of(rule.when, Match::Yes, side, allowing, !allowing);
-    if (rule.unless.empty() || none(found)) return found;
-    const std::vector<Match> except = one_of(rule.unless, Match::No, reversed(side), false, false);
-    for (std::size_t i = 0; i < found.size(); ++i) found[i] = both(found[i], negated(except[i]));
-    return found;
-  }
-
-  // Do all of these effects fit? Else what was wrong first.
-  std::optional<std::string> misfit(const Alternative& alternative,
-                                    const std::vector<std::size_t>& which) const {
-    for (const Argument& argument : alternative.constraints) {
-      if (argument.matches(scene_.facts().call) != Match::Yes) return argument.text();
-    }
-    for (const std::size_t i : which) {
-      const Effect& effect = seen_[i].effect();
-      const Conditions& conditions = alternative.conditions;
-      if (effect.opaque && conditions.opaque != true) return "opaque";
-      if (alternative.is_list) continue;
-      const Match found = both(scene_.call_part(conditions),
-                               scene_.effect_part(conditions, seen_[i], Side::Narrow, false));
-      if (found != Match::Yes) return first_misfit(conditions, seen_[i]);
-    }
-    return std::nullopt;
-  }
-
- private:
-  static bool none(const std::vector<Match>& found) {
-    return std::ranges::all_of(found, [](Match each) { return each == Match::No; });
-  }
-
-  std::vector<Match> one_of(const std::vector<Conditions>& list, Match without, Side side,
-                            bool allowing, bool opaque_is_unknown) const {
-    std::vector<Match> found(seen_.size(), list.empty() ? without : Match::No);
-    if (list.empty() && allowing) {
-      // A rule that says nothing does not say `opaque: true` either (RU-55).
-      for (std::size_t i = 0; i < seen_.size(); ++i) {
-        if (seen_[i].effect().opaque) found[i] = Match::No;
-      }
-    }
-    for (const Conditions& conditions : list) {
-      const Match call = scene_.call_part(conditions);
-      if (call == Match::No) continue;
-      for (std::size_t i = 0; i < seen_.size(); ++i) {
-        if (found[i] == Match::Yes) continue;
-        if (allowing && seen_[i].effect().opaque && conditions.opaque != true) continue;
-        const Match effect = scene_.effect_part(conditions, seen_[i], side, opaque_is_unknown);
-        found[i] = either(found[i], both(call, effect));
-      }
-    }
-    return found;
-  }
-
-  // Of all paths of the call. Found when a rule first asks: the disk is read for it.
-  std::uint64_t path_features() const {
-    if (!path_features_) {
-      path_features_ = 0;
-      for (const SeenEffect& seen : seen_) *path_features_ |= path_features(seen);
-    }
-    return *path_features_;
-  }
-
-  // All of them where the effect may be on a path that its own does not show.
-  static std::uint64_t path_features(const SeenEffect& seen) {
-    const Effect& effect = seen.effect();
-    // A recursive read reaches no glob below its path (RU-39).
-    const bool reaches_below = effect.recursive && effect.effect_class != "fs.read";
-    if (effect.opaque || reaches_below) return RuleKey::kAll;
-    if (!effect.path) return 0;
-    const PathForms& forms = seen.forms();
-    if (forms.unknown || forms.below) return RuleKey::kAll;
-    std::uint64_t all = 0;
-    for (const PathForm& form : forms.forms) all |= features_of(form);
-    return all;
-  }
-
-  // The name of the condition that fails alone.
-  std::string first_misfit(const Conditions& all, const SeenEffect& seen) const {
-    const auto fails = [&](const Conditions& one) {
-      return both(scene_.call_part(one), scene_.effect_part(one, seen, Side::Narrow, false)) !=
-             Match::Yes;
-    };
-    const std::pair<std::string_view, Conditions> kParts[] = {
-        {"agent", {.agent = all.agent}},
-        {"session", {.session = all.session}},
-        {"front", {.front = all.front}},
-        {"interactive", {.interactive = all.interactive}},
-        {"server", {.server = all.server}},
-        {"tool", {.tool = all.tool}},
-        {"class", {.effect_class = all.effect_class}},
-        {"path", {.path = all.path}},
-        {"inside", {.inside = all.inside}},
-        {"outside", {.outside = all.outside}},
-        {"recursive", {.recursive = all.recursive}},
-        {"opaque", {.opaque = all.opaque}},
-        {"host", {.host = all.host}},
-        {"command", {.command = all.command}},
-        {"args", {.args = all.args}}};
-    for (const auto& [name, part] : kParts) {
-      if (fails(part)) return std::string(name);
-    }
-    return "conditions";
-  }
-
-  Scene scene_;
-  RuleKey to_allow_;
-  RuleKey to_restrict_;
-  std::vector<SeenEffect> seen_;
-  mutable std::optional<std::uint64_t> path_features_;
-};
 
 // What one rule does to each effect.
 struct Say {
@@ -171,14 +25,14 @@ struct Say {
   std::string why{};  // of a rule with `only`: what did not fit
 };
 
-Say say_of(const Rule& rule, const Decider& decider) {
+Say say_of(const Rule& rule, const RuleMatcher& matcher) {
   Say say{.rule = &rule};
   if (!rule.has_only()) {
-    say.match = decider.matches(rule, rule.then == Then::Allow);
+    say.match = matcher.matches(rule, rule.then == Then::Allow);
     say.then.assign(say.match.size(), rule.then);
     return say;
   }
-  say.match = decider.matches(rule, false);
+  say.match = matcher.matches(rule, false);
   say.then.assign(say.match.size(), rule.then);
   std::vector<std::size_t> sure;
   for (std::size_t i = 0; i < say.match.size(); ++i) {
@@ -186,7 +40,7 @@ Say say_of(const Rule& rule, const Decider& decider) {
   }
   if (sure.empty()) return say;
   for (std::size_t i = 0; i < rule.only.size(); ++i) {
-    const std::optional<std::string> misfit = decider.misfit(rule.only[i], sure);
+    const std::optional<std::string> misfit = matcher.misfit(rule.only[i], sure);
     if (!misfit) {
       for (const std::size_t at : sure) say.then[at] = Then::Allow;
       say.why.clear();
@@ -216,20 +70,20 @@ void note_result_rule(RuleDecision& decision, const Say& say) {
 
 // All rules that match a call, in the order of the file; of those with `only` the most specific
 // alone.
-std::vector<Say> says(const RuleSet& set, const RuleIndex& index, const Decider& decider,
+std::vector<Say> says(const RuleSet& set, const RuleIndex& index, const RuleMatcher& matcher,
                       WallTime now, RuleDecision& decision) {
   std::vector<Say> all;
   std::optional<std::size_t> narrowest;
   for (std::size_t i = 0; i < set.rules.size(); ++i) {
     // What expired is listed, whatever it is about.
-    if (!index.empty() && !index[i].expires && !decider.may_meet(index[i])) continue;
+    if (!index.empty() && !index[i].expires && !matcher.may_meet(index[i])) continue;
     const Rule& rule = set.rules[i];
     if (rule.expired(now)) {
       decision.expired.push_back(&rule);
       continue;
     }
-    if (!decider.may_match(rule, allows_only(rule))) continue;
-    Say say = say_of(rule, decider);
+    if (!matcher.may_match(rule, allows_only(rule))) continue;
+    Say say = say_of(rule, matcher);
     if (!matched(say)) continue;
     if (rule.result) {
       note_result_rule(decision, say);
@@ -344,14 +198,14 @@ void note_matches(RuleDecision& decision, const std::vector<Say>& all) {
   }
 }
 
-void write_text(RuleDecision& decision, const Pick& pick, const Decider& decider,
+void write_text(RuleDecision& decision, const Pick& pick, const RuleMatcher& matcher,
                 const Effects& effects) {
   if (pick.say == nullptr) return;
   decision.rule = pick.say->rule;
   const RuleMatch match{decision.rule, pick.say->then[pick.effect], pick.say->match[pick.effect],
                         pick.effect};
   if (decision.verdict != RuleVerdict::Refused && decision.verdict != RuleVerdict::Asks) return;
-  decision.message = message_of(*decision.rule, match, effects, decider.scene(), pick.say->why);
+  decision.message = message_of(*decision.rule, match, effects, matcher.scene(), pick.say->why);
   decision.text = decision.verdict == RuleVerdict::Refused
                       ? fmt::format("Blocked by rule `{}`: {}", decision.rule->id, decision.message)
                       : fmt::format("Rule `{}` asks: {}", decision.rule->id, decision.message);
@@ -406,9 +260,9 @@ RuleDecision decide(const RuleSet& set, const effects::CallFacts& facts, const E
 
 RuleDecision decide(const RuleSet& set, const RuleIndex& index, const effects::CallFacts& facts,
                     const Effects& effects, WallTime now) {
-  const Decider decider(facts, effects);
+  const RuleMatcher matcher(facts, effects);
   RuleDecision decision;
-  const std::vector<Say> all = says(set, index, decider, now, decision);
+  const std::vector<Say> all = says(set, index, matcher, now, decision);
   for (std::size_t i = 0; i < effects.effects.size(); ++i) {
     const RuleVerdict verdict = verdict_of(set, all, effects.effects[i], i);
     decision.effect_verdicts.push_back(verdict);
@@ -421,7 +275,7 @@ RuleDecision decide(const RuleSet& set, const RuleIndex& index, const effects::C
     std::ranges::sort(decision.matches, {},
                       [](const RuleMatch& match) { return std::pair(match.rule, match.effect); });
   }
-  write_text(decision, deciding(decision.verdict, all, effects), decider, effects);
+  write_text(decision, deciding(decision.verdict, all, effects), matcher, effects);
   if (decision.rule == nullptr && decision.verdict == RuleVerdict::Refused) {
     decision.text = "no rule of the policy allows it, and `unlisted` is `deny`";
   }
@@ -459,8 +313,8 @@ CallOutcome outcome_of(const RuleDecision& decision, Autonomy tier, bool observe
 
 std::vector<Match> matches_of(const Rule& rule, const effects::CallFacts& facts,
                               const Effects& effects) {
-  const Decider decider(facts, effects);
-  return decider.matches(rule, allows_only(rule));
+  const RuleMatcher matcher(facts, effects);
+  return matcher.matches(rule, allows_only(rule));
 }
 
 namespace {

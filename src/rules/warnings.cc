@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/wildcard.h"
 #include "effects/profiles.h"
 
 namespace sallyport::rules {
@@ -110,7 +111,7 @@ class Look {
         set_.book.tools, [&](const auto& entry) { return entry.first.second == tool; });
     const bool in_profile = std::ranges::any_of(
         effects::profile_tools(),
-        [&](const effects::ProfileTool& row) { return name_matches(row.tool, tool); });
+        [&](const effects::ProfileTool& row) { return fits_wildcard(row.tool, tool); });
     return said || in_profile || effects::is_tool_of_table(tool);
   }
 

@@ -3,7 +3,6 @@
 // commit. From any thread.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <functional>

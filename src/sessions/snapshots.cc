@@ -12,7 +12,6 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "base/try.h"
 #include "ledger/secret/private_file.h"
 
 namespace sallyport::sessions {

@@ -7,7 +7,6 @@
 #include <boost/json.hpp>
 
 #include "base/encoding.h"
-#include "base/json_members.h"
 #include "base/object_reader.h"
 #include "base/try.h"
 #include "base/uuid.h"

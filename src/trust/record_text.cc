@@ -17,11 +17,6 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-int hex_value(char c) {
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return hex_digit(c);
-}
-
 void append_utf8(std::string& out, unsigned code) {
   const auto tail = [&](unsigned shift) {
     out += static_cast<char>(0x80 | ((code >> shift) & 0x3f));

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>
-#include <cmath>
 
 #include "base/json_members.h"
 #include "base/object_reader.h"

@@ -9,7 +9,6 @@
 
 #include "base/base64url.h"
 #include "base/digest.h"
-#include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
 

@@ -1,27 +1,15 @@
 #!/usr/bin/env python3
-"""The HTTP API of the web console, from outside: who may do what, sessions, lists, proofs and the stream."""
-import hashlib
+"""The HTTP API of the web console, from outside: who may do what, questions, lists, proofs and the stream."""
 import json
-import pathlib
 import subprocess
 import sys
 import time
 import unittest
 
 from cli_support import BIN, MAKE_LEDGER
-from serve_support import ServeTest, Session, events, in_background
+from console_people_support import PEOPLE, ROOT, TOKENS, Browser, ConsoleTest, digest
+from serve_support import Session, events, in_background
 
-SERVER = pathlib.Path(__file__).with_name("mcp_effects_server.py")
-ROOT = "/api/v1/"
-PEOPLE = {"approver": "user:ada", "viewer": "user:val", "auditor": "user:uma", "controller": "user:eve"}
-TOKENS = {role: f"token-of-{role}-0123456789" for role in PEOPLE}
-POLICY = """version: 1
-autonomy: {{tier: act_with_approval}}
-approvals:
-  hold_s: 50
-  reviewers:
-{people}
-"""
 ALL = set(PEOPLE)
 A, V, U, C = {"approver"}, {"viewer"}, {"auditor"}, {"controller"}
 # Every cell of the table in section 7, as far as it is served.
@@ -48,72 +36,7 @@ HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"
            "cross-origin-resource-policy": "same-origin"}
 
 
-def digest(token):
-    return "sha256:" + hashlib.sha256(token.encode()).hexdigest()
-
-
-class Browser:
-    """A page of the console: it keeps the cookie and the page secret, and says its origin."""
-
-    def __init__(self, server, host="localhost"):
-        self.server, self.cookie, self.secret = server, None, None
-        self.origin = f"http://{host}:{server.url.port}"
-        self.host = f"{host}:{server.url.port}"
-
-    def ask(self, method, path, body=None, **change):
-        headers = {"Host": self.host, "Cookie": self.cookie, "X-Sallyport-Page": self.secret, "Content-Type": None}
-        if method not in ("GET", "HEAD"):
-            headers.update({"Origin": self.origin, "Content-Type": "application/json", "Sec-Fetch-Site": "same-origin"})
-        headers.update({name.replace("_", "-"): value for name, value in change.items()})
-        status, got, said = self.server.ask(method, ROOT + path, body, headers=headers, token=False)
-        return status, got, json.loads(said) if said else None
-
-    def sign_in(self, how, secret, **change):
-        status, got, said = self.ask("POST", "session/" + how, {{"link": "once"}.get(how, how): secret}, **change)
-        if status == 200:
-            self.cookie, self.secret = got["set-cookie"].split(";")[0], said["page_secret"]
-        return status, got, said
-
-
-class ConsoleApi(ServeTest):
-    def start(self, more="", policy_more=""):
-        self.effects = self.folder / "effects"
-        people = "\n".join(f'    - {{name: "{name}", token: "{digest(TOKENS[role])}", roles: [{role}]}}' for role, name in PEOPLE.items())
-        self.write("policy.yaml", POLICY.format(people=people) + policy_more)
-        self.server = self.serve("policy: ./policy.yaml" + more, (sys.executable, SERVER), {"EFFECTS": str(self.effects)})
-        return self.server
-
-    def api(self, method, path, body=None, role="viewer", headers=None):
-        token = TOKENS.get(role, role)
-        status, got, said = self.server.ask(method, ROOT + path, body, headers=headers, token=token)
-        is_json = "json" in got.get("content-type", "")
-        return status, got, json.loads(said) if said and is_json else said.decode()
-
-    def held(self, session, name="a.txt"):
-        return in_background(lambda: session.said("write_file", {"path": name, "text": "hi"}))
-
-    def waiting(self):
-        for _ in range(400):
-            status, _, said = self.api("GET", "approvals", role="approver")
-            if status == 429:  # a quick machine asks more often than a person may
-                time.sleep(1)
-                continue
-            self.assertEqual(status, 200, said)
-            if said["approvals"]:
-                return said["approvals"]
-            time.sleep(0.05)
-        self.fail("nothing waits")
-
-    def run_one(self, session, name="a.txt", approved=True):
-        time.sleep(0.05)  # fifty requests a second are allowed
-        result = self.held(session, name)
-        item = self.waiting()[0]
-        status, _, said = self.api("POST", f"approvals/{item['request_id']}/respond",
-                                   {"approved": approved, "binding": item["binding"], "reason": "it is fine"}, role="approver")
-        self.assertEqual(status, 200, said)
-        result.get(timeout=30)
-        return item
-
+class ConsoleApi(ConsoleTest):
     # CO-67 CO-66 (partly) CO-4 (partly)
     def test_every_route_answers_every_kind_of_client_as_the_table_says(self):
         self.start()
@@ -160,107 +83,6 @@ class ConsoleApi(ServeTest):
         self.assertEqual(len(written), len(ROUTES) + len(OWN) + len(OPEN))
         self.assertEqual(self.server.ask("HEAD", ROOT + "openapi.json", token=False)[0], 200)
 
-    # CO-11 (partly) CO-12 CO-14 (partly) CO-17 (partly)
-    def test_a_session_needs_cookie_and_page_secret_and_writes_need_their_origin(self):
-        self.start()
-        page = Browser(self.server)
-        status, got, said = page.sign_in("token", TOKENS["approver"])
-        self.assertEqual(status, 200, said)
-        self.assertRegex(got["set-cookie"], r"^sallyport=[\w-]{43}; HttpOnly; SameSite=Strict; Path=/$")
-        self.assertEqual((said["name"], said["roles"], said["how"], len(said["page_secret"])), ("user:ada", ["approver"], "token", 43))
-        self.assertEqual(page.ask("GET", "approvals")[0], 200)
-        for path in ("approvals", "approvals/stream", "health", "session"):
-            self.assertEqual(page.ask("GET", path, Cookie=None)[0], 401)
-            self.assertEqual(page.ask("GET", path, **{"X-Sallyport-Page": None})[0], 401)
-        write = ("POST", "approvals/none/cancel", {})
-        for change, code in (({"Origin": None}, "origin_missing"), ({"Origin": "http://evil.example"}, "origin_not_served"),
-                             ({"Content-Type": "text/plain"}, "content_type"), ({"X-Sallyport-Page": None}, "page_secret_missing"),
-                             ({"Sec-Fetch-Site": "same-site"}, "cross_site"), ({"Host": "evil.example"}, "host_not_served")):
-            self.assertEqual(page.ask(*write, **change)[2]["code"], code)
-        self.assertEqual(page.ask(*write)[0], 404)
-        mine = page.ask("GET", "sessions")[2]["items"]
-        self.assertEqual([(one["current"], one["address"]) for one in mine], [(True, "127.0.0.1")])
-        self.assertEqual(page.ask("DELETE", "session")[0], 204)
-        self.assertEqual(page.ask("GET", "approvals")[2]["code"], "session_ended")
-        self.assertNotIn(TOKENS["approver"], "".join(self.server.errors))
-
-    # CO-24 (partly)
-    def test_another_session_is_revoked_and_the_sixth_login_waits(self):
-        self.start()
-        one, two, other = Browser(self.server), Browser(self.server), Browser(self.server)
-        one.sign_in("token", TOKENS["viewer"])
-        two.sign_in("token", TOKENS["viewer"])
-        other.sign_in("token", TOKENS["auditor"])
-        theirs = [item["id"] for item in one.ask("GET", "sessions")[2]["items"] if not item["current"]]
-        self.assertEqual(other.ask("DELETE", "sessions/" + theirs[0])[0], 404)
-        self.assertEqual(one.ask("DELETE", "sessions/" + theirs[0])[0], 204)
-        self.assertEqual(two.ask("GET", "health")[2]["code"], "session_ended")
-        self.assertEqual(Browser(self.server).sign_in("token", "x" * 30)[2]["code"], "unknown_token")
-        self.assertEqual(Browser(self.server).sign_in("link", "x" * 43)[2]["code"], "link_unknown")
-        status, got, said = Browser(self.server).sign_in("token", TOKENS["viewer"])
-        self.assertEqual((status, said["code"]), (429, "too_many_logins"))
-        self.assertGreater(int(got["retry-after"]), 0)
-        self.assertIn("ratelimit", got)
-
-    # CO-24
-    def test_whoever_is_struck_off_loses_rights_and_streams(self):
-        self.start()
-        page = Browser(self.server)
-        page.sign_in("token", TOKENS["viewer"])
-        stream = self.server.open("GET", ROOT + "stream", headers={
-            "Host": page.host, "Cookie": page.cookie, "X-Sallyport-Page": page.secret, "Content-Type": None}, token=False)
-        self.assertEqual(stream.status, 200)
-        policy = self.folder / "policy.yaml"
-        policy.write_text("\n".join(line for line in policy.read_text().splitlines() if "user:val" not in line) + "\n")
-        start = time.monotonic()
-        self.assertEqual(page.ask("GET", "health")[2]["code"], "session_ended")
-        stream.read()  # until it ends
-        self.assertLess(time.monotonic() - start, 1.0)
-
-    # CO-24: a session used to outlive the token, or the key of the link, that it began with
-    def test_a_session_ends_with_the_token_or_the_key_that_it_began_with(self):
-        words = self.write("words", "correct horse battery\n")
-        words.chmod(0o600)
-        keys = []
-        for number in range(2):
-            key_file = self.folder / f"bo{number}.key"
-            made = subprocess.run([BIN, "--data-dir", self.data, "approvals", "init", "--name", "user:bo", "--key-file", key_file, "--passphrase-file", words, "--json"],
-                                  capture_output=True, text=True, check=True, env=self.environment(), cwd=self.folder)
-            keys.append(json.loads(made.stdout)["key"])
-        self.start(policy_more=f'    - {{name: "user:bo", key: "{keys[0]}", roles: [approver, viewer]}}\n')
-        made = self.link("--as", "user:bo", "--key-file", self.folder / "bo0.key", "--passphrase-file", words, "--reviewers", self.folder / "policy.yaml")
-        by_key, by_token = Browser(self.server, "sallyport.localhost"), Browser(self.server)
-        self.assertEqual(by_key.sign_in("link", json.loads(made.stdout)["url"].split("#once=")[1])[0], 200)
-        by_token.sign_in("token", TOKENS["viewer"])
-        pages = (by_key, by_token)
-        self.assertEqual([page.ask("GET", "health")[0] for page in pages], [200, 200])
-        policy = self.folder / "policy.yaml"
-        policy.write_text(policy.read_text().replace(keys[0], keys[1]).replace(digest(TOKENS["viewer"]), digest("another-token-0123456789")))
-        self.assertEqual([page.ask("GET", "health")[2].get("code") for page in pages], ["session_ended", "session_ended"])
-
-    # CO-24
-    def test_no_session_outlives_the_process(self):
-        self.start()
-        page = Browser(self.server)
-        page.sign_in("token", TOKENS["viewer"])
-        self.assertEqual(page.ask("GET", "health")[0], 200)
-        self.server.stop()
-        again = Browser(self.start())
-        again.cookie, again.secret = page.cookie, page.secret
-        self.assertEqual(again.ask("GET", "health")[2]["code"], "session_ended")
-
-    # CO-23 CO-12
-    def test_no_login_over_plain_http_under_another_name(self):
-        self.start(more="\n  allowed_hosts: [gate.example]\n  allowed_origins: ['http://gate.example', 'https://gate.example']")
-        page = Browser(self.server)
-        self.assertEqual(page.sign_in("token", TOKENS["viewer"], Origin="http://gate.example", Host="gate.example")[2]["code"], "tls_required")
-        for path in ("link", "passkey"):
-            refused = page.ask("POST", "session/" + path, {}, Origin="http://gate.example", Host="gate.example")
-            self.assertEqual((refused[0], refused[2]["code"]), (403, "tls_required"))
-        status, got, _ = page.sign_in("token", TOKENS["viewer"], Origin="https://gate.example", Host="gate.example")
-        self.assertEqual(status, 200)
-        self.assertRegex(got["set-cookie"], r"^__Host-sallyport=[\w-]{43}; Secure; HttpOnly; SameSite=Strict; Path=/$")
-
     # CO-66 (partly): errors used to name options of the command line
     def test_a_wrong_filter_is_named_as_the_query_names_it(self):
         self.start()
@@ -283,49 +105,6 @@ class ConsoleApi(ServeTest):
         self.assertEqual(self.api("GET", f"approvals/{item['request_id']}?full=1")[0], 200)
         problem = self.api("POST", "backtests", {"policy": "starter", "since": "yesterday"}, role="controller")[2]
         self.assertEqual((problem["place"], problem["detail"].split(";")[0]), ("since", "since `yesterday` is no time"))
-
-    def link(self, *more, env=None):
-        return subprocess.run([BIN, "--data-dir", self.data, "console", "--json", *map(str, more)], capture_output=True, text=True,
-                              env=env or self.environment(), cwd=self.folder, timeout=60)
-
-    # CO-15 (partly) CO-16 (partly)
-    def test_a_link_signs_a_viewer_in_once(self):
-        self.start()
-        made = self.link()
-        self.assertEqual(made.returncode, 0, made.stderr)
-        url = json.loads(made.stdout)["url"]
-        self.assertTrue(url.startswith(f"http://sallyport.localhost:{self.server.url.port}/console/#once="), url)
-        secret = url.split("#once=")[1]
-        page = Browser(self.server, "sallyport.localhost")
-        status, _, said = page.sign_in("link", secret)
-        self.assertEqual((status, said["roles"], said["how"]), (200, ["viewer"], "link"))
-        self.assertTrue(said["name"].startswith("local:"), said["name"])
-        self.assertEqual(page.ask("GET", "stats")[0], 200)
-        self.assertEqual(page.ask("GET", "entries/0/openings")[0], 403)
-        self.assertEqual(Browser(self.server).sign_in("link", secret)[2]["code"], "link_unknown")
-        self.assertNotIn(secret, "".join(self.server.errors))
-
-    # CO-16
-    def test_a_key_makes_the_link_one_of_its_reviewer_and_an_agent_gets_none(self):
-        words = self.write("words", "correct horse battery\n")
-        words.chmod(0o600)
-        key_file = self.folder / "bo.key"
-        made = json.loads(subprocess.run([BIN, "--data-dir", self.data, "approvals", "init", "--name", "user:bo", "--key-file", key_file,
-                                          "--passphrase-file", words, "--json"], capture_output=True, text=True, check=True,
-                                         env=self.environment(), cwd=self.folder).stdout)
-        self.start(policy_more=f'    - {{name: "user:bo", key: "{made["key"]}", roles: [approver, viewer]}}\n')
-        link = self.link("--as", "user:bo", "--key-file", key_file, "--passphrase-file", words, "--reviewers", self.folder / "policy.yaml")
-        self.assertEqual(link.returncode, 0, link.stderr)
-        page = Browser(self.server, "sallyport.localhost")
-        _, _, said = page.sign_in("link", json.loads(link.stdout)["url"].split("#once=")[1])
-        self.assertEqual((said["name"], said["roles"], said["how"]), ("user:bo", ["approver", "viewer"], "link_key"))
-        refused = self.link(env={**self.environment(), "SALLYPORT_AGENT": "agent:bot"})
-        self.assertNotEqual(refused.returncode, 0)
-        self.assertIn("is for people", refused.stderr)
-        notes = subprocess.run([BIN, "--data-dir", self.data, "ledger", "show", "--kind", "control", "--json"], capture_output=True, text=True,
-                               check=True, env=self.environment()).stdout
-        self.assertIn(("refused_control", "console"), [(one["control"], one.get("what")) for one in
-                                                       (json.loads(line)["body"] for line in notes.splitlines())])
 
     # CO-39: a required reason, and where it is kept and shown
     def test_a_reason_is_required_sealed_and_shown_to_those_who_may_read_it(self):

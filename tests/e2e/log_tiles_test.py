@@ -9,7 +9,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "independent"))
 
 import tlog_reader  # noqa: E402
-from console_api_test import PEOPLE, TOKENS, digest  # noqa: E402
+from console_people_support import PEOPLE, TOKENS, digest  # noqa: E402
 from serve_support import ServeTest, Session  # noqa: E402
 from signed_note import Refused, VerifierKey  # noqa: E402
 

@@ -1,7 +1,5 @@
 #include "agent/model/anthropic_wire.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <boost/json.hpp>
 #include <map>

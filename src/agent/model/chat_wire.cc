@@ -1,7 +1,5 @@
 #include "agent/model/chat_wire.h"
 
-#include <fmt/format.h>
-
 #include <boost/json.hpp>
 
 #include "agent/model/history_text.h"

@@ -7,7 +7,6 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
 #include <fstream>
-#include <iterator>
 
 #include "agent/model/history_text.h"
 #include "agent/model/script.h"

@@ -1,7 +1,6 @@
 // Questions to a transcript, and the items that a run adds to it. Pure.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

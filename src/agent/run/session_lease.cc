@@ -1,7 +1,5 @@
 #include "agent/run/session_lease.h"
 
-#include <fmt/format.h>
-
 #include "base/try.h"
 
 namespace sallyport::agent {

@@ -8,7 +8,6 @@
 #include "agent/tool/tool_families.h"
 #include "agent/tool/tool_output.h"
 #include "agent/tool/tool_schema.h"
-#include "base/cut_text.h"
 #include "base/json_members.h"
 #include "base/on_pool.h"
 #include "base/try.h"
@@ -61,12 +60,18 @@ std::unexpected<Error> no_task(std::string_view id) {
   return fail(ErrorCode::NotFound, fmt::format("there is no task `{:.80}`", id));
 }
 
-class BackgroundStart final : public OwnTool {
+class BackgroundTool : public OwnTool {
  public:
-  BackgroundStart(SharedContext context, OfferedTool offered, SharedTasks tasks)
+  BackgroundTool(SharedContext context, OfferedTool offered, SharedTasks tasks)
       : OwnTool(std::move(context), std::move(offered)), tasks_(std::move(tasks)) {}
 
  protected:
+  const SharedTasks tasks_;  // shared: its commands outlive the call
+};
+
+class BackgroundStart final : public BackgroundTool {
+  using BackgroundTool::BackgroundTool;
+
   Task<Envelope> answer(Call call, std::stop_token cancel) override {
     const json::object& input = call.input.as_object();
     const std::string command = text_or_empty(input, "command");
@@ -81,17 +86,11 @@ class BackgroundStart final : public OwnTool {
     if (!id) co_return std::unexpected(id.error());
     co_return text_and_data(true, fmt::format("task {} runs", *id), {{"task_id", *id}});
   }
-
- private:
-  const SharedTasks tasks_;  // shared: its commands outlive the call
 };
 
-class BackgroundStatus final : public OwnTool {
- public:
-  BackgroundStatus(SharedContext context, OfferedTool offered, SharedTasks tasks)
-      : OwnTool(std::move(context), std::move(offered)), tasks_(std::move(tasks)) {}
+class BackgroundStatus final : public BackgroundTool {
+  using BackgroundTool::BackgroundTool;
 
- protected:
   Task<Envelope> answer(Call call, std::stop_token) override {
     const json::object& input = call.input.as_object();
     const std::string id = text_or_empty(input, "task_id");
@@ -105,17 +104,11 @@ class BackgroundStatus final : public OwnTool {
     if (!text.empty() && !text.ends_with('\n')) text += '\n';
     co_return text_and_data(true, text + status_line(*task), data_of(*task));
   }
-
- private:
-  const SharedTasks tasks_;  // shared: its commands outlive the call
 };
 
-class BackgroundStop final : public OwnTool {
- public:
-  BackgroundStop(SharedContext context, OfferedTool offered, SharedTasks tasks)
-      : OwnTool(std::move(context), std::move(offered)), tasks_(std::move(tasks)) {}
+class BackgroundStop final : public BackgroundTool {
+  using BackgroundTool::BackgroundTool;
 
- protected:
   Task<Envelope> answer(Call call, std::stop_token) override {
     const std::string id = text_or_empty(call.input.as_object(), "task_id");
     SALLYPORT_CO_TRY(const auto task, co_await tasks_->stop(call.agent_id, id));
@@ -126,9 +119,6 @@ class BackgroundStop final : public OwnTool {
     }
     co_return text_and_data(true, status_line(*task), data_of(*task));
   }
-
- private:
-  const SharedTasks tasks_;  // shared: its commands outlive the call
 };
 
 }  // namespace

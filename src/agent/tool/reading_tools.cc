@@ -1,5 +1,4 @@
 #include <boost/json.hpp>
-#include <functional>
 
 #include "agent/tool/file_reading.h"
 #include "agent/tool/own_tool.h"

@@ -1,7 +1,6 @@
 // Results of tools: bounded, valid UTF-8, and with a last line that says what is missing (RT-28).
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <boost/asio/thread_pool.hpp>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>

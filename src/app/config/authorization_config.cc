@@ -7,7 +7,6 @@
 
 #include "app/config/config_values.h"
 #include "base/try.h"
-#include "net/url.h"
 
 namespace sallyport::app {
 
@@ -32,25 +31,6 @@ ReadValue read_scope(std::string& out) {
     });
     if (good) return {};
     return place.refuse("a scope is one word of visible ASCII, without quotes and backslashes");
-  };
-}
-
-// An attacker who can change what comes from there can claim any name. So it must be TLS, or this
-// machine.
-ReadValue read_safe_url(std::string& out) {
-  return [&out](const Place& place) -> Result<void> {
-    SALLYPORT_CHECK_OK(read_url(out)(place));
-    const net::Url url = *net::Url::parse(out);
-    if (url.tls || url.is_loopback()) return {};
-    return place.refuse(fmt::format("`{}` is not encrypted; `https` belongs here", out));
-  };
-}
-
-ReadValue read_issuer(std::string& out) {
-  return [&out](const Place& place) -> Result<void> {
-    SALLYPORT_CHECK_OK(read_safe_url(out)(place));
-    if (out.find_first_of("?#") == std::string::npos) return {};
-    return place.refuse("an issuer has no query and no fragment (RFC 8414)");
   };
 }
 

@@ -35,6 +35,23 @@ ReadValue read_url(std::string& out) {
   };
 }
 
+ReadValue read_safe_url(std::string& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(read_url(out)(place));
+    const net::Url url = *net::Url::parse(out);
+    if (url.tls || url.is_loopback()) return {};
+    return place.refuse(fmt::format("`{}` is not encrypted; `https` belongs here", out));
+  };
+}
+
+ReadValue read_issuer(std::string& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(read_safe_url(out)(place));
+    if (out.find_first_of("?#") == std::string::npos) return {};
+    return place.refuse("an issuer has no query and no fragment (RFC 8414)");
+  };
+}
+
 ReadValue read_file_name(std::optional<std::filesystem::path>& out,
                          const std::filesystem::path& folder) {
   return [&out, folder](const Place& place) -> Result<void> {

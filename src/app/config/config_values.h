@@ -19,6 +19,10 @@ json::object name_schema();
 policy::ReadValue read_name(std::string& out);
 
 policy::ReadValue read_url(std::string& out);
+// An attacker who can change what comes from there can claim any name. So it must be TLS, or this
+// machine.
+policy::ReadValue read_safe_url(std::string& out);
+policy::ReadValue read_issuer(std::string& out);
 
 // A relative path is relative to `folder`. The file need not exist yet.
 policy::ReadValue read_file_name(std::optional<std::filesystem::path>& out,

@@ -1,9 +1,5 @@
 #include "app/config/console_config.h"
 
-#include <boost/json.hpp>
-
-#include "base/try.h"
-
 namespace sallyport::app {
 
 namespace {

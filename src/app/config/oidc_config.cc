@@ -1,13 +1,8 @@
 #include "app/config/oidc_config.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <boost/json.hpp>
 
 #include "app/config/config_values.h"
-#include "base/try.h"
-#include "net/url.h"
 
 namespace sallyport::app {
 
@@ -20,18 +15,6 @@ using policy::ReadValue;
 constexpr std::size_t kMostNamed = 10'000;
 constexpr std::size_t kLongestWord = 256;
 const std::vector<std::string> kRoles = {"viewer", "auditor", "controller"};
-
-ReadValue read_provider(std::string& out) {
-  return [&out](const Place& place) -> Result<void> {
-    SALLYPORT_CHECK_OK(read_url(out)(place));
-    const net::Url url = *net::Url::parse(out);
-    if (out.find_first_of("?#") != std::string::npos) {
-      return place.refuse("an issuer has no query and no fragment");
-    }
-    if (url.tls || url.is_loopback()) return {};
-    return place.refuse(fmt::format("`{}` is not encrypted; `https` belongs here", out));
-  };
-}
 
 Mapping person_keys(OidcConfig::Person& out) {
   Mapping keys("a person whom the provider knows");
@@ -71,7 +54,7 @@ Mapping oidc_keys(OidcConfig& out) {
   OidcConfig::Group any_group;
   Mapping keys("an OpenID provider at which people sign in");
   keys.required("issuer", "its address", policy::text_schema(kLongestConfigText),
-                read_provider(out.issuer))
+                read_issuer(out.issuer))
       .required("client_id", "how it knows us", policy::text_schema(kLongestWord),
                 policy::read_text(out.client_id, kLongestWord))
       .optional("client_secret_env", "variable of the environment that holds our secret [none]",

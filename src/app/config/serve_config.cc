@@ -243,32 +243,11 @@ ReadValue read_idle(ServeConfig& out) {
   };
 }
 
-}  // namespace
-
-bool ServeConfig::is_local() const {
-  if (!has_http()) return true;
-  boost::system::error_code error;
-  const auto ip = boost::asio::ip::make_address(address, error);
-  return !error && ip.is_loopback();
-}
-
-// A proxy connects from this machine, and says the name that others know.
-bool ServeConfig::only_here() const {
-  return is_local() && hosts.empty();
-}
-
-Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
+// Where the server is, under which policy, and who may come.
+void add_door_keys(Mapping& keys, ServeConfig& out, const std::filesystem::path& folder) {
   ServeConfig::Agent agent;
-  ServeConfig::ToolServer upstream;
   AuthorizationConfig issuers;
-  TelemetryConfig telemetry;
-  EventsConfig consumer;
-  ConsoleConfig console;
   ServeConfig::TlsFiles files;
-  proxy::Settings any_models;
-  const json::object names =
-      policy::list_schema(policy::text_schema(kLongestConfigText), kMostNames);
-  Mapping keys("the server");
   keys.optional("listen", "address and port, or `none` beside `socket_dir` [127.0.0.1:8765]",
                 policy::text_schema(kLongestConfigText), read_listen(out))
       .optional("tls", "certificate and key [plain HTTP; others reach it only with `off`]",
@@ -290,8 +269,17 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
                 authorization_keys(issuers, folder).schema(),
                 [&out, folder](const Place& place) -> Result<void> {
                   return read_authorization(out.authorization.emplace(), folder, place);
-                })
-      .optional("upstreams", "the tool servers behind the gate [none: for hooks alone]",
+                });
+}
+
+// What it does for those who come, and whom it tells.
+void add_service_keys(Mapping& keys, ServeConfig& out, const std::filesystem::path& folder) {
+  ServeConfig::ToolServer upstream;
+  TelemetryConfig telemetry;
+  EventsConfig consumer;
+  ConsoleConfig console;
+  proxy::Settings any_models;
+  keys.optional("upstreams", "the tool servers behind the gate [none: for hooks alone]",
                 policy::list_schema(upstream_keys(upstream, folder).schema(), kMostUpstreams),
                 read_entries(out.upstreams, kMostUpstreams, upstream_keys, folder))
       .optional("models", "providers of models that agents reach through this server [none]",
@@ -312,8 +300,102 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
                 })
       .optional("events", "who gets every entry of the log as it is written [nobody]",
                 policy::list_schema(events_keys(consumer, folder).schema(), kMostConsumers),
-                read_entries(out.events, kMostConsumers, events_keys, folder))
-      .optional("allowed_hosts", "names in `Host` beside the address itself", names,
+                read_entries(out.events, kMostConsumers, events_keys, folder));
+}
+
+Result<void> check_tool_server(const ServeConfig::ToolServer& upstream, const ServeConfig& config,
+                               const Place& place) {
+  if (upstream.command.empty() == upstream.url.empty()) {
+    return place.refuse(
+        fmt::format("`{}` needs a `command` or a `url`, one of them alone", upstream.name));
+  }
+  if (upstream.oauth != OAuthOptions{} && (upstream.url.empty() || !upstream.bearer_env.empty())) {
+    return place.refuse(
+        fmt::format("`auth` of `{}` is for a `url` without `bearer_env`", upstream.name));
+  }
+  if (!upstream.run_as.empty() && upstream.command.empty()) {
+    return place.refuse(fmt::format("`run_as` of `{}` is for a `command`", upstream.name));
+  }
+  const bool named = !upstream.run_as.empty() || !config.run_as.empty();
+  if (config.is_system_service() && !upstream.command.empty() && !named) {
+    return place.refuse(fmt::format(
+        "`run_as` must say which account `{}` runs as: a tool server never runs as the service",
+        upstream.name));
+  }
+  return {};
+}
+
+// Nobody comes from elsewhere without a token, under a name that is not ours, or in the clear.
+Result<void> check_reach(const ServeConfig& config, const Place& place) {
+  if (!config.has_http() && !config.is_system_service()) {
+    return place.refuse("`listen: none` is for a service with a `socket_dir`");
+  }
+  if (config.is_system_service() && config.has_http() && !config.needs_token) {
+    return place.refuse(
+        "`auth: none` lets every user of this machine be the same agent; beside `socket_dir` those "
+        "who come over HTTP need tokens");
+  }
+  if (!config.needs_token && (!config.agents.empty() || config.authorization)) {
+    return place.refuse(fmt::format("`auth: none` and `{}` exclude each other",
+                                    config.authorization ? "authorization" : "agents"));
+  }
+  if (!config.needs_token && !config.is_local()) {
+    return place.refuse(fmt::format(
+        "`auth: none` is for this machine alone, and {} is reached from others", config.address));
+  }
+  if (!config.needs_token && !config.only_here()) {
+    return place.refuse(
+        "`auth: none` is for this machine alone, and `allowed_hosts` lets others come here through "
+        "a proxy");
+  }
+  if (!config.is_local() && config.agents.empty() && !config.authorization &&
+      !config.is_for_hooks_alone()) {
+    return place.refuse("`agents` must say who may come from other machines, or `authorization`");
+  }
+  if (!config.is_local() && config.hosts.empty()) {
+    return place.refuse("`allowed_hosts` must say by which names others come here");
+  }
+  if (!config.has_http() && config.tls) {
+    return place.refuse("`tls` is for a server that listens, and `listen: none` does not");
+  }
+  if (!config.is_local() && !config.tls && !config.tls_is_off) {
+    return place.refuse(fmt::format(
+        "{} is reached from other machines, and tokens would go there in the clear; name "
+        "`tls: {{cert_file, key_file}}`, or write `tls: off` where something else encrypts",
+        config.address));
+  }
+  if (!config.public_url.empty()) {
+    const net::Url url = *net::Url::parse(config.public_url);
+    if (std::ranges::find(config.hosts, url.host) == config.hosts.end() &&
+        std::ranges::find(config.hosts, url.authority()) == config.hosts.end()) {
+      return place.refuse(fmt::format(
+          "`public_url` names `{}`, which is missing in `allowed_hosts`", url.authority()));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+bool ServeConfig::is_local() const {
+  if (!has_http()) return true;
+  boost::system::error_code error;
+  const auto ip = boost::asio::ip::make_address(address, error);
+  return !error && ip.is_loopback();
+}
+
+// A proxy connects from this machine, and says the name that others know.
+bool ServeConfig::only_here() const {
+  return is_local() && hosts.empty();
+}
+
+Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
+  const json::object names =
+      policy::list_schema(policy::text_schema(kLongestConfigText), kMostNames);
+  Mapping keys("the server");
+  add_door_keys(keys, out, folder);
+  add_service_keys(keys, out, folder);
+  keys.optional("allowed_hosts", "names in `Host` beside the address itself", names,
                 read_texts(out.hosts))
       .optional("allowed_origins", "pages that may connect", names, read_texts(out.origins))
       .optional("socket_dir", "the folder of sockets for all users, under the system set-up",
@@ -332,73 +414,12 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
 Result<void> read_serve(ServeConfig& out, const std::filesystem::path& folder, const Place& place) {
   SALLYPORT_CHECK_OK(serve_keys(out, folder).read(place));
   for (const ServeConfig::ToolServer& upstream : out.upstreams) {
-    if (upstream.command.empty() == upstream.url.empty()) {
-      return place.refuse(
-          fmt::format("`{}` needs a `command` or a `url`, one of them alone", upstream.name));
-    }
-    if (upstream.oauth != OAuthOptions{} &&
-        (upstream.url.empty() || !upstream.bearer_env.empty())) {
-      return place.refuse(
-          fmt::format("`auth` of `{}` is for a `url` without `bearer_env`", upstream.name));
-    }
-    if (!upstream.run_as.empty() && upstream.command.empty()) {
-      return place.refuse(fmt::format("`run_as` of `{}` is for a `command`", upstream.name));
-    }
-    const bool named = !upstream.run_as.empty() || !out.run_as.empty();
-    if (out.is_system_service() && !upstream.command.empty() && !named) {
-      return place.refuse(fmt::format(
-          "`run_as` must say which account `{}` runs as: a tool server never runs as the service",
-          upstream.name));
-    }
+    SALLYPORT_CHECK_OK(check_tool_server(upstream, out, place));
   }
   for (const EventsConfig& consumer : out.events) {
     SALLYPORT_CHECK_OK(check_events(consumer, place));
   }
-  if (!out.has_http() && !out.is_system_service()) {
-    return place.refuse("`listen: none` is for a service with a `socket_dir`");
-  }
-  if (out.is_system_service() && out.has_http() && !out.needs_token) {
-    return place.refuse(
-        "`auth: none` lets every user of this machine be the same agent; beside `socket_dir` those "
-        "who come over HTTP need tokens");
-  }
-  if (!out.needs_token && (!out.agents.empty() || out.authorization)) {
-    return place.refuse(fmt::format("`auth: none` and `{}` exclude each other",
-                                    out.authorization ? "authorization" : "agents"));
-  }
-  if (!out.needs_token && !out.is_local()) {
-    return place.refuse(fmt::format(
-        "`auth: none` is for this machine alone, and {} is reached from others", out.address));
-  }
-  if (!out.needs_token && !out.only_here()) {
-    return place.refuse(
-        "`auth: none` is for this machine alone, and `allowed_hosts` lets others come here through "
-        "a proxy");
-  }
-  if (!out.is_local() && out.agents.empty() && !out.authorization && !out.is_for_hooks_alone()) {
-    return place.refuse("`agents` must say who may come from other machines, or `authorization`");
-  }
-  if (!out.is_local() && out.hosts.empty()) {
-    return place.refuse("`allowed_hosts` must say by which names others come here");
-  }
-  if (!out.has_http() && out.tls) {
-    return place.refuse("`tls` is for a server that listens, and `listen: none` does not");
-  }
-  if (!out.is_local() && !out.tls && !out.tls_is_off) {
-    return place.refuse(fmt::format(
-        "{} is reached from other machines, and tokens would go there in the clear; name "
-        "`tls: {{cert_file, key_file}}`, or write `tls: off` where something else encrypts",
-        out.address));
-  }
-  if (!out.public_url.empty()) {
-    const net::Url url = *net::Url::parse(out.public_url);
-    if (std::ranges::find(out.hosts, url.host) == out.hosts.end() &&
-        std::ranges::find(out.hosts, url.authority()) == out.hosts.end()) {
-      return place.refuse(fmt::format(
-          "`public_url` names `{}`, which is missing in `allowed_hosts`", url.authority()));
-    }
-  }
-  return {};
+  return check_reach(out, place);
 }
 
 }  // namespace sallyport::app

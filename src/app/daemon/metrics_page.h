@@ -1,9 +1,7 @@
 // `/metrics`: what was counted, for a monitoring system that comes and reads.
 #pragma once
 
-#include <map>
 #include <optional>
-#include <string>
 
 #include "app/daemon/login/agent_tokens.h"
 #include "base/clock.h"

@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "app/servers/served_upstreams.h"
-#include "base/try.h"
 
 namespace sallyport::app {
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "base/try.h"
 #include "net/unix_socket.h"
 
 namespace sallyport::app {

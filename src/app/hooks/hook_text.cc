@@ -1,7 +1,5 @@
 #include "app/hooks/hook_text.h"
 
-#include <fmt/format.h>
-
 #include "base/try.h"
 #include "core/record/finding.h"
 

@@ -12,8 +12,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/try.h"
-
 namespace sallyport::app {
 
 namespace {

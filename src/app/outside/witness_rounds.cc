@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/json.hpp>
+#include <array>
 
 #include "base/encoding.h"
 #include "base/together.h"
@@ -11,6 +11,7 @@
 #include "ledger/proof/cosigned.h"
 #include "ledger/proof/receipt.h"
 #include "ledger/proof/tree.h"
+#include "ledger/read/look_at.h"
 
 namespace sallyport::app {
 
@@ -21,17 +22,10 @@ using Kind = WitnessAnswer::Kind;
 constexpr std::chrono::seconds kLongestPause{300};
 
 std::string_view word_of(Kind kind) {
-  switch (kind) {
-    case Kind::Cosigned:
-      return "cosigned";
-    case Kind::Differs:
-      return "conflict";
-    case Kind::Refused:
-      return "refused";
-    case Kind::Failed:
-      return "failed";
-  }
-  return "?";
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"cosigned", "conflict", "refused", "failed"});
+  static_assert(kNames.size() == static_cast<std::size_t>(Kind::Failed) + 1);
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 // One second, then two, four, ... up to five minutes.
@@ -100,29 +94,23 @@ void WitnessRounds::cancel() {
 }
 
 Result<WitnessRounds::Offered> WitnessRounds::newest() const {
-  Offered offered;
-  SALLYPORT_CHECK_OK(parts_.ledger.store().read([&](ledger::ReadView& view) -> Result<void> {
+  return ledger::look_at(parts_.ledger.store(), [&](ledger::ReadView& view) -> Result<Offered> {
     SALLYPORT_TRY(const ledger::ReadView::Head head, view.head());
-    offered.size = head.size;
-    offered.checkpoint = head.checkpoint;
-    if (head.size == 0) return {};
+    Offered offered{.size = head.size, .checkpoint = head.checkpoint};
+    if (head.size == 0) return offered;
     SALLYPORT_TRY(const std::string whole,
                   ledger::with_cosignatures(view, head.size, head.checkpoint));
     SALLYPORT_TRY(const ledger::Note note, ledger::Note::parse(whole));
     SALLYPORT_TRY(offered.cosigners, ledger::cosigners_of(note, policy_));
-    return {};
-  }));
-  return offered;
+    return offered;
+  });
 }
 
 Result<ledger::Proof> WitnessRounds::proof_from(std::uint64_t old_size, std::uint64_t size) const {
-  ledger::Proof proof;
-  if (old_size == 0 || old_size == size) return proof;
-  SALLYPORT_CHECK_OK(parts_.ledger.store().read([&](ledger::ReadView& view) -> Result<void> {
-    SALLYPORT_TRY(proof, ledger::consistency_proof(old_size, size, ledger::subtree_hash(view)));
-    return {};
-  }));
-  return proof;
+  if (old_size == 0 || old_size == size) return ledger::Proof();
+  return ledger::look_at(parts_.ledger.store(), [&](ledger::ReadView& view) {
+    return ledger::consistency_proof(old_size, size, ledger::subtree_hash(view));
+  });
 }
 
 Task<WitnessRounds::Round> WitnessRounds::offer(bool everybody) {

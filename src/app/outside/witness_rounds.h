@@ -4,10 +4,8 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
-#include <chrono>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 

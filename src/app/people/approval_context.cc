@@ -1,7 +1,5 @@
 #include "app/people/approval_context.h"
 
-#include <fmt/format.h>
-
 #include <boost/json.hpp>
 #include <map>
 #include <set>

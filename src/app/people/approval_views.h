@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <string>
-#include <string_view>
 
 #include "api/role.h"
 #include "app/people/approval_items.h"

@@ -2,7 +2,6 @@
 
 #include <boost/json.hpp>
 #include <deque>
-#include <memory>
 
 #include "app/records/trust_records.h"
 #include "base/json_members.h"

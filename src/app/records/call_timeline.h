@@ -1,8 +1,6 @@
 // One call as a page shows it: every step of both doors in order, from its records alone (CO-46).
 #pragma once
 
-#include <vector>
-
 #include "api/role.h"
 #include "app/records/entry_text.h"
 #include "sallyport/audit_record.h"

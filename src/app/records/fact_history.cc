@@ -4,13 +4,13 @@
 
 #include <boost/json.hpp>
 
+#include "app/records/opened_entries.h"
 #include "autonomy/policy_rules.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/plan/policy_text.h"
 #include "grants/token_facts.h"
 #include "ledger/read/store_reader.h"
-#include "ledger/write/opening_check.h"
 #include "policy/policy.h"
 
 namespace sallyport::app {
@@ -101,15 +101,10 @@ Result<void> FactHistory::advance(Lane& lane, std::uint64_t as_of, std::set<std:
   SALLYPORT_CHECK_OK(store_.read([&](ledger::ReadView& view) -> Result<void> {
     SALLYPORT_TRY(const std::optional<ledger::StoredEntry> first, view.entry(0));
     if (first && !first->bytes) unknown.insert("entries that were pruned");
-    return ledger::find_entries(
-        view, filter,
-        [&](const ledger::StoredEntry& stored, const ledger::EntryView&) -> Result<bool> {
-          SALLYPORT_TRY(const json::object entry, ledger::opened_entry(stored));
-          if (const json::object* const body = object_in(entry, "body")) {
-            (this->*lane.take)(entry, *body);
-          }
-          return !failed_;
-        });
+    return visit_opened(view, filter, [&](const json::object& entry, const json::object& body) {
+      (this->*lane.take)(entry, body);
+      return !failed_;
+    });
   }));
   if (failed_) {
     lane.next = as_of + 1;  // read again from the start when it is asked for again
@@ -215,14 +210,10 @@ Result<WallTime> FactHistory::decided(const json::object& entry, const json::obj
   const ledger::Filter filter{.facets = {{ledger::Facet::Call, text_or_empty(entry, "call_id")},
                                          {ledger::Facet::Kind, "tool_audit"}}};
   SALLYPORT_CHECK_OK(store_.read([&](ledger::ReadView& view) {
-    return ledger::find_entries(
-        view, filter,
-        [&](const ledger::StoredEntry& stored, const ledger::EntryView&) -> Result<bool> {
-          SALLYPORT_TRY(const json::object record, ledger::opened_entry(stored));
-          const json::object* const said = object_in(record, "body");
-          if (said && said->contains("decided_at")) time = text_or_empty(*said, "decided_at");
-          return true;
-        });
+    return visit_opened(view, filter, [&](const json::object&, const json::object& said) {
+      if (said.contains("decided_at")) time = text_or_empty(said, "decided_at");
+      return true;
+    });
   }));
   const std::optional<WallTime> at = from_rfc3339(time);
   if (!at) return fail(ErrorCode::Corrupt, "an intent has no time");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <boost/json.hpp>
 #include <istream>
 
@@ -27,40 +28,19 @@ bool says_unknown(std::string_view bytes) {
   return bytes.find(R"("effect_state":"unknown")") != std::string_view::npos;
 }
 
+constexpr auto kGapKinds = std::to_array<std::string_view>(
+    {"downtime", "fail_open", "clock_step", "key_rotation", "rollback", "witness", "erased",
+     "pruned", "turned_away", "unknown_outcome"});
+static_assert(kGapKinds.size() == static_cast<std::size_t>(GapKind::UnknownOutcome) + 1);
+
 }  // namespace
 
 std::string_view to_string(GapKind kind) {
-  switch (kind) {
-    case GapKind::Downtime:
-      return "downtime";
-    case GapKind::FailOpen:
-      return "fail_open";
-    case GapKind::ClockStep:
-      return "clock_step";
-    case GapKind::KeyRotation:
-      return "key_rotation";
-    case GapKind::Rollback:
-      return "rollback";
-    case GapKind::Witness:
-      return "witness";
-    case GapKind::Erased:
-      return "erased";
-    case GapKind::Pruned:
-      return "pruned";
-    case GapKind::TurnedAway:
-      return "turned_away";
-    case GapKind::UnknownOutcome:
-      return "unknown_outcome";
-  }
-  return {};
+  return kGapKinds[static_cast<std::size_t>(kind)];
 }
 
 std::vector<std::string> gap_kinds() {
-  std::vector<std::string> all;
-  for (int kind = 0; kind <= static_cast<int>(GapKind::UnknownOutcome); ++kind) {
-    all.emplace_back(to_string(static_cast<GapKind>(kind)));
-  }
-  return all;
+  return {kGapKinds.begin(), kGapKinds.end()};
 }
 
 void GapList::note(const json::object& entry, GapKind kind, std::string detail) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
-#include <set>
 
 #include "base/json_members.h"
 #include "base/try.h"

@@ -3,7 +3,6 @@
 #include "app/outside/witness_file.h"
 #include "app/outside/witness_rounds.h"
 #include "app/setup/doctor.h"
-#include "base/try.h"
 #include "ledger/proof/cosigned.h"
 
 namespace sallyport::app {

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <boost/json.hpp>
-#include <cerrno>
 #include <cstring>
 
 #include "app/machine/replaced_file.h"

@@ -85,10 +85,9 @@ class Setup {
 };
 
 Result<void> Setup::run(std::vector<std::string> words) const {
-  boost::asio::io_context loop(1);
   const std::string program = words.front();
   SALLYPORT_TRY(const net::ProcessResult ended,
-                run_on(loop, net::run_process({.arguments = std::move(words)}, {})));
+                run_alone(net::run_process({.arguments = std::move(words)}, {})));
   if (ended.exit_code == 0) return {};
   return fail(ErrorCode::Unavailable,
               fmt::format("`{}` failed: {:.400}", program,

@@ -5,7 +5,6 @@
 
 #include "app/setup/wiring.h"
 #include "base/json_members.h"
-#include "base/try.h"
 
 namespace sallyport::app {
 

@@ -8,7 +8,6 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "base/json_members.h"
-#include "base/try.h"
 
 namespace sallyport::app {
 

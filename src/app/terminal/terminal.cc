@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <optional>
 
 namespace sallyport::app {
@@ -24,19 +23,10 @@ std::optional<std::size_t> column_start(std::string_view text, std::size_t width
 }
 
 std::string_view sequence(Paint paint) {
-  switch (paint) {
-    case Paint::Good:
-      return "\x1b[32m";
-    case Paint::Bad:
-      return "\x1b[31m";
-    case Paint::Doubtful:
-      return "\x1b[33m";
-    case Paint::Faint:
-      return "\x1b[2m";
-    case Paint::Strong:
-      return "\x1b[1m";
-  }
-  return "";
+  constexpr auto kSequences =
+      std::to_array<std::string_view>({"\x1b[32m", "\x1b[31m", "\x1b[33m", "\x1b[2m", "\x1b[1m"});
+  static_assert(kSequences.size() == static_cast<std::size_t>(Paint::Strong) + 1);
+  return kSequences[static_cast<std::size_t>(paint)];
 }
 
 bool speaks_utf8(const Environment& environment) {

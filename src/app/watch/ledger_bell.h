@@ -4,8 +4,6 @@
 #include <chrono>
 #include <filesystem>
 
-#include "sallyport/result.h"
-
 namespace sallyport::app {
 
 class LedgerBell {

@@ -6,10 +6,12 @@
 #include <numeric>
 #include <tuple>
 
+#include "app/records/opened_entries.h"
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
+#include "ledger/read/look_at.h"
 #include "ledger/write/opening_check.h"
 
 namespace sallyport::app {
@@ -53,15 +55,12 @@ Result<LastRecords> places_of(ledger::ReadView& view, ledger::Filter filter, std
   filter.facets[ledger::Facet::Kind] = "tool_audit";
   std::map<std::string, LastRecord> open;
   std::vector<LastRecord> all;
-  SALLYPORT_CHECK_OK(ledger::find_entries(
-      view, filter,
-      [&](const ledger::StoredEntry& stored, const ledger::EntryView&) -> Result<bool> {
-        SALLYPORT_TRY(const json::object entry, ledger::opened_entry(stored));
-        const json::object* const body = object_in(entry, "body");
-        if (body == nullptr) return true;
+  SALLYPORT_CHECK_OK(
+      visit_opened(view, filter, [&](const json::object& entry, const json::object& body) {
         const std::string call = text_or_empty(entry, "call_id");
-        const LastRecord place{stored.sequence, number_in(*body, "as_of").value_or(0)};
-        if (bool_in(*body, "terminal").value_or(false)) {
+        const LastRecord place{number_in(entry, "sequence").value_or(0),
+                               number_in(body, "as_of").value_or(0)};
+        if (bool_in(body, "terminal").value_or(false)) {
           open.erase(call);
           all.push_back(place);
         } else {
@@ -100,11 +99,10 @@ class Backtesting {
   }
 
   Result<Backtest> run() {
-    LastRecords places;
-    SALLYPORT_CHECK_OK(scene_.store->read([&](ledger::ReadView& view) -> Result<void> {
-      SALLYPORT_TRY(places, places_of(view, terms_.filter, terms_.most));
-      return {};
-    }));
+    SALLYPORT_TRY(const LastRecords places,
+                  ledger::look_at(*scene_.store, [&](ledger::ReadView& view) {
+                    return places_of(view, terms_.filter, terms_.most);
+                  }));
     test_.older = places.older;
     for (const LastRecord& place : places.newest) SALLYPORT_CHECK_OK(take(place.sequence));
     std::ranges::sort(changed_, {}, &Compared::sequence);
@@ -121,14 +119,12 @@ class Backtesting {
 
  private:
   Result<std::optional<json::object>> entry_at(std::uint64_t sequence) {
-    std::optional<json::object> entry;
-    SALLYPORT_CHECK_OK(scene_.store->read([&](ledger::ReadView& view) -> Result<void> {
+    using Found = Result<std::optional<json::object>>;
+    return ledger::look_at(*scene_.store, [&](ledger::ReadView& view) -> Found {
       SALLYPORT_TRY(const std::optional<ledger::StoredEntry> stored, view.entry(sequence));
-      if (!stored || !stored->bytes) return {};
-      SALLYPORT_TRY(entry, ledger::opened_entry(*stored));
-      return {};
-    }));
-    return entry;
+      if (!stored || !stored->bytes) return std::nullopt;
+      return ledger::opened_entry(*stored);
+    });
   }
 
   Result<Explained> explained(const AskedCall& asked, std::optional<NamedPolicy> policy) {

@@ -3,7 +3,6 @@
 // ledger is read once.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <set>
 #include <string>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "app/workbench/case_row.h"
 #include "autonomy/tier.h"
 #include "base/try.h"
 #include "effects/profiles.h"
@@ -346,129 +347,6 @@ Result<CallCase> read_one(const YamlNode& node, const std::string& file) {
   return one;
 }
 
-// One row of `each`: its columns by name.
-struct EachRow {
-  std::string name{};
-  std::vector<YamlMember> columns{};
-  const YamlNode* node = nullptr;
-};
-
-// `${column}` is the value of the column, with its type where it is the whole text.
-void fill_in(YamlNode& node, const EachRow& row, std::vector<bool>& used) {
-  for (YamlNode& item : node.items) fill_in(item, row, used);
-  for (YamlMember& member : node.members) fill_in(member.value, row, used);
-  if (node.kind != YamlNode::Kind::Scalar) return;
-  for (std::size_t at = 0; at < row.columns.size(); ++at) {
-    const auto& [key, value] = row.columns[at];
-    const std::string variable = "${" + key.text + "}";
-    if (node.text == variable) {
-      used[at] = true;
-      const int line = node.line, column = node.column;
-      node = value;
-      node.line = line;
-      node.column = column;
-      return;
-    }
-    if (value.kind != YamlNode::Kind::Scalar) continue;
-    for (std::size_t found = node.text.find(variable); found != std::string::npos;
-         found = node.text.find(variable, found + value.text.size())) {
-      used[at] = true;
-      node.text.replace(found, variable.size(), value.text);
-      node.quoted = true;
-    }
-  }
-}
-
-// Members of the row take the place of those of the case, mapping by mapping.
-void lay_over(YamlNode& under, const YamlNode& over) {
-  if (under.kind != YamlNode::Kind::Mapping || over.kind != YamlNode::Kind::Mapping) {
-    under = over;
-    return;
-  }
-  for (const YamlMember& member : over.members) {
-    const auto same = std::ranges::find_if(
-        under.members, [&](const YamlMember& own) { return own.key.text == member.key.text; });
-    if (same == under.members.end()) {
-      under.members.push_back(member);
-    } else {
-      lay_over(same->value, member.value);
-    }
-  }
-}
-
-bool is_case_member(std::string_view name) {
-  constexpr std::string_view kMembers[] = {"call", "given", "result", "expect"};
-  return std::ranges::find(kMembers, name) != std::end(kMembers);
-}
-
-std::string row_name(const EachRow& row, std::size_t number) {
-  std::string name;
-  for (const auto& [key, value] : row.columns) {
-    if (key.text == "name" && value.kind == YamlNode::Kind::Scalar) return value.text;
-    if (is_case_member(key.text) || value.kind != YamlNode::Kind::Scalar) continue;
-    if (!name.empty()) name += ", ";
-    name += value.text;
-  }
-  return name.empty() ? fmt::format("row {}", number) : name;
-}
-
-Result<std::vector<EachRow>> rows_of(const YamlNode& each, const std::string& file) {
-  std::vector<EachRow> rows;
-  const auto add = [&](std::string name, const YamlNode& node) -> Result<void> {
-    EachRow row{.name = std::move(name), .node = &node};
-    if (node.kind == YamlNode::Kind::Mapping) {
-      row.columns = node.members;
-    } else if (node.kind == YamlNode::Kind::Scalar) {
-      YamlNode key;
-      key.text = "each";
-      row.columns.push_back({std::move(key), node});
-    } else {
-      return Place{node, file}.refuse("a row is a mapping of columns, or one value for `${each}`");
-    }
-    if (row.name.empty()) row.name = row_name(row, rows.size() + 1);
-    rows.push_back(std::move(row));
-    return {};
-  };
-  for (const YamlNode& item : each.items) SALLYPORT_CHECK_OK(add("", item));
-  for (const auto& [key, value] : each.members) SALLYPORT_CHECK_OK(add(key.text, value));
-  if (rows.empty()) return Place{each, file}.refuse("`each` is a list of rows");
-  return rows;
-}
-
-Result<CallCase> read_row(YamlNode node, const EachRow& row, const std::string& file) {
-  std::vector<bool> used(row.columns.size());
-  for (YamlMember& member : node.members) {
-    if (member.key.text != "name") fill_in(member.value, row, used);
-  }
-  for (std::size_t at = 0; at < row.columns.size(); ++at) {
-    const auto& [key, value] = row.columns[at];
-    if (key.text == "name") continue;
-    if (is_case_member(key.text)) {
-      YamlNode over, name = key;
-      over.kind = YamlNode::Kind::Mapping;
-      over.members.push_back({std::move(name), value});
-      lay_over(node, over);
-    } else if (!used[at]) {
-      return Place{key.line > 0 && !row.columns.empty() ? key : *row.node, file}.refuse(
-          fmt::format("the case does not use the column `{}`; write `${{{}}}` where it belongs",
-                      key.text, key.text));
-    }
-  }
-  const bool named = node.find("name") != nullptr || node.find("id") != nullptr;
-  if (!named) {
-    YamlNode key, name = *row.node;
-    key.text = "name";
-    name.kind = YamlNode::Kind::Scalar;
-    name.text = row.name;
-    node.members.push_back({std::move(key), std::move(name)});
-  }
-  SALLYPORT_TRY(CallCase one, read_one(node, file));
-  if (named) one.name += ": " + row.name;
-  one.line = row.node->line;
-  one.column = row.node->column;
-  return one;
-}
-
 }  // namespace
 
 std::string CallCase::place() const {
@@ -490,11 +368,15 @@ Result<std::vector<CallCase>> read_call_case(const YamlNode& node, const std::st
     all.push_back(std::move(one));
     return all;
   }
-  SALLYPORT_TRY(const std::vector<EachRow> rows, rows_of(*each, file));
+  SALLYPORT_TRY(const std::vector<CaseRow> rows, CaseRow::all_of(*each, file));
   YamlNode rest = node;
   std::erase_if(rest.members, [](const YamlMember& member) { return member.key.text == "each"; });
-  for (const EachRow& row : rows) {
-    SALLYPORT_TRY(CallCase one, read_row(rest, row, file));
+  for (const CaseRow& row : rows) {
+    SALLYPORT_TRY(const YamlNode filled, row.fill_in(rest, file));
+    SALLYPORT_TRY(CallCase one, read_one(filled, file));
+    if (is_named(rest)) one.name += ": " + row.name();
+    one.line = row.node().line;
+    one.column = row.node().column;
     all.push_back(std::move(one));
   }
   return all;

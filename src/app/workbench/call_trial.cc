@@ -1,12 +1,11 @@
 #include "app/workbench/call_trial.h"
 
 #include <algorithm>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
 
 #include "app/gateway_plan.h"
 #include "app/hooks/hook_policy.h"
+#include "app/run_on.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/call/governor.h"
@@ -74,24 +73,6 @@ class WouldRun final : public core::Upstream {
   const CallTrial& trial_;
 };
 
-template <class T>
-Result<T> run(Task<T> task) {
-  Result<T> seen = fail(ErrorCode::Internal, "a task ended without an answer");
-  boost::asio::io_context loop(1);
-  boost::asio::co_spawn(loop, std::move(task),
-                        [&](const std::exception_ptr& thrown, Result<T> result) {
-                          if (!thrown) seen = std::move(result);
-                        });
-  loop.run();
-  return seen;
-}
-
-Task<core::Release> piped(const core::Plan& plan, Envelope result, ResultContext context,
-                          const Clock& clock, core::FailOpen& fail_open) {
-  co_return co_await core::run_pipeline(plan, std::move(result), std::move(context), clock,
-                                        fail_open);
-}
-
 // Guards of results judge what the tool gave, as they would behind the call.
 Result<TrialRelease> released_by(const core::Plan& plan, const core::Rehearsal& seen,
                                  const Envelope& result, const Clock& clock) {
@@ -103,8 +84,9 @@ Result<TrialRelease> released_by(const core::Plan& plan, const core::Rehearsal& 
   if (seen.rules) context.rules = std::make_shared<const core::ResultRules>(seen.rules->results);
   core::FailOpenLog log("trial");
   core::FailOpen fail_open(log);
-  SALLYPORT_TRY(const core::Release release,
-                run(piped(plan, result, std::move(context), clock, fail_open)));
+  SALLYPORT_TRY(
+      const core::Release release,
+      run_alone(as_task(core::run_pipeline(plan, result, std::move(context), clock, fail_open))));
   TrialRelease out{.released = release.released.to_json(), .by = release.guard};
   for (const core::Release::GuardState& guard : release.guards) {
     const bool changed = guard.verdict == GuardVerdict::Rewrite;
@@ -196,8 +178,8 @@ Result<TrialAnswer> decide(const CallTrial& trial, core::Hearing hearing) {
   core::Governor governor({plans, records, redactor, clock, entropy, KeyedDigest("rehearsal")});
   Call call = trial.call;
   if (call.agent_id.empty()) call.agent_id = acting_agent(*plan);
-  SALLYPORT_TRY(answer.seen, run(governor.rehearse(std::move(call),
-                                                   std::make_shared<WouldRun>(trial), hearing)));
+  SALLYPORT_TRY(answer.seen, run_alone(governor.rehearse(
+                                 std::move(call), std::make_shared<WouldRun>(trial), hearing)));
   if (trial.result && verdict_of(answer.seen) == "runs") {
     SALLYPORT_TRY(answer.release, released_by(*plan, answer.seen, *trial.result, clock));
   }

@@ -1,7 +1,5 @@
 #include "app/workbench/case_coverage.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <boost/json.hpp>
 #include <set>

@@ -107,6 +107,39 @@ std::string or_none(const std::optional<std::string>& text) {
   return text ? fmt::format("`{}`", *text) : "none";
 }
 
+// What a case expects and did not see, in the order in which it was looked at.
+class CaseProblems {
+ public:
+  // Nothing is no problem.
+  void add(std::string problem) {
+    if (!problem.empty()) all_.push_back(std::move(problem));
+  }
+  void differ(std::string_view what, const std::string& seen, const std::string& wanted) {
+    add(fmt::format("{} `{}`, not `{}`", what, seen, wanted));
+  }
+  void compare(std::string_view what, const std::optional<std::string>& wanted,
+               const std::string& seen) {
+    if (wanted && *wanted != seen) differ(what, seen, *wanted);
+  }
+  void compare(std::string_view what, const std::optional<std::vector<ExpectedName>>& wanted,
+               const std::vector<std::string>& seen) {
+    if (!wanted) return;
+    std::vector<std::string> names;
+    for (const ExpectedName& name : *wanted) names.push_back(name.name);
+    if (names != seen) add(fmt::format("{} {}, not {}", what, seen, names));
+  }
+  void compare_rule(std::string_view what, const std::optional<std::optional<ExpectedName>>& wanted,
+                    const std::optional<std::string>& seen) {
+    if (!wanted) return;
+    const auto name = *wanted ? std::optional((*wanted)->name) : std::nullopt;
+    if (name != seen) add(fmt::format("{} {}, not {}", what, or_none(seen), or_none(name)));
+  }
+  std::string text() const { return fmt::format("{}", fmt::join(all_, "; ")); }
+
+ private:
+  std::vector<std::string> all_;
+};
+
 }  // namespace
 
 Result<void> check_expected_names(const CallCase& one, const policy::Policy& policy) {
@@ -128,65 +161,36 @@ Result<void> check_expected_names(const CallCase& one, const policy::Policy& pol
 
 std::string problem_of(const CallCase& one, const CaseAnswer& answer) {
   const CaseExpect& expect = one.expect;
-  std::vector<std::string> problems;
-  const auto differ = [&](std::string_view what, const std::string& seen,
-                          const std::string& wanted) {
-    problems.push_back(fmt::format("{} `{}`, not `{}`", what, seen, wanted));
-  };
+  CaseProblems problems;
   if (expect.verdict && *expect.verdict != answer.verdict) {
-    problems.push_back(fmt::format("verdict `{}` by {}, not `{}`{}", answer.verdict,
-                                   answer.decided_by, *expect.verdict,
-                                   answer.reason.empty() ? "" : ": " + answer.reason));
+    problems.add(fmt::format("verdict `{}` by {}, not `{}`{}", answer.verdict, answer.decided_by,
+                             *expect.verdict, answer.reason.empty() ? "" : ": " + answer.reason));
   }
-  const auto compare_rule = [&](std::string_view what,
-                                const std::optional<std::optional<ExpectedName>>& wanted,
-                                const std::optional<std::string>& seen) {
-    if (!wanted) return;
-    const auto name = *wanted ? std::optional((*wanted)->name) : std::nullopt;
-    if (name == seen) return;
-    problems.push_back(fmt::format("{} {}, not {}", what, or_none(seen), or_none(name)));
-  };
-  compare_rule("rule", expect.rule, answer.rule);
+  problems.compare_rule("rule", expect.rule, answer.rule);
   if (expect.decided_by) {
     const std::string& wanted = expect.decided_by->name;
     const std::size_t blank = answer.decided_by.find(' ');
     const bool same = wanted == answer.decided_by ||
                       (blank != std::string::npos && wanted == answer.decided_by.substr(blank + 1));
-    if (!same) differ("decided by", answer.decided_by, wanted);
+    if (!same) problems.differ("decided by", answer.decided_by, wanted);
   }
-  const auto compare = [&](std::string_view what, const std::optional<std::string>& wanted,
-                           const std::string& seen) {
-    if (wanted && *wanted != seen) differ(what, seen, *wanted);
-  };
-  compare("class", expect.effect_class, answer.effect_class);
-  compare("tier", expect.tier, answer.tier);
-  compare("tier source", expect.tier_source, answer.tier_source);
+  problems.compare("class", expect.effect_class, answer.effect_class);
+  problems.compare("tier", expect.tier, answer.tier);
+  problems.compare("tier source", expect.tier_source, answer.tier_source);
   if (expect.input && canonical_json(*expect.input) != canonical_json(answer.input)) {
-    differ("input", canonical_json(answer.input), canonical_json(*expect.input));
+    problems.differ("input", canonical_json(answer.input), canonical_json(*expect.input));
   }
   if (expect.result) {
     const json::value seen = answer.result.value_or(json::value("not reached"));
     if (canonical_json(*expect.result) != canonical_json(seen)) {
-      differ("result", said(seen), said(*expect.result));
+      problems.differ("result", said(seen), said(*expect.result));
     }
   }
-  compare_rule("result rule", expect.result_rule, answer.result_rule);
-  if (expect.asks) {
-    if (std::string problem = asks_problem(*expect.asks, answer.asks); !problem.empty()) {
-      problems.push_back(std::move(problem));
-    }
-  }
-  const auto compare_lists = [&](std::string_view what,
-                                 const std::optional<std::vector<ExpectedName>>& wanted,
-                                 const std::vector<std::string>& seen) {
-    if (!wanted) return;
-    std::vector<std::string> names;
-    for (const ExpectedName& name : *wanted) names.push_back(name.name);
-    if (names != seen) problems.push_back(fmt::format("{} {}, not {}", what, seen, names));
-  };
-  compare_lists("hits", expect.hits, answer.hits);
-  compare_lists("logged", expect.logged, answer.logged);
-  return fmt::format("{}", fmt::join(problems, "; "));
+  problems.compare_rule("result rule", expect.result_rule, answer.result_rule);
+  if (expect.asks) problems.add(asks_problem(*expect.asks, answer.asks));
+  problems.compare("hits", expect.hits, answer.hits);
+  problems.compare("logged", expect.logged, answer.logged);
+  return problems.text();
 }
 
 }  // namespace sallyport::app

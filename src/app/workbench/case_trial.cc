@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
 
 #include "app/gateway_plan.h"
 #include "app/hooks/hook_policy.h"
+#include "app/run_on.h"
 #include "app/workbench/explanation.h"
 #include "autonomy/auto_use.h"
 #include "autonomy/policy_rules.h"
@@ -104,24 +103,6 @@ class CaseUpstream final : public core::Upstream {
  private:
   const CaseGiven& given_;
 };
-
-template <class Value>
-Result<Value> run_alone(Task<Value> task) {
-  Result<Value> seen = fail(ErrorCode::Internal, "a task ended without an answer");
-  boost::asio::io_context loop(1);
-  boost::asio::co_spawn(loop, std::move(task),
-                        [&](const std::exception_ptr& thrown, Result<Value> result) {
-                          if (!thrown) seen = std::move(result);
-                        });
-  loop.run();
-  return seen;
-}
-
-Task<core::Release> released(const core::Plan& plan, Envelope envelope, ResultContext context,
-                             const Clock& clock, core::FailOpen& fail_open) {
-  co_return co_await core::run_pipeline(plan, std::move(envelope), std::move(context), clock,
-                                        fail_open);
-}
 
 Envelope envelope_of(const json::value& given) {
   const json::object* const object = given.if_object();
@@ -428,8 +409,8 @@ class Trial final : public CaseTrial {
     core::FailOpenLog log("case");
     core::FailOpen fail_open(log);
     SALLYPORT_TRY(const core::Release release,
-                  run_alone(released(*desk.plan, std::move(envelope), std::move(context), clock_,
-                                     fail_open)));
+                  run_alone(as_task(core::run_pipeline(*desk.plan, std::move(envelope),
+                                                       std::move(context), clock_, fail_open))));
     const bool withheld = release.verdict == Verdict::Kind::Deny || release.failure;
     answer.result = withheld ? json::value(kWithheld) : shown(release.released);
     for (const Finding& finding : release.findings) add_hit(answer, finding.body);

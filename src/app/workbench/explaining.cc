@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "app/records/opened_entries.h"
 #include "app/records/past_facts.h"
 #include "app/workbench/call_trial.h"
 #include "app/workbench/holes.h"
@@ -14,146 +15,13 @@
 #include "core/record/reading_recorder.h"
 #include "external/guards.h"
 #include "grants/token.h"
-#include "ledger/entry/entry.h"
-#include "ledger/read/query.h"
 #include "ledger/read/store_reader.h"
 #include "ledger/secret/key_folder.h"
-#include "ledger/write/opening_check.h"
 #include "policy/policy_loader.h"
 
 namespace sallyport::app {
 
 namespace {
-
-// A folder, or several of them.
-Result<void> workspace_in(const json::value& value, const std::string& where,
-                          std::vector<std::string>& out) {
-  const json::array* const list = value.if_array();
-  for (const json::value& folder : list ? *list : json::array{value}) {
-    if (!folder.is_string()) {
-      return fail(ErrorCode::InvalidInput, "`workspace` is no text and no list of texts", where);
-    }
-    out.emplace_back(folder.get_string());
-  }
-  return {};
-}
-
-// The members of `call` in a case (RU-75). Null is a member that is left out.
-Result<Call> call_in(const json::value& value, const std::string& where) {
-  constexpr std::string_view kFronts[] = {"", "mcp", "http", "hook", "library", "agent"};
-  const json::object* const object = value.if_object();
-  if (object == nullptr) return fail(ErrorCode::InvalidInput, "a call is an object", where);
-  Call call{.input = json::object{}};
-  for (const json::key_value_pair& pair : *object) {
-    const std::string_view name = pair.key();
-    std::string* const member = name == "agent" || name == "agent_id"       ? &call.agent_id
-                                : name == "session" || name == "session_id" ? &call.session_id
-                                : name == "server"                          ? &call.server
-                                : name == "tool"                            ? &call.tool
-                                : name == "front"                           ? &call.setting.front
-                                : name == "cwd"                             ? &call.setting.folder
-                                                                            : nullptr;
-    const bool is_other = name == "input" || name == "workspace" || name == "interactive";
-    if (member == nullptr && !is_other) {
-      return fail(
-          ErrorCode::InvalidInput,
-          fmt::format("unknown member `{:.80}`; a call has agent, session, server, tool, input, "
-                      "front, interactive, cwd and workspace",
-                      name),
-          where);
-    }
-    if (name == "input") {
-      call.input = pair.value();
-    } else if (pair.value().is_null()) {
-      continue;
-    } else if (name == "workspace") {
-      SALLYPORT_CHECK_OK(workspace_in(pair.value(), where, call.setting.workspace));
-    } else if (name == "interactive") {
-      if (!pair.value().is_bool()) {
-        return fail(ErrorCode::InvalidInput, "`interactive` is neither true nor false", where);
-      }
-      call.setting.interactive = pair.value().get_bool();
-    } else if (!pair.value().is_string()) {
-      return fail(ErrorCode::InvalidInput, fmt::format("`{}` is no text", name), where);
-    } else {
-      *member = pair.value().get_string();
-    }
-  }
-  if (std::ranges::find(kFronts, call.setting.front) == std::end(kFronts)) {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("`{:.80}` is no front; use mcp, http, hook, library or agent",
-                            call.setting.front),
-                where);
-  }
-  if (call.tool.empty()) return fail(ErrorCode::InvalidInput, "a call names its `tool`", where);
-  return call;
-}
-
-// What became of the call, in the words of a decision.
-std::string recorded_verdict(const RecordedDecision& then, const json::object& body) {
-  const bool asked = !text_or_empty(body, "approval_id").empty();
-  if (asked || then.outcome == "requires_confirmation") {
-    return then.tier == "suggest" ? "proposed" : "asks";
-  }
-  if (then.outcome != "blocked" && then.outcome != "invalidated") return "runs";
-  return then.reason.starts_with("shadow: ") ? "shadow" : "refused";
-}
-
-std::vector<Hole> holes_in(const json::object& entry) {
-  constexpr std::string_view kInput = "/requested_input";
-  std::vector<Hole> holes;
-  const json::value* const all = entry.if_contains("redactions");
-  if (all == nullptr || !all->is_array()) return holes;
-  for (const json::value& each : all->get_array()) {
-    const json::object& one = each.as_object();
-    const std::string path = text_or_empty(one, "path");
-    // A list that was cut has an empty path: what is behind it may be anywhere (AU-83).
-    if (!path.empty() && path != kInput && !path.starts_with(std::string(kInput) + "/")) continue;
-    holes.push_back({.path = path.empty() ? path : path.substr(kInput.size()),
-                     .category = text_or_empty(one, "category"),
-                     .detector = path.empty() ? "" : text_or_empty(one, "detector"),
-                     .digest = text_or_empty(one, "digest"),
-                     .whole = bool_in(one, "whole").value_or(false)});
-  }
-  return holes;
-}
-
-// Earlier releases did not list the holes of a call that another process ended.
-bool has_marks(const json::value& input) {
-  return json::serialize(input).contains("[REDACTED:");
-}
-
-// What the tool gave, where the record has it: released unchanged, and nothing taken out since.
-std::optional<Envelope> result_in(const json::object& entry, const json::object& body) {
-  constexpr std::string_view kReleased = "/post_invocation/released";
-  const json::object* const post = object_in(body, "post_invocation");
-  const json::value* const released = post ? post->if_contains("released") : nullptr;
-  if (released == nullptr || post->contains("original")) return std::nullopt;
-  if (const json::value* const all = entry.if_contains("redactions"); all && all->is_array()) {
-    for (const json::value& each : all->get_array()) {
-      const std::string path = text_or_empty(each.as_object(), "path");
-      if (path.empty() || path.starts_with(kReleased)) return std::nullopt;
-    }
-  }
-  Result<Envelope> whole = Envelope::from_json(*released);
-  if (!whole) return std::nullopt;
-  return std::move(*whole);
-}
-
-// Those that have a body, opened and in order, for as long as `visit` wants more.
-Result<void> visit_entries(
-    ledger::LedgerStore& store, const ledger::Filter& filter,
-    const std::function<bool(const json::object& entry, const json::object& body)>& visit) {
-  return store.read([&](ledger::ReadView& view) {
-    return ledger::find_entries(
-        view, filter,
-        [&](const ledger::StoredEntry& stored, const ledger::EntryView&) -> Result<bool> {
-          SALLYPORT_TRY(const json::object entry, ledger::opened_entry(stored));
-          const json::object* const body = object_in(entry, "body");
-          return body == nullptr || visit(entry, *body);
-        });
-  });
-}
 
 // The policy that a recorded call ran under, by the entry that loaded it. Empty: no entry names it,
 // or a program made it.
@@ -162,11 +30,12 @@ Result<std::string> source_of(ledger::LedgerStore& store, const std::string& has
   const ledger::Filter filter{
       .facets = {{ledger::Facet::Kind, "control"}},
       .body = {{"control", json::value("policy_loaded")}, {"hash", json::value(hash)}}};
-  SALLYPORT_CHECK_OK(
-      visit_entries(store, filter, [&](const json::object&, const json::object& body) {
-        source = text_or_empty(body, "source");
-        return true;
-      }));
+  SALLYPORT_CHECK_OK(store.read([&](ledger::ReadView& view) {
+    return visit_opened(view, filter, [&](const json::object&, const json::object& body) {
+      source = text_or_empty(body, "source");
+      return true;
+    });
+  }));
   return source == "program" ? std::string() : source;
 }
 
@@ -478,59 +347,6 @@ class Explaining {
 };
 
 }  // namespace
-
-AskedCall asked_in(const json::object& entry, const json::object& body) {
-  const json::value* const input = body.if_contains("requested_input");
-  AskedCall asked{.call = {.agent_id = text_or_empty(entry, "agent_id"),
-                           .session_id = text_or_empty(entry, "session_id"),
-                           .server = text_or_empty(entry, "server"),
-                           .tool = text_or_empty(entry, "tool_name"),
-                           .input = input ? *input : json::value(),
-                           .setting = {.front = text_or_empty(body, "front")}},
-                  .then = RecordedCall{.body = body, .result = result_in(entry, body)}};
-  RecordedDecision& then = asked.then->decision;
-  then.sequence = number_in(entry, "sequence").value_or(0);
-  then.policy_hash = text_or_empty(entry, "policy_hash");
-  then.tier = text_or_empty(body, "autonomy");
-  then.tier_source = text_or_empty(body, "autonomy_source");
-  then.holes = holes_in(entry);
-  if (then.holes.empty() && has_marks(asked.call.input)) then.holes.emplace_back();
-  then.redacted = !then.holes.empty();
-  if (const json::object* const outcome = object_in(body, "outcome")) {
-    then.outcome = text_or_empty(*outcome, "kind");
-    for (const char* const name : {"reason", "error", "description"}) {
-      if (then.reason.empty()) then.reason = text_or_empty(*outcome, name);
-    }
-  }
-  then.verdict = recorded_verdict(then, body);
-  return asked;
-}
-
-Result<AskedCall> asked_call(const json::value& value, const std::string& where) {
-  SALLYPORT_TRY(Call call, call_in(value, where));
-  return AskedCall{.call = std::move(call)};
-}
-
-Result<AskedCall> asked_call(const std::string& text, const std::string& where) {
-  const Result<ParsedJson> parsed = parse_json(text);
-  if (parsed) return asked_call(parsed->value, where);
-  return fail(ErrorCode::InvalidInput, parsed.error().message,
-              fmt::format("{}:{}", where, parsed.error().where));
-}
-
-Result<AskedCall> recorded_call(ledger::LedgerStore& store, const std::string& id) {
-  std::optional<AskedCall> found;
-  const ledger::Filter filter{
-      .facets = {{ledger::Facet::Call, id}, {ledger::Facet::Kind, "tool_audit"}}};
-  SALLYPORT_CHECK_OK(
-      visit_entries(store, filter, [&](const json::object& entry, const json::object& body) {
-        found = asked_in(entry, body);
-        return !bool_in(body, "terminal").value_or(false);
-      }));
-  if (found) return std::move(*found);
-  return fail(ErrorCode::NotFound,
-              fmt::format("`{:.80}` is no file, and no call of that id is recorded", id));
-}
 
 Result<NamedPolicy> policy_named(const std::string& name, ledger::LedgerStore* store) {
   if (!name.starts_with("sha256:")) {

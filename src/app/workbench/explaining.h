@@ -9,31 +9,10 @@
 
 #include "app/machine/environment.h"
 #include "app/records/fact_history.h"
-#include "app/workbench/explanation.h"
+#include "app/workbench/asked_call.h"
 #include "core/plan/policy_text.h"
-#include "ledger/store.h"
 
 namespace sallyport::app {
-
-// The record of a call that was made before.
-struct RecordedCall {
-  RecordedDecision decision{};
-  json::object body{};
-  std::optional<Envelope> result{};  // what the tool gave; nothing: it is not kept
-};
-
-struct AskedCall {
-  Call call{};
-  std::optional<RecordedCall> then{};
-};
-
-// A call as people write it. `where` is how messages name the text.
-Result<AskedCall> asked_call(const std::string& text, const std::string& where);
-Result<AskedCall> asked_call(const json::value& value, const std::string& where);
-// A recorded call: `body` is the opened body of `entry`.
-AskedCall asked_in(const json::object& entry, const json::object& body);
-// The record that ended the call, else the last one about it. `id` is whole.
-Result<AskedCall> recorded_call(ledger::LedgerStore& store, const std::string& id);
 
 // A policy that was named: one that is shipped, a file, or `sha256:` and the hash of one whose
 // text the ledger has kept.

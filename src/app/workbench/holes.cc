@@ -11,9 +11,9 @@
 #include "app/workbench/policy_tree.h"
 #include "base/json_members.h"
 #include "base/try.h"
+#include "base/wildcard.h"
 #include "guardrails/check/argument_texts.h"
 #include "guardrails/check/hole_search.h"
-#include "guardrails/document/wildcard.h"
 
 namespace sallyport::app {
 
@@ -32,7 +32,7 @@ bool looks_at(const guardrails::Check& check, const Call& call) {
   if (check.stage != guardrails::Stage::ToolUse) return false;
   if (check.type == guardrails::CheckType::ToolPattern) return false;  // names only
   return check.tools.empty() || std::ranges::any_of(check.tools, [&](const std::string& pattern) {
-           return guardrails::fits(pattern, call.tool);
+           return fits_wildcard(pattern, call.tool);
          });
 }
 

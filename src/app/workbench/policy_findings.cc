@@ -8,6 +8,7 @@
 
 #include "autonomy/effect_table.h"
 #include "base/json_pointer.h"
+#include "base/wildcard.h"
 #include "effects/profiles.h"
 #include "effects/tool_effects.h"
 #include "guardrails/check/entry_reach.h"
@@ -145,7 +146,7 @@ class PolicyLint {
   // By the sources of RU-24. `pattern` may have `*`.
   bool is_known_tool(const std::string& pattern) const {
     const auto fits = [&](std::string_view tool) {
-      return rules::name_matches(pattern, tool) || rules::name_matches(tool, pattern);
+      return fits_wildcard(pattern, tool) || fits_wildcard(tool, pattern);
     };
     for (const effects::ProfileTool& row : effects::profile_tools()) {
       if (fits(row.tool)) return true;

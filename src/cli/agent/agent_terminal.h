@@ -2,8 +2,6 @@
 // about them, answered there where that person is registered to answer (AP-31).
 #pragma once
 
-#include <memory>
-#include <optional>
 #include <string>
 
 #include "agent/run/run.h"

@@ -8,7 +8,6 @@
 #include "app/people/approval_items.h"
 #include "app/records/short_ids.h"
 #include "app/terminal/output.h"
-#include "base/json_members.h"
 #include "base/try.h"
 #include "cli/common_options.h"
 #include "core/approval/approval_request.h"

@@ -11,7 +11,6 @@
 #include "app/people/login.h"
 #include "app/records/short_ids.h"
 #include "app/terminal/output.h"
-#include "base/json_members.h"
 #include "base/try.h"
 #include "base/visible_text.h"
 #include "cli/common_options.h"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/json.hpp>
 
 #include "app/people/approval_page.h"
 #include "base/json_members.h"

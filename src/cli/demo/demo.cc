@@ -7,7 +7,6 @@
 
 #include <boost/json.hpp>
 #include <fstream>
-#include <iostream>
 #include <map>
 #include <thread>
 
@@ -21,6 +20,7 @@
 #include "core/approval/escalations.h"
 #include "ledger/proof/receipt.h"
 #include "ledger/proof/verify.h"
+#include "ledger/read/look_at.h"
 #include "ledger/read/query.h"
 #include "ledger/read/store_reader.h"
 #include "store/open_store.h"
@@ -199,13 +199,10 @@ class Demo {
 
   Result<std::size_t> open_calls() {
     SALLYPORT_TRY(const auto reader, Workspace::open_reading(place_));
-    std::size_t count = 0;
-    SALLYPORT_CHECK_OK(reader->store().read([&](ledger::ReadView& view) -> Result<void> {
-      SALLYPORT_TRY(const std::vector<core::Fact> calls, view.facts("open_call"));
-      count = calls.size();
-      return {};
-    }));
-    return count;
+    SALLYPORT_TRY(const std::vector<core::Fact> calls,
+                  ledger::look_at(reader->store(),
+                                  [](ledger::ReadView& view) { return view.facts("open_call"); }));
+    return calls.size();
   }
 
   Result<void> wait_for_intent(std::size_t open_before) {
@@ -277,13 +274,11 @@ class Demo {
     headline("6. one byte of a copy of the file is changed");
     const std::filesystem::path copy = place_.data_dir / "demo-tampered.db";
     SALLYPORT_TRY(const auto reader, Workspace::open_reading(place_));
-    std::string id;
-    SALLYPORT_CHECK_OK(reader->store().read([&](ledger::ReadView& view) -> Result<void> {
-      SALLYPORT_TRY(const auto entry, view.entry(receipt_of_));
-      SALLYPORT_TRY(const ledger::EntryView seen, ledger::view_entry(*entry->bytes));
-      id = seen.id;
-      return {};
-    }));
+    SALLYPORT_TRY(const auto entry, ledger::look_at(reader->store(), [&](ledger::ReadView& view) {
+                    return view.entry(receipt_of_);
+                  }));
+    SALLYPORT_TRY(const ledger::EntryView seen, ledger::view_entry(*entry->bytes));
+    const std::string id = seen.id;
     std::ifstream in(place_.data_dir / "ledger.db", std::ios::binary);
     std::string bytes((std::istreambuf_iterator<char>(in)), {});
     const std::size_t place = bytes.find(id);

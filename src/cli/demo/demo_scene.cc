@@ -6,6 +6,7 @@
 #include "base/uuid.h"
 #include "cli/demo/demo_tools.h"
 #include "core/handoff/interrupted_call.h"
+#include "ledger/read/look_at.h"
 
 namespace sallyport::app {
 
@@ -49,11 +50,9 @@ Result<std::unique_ptr<DemoScene>> DemoScene::open(Workspace::Place place,
 }
 
 Result<void> DemoScene::load_plan(const std::filesystem::path& folder) {
-  std::optional<std::string> before;
-  SALLYPORT_CHECK_OK(workspace_->store().read([&](ledger::ReadView& view) -> Result<void> {
-    SALLYPORT_TRY(before, view.fact("policy", "hash"));
-    return {};
-  }));
+  SALLYPORT_TRY(const auto before, ledger::look_at(workspace_->store(), [](auto& view) {
+                  return view.fact("policy", "hash");
+                }));
   plans_ = std::make_unique<core::PlanShelf>(workspace_->ledger(), before.value_or(""));
   SALLYPORT_TRY(auto plan, demo_plan(folder, workspace_->ledger().fingerprint_key(),
                                      workspace_->clock(), workspace_->entropy()));

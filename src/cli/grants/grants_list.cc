@@ -1,7 +1,6 @@
 // The tokens that were issued or seen, as the ledger knows them (CG-63).
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <boost/json.hpp>
 
 #include "app/records/grant_list.h"

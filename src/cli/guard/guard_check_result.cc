@@ -3,10 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
 
+#include "app/run_on.h"
 #include "app/terminal/output.h"
 #include "app/workbench/guard_config.h"
 #include "base/clock.h"
@@ -26,15 +25,8 @@ Result<core::Release> look(const core::Plan& plan, Envelope result, ResultContex
                            const Clock& clock) {
   core::FailOpenLog log("dry run");
   core::FailOpen fail_open(log);
-  Result<core::Release> seen = fail(ErrorCode::Internal, "a task ended without an answer");
-  boost::asio::io_context loop(1);
-  boost::asio::co_spawn(
-      loop, core::run_pipeline(plan, std::move(result), std::move(context), clock, fail_open),
-      [&](const std::exception_ptr& thrown, core::Release release) {
-        if (!thrown) seen = std::move(release);
-      });
-  loop.run();
-  return seen;
+  return run_alone(
+      as_task(core::run_pipeline(plan, std::move(result), std::move(context), clock, fail_open)));
 }
 
 void say_in_words(const json::object& seen, const core::Release& release) {

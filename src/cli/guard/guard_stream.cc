@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <numeric>
 
 #include "app/terminal/output.h"
 #include "app/workbench/guard_config.h"

@@ -8,6 +8,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "cli/common_options.h"
+#include "ledger/read/look_at.h"
 #include "ledger/read/query.h"
 #include "ledger/write/opening_check.h"
 
@@ -25,28 +26,24 @@ Result<std::optional<std::uint64_t>> rotation_to(ledger::LedgerStore& store,
                                                  const ledger::VerifierKey& key) {
   // Other processes may have written since, but hardly a hundred control entries.
   constexpr std::size_t kNewest = 100;
+  const ledger::Filter controls{.facets = {{ledger::Facet::Kind, "control"}}};
+  SALLYPORT_TRY(const std::vector<ledger::StoredEntry> newest,
+                ledger::look_at(store, [&](ledger::ReadView& view) {
+                  return ledger::newest_entries(view, controls, kNewest);
+                }));
   std::optional<std::uint64_t> found;
-  SALLYPORT_CHECK_OK(store.read([&](ledger::ReadView& view) -> Result<void> {
-    const ledger::Filter controls{.facets = {{ledger::Facet::Kind, "control"}}};
-    SALLYPORT_TRY(const std::vector<ledger::StoredEntry> newest,
-                  ledger::newest_entries(view, controls, kNewest));
-    for (const ledger::StoredEntry& stored : newest) {
-      SALLYPORT_TRY(const json::value entry, parse_own_json(*stored.bytes));
-      const json::object* const body = object_in(entry.get_object(), "body");
-      if (body != nullptr && text_in(*body, "new") == key.text()) found = stored.sequence;
-    }
-    return {};
-  }));
+  for (const ledger::StoredEntry& stored : newest) {
+    SALLYPORT_TRY(const json::value entry, parse_own_json(*stored.bytes));
+    const json::object* const body = object_in(entry.get_object(), "body");
+    if (body != nullptr && text_in(*body, "new") == key.text()) found = stored.sequence;
+  }
   return found;
 }
 
 Result<int> keys_show(const Context& context) {
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
-  std::vector<ledger::KeyPeriod> periods;
-  SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
-    SALLYPORT_TRY(periods, ledger::key_history(view));
-    return {};
-  }));
+  SALLYPORT_TRY(const std::vector<ledger::KeyPeriod> periods,
+                ledger::look_at(workspace->store(), ledger::key_history));
   if (periods.empty()) return fail(ErrorCode::NotFound, "this ledger names no key yet");
   for (const ledger::KeyPeriod& period : periods) {
     if (context.json()) {

@@ -9,6 +9,7 @@
 #include "app/terminal/output.h"
 #include "base/try.h"
 #include "cli/common_options.h"
+#include "ledger/read/look_at.h"
 
 namespace sallyport::app {
 
@@ -75,12 +76,12 @@ Result<int> ledger_calls(const Context& context, const CallsOptions& options) {
                 "-n is between 1 and 10000; narrow with --since or --agent");
   }
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
-  std::vector<CallRow> rows;
-  SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
-    SALLYPORT_CHECK_OK(complete_call(view, filter));
-    SALLYPORT_TRY(rows, list_calls(view, filter, count));
-    return {};
-  }));
+  using Rows = std::vector<CallRow>;
+  SALLYPORT_TRY(const Rows rows,
+                ledger::look_at(workspace->store(), [&](ledger::ReadView& view) -> Result<Rows> {
+                  SALLYPORT_CHECK_OK(complete_call(view, filter));
+                  return list_calls(view, filter, count);
+                }));
   if (rows.empty()) return std::unexpected(nothing_found(options.filter));
   if (!context.json()) say(header(context.terminal));
   for (const CallRow& row : rows) {

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include "app/records/selection.h"
 #include "app/records/short_ids.h"

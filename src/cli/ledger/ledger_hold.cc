@@ -11,6 +11,7 @@
 #include "base/try.h"
 #include "cli/common_options.h"
 #include "ledger/member/database_identity.h"
+#include "ledger/read/look_at.h"
 #include "ledger/secret/key_folder.h"
 #include "ledger/secret/private_file.h"
 #include "ledger/write/opening_check.h"
@@ -77,11 +78,8 @@ Result<int> ledger_hold_lift(const Context& context, const HoldLiftOptions& opti
 
 Result<int> ledger_hold_list(const Context& context) {
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
-  std::vector<ledger::Hold> holds;
-  SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
-    SALLYPORT_TRY(holds, ledger::holds(view));
-    return {};
-  }));
+  SALLYPORT_TRY(const std::vector<ledger::Hold> holds,
+                ledger::look_at(workspace->store(), ledger::holds));
   if (holds.empty() && !context.json()) say("no holds");
   for (const ledger::Hold& hold : holds) {
     const json::object selection = hold.selection.to_json();
@@ -135,11 +133,8 @@ Result<int> ledger_acknowledge(const Context& context, const AcknowledgeOptions&
                                                 .announced = false,
                                                 .acknowledged_rollback = options.reason,
                                                 .acknowledged_by = person.who}));
-  std::uint64_t size = 0;
-  SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
-    SALLYPORT_TRY(size, view.size());
-    return {};
-  }));
+  SALLYPORT_TRY(const std::uint64_t size,
+                ledger::look_at(workspace->store(), &ledger::ReadView::size));
   say(context.json() ? canonical_json(json::object{
                            {"acknowledged", true}, {"sequence", size - 1}, {"size", size}})
                      : fmt::format("acknowledged; the ledger goes on with {} entries", size));

@@ -10,6 +10,7 @@
 #include "ledger/copy_ledger.h"
 #include "ledger/member/instance_lock.h"
 #include "ledger/proof/verify.h"
+#include "ledger/read/look_at.h"
 #include "ledger/secret/key_folder.h"
 #include "store/open_store.h"
 #include "store/tables_sql.h"
@@ -35,11 +36,8 @@ Result<void> say_moved(const Workspace::Place& place, const std::string& to,
                        const std::string& who) {
   {
     SALLYPORT_TRY(const std::unique_ptr<Workspace> reading, Workspace::open_reading(place));
-    std::optional<std::string> before;
-    SALLYPORT_CHECK_OK(reading->store().read([&](ledger::ReadView& view) -> Result<void> {
-      SALLYPORT_TRY(before, ledger::moved_to(view));
-      return {};
-    }));
+    SALLYPORT_TRY(const std::optional<std::string> before,
+                  ledger::look_at(reading->store(), ledger::moved_to));
     if (before && *before == to) return {};
     if (before) {
       return fail(ErrorCode::Conflict, fmt::format("this ledger was moved to {} before", *before));

@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "ledger/proof/receipt.h"
 #include "ledger/proof/tree.h"
+#include "ledger/read/look_at.h"
 
 namespace sallyport::app {
 
@@ -123,16 +124,15 @@ Result<int> ledger_receipt(const Context& context, const ReceiptOptions& options
   }
   SALLYPORT_TRY(Target target, target_from(options.target));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
-  std::string text;
-  SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
+  const auto receipts = [&](ledger::ReadView& view) -> Result<std::string> {
     if (!target.sequence) {
       SALLYPORT_TRY(const std::string whole, whole_call_id(view, target.text));
       SALLYPORT_TRY(target, target_from(whole));
     }
     SALLYPORT_TRY(const std::vector<std::uint64_t> sequences, meant(view, target, options.all));
-    SALLYPORT_TRY(text, render(view, options, sequences));
-    return {};
-  }));
+    return render(view, options, sequences);
+  };
+  SALLYPORT_TRY(const std::string text, ledger::look_at(workspace->store(), receipts));
   SALLYPORT_CHECK_OK(write_output(options.out, text));
   return 0;
 }

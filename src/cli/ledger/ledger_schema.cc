@@ -1,5 +1,4 @@
 // What an entry can hold, for people and programs that read one for the first time.
-#include <fmt/format.h>
 
 #include <boost/json.hpp>
 

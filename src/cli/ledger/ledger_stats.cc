@@ -7,6 +7,7 @@
 #include "app/terminal/output.h"
 #include "base/try.h"
 #include "cli/command.h"
+#include "ledger/read/look_at.h"
 
 namespace sallyport::app {
 
@@ -35,11 +36,9 @@ void print_text(const LedgerCounts& stats, const Terminal& terminal, const std::
 
 Result<int> ledger_stats(const Context& context) {
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
-  LedgerCounts stats;
-  SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
-    SALLYPORT_TRY(stats, ledger_counts(view, workspace->place().ledger_file()));
-    return {};
-  }));
+  SALLYPORT_TRY(const LedgerCounts stats, ledger::look_at(workspace->store(), [&](auto& view) {
+                  return ledger_counts(view, workspace->place().ledger_file());
+                }));
   if (context.json()) {
     say(visible_json(canonical_json(to_json(stats))));
   } else {

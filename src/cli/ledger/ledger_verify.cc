@@ -18,6 +18,7 @@
 #include "cli/common_options.h"
 #include "ledger/proof/cosigned.h"
 #include "ledger/proof/verify.h"
+#include "ledger/read/look_at.h"
 #include "ledger/secret/key_folder.h"
 #include "ledger/secret/private_file.h"
 
@@ -250,10 +251,7 @@ Result<int> ledger_verify(const Context& context, const LedgerVerifyOptions& opt
   }
   GapList gaps;
   if (report.ok && (!context.json() || options.gaps)) {
-    SALLYPORT_CHECK_OK(store.read([&](ledger::ReadView& view) -> Result<void> {
-      SALLYPORT_TRY(gaps, find_gaps(view));
-      return {};
-    }));
+    SALLYPORT_TRY(gaps, ledger::look_at(store, [](auto& view) { return find_gaps(view); }));
   }
   print(context, report, gaps, options.gaps, pin.source, witnessed);
   return report.ok ? 0 : 1;

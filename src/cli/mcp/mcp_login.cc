@@ -134,9 +134,8 @@ Result<int> mcp_logout(const Context& context, const McpLogoutOptions& options) 
   if (account) {
     const SystemClock clock;
     SystemEntropy entropy;
-    boost::asio::io_context loop(1);
     revoked =
-        run_on(loop, oauth::revoke_tokens(application, *account, clock, entropy)).value_or(false);
+        run_alone(oauth::revoke_tokens(application, *account, clock, entropy)).value_or(false);
   }
   SALLYPORT_CHECK_OK(file.remove());
   if (context.json()) {

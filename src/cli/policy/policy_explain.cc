@@ -10,6 +10,7 @@
 #include "base/try.h"
 #include "cli/command.h"
 #include "cli/grants/grant_files.h"
+#include "ledger/read/look_at.h"
 
 namespace sallyport::app {
 
@@ -35,11 +36,9 @@ Result<AskedCall> find_call(const std::string& named, Workspace* workspace) {
     return asked_call(text, named);
   }
   if (workspace != nullptr) {
-    std::string id;
-    SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
-      SALLYPORT_TRY(id, whole_call_id(view, named));
-      return {};
-    }));
+    SALLYPORT_TRY(const std::string id, ledger::look_at(workspace->store(), [&](auto& view) {
+                    return whole_call_id(view, named);
+                  }));
     return recorded_call(workspace->store(), id);
   }
   return fail(ErrorCode::NotFound,

@@ -8,6 +8,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "ledger/proof/note.h"
+#include "ledger/read/look_at.h"
 #include "net/unix_socket.h"
 
 namespace sallyport::app {
@@ -47,14 +48,11 @@ Result<json::object> ask_daemon(const std::filesystem::path& data_dir,
 }
 
 Result<std::string> origin_of(Workspace& workspace) {
-  std::string origin;
-  SALLYPORT_CHECK_OK(workspace.store().read([&](ledger::ReadView& view) -> Result<void> {
-    SALLYPORT_TRY(const auto text, view.fact("ledger", "key"));
-    SALLYPORT_TRY(const ledger::VerifierKey key, ledger::VerifierKey::parse(text.value_or("")));
-    origin = key.name;
-    return {};
-  }));
-  return origin;
+  SALLYPORT_TRY(const auto text, ledger::look_at(workspace.store(), [](ledger::ReadView& view) {
+                  return view.fact("ledger", "key");
+                }));
+  SALLYPORT_TRY(const ledger::VerifierKey key, ledger::VerifierKey::parse(text.value_or("")));
+  return key.name;
 }
 
 }  // namespace sallyport::app

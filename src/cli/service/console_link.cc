@@ -1,5 +1,4 @@
 // `sallyport console`: a link that opens the web console once.
-#include <fmt/format.h>
 
 #include <boost/json.hpp>
 

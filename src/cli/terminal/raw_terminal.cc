@@ -1,6 +1,5 @@
 #include "cli/terminal/raw_terminal.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -12,6 +12,7 @@
 #include "app/version.h"
 #include "base/try.h"
 #include "cli/common_options.h"
+#include "ledger/read/look_at.h"
 #include "ledger/write/opening_check.h"
 #include "trust/chain_file.h"
 
@@ -82,10 +83,9 @@ Result<int> trust_verify(const Context& context, const TrustVerifyOptions& optio
     SALLYPORT_TRY(const trust::Reviewers reviewers,
                   reviewers_of_all_times(context, options.reviewers));
     SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
-    SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
-      SALLYPORT_TRY(report, check_ledger(view, reviewers, UINT64_MAX));
-      return {};
-    }));
+    SALLYPORT_TRY(report, ledger::look_at(workspace->store(), [&](ledger::ReadView& view) {
+                    return check_ledger(view, reviewers, UINT64_MAX);
+                  }));
   }
   say_report(context, report);
   return report.verified ? 0 : 1;

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "guardrails/document/wildcard.h"
+#include "base/wildcard.h"
 #include "match/expression.h"
 
 namespace sallyport::guardrails {
@@ -12,8 +12,8 @@ namespace sallyport::guardrails {
 namespace {
 
 bool fits_any(const std::vector<std::string>& wildcards, std::string_view name) {
-  return std::ranges::any_of(wildcards,
-                             [&](const std::string& wildcard) { return fits(wildcard, name); });
+  return std::ranges::any_of(
+      wildcards, [&](const std::string& wildcard) { return fits_wildcard(wildcard, name); });
 }
 
 std::optional<std::string> reason_to_skip(const Check& check, Stage stage, bool skipped_by_caller,

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "base/cut_text.h"
+#include "base/wildcard.h"
 #include "guardrails/check/request_texts.h"
 #include "guardrails/check/text_redaction.h"
 #include "guardrails/check/text_search.h"
-#include "guardrails/document/wildcard.h"
 #include "match/utf8.h"
 #include "sallyport/json.h"
 
@@ -90,7 +90,7 @@ void Looking::look_at_name() {
     const Check& check = document_.checks[i];
     if (check.type != CheckType::ToolPattern || round_.coverage[i].skipped) continue;
     const auto fits_name = [&](const std::string& wildcard) {
-      return fits(wildcard, *request_.tool);
+      return fits_wildcard(wildcard, *request_.tool);
     };
     const auto entry = std::ranges::find_if(check.entries, fits_name);
     if (entry == check.entries.end() || std::ranges::any_of(check.except, fits_name)) continue;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/try.h"
@@ -17,19 +18,10 @@ std::string_view to_string(Channel channel) {
 }
 
 std::string_view to_string(State state) {
-  switch (state) {
-    case State::Open:
-      return "open";
-    case State::Ready:
-      return "ready";
-    case State::Refused:
-      return "refused";
-    case State::Started:
-      return "started";
-    case State::Dropped:
-      return "dropped";
-  }
-  return "refused";
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"open", "ready", "refused", "started", "dropped"});
+  static_assert(kNames.size() == static_cast<std::size_t>(State::Dropped) + 1);
+  return kNames[static_cast<std::size_t>(state)];
 }
 
 MessageGate::MessageGate(std::shared_ptr<const Guardrails> guardrails)

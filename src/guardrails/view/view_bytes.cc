@@ -1,8 +1,5 @@
 #include "guardrails/view/view_bytes.h"
 
-#include <algorithm>
-#include <string_view>
-
 #include "match/utf8.h"
 
 namespace sallyport::guardrails {

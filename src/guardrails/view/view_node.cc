@@ -3,17 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/smaller_of.h"
+
 namespace sallyport::guardrails {
-
-namespace {
-
-std::optional<std::uint64_t> earlier(std::optional<std::uint64_t> a,
-                                     std::optional<std::uint64_t> b) {
-  if (!a || !b) return a ? a : b;
-  return std::min(*a, *b);
-}
-
-}  // namespace
 
 ViewNode::ViewNode(const CheckSet& plan, const ViewGroup& group, std::size_t view,
                    std::unique_ptr<ViewReader> reader, MatchSink& above)
@@ -111,18 +103,18 @@ bool ViewNode::holds(std::uint32_t rule) const {
 std::optional<std::uint64_t> ViewNode::pending_from() const {
   std::optional<std::uint64_t> from;
   if (decoder_) from = decoder_->pending_from();
-  if (normaliser_) from = earlier(from, normaliser_->pending_from());
+  if (normaliser_) from = smaller_of(from, normaliser_->pending_from());
   return from;
 }
 
 std::optional<std::uint64_t> ViewNode::held_from() const {
   std::optional<std::uint64_t> from = pending_from();
   if (untouched_) return from;
-  if (reader_) from = earlier(from, reader_->held_from());
+  if (reader_) from = smaller_of(from, reader_->held_from());
   for (const match::OtherMatch& match : waiting_) {
-    if (holds(match.match.rule)) from = earlier(from, match.match.start);
+    if (holds(match.match.rule)) from = smaller_of(from, match.match.start);
   }
-  for (const auto& child : children_) from = earlier(from, child->held_from());
+  for (const auto& child : children_) from = smaller_of(from, child->held_from());
   return from;
 }
 

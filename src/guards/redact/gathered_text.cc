@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/json_members.h"
-#include "base/try.h"
 #include "guards/detect/assignment_checks.h"
 #include "guards/detect/encoded_text.h"
 #include "guards/detect/long_integer.h"

@@ -4,7 +4,6 @@
 #include <boost/json/value.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -6,7 +6,6 @@
 #include <boost/json/object.hpp>
 #include <boost/json/string.hpp>
 #include <boost/json/value.hpp>
-#include <cmath>
 #include <cstdint>
 #include <span>
 #include <utility>

@@ -3,7 +3,6 @@
 
 #include <boost/json/object.hpp>
 #include <optional>
-#include <string>
 
 #include "sallyport/approval.h"
 

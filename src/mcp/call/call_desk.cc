@@ -1,6 +1,7 @@
 #include "mcp/call/call_desk.h"
 
 #include <algorithm>
+#include <array>
 
 namespace sallyport::mcp {
 
@@ -29,21 +30,10 @@ bool leads(State from, State to) {
 }  // namespace
 
 std::string_view to_string(State state) {
-  switch (state) {
-    case State::Queued:
-      return "queued";
-    case State::Running:
-      return "running";
-    case State::Parked:
-      return "parked";
-    case State::Away:
-      return "away";
-    case State::Task:
-      return "task";
-    case State::Left:
-      return "left";
-  }
-  return "unknown";
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"queued", "running", "parked", "away", "task", "left"});
+  static_assert(kNames.size() == static_cast<std::size_t>(State::Left) + 1);
+  return kNames[static_cast<std::size_t>(state)];
 }
 
 void CallDesk::add(const Held& call, std::string client_id) {

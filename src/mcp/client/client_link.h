@@ -4,7 +4,6 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/json/value.hpp>
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <string>
 

@@ -1,7 +1,6 @@
 // Requests of the client that are only passed on to the server, and their answers.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 

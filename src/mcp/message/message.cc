@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/json_members.h"
-#include "base/try.h"
 #include "mcp/message/era.h"
 #include "mcp/message/json_text.h"
 

@@ -1,6 +1,7 @@
 #include "mcp/message/message_log.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/json.hpp>
 #include <chrono>
 #include <utility>
@@ -22,21 +23,10 @@ constexpr std::chrono::milliseconds kFirstPause{1'000};
 constexpr std::chrono::milliseconds kLongestPause{60'000};
 
 std::string_view name_of(MessageLog::What what) {
-  switch (what) {
-    case MessageLog::What::Redacted:
-      return "redacted";
-    case MessageLog::What::Withheld:
-      return "withheld";
-    case MessageLog::What::Refused:
-      return "refused";
-    case MessageLog::What::Dropped:
-      return "dropped";
-    case MessageLog::What::Passed:
-      return "passed";
-    case MessageLog::What::Trimmed:
-      return "trimmed";
-  }
-  return {};
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"redacted", "withheld", "refused", "dropped", "passed", "trimmed"});
+  static_assert(kNames.size() == static_cast<std::size_t>(MessageLog::What::Trimmed) + 1);
+  return kNames[static_cast<std::size_t>(what)];
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
-#include "base/try.h"
 
 namespace sallyport::mcp {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "base/json_members.h"
 #include "mcp/message/json_text.h"
 #include "mcp/message/message.h"
 

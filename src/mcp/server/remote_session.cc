@@ -1,5 +1,4 @@
 // The session with a remote server: how it is opened, kept, heard and ended.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <boost/json.hpp>

@@ -7,6 +7,7 @@
 
 #include "base/encoding.h"
 #include "base/json_members.h"
+#include "base/lower_case.h"
 #include "mcp/message/era.h"
 
 namespace sallyport::mcp {
@@ -17,13 +18,9 @@ constexpr std::string_view kMark = "x-mcp-header";
 constexpr std::string_view kBegin = "=?base64?";
 constexpr std::string_view kEnd = "?=";
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-}
-
 bool is_token(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) {
-    return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') ||
+    return (lower_letter(c) >= 'a' && lower_letter(c) <= 'z') || (c >= '0' && c <= '9') ||
            std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
   });
 }
@@ -69,7 +66,7 @@ class Marks {
     if (!mark.is_string() || !is_token(std::string_view(mark.get_string()))) return false;
     std::string name(mark.get_string());
     std::string plain = name;
-    std::ranges::transform(plain, plain.begin(), lower);
+    std::ranges::transform(plain, plain.begin(), lower_letter);
     if (!names_.insert(std::move(plain)).second) return false;
     found.push_back({path_, std::move(name)});
     return true;

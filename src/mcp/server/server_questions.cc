@@ -4,7 +4,6 @@
 
 #include <boost/json.hpp>
 
-#include "base/json_members.h"
 #include "base/try.h"
 #include "base/uuid.h"
 #include "core/record/plain_text.h"

@@ -1,14 +1,11 @@
 // What several servers answered, as one answer. JSON text in, JSON text out.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "sallyport/result.h"
 
 namespace sallyport::mcp {
 

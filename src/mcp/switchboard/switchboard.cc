@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "base/json_members.h"
 #include "mcp/call/forwarded_call.h"
 #include "mcp/message/answers.h"
 #include "mcp/message/era.h"

@@ -1,7 +1,6 @@
 #include "mcp/switchboard/task_names.h"
 
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "mcp/message/json_text.h"

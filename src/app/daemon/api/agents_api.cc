@@ -9,7 +9,6 @@
 #include "app/people/tier_change.h"
 #include "app/records/prefix_view.h"
 #include "app/records/trust_records.h"
-#include "base/json_members.h"
 #include "base/try.h"
 #include "base/uuid.h"
 #include "ledger/read/store_reader.h"
@@ -61,7 +60,6 @@ Result<void> check_about(const trust::ControlStatement& said, const api::Request
 }  // namespace
 
 void AgentsApi::add_to(api::HttpApi& api) {
-  readers_ = &api.readers();
   const auto add = [&](const char* pattern, const char* name, const char* summary,
                        Result<api::Response> (AgentsApi::*look)(ledger::ReadView&, const Request&)
                            const,
@@ -69,10 +67,7 @@ void AgentsApi::add_to(api::HttpApi& api) {
     api.add({.method = "GET",
              .pattern = pattern,
              .roles = {Role::Viewer},
-             .handler = on_log(parts_.ledger,
-                               [this, look](ledger::ReadView& view, const Request& request) {
-                                 return (this->*look)(view, request);
-                               }),
+             .handler = on_log(parts_.ledger, std::bind_front(look, this)),
              .words = {.name = name,
                        .summary = summary,
                        .query = std::move(query),
@@ -92,13 +87,7 @@ void AgentsApi::add_to(api::HttpApi& api) {
   api.add({.method = "POST",
            .pattern = "agents/{id}/tier",
            .roles = {Role::Controller},
-           .handler = api::Act([this](Request request) -> Task<api::Response> {
-             std::function<Result<api::Response>(const api::Readers::Wanted&)> work =
-                 [this, request = std::move(request)](const api::Readers::Wanted&) {
-                   return change(request);
-                 };
-             co_return co_await readers_->run<api::Response>(std::move(work));
-           }),
+           .handler = on_readers(api.readers(), std::bind_front(&AgentsApi::change, this)),
            .words = {.name = "changeTier",
                      .summary = "Changes the tier of an agent by a statement that you signed",
                      .request = statement_schema(),
@@ -106,9 +95,7 @@ void AgentsApi::add_to(api::HttpApi& api) {
                                                  {"control_id", schema::text()},
                                                  {"sequence", schema::number()}}),
                      .problems = {409}},
-           .condition = on_log(parts_.ledger, [this](ledger::ReadView& view, const Request& it) {
-             return show(view, it);
-           })});
+           .condition = on_log(parts_.ledger, std::bind_front(&AgentsApi::show, this))});
 }
 
 Result<AgentsApi::Agents> AgentsApi::agents(ledger::ReadView& view, const Request& request,

@@ -38,7 +38,6 @@ class AgentsApi {
   Result<api::Response> change(const Request& request) const;
 
   Parts parts_;
-  api::Readers* readers_ = nullptr;
 };
 
 }  // namespace sallyport::app

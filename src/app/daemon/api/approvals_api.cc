@@ -11,6 +11,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/approval/approval_request.h"
+#include "ledger/read/look_at.h"
 #include "ledger/read/topics.h"
 #include "people/answer_limits.h"
 #include "trust/approver_book.h"
@@ -390,11 +391,9 @@ class TopicNews {
   Result<News> begin() {
     for (const char* const topic :
          {"hitl.questions", "hitl.approvals", "hitl.dual_control", "hitl.escalations"}) {
-      std::uint64_t latest = 0;
-      SALLYPORT_CHECK_OK(store_.read([&](ledger::ReadView& view) -> Result<void> {
-        SALLYPORT_TRY(latest, ledger::latest_id(view, topic));
-        return {};
-      }));
+      SALLYPORT_TRY(const std::uint64_t latest, ledger::look_at(store_, [&](auto& view) {
+                      return ledger::latest_id(view, topic);
+                    }));
       SALLYPORT_TRY(ledger::Subscription news,
                     ledger::Subscription::open(store_, topic, static_cast<std::int64_t>(latest)));
       topics_.push_back(std::move(news));

@@ -1,5 +1,4 @@
 // Questions as they are listed and shown over HTTP.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -17,6 +16,7 @@
 #include "base/try.h"
 #include "core/approval/approval_request.h"
 #include "core/approval/vote_check.h"
+#include "ledger/read/look_at.h"
 #include "people/answer_limits.h"
 #include "trust/approver_book.h"
 #include "trust/standing.h"
@@ -157,11 +157,8 @@ Result<api::Response> ApprovalsApi::list(const Request& request) const {
   const std::string state = request.query.get("state").value_or("pending");
   const auto after = request.query.get("after");
   SALLYPORT_TRY(const auto limit, request.query.number("limit", 1, 500));
-  std::uint64_t size = 0;
-  SALLYPORT_CHECK_OK(parts_.ledger.store().read([&](ledger::ReadView& view) -> Result<void> {
-    SALLYPORT_TRY(size, view.size());
-    return {};
-  }));
+  SALLYPORT_TRY(std::uint64_t size,
+                ledger::look_at(parts_.ledger.store(), &ledger::ReadView::size));
   SALLYPORT_TRY(std::vector<ApprovalItem> items,
                 approval_items(parts_.ledger, {.kind = kind, .state = state}, parts_.clock.wall()));
   if (after) {

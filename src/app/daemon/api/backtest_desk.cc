@@ -7,6 +7,7 @@
 
 #include "app/records/prefix_view.h"
 #include "base/try.h"
+#include "ledger/read/look_at.h"
 
 namespace sallyport::app {
 
@@ -40,15 +41,6 @@ class StoppableLog final : public ledger::LedgerStore {
   std::uint64_t size_;
   std::function<bool()> wanted_;
 };
-
-Result<std::uint64_t> size_of(ledger::LedgerStore& store) {
-  std::uint64_t size = 0;
-  SALLYPORT_CHECK_OK(store.read([&](ledger::ReadView& view) -> Result<void> {
-    SALLYPORT_TRY(size, view.size());
-    return {};
-  }));
-  return size;
-}
 
 }  // namespace
 
@@ -98,7 +90,8 @@ void BacktestDesk::run(Test test, BacktestTerms terms) {
     return !stopped->load() && clock_.steady() < end;
   };
   const auto tried = [&]() -> Result<Backtest> {
-    SALLYPORT_TRY(const std::uint64_t size, size_of(*scene_.store));
+    SALLYPORT_TRY(const std::uint64_t size,
+                  ledger::look_at(*scene_.store, &ledger::ReadView::size));
     StoppableLog log(*scene_.store, size, wanted);
     ExplainScene scene = scene_;
     scene.store = &log;

@@ -33,6 +33,18 @@ json::object backtest_schema() {
       {{"summary", schema::or_null(schema::object())}, {"groups", schema::list(schema::object())}});
 }
 
+json::object backtest_request() {
+  return schema::exact({}, {{"text", schema::text()},
+                            {"policy", schema::text()},
+                            {"against", schema::text()},
+                            {"agent", schema::text()},
+                            {"server", schema::text()},
+                            {"tool", schema::text()},
+                            {"since", schema::text()},
+                            {"until", schema::text()},
+                            {"last", schema::number()}});
+}
+
 std::optional<std::string> member_text(const json::object& body, const char* name) {
   const auto text = text_in(body, name);
   return text && !text->empty() ? std::optional(std::string(*text)) : std::nullopt;
@@ -60,30 +72,15 @@ Result<std::size_t> most_in(const json::object& body) {
 }  // namespace
 
 void BacktestsApi::add_to(api::HttpApi& api) {
-  readers_ = &api.readers();
   api.add({.method = "POST",
            .pattern = "backtests",
            .roles = {Role::Controller},
            .body_bytes = PolicyDesk::kLargestText,
-           .handler = api::Act([this](api::Request request) -> Task<api::Response> {
-             std::function<Result<api::Response>(const api::Readers::Wanted&)> work =
-                 [this, request = std::move(request)](const api::Readers::Wanted&) {
-                   return start(request);
-                 };
-             co_return co_await readers_->run<api::Response>(std::move(work));
-           }),
+           .handler = on_readers(api.readers(), std::bind_front(&BacktestsApi::start, this)),
            .words = {.name = "startBacktest",
                      .summary = "Decides recorded calls again under another policy, as `policy "
                                 "backtest` does; nothing is run or written",
-                     .request = schema::exact({}, {{"text", schema::text()},
-                                                   {"policy", schema::text()},
-                                                   {"against", schema::text()},
-                                                   {"agent", schema::text()},
-                                                   {"server", schema::text()},
-                                                   {"tool", schema::text()},
-                                                   {"since", schema::text()},
-                                                   {"until", schema::text()},
-                                                   {"last", schema::number()}}),
+                     .request = backtest_request(),
                      .response = schema::object({{"id", schema::text()}}),
                      .problems = {409},
                      .good = {202}}});

@@ -24,7 +24,6 @@ class BacktestsApi {
   Result<NamedPolicy> policy_in(const json::object& body) const;
 
   Parts parts_;
-  api::Readers* readers_ = nullptr;
 };
 
 }  // namespace sallyport::app

@@ -60,7 +60,6 @@ json::object without_content(json::object whole) {
 }  // namespace
 
 void ExplainApi::add_to(api::HttpApi& api) {
-  readers_ = &api.readers();
   const api::Roles who{Role::Viewer, Role::Auditor};
   api.add({.method = "GET",
            .pattern = "calls/{id}/explain",
@@ -77,13 +76,7 @@ void ExplainApi::add_to(api::HttpApi& api) {
   api.add({.method = "POST",
            .pattern = "explain",
            .roles = who,
-           .handler = api::Act([this](api::Request request) -> Task<api::Response> {
-             std::function<Result<api::Response>(const api::Readers::Wanted&)> work =
-                 [this, request = std::move(request)](const api::Readers::Wanted&) {
-                   return explain_given(request);
-                 };
-             co_return co_await readers_->run<api::Response>(std::move(work));
-           }),
+           .handler = on_readers(api.readers(), std::bind_front(&ExplainApi::explain_given, this)),
            .words = {
                .name = "explainGiven",
                .summary = "Would this call run? It is not run",

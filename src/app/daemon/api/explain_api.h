@@ -29,7 +29,6 @@ class ExplainApi {
   Result<api::Response> explain_given(const api::Request& request) const;
 
   Parts parts_;
-  api::Readers* readers_ = nullptr;
 };
 
 }  // namespace sallyport::app

@@ -37,10 +37,7 @@ void GrantsApi::add_to(api::HttpApi& api) {
   api.add({.method = "GET",
            .pattern = "grants",
            .roles = {Role::Viewer},
-           .handler = on_log(parts_.ledger,
-                             [this](ledger::ReadView& view, const api::Request& request) {
-                               return list(view, request);
-                             }),
+           .handler = on_log(parts_.ledger, std::bind_front(&GrantsApi::list, this)),
            .words = {.name = "listGrants",
                      .summary = "Tokens that were issued or seen, as `grants list` shows them",
                      .query = list_parameters(),

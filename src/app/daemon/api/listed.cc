@@ -8,6 +8,7 @@
 #include "api/cursor.h"
 #include "api/schema.h"
 #include "base/try.h"
+#include "ledger/read/look_at.h"
 
 namespace sallyport::app {
 
@@ -83,12 +84,16 @@ bool may_read_controls(const api::Person& person) {
 
 api::Read on_log(ledger::Ledger& ledger, LookAtLog look) {
   return [&ledger, look = std::move(look)](const api::Request& request) -> Result<api::Response> {
-    api::Response answer;
-    SALLYPORT_CHECK_OK(ledger.store().read([&](ledger::ReadView& view) -> Result<void> {
-      SALLYPORT_TRY(answer, look(view, request));
-      return {};
-    }));
-    return answer;
+    return ledger::look_at(ledger.store(),
+                           [&](ledger::ReadView& view) { return look(view, request); });
+  };
+}
+
+api::Act on_readers(api::Readers& readers, LongWork work) {
+  return [&readers, work = std::move(work)](api::Request request) -> Task<api::Response> {
+    std::function<Result<api::Response>(const api::Readers::Wanted&)> run =
+        [work, request = std::move(request)](const api::Readers::Wanted&) { return work(request); };
+    co_return co_await readers.run<api::Response>(std::move(run));
   };
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/readers.h"
 #include "api/route.h"
 #include "ledger/ledger.h"
 
@@ -29,5 +30,9 @@ bool may_read_controls(const api::Person& person);
 // A handler that reads one snapshot of the log.
 using LookAtLog = std::function<Result<api::Response>(ledger::ReadView&, const api::Request&)>;
 api::Read on_log(ledger::Ledger& ledger, LookAtLog look);
+
+// A handler whose work is long, on a thread of the readers, which must outlive it.
+using LongWork = std::function<Result<api::Response>(const api::Request&)>;
+api::Act on_readers(api::Readers& readers, LongWork work);
 
 }  // namespace sallyport::app

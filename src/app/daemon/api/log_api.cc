@@ -252,6 +252,19 @@ Result<api::Response> intervals(ledger::ReadView& view, const api::Request& requ
 
 }  // namespace
 
+Result<api::Response> RecordsApi::show_stats(ledger::ReadView& view, const Request& request) {
+  json::object body;
+  if (request.query.get("bucket")) {
+    SALLYPORT_TRY(body, lately(recent_, view, request, parts_.clock.wall()));
+  } else if (request.query.get("by")) {
+    return fail(ErrorCode::InvalidInput, "`by` is for `bucket`, which is missing", "by");
+  } else {
+    SALLYPORT_TRY(LedgerCounts counts, ledger_counts(view, parts_.ledger_file));
+    SALLYPORT_TRY(body, frequent(view, std::move(counts)));
+  }
+  return api::Response{.body = std::move(body)};
+}
+
 void RecordsApi::add_log(api::HttpApi& api) {
   const auto add = [&](const char* pattern, const char* name, const char* summary, Look look,
                        std::vector<api::Parameter> query, json::object response,
@@ -269,18 +282,8 @@ void RecordsApi::add_log(api::HttpApi& api) {
   add("facets", "countFacet", "How often each value of a field stands in the log", facets,
       {{"field", "agent, kind, outcome, server, tool, topic, session or run", schema::text()}},
       schema::object({{"field", schema::text()}, {"values", schema::list(schema::object())}}));
-  const Look stats = [this](ledger::ReadView& view,
-                            const Request& request) -> Result<api::Response> {
-    json::object body;
-    if (request.query.get("bucket")) {
-      SALLYPORT_TRY(body, lately(recent_, view, request, parts_.clock.wall()));
-    } else if (request.query.get("by")) {
-      return fail(ErrorCode::InvalidInput, "`by` is for `bucket`, which is missing", "by");
-    } else {
-      SALLYPORT_TRY(LedgerCounts counts, ledger_counts(view, parts_.ledger_file));
-      SALLYPORT_TRY(body, frequent(view, std::move(counts)));
-    }
-    return api::Response{.body = std::move(body)};
+  const Look stats = [this](ledger::ReadView& view, const Request& request) {
+    return show_stats(view, request);
   };
   add("stats", "showStats", "What `ledger stats` counts, or with `bucket` what was written lately",
       stats,

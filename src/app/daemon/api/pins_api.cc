@@ -67,10 +67,7 @@ void PinsApi::add_to(api::HttpApi& api) {
   api.add({.method = "GET",
            .pattern = "pins",
            .roles = {Role::Viewer},
-           .handler = on_log(parts_.ledger,
-                             [this](ledger::ReadView& view, const api::Request& request) {
-                               return list(view, request);
-                             }),
+           .handler = on_log(parts_.ledger, std::bind_front(&PinsApi::list, this)),
            .words = {.name = "listPins",
                      .summary = "Tools whose definitions are pinned",
                      .query = list_parameters(),

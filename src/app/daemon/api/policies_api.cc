@@ -87,13 +87,7 @@ api::Read PoliciesApi::read(Work work) const {
 }
 
 api::Act PoliciesApi::act(Work work) const {
-  return [this, work](api::Request request) -> Task<api::Response> {
-    std::function<Result<api::Response>(const api::Readers::Wanted&)> run =
-        [this, work, request = std::move(request)](const api::Readers::Wanted&) {
-          return (this->*work)(request);
-        };
-    co_return co_await readers_->run<api::Response>(std::move(run));
-  };
+  return on_readers(*readers_, std::bind_front(work, this));
 }
 
 void PoliciesApi::add_to(api::HttpApi& api) {

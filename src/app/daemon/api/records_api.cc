@@ -11,11 +11,11 @@
 #include "app/records/record_rows.h"
 #include "app/records/selection.h"
 #include "base/encoding.h"
-#include "base/json_members.h"
 #include "base/lower_case.h"
 #include "base/try.h"
 #include "core/record/stored_record.h"
 #include "ledger/proof/receipt.h"
+#include "ledger/read/look_at.h"
 #include "ledger/write/opening_check.h"
 
 namespace sallyport::app {
@@ -180,12 +180,8 @@ Result<api::Response> list_entries(ledger::ReadView& view, const api::Request& r
 
 api::Read RecordsApi::on_view(Look look) const {
   return [this, look = std::move(look)](const Request& request) -> Result<api::Response> {
-    api::Response answer;
-    SALLYPORT_CHECK_OK(parts_.ledger.store().read([&](ledger::ReadView& view) -> Result<void> {
-      SALLYPORT_TRY(answer, look(view, request));
-      return {};
-    }));
-    return answer;
+    return ledger::look_at(parts_.ledger.store(),
+                           [&](ledger::ReadView& view) { return look(view, request); });
   };
 }
 

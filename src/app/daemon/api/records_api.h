@@ -40,6 +40,7 @@ class RecordsApi {
   Result<api::Response> receipt(ledger::ReadView& view, const Request& request) const;
   Result<api::Response> receipts(ledger::ReadView& view, const Request& request) const;
   Result<api::Response> openings(ledger::ReadView& view, const Request& request) const;
+  Result<api::Response> show_stats(ledger::ReadView& view, const Request& request);
   Result<void> note(const Request& request, const std::string& what) const;
 
   Parts parts_;

@@ -17,6 +17,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/record/stored_record.h"
+#include "ledger/read/look_at.h"
 
 namespace sallyport::app {
 
@@ -275,12 +276,7 @@ Async<std::uint64_t> StreamApi::newest_size() {
   const std::shared_ptr<void> turn(nullptr, [this](void*) { asking_size_ = false; });
   const std::function<Result<std::uint64_t>(const api::Readers::Wanted&)> ask =
       [this](const api::Readers::Wanted&) -> Result<std::uint64_t> {
-    std::uint64_t size = 0;
-    SALLYPORT_CHECK_OK(parts_.ledger.store().read([&](ledger::ReadView& view) -> Result<void> {
-      SALLYPORT_TRY(size, view.size());
-      return {};
-    }));
-    return size;
+    return ledger::look_at(parts_.ledger.store(), &ledger::ReadView::size);
   };
   const Result<std::uint64_t> size = co_await readers_->run<std::uint64_t>(ask);
   // Where it cannot be read, each stream finds that out by itself.

@@ -5,7 +5,6 @@
 
 #include "app/machine/accounts.h"
 #include "app/people/agent_ancestry.h"
-#include "base/try.h"
 
 namespace sallyport::app {
 

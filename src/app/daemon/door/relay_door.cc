@@ -13,7 +13,6 @@
 #include "app/hooks/service_line.h"
 #include "app/machine/accounts.h"
 #include "base/json_members.h"
-#include "base/try.h"
 #include "base/uuid.h"
 
 namespace sallyport::app {

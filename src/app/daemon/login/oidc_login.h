@@ -2,7 +2,6 @@
 // it comes back to. The page gets a link that works once, as from the command line.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "api/http_api.h"

@@ -5,8 +5,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "app/config/oidc_config.h"
 #include "base/file_state.h"

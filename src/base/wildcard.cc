@@ -1,10 +1,10 @@
-#include "guardrails/document/wildcard.h"
+#include "base/wildcard.h"
 
-namespace sallyport::guardrails {
+namespace sallyport {
 
 // The pieces between stars are found one after the other, each at its first place: a later place
 // could only leave less room for the rest, so nothing is ever tried again.
-bool fits(std::string_view wildcard, std::string_view name) {
+bool fits_wildcard(std::string_view wildcard, std::string_view name) {
   const std::size_t first = wildcard.find('*');
   if (first == std::string_view::npos) return wildcard == name;
   const std::string_view head = wildcard.substr(0, first);
@@ -25,4 +25,4 @@ bool fits(std::string_view wildcard, std::string_view name) {
   return true;
 }
 
-}  // namespace sallyport::guardrails
+}  // namespace sallyport

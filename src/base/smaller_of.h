@@ -1,0 +1,17 @@
+// The smaller of two numbers that may be absent.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+namespace sallyport {
+
+// One that is not there limits nothing.
+constexpr std::optional<std::uint64_t> smaller_of(std::optional<std::uint64_t> a,
+                                                  std::optional<std::uint64_t> b) {
+  if (!a || !b) return a ? a : b;
+  return std::min(*a, *b);
+}
+
+}  // namespace sallyport

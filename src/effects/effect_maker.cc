@@ -1,0 +1,128 @@
+#include "effects/effect_maker.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "effects/command_line.h"
+#include "effects/host.h"
+#include "effects/patch.h"
+#include "effects/path_text.h"
+#include "effects/shell_syntax.h"
+#include "effects/trimmed.h"
+#include "grants/leaves.h"
+
+namespace sallyport::effects {
+
+Effects EffectMaker::take() {
+  if (made_.effects.size() > kMostEffects) {
+    made_.effects.resize(kMostEffects);
+    made_.effects.push_back({.effect_class = "process.exec", .opaque = true});
+    made_.opaque.push_back({.reason = OpaqueReason::Limit});
+  }
+  if (made_.effects.empty()) add("none");
+  return std::move(made_);
+}
+
+EffectPath EffectMaker::path_of(std::string_view text) const {
+  if (is_file_address(text)) {
+    std::optional<std::string> path = path_of_address(text);
+    if (!path) return {.unknown = true};
+    return {.text = std::move(*path), .folder = facts_.cwd};
+  }
+  if (text == "~" || text.starts_with("~/")) {
+    if (facts_.machine.home.empty()) return {.unknown = true};
+    return {.text = facts_.machine.home + std::string(text.substr(1)), .folder = facts_.cwd};
+  }
+  if (text.starts_with('~')) return {.unknown = true};
+  return {.text = std::string(text), .folder = facts_.cwd};
+}
+
+void EffectMaker::add_path(std::string_view effect_class, EffectPath path, bool recursive) {
+  made_.effects.push_back(
+      {.effect_class = std::string(effect_class), .path = std::move(path), .recursive = recursive});
+}
+
+void EffectMaker::add_path(std::string_view effect_class, std::string_view text, bool recursive) {
+  look(text);
+  add_path(effect_class, path_of(text), recursive);
+}
+
+void EffectMaker::add_own_folder(bool recursive) {
+  add_path("fs.read", facts_.cwd ? EffectPath{.text = *facts_.cwd} : EffectPath{.unknown = true},
+           recursive);
+}
+
+void EffectMaker::add_host(std::string_view effect_class, EffectHost host) {
+  made_.effects.push_back({.effect_class = std::string(effect_class), .host = std::move(host)});
+}
+
+void EffectMaker::add_address(std::string_view text) {
+  const std::string_view address = trimmed(text);
+  look(text, true);
+  if (is_file_address(address)) {
+    add_path("fs.read", address);
+  } else {
+    add_host("network.request", host_from(address));
+  }
+}
+
+void EffectMaker::add_command(const json::value& value) {
+  const ShellSetting setting{
+      .folder = folder_of_command(), .home = facts_.machine.home, .files = facts_.files};
+  for (const std::string_view text : grants::all_strings(value)) look(text);
+  if (value.is_string()) {
+    return append(effects_of_line(std::string_view(value.get_string()), setting));
+  }
+  const json::array* const list = value.if_array();
+  const bool texts =
+      list && !list->empty() &&
+      std::ranges::all_of(*list, [](const json::value& word) { return word.is_string(); });
+  if (!texts) return add_opaque(OpaqueReason::Expansion, 0);
+  std::vector<std::string> words;
+  for (const json::value& word : *list) words.emplace_back(word.get_string());
+  append(effects_of_words(words, setting));
+}
+
+void EffectMaker::add_opaque(OpaqueReason reason, std::size_t size) {
+  made_.effects.push_back({.effect_class = "process.exec", .opaque = true});
+  made_.opaque.push_back({.reason = reason, .start = 0, .end = size});
+}
+
+void EffectMaker::add_patch(std::string_view text) {
+  look(text);
+  std::vector<Effect> effects = effects_of_patch(text, facts_.cwd);
+  for (Effect& effect : effects) {
+    if (!effect.path->unknown) effect.path = path_of(effect.path->text);
+  }
+  add_all(std::move(effects));
+}
+
+void EffectMaker::add_all(std::vector<Effect> effects) {
+  std::ranges::move(effects, std::back_inserter(made_.effects));
+}
+
+void EffectMaker::append(Effects more) {
+  if (more.effects.empty()) more.effects.push_back({.effect_class = "none"});
+  add_all(std::move(more.effects));
+  std::ranges::move(more.opaque, std::back_inserter(made_.opaque));
+}
+
+std::optional<std::string> EffectMaker::folder_of_command() const {
+  constexpr std::string_view kMembers[] = {"cwd", "dir_path", "workdir", "working_directory"};
+  const json::object* const input = facts_.call.input.if_object();
+  for (const std::string_view name : kMembers) {
+    const json::value* const said = input ? input->if_contains(name) : nullptr;
+    if (said == nullptr || said->is_null()) continue;
+    if (!said->is_string()) return std::nullopt;
+    look(said->get_string());
+    const EffectPath path = path_of(said->get_string());
+    if (path.unknown) return std::nullopt;
+    if (path.text.empty()) return facts_.cwd;
+    if (path.text.starts_with('/')) return path.text;
+    if (!facts_.cwd) return std::nullopt;
+    return *facts_.cwd + "/" + path.text;
+  }
+  return facts_.cwd;
+}
+
+}  // namespace sallyport::effects

@@ -1,0 +1,134 @@
+#include "policy/autonomy_keys.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/try.h"
+#include "policy/yaml_json.h"
+
+namespace sallyport::policy {
+
+namespace {
+
+constexpr std::size_t kLongestScopeName = 512;
+constexpr std::size_t kMostScopes = 256;
+
+const std::vector<std::string> kFronts = {"mcp", "http", "hook", "library", "agent"};
+
+// `autonomy.agent_tiers.bot` as a JSON Pointer below the section.
+std::string pointer_of(std::string_view where) {
+  const std::size_t section = std::min(where.find('.'), where.size());
+  std::string pointer(where.substr(section));
+  std::ranges::replace(pointer, '.', '/');
+  return pointer;
+}
+
+// A key without a value is an error: an unwritten tier must not be taken for an omitted one.
+Result<void> check_filled(const Place& place) {
+  for (const auto& [key, value] : place.node.members) {
+    if (value.is_null()) {
+      return Place{key, place.file}.refuse(
+          fmt::format("`{}` has no value, give it one or leave it out", key.text));
+    }
+    SALLYPORT_CHECK_OK(check_filled({value, place.file}));
+  }
+  return {};
+}
+
+Result<autonomy::AutonomyPolicy> autonomy_at(const Place& place) {
+  SALLYPORT_CHECK_OK(check_filled(place));
+  SALLYPORT_TRY(const json::value section, to_json(place.node, place.file));
+  auto policy = autonomy::autonomy_policy_from_json(
+      section.is_null() ? json::value(json::object()) : section, "autonomy");
+  if (policy) return policy;
+  const YamlNode& node = node_at(place.node, pointer_of(policy.error().where));
+  return std::unexpected(Place{node, place.file}.refuse(policy.error().message).error());
+}
+
+Mapping scope_cover_keys(autonomy::PolicyScope& out) {
+  Mapping keys("calls that the scope is around; `*` stands for any run of characters");
+  keys.optional("agent", "agent that calls", text_schema(kLongestScopeName),
+                read_text(out.agent, kLongestScopeName))
+      .optional("agent_name", "client or sub-agent, as its host names it",
+                text_schema(kLongestScopeName), read_text(out.agent_name, kLongestScopeName))
+      .optional("session", "session of the call", text_schema(kLongestScopeName),
+                read_text(out.session, kLongestScopeName))
+      .optional("server", "server of the tool", text_schema(kLongestScopeName),
+                read_text(out.server, kLongestScopeName))
+      .optional("front", "where the call comes from", choice_schema(kFronts),
+                read_choice(kFronts, [&out](std::size_t at) { out.front = kFronts[at]; }));
+  return keys;
+}
+
+Mapping scope_keys(autonomy::PolicyScope& out) {
+  Mapping keys("a scope of autonomy around some calls, which only narrows");
+  keys.required("for", "calls that it is around", scope_cover_keys(out).schema(),
+                [&out](const Place& place) -> Result<void> {
+                  SALLYPORT_CHECK_OK(scope_cover_keys(out).read(place));
+                  if (!place.node.members.empty()) return {};
+                  return place.refuse("name an agent, a session, a server or a front");
+                })
+      .required(
+          "autonomy", "members as in the section `autonomy`", autonomy_schema(),
+          [&out](const Place& place) -> Result<void> {
+            SALLYPORT_TRY(out.policy, autonomy_at(place));
+            if (!out.policy.agent_id) return {};
+            return place.refuse("`agent_id` has no place in a scope, use `for: {agent: ...}`");
+          });
+  return keys;
+}
+
+}  // namespace
+
+json::object autonomy_schema() {
+  const json::object tier = choice_schema({"shadow", "suggest", "act_with_approval", "act_auto"});
+  const json::object tiers{{"type", "object"}, {"additionalProperties", tier}};
+  const json::object names{{"type", "array"}, {"items", {{"type", "string"}}}, {"minItems", 1}};
+  const json::object count = number_schema(0, 100'000);
+  return {{"type", json::array{"object", "null"}},
+          {"additionalProperties", false},
+          {"properties",
+           {{"agent_id", text_schema(kLongestScopeName)},
+            {"autonomy_tier", tier},
+            {"tier", tier},
+            {"action_tiers", tiers},
+            {"agent_tiers", tiers},
+            {"agent_action_tiers", {{"type", "object"}, {"additionalProperties", tiers}}},
+            {"reviewers", names},
+            {"requires_human", truth_schema()},
+            {"requires_human_actions", names},
+            {"requires_human_agents", names},
+            {"quorum", number_schema(1, 1000)},
+            {"deadline_s", number_schema(1, 604'800)},
+            {"use_within_s", number_schema(1, 604'800)},
+            {"budget",
+             {{"type", "object"},
+              {"additionalProperties", false},
+              {"properties", {{"max_per_hour", count}, {"max_per_day", count}}}}},
+            {"ceiling", tier}}}};
+}
+
+ReadValue read_autonomy(Policy& out) {
+  return [&out](const Place& place) -> Result<void> {
+    SALLYPORT_TRY(out.autonomy, autonomy_at(place));
+    return {};
+  };
+}
+
+ReadValue read_scopes(Policy& out) {
+  return read_list(kMostScopes, [&out](const Place& place) -> Result<void> {
+    autonomy::PolicyScope scope;
+    SALLYPORT_CHECK_OK(scope_keys(scope).read(place));
+    out.scopes.push_back(std::move(scope));
+    return {};
+  });
+}
+
+json::object scopes_schema() {
+  autonomy::PolicyScope none;
+  return list_schema(scope_keys(none).schema(), kMostScopes);
+}
+
+}  // namespace sallyport::policy
