@@ -36,7 +36,7 @@ template <class E, class T>
 json::value written(const E& event, const Field<E, T>& field) {
   return field_json(event.*field.member);
 }
-// Of all words, not only the accepted: what is refused later is then refused by its name.
+// Reads all words, not only the accepted ones, so that a later refusal can name the word.
 template <class E, class Enum>
 json::value written(const E& event, const WordField<E, Enum>& field) {
   return json::value(word_of(words_of(Enum{}), event.*field.member));
