@@ -17,9 +17,9 @@ class HandedQuestions {
  public:
   explicit HandedQuestions(const GatewayContext& context) : context_(context) {}
 
-  // The response to a call with its questions as the client may have them: each is governed and
-  // recorded, forms say whose they are, and the state that the server wants back is sealed. An error
-  // instead of a response whose questions are denied or cannot be answered.
+  // Returns the response to a call with its questions for the client: each is governed and
+  // recorded, forms name the server, and the server's state is sealed. Returns an error response if
+  // the questions are denied or cannot be answered.
   Async<std::string> hand_over(std::string response, CallDesk::Held call);
 
   // True if a stateless client sends answers to questions of a stateless server.

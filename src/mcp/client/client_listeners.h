@@ -16,7 +16,7 @@ class ClientListeners {
 
   // A stateless client subscribes to a stateful server, or to tasks of ours.
   void listen(const Message& request);
-  // The client ends such a subscription. The last one that listened to a resource ends the server's.
+  // The client ends such a subscription. The last one for a resource also ends the server's.
   void unlisten(const std::string& client_id);
 
   // Takes a notification of the server. True: it was translated for the client, or is not for this
