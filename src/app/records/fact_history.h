@@ -22,16 +22,16 @@
 
 namespace sallyport::app {
 
-// One thread. `store` must outlive it.
+// Used on one thread. `store` must outlive it.
 class FactHistory {
  public:
   explicit FactHistory(ledger::LedgerStore& store);
 
-  // Does this class know the facts of the space?
+  // True if this class knows the facts of the space.
   static bool knows(std::string_view space);
   // A token, whose rates and ancestors entries do not have.
   void learn(const grants::TokenChain& chain);
-  // What cannot be told any more is put into `unknown`, in words.
+  // Describes in `unknown` what can no longer be recomputed.
   Result<std::optional<std::string>> fact(std::string_view space, const std::string& key,
                                           std::uint64_t as_of, std::set<std::string>& unknown);
   Result<std::vector<core::Fact>> facts(std::string_view space, std::uint64_t as_of,

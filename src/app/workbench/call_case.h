@@ -74,7 +74,7 @@ struct CallCase {
   std::string place() const;
 };
 
-// Is this case one about a whole call, and not one of guardrails?
+// True if this case is about a whole call, and not about guardrails.
 bool is_call_case(const policy::YamlNode& node);
 
 // One case, or one for each row of its `each`. An error has `where` = file:line:column.

@@ -68,7 +68,7 @@ struct CallTrial {
   PolicyShelf* shelf = nullptr;  // null: the policy is read for this decision alone
 };
 
-// What the guards of results make of a result.
+// The verdict of the result guards about a result.
 struct TrialRelease {
   json::value released{};
   std::string by{};  // the guard that withheld or changed it; empty: none did
@@ -83,7 +83,7 @@ struct TrialAnswer {
   const PolicyTree& tree() const { return shelved->tree; }
 };
 
-// Nothing is run, written or asked of a person.
+// Runs nothing, writes nothing and asks no person.
 Result<TrialAnswer> decide(const CallTrial& trial, core::Hearing hearing);
 
 // runs, refused, shadow, proposed, asks (WB-2).

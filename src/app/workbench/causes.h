@@ -1,4 +1,4 @@
-// Why a call does not simply run: all causes, each with its place in the policy (WB-26, WB-27).
+// All causes why a call does not run by itself, each with its place in the policy (WB-26, WB-27).
 #pragma once
 
 #include <optional>
