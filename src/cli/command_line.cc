@@ -133,7 +133,7 @@ class Parser {
 void Parser::add_globals() {
   Syntax syntax(app_, notes_);
   syntax.file("--data-dir", globals_.data_dir,
-              "where data lives [$SALLYPORT_DATA_DIR, $XDG_STATE_HOME/sallyport or "
+              "the data folder [$SALLYPORT_DATA_DIR, $XDG_STATE_HOME/sallyport or "
               "~/.local/state/sallyport]",
               "FOLDER");
   syntax.file("--config", globals_.config, "configuration file [<data-dir>/config.yaml]");

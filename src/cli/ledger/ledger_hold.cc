@@ -165,8 +165,8 @@ const Command kLedgerHoldLift(
 const Command kLedgerHoldList("ledger hold list", "holds in force", ledger_hold_list);
 
 const Command kLedgerAcknowledge(
-    "ledger acknowledge", "let a ledger go on that its witness contradicts", ledger_acknowledge,
-    [](Syntax& syntax, AcknowledgeOptions& options) {
+    "ledger acknowledge", "allow writing to a ledger that its witness contradicts",
+    ledger_acknowledge, [](Syntax& syntax, AcknowledgeOptions& options) {
       syntax.text("--reason", options.reason, "why; becomes part of the record").required();
       person_options(syntax, options.login);
     });

@@ -68,7 +68,7 @@ void ExplainApi::add_to(api::HttpApi& api) {
            .handler =
                api::Read([this](const api::Request& request) { return explain_recorded(request); }),
            .words = {.name = "explainCall",
-                     .summary = "What decided about a call, and what would have had to differ",
+                     .summary = "What decided about a call, and what would have to differ",
                      .query = {{"policy",
                                 "now, the hash of a kept policy or the name of a shipped one "
                                 "[the policy of then]",
@@ -86,7 +86,7 @@ void ExplainApi::add_to(api::HttpApi& api) {
            }),
            .words = {
                .name = "explainGiven",
-               .summary = "Would this call run? It is not run",
+               .summary = "Says whether this call would run; it does not run",
                .request = schema::exact({{"call", schema::object()}}, {{"policy", schema::text()}}),
                .response = explanation_schema()}});
 }
