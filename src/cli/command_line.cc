@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kFooter =
     "Exit codes: 0 done or valid, 1 refused or not valid, 64 wrong usage, 70 internal error.\n"
-    "Data lives in --data-dir; `sallyport doctor` looks at everything that is odd.";
+    "Data is in --data-dir; `sallyport doctor` checks the installation.";
 
 // The order of the help. Commands that are not listed come last.
 constexpr std::array<std::string_view, 20> kOrder = {

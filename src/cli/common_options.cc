@@ -51,7 +51,7 @@ void selection_options(Syntax& syntax, SelectionOptions& selection) {
 void person_options(Syntax& syntax, LoginOptions& login) {
   key_options(syntax, login);
   syntax.file("--token-file", login.token_file, "your token, instead of a key");
-  syntax.text("--name", login.name, "whose token it is", "NAME");
+  syntax.text("--name", login.name, "the person that the token belongs to", "NAME");
 }
 
 void login_options(Syntax& syntax, LoginOptions& login) {
@@ -66,7 +66,7 @@ void own_key_options(Syntax& syntax, LoginOptions& login) {
 
 void believed_reviewers(Syntax& syntax, std::vector<std::filesystem::path>& lists) {
   syntax.files("--reviewers", lists,
-               "believe these people too who signed changes of tiers; may be repeated");
+               "further people whose signatures under tier changes count; may be repeated");
 }
 
 void oauth_options(Syntax& syntax, OAuthOptions& options) {

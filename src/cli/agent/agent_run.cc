@@ -232,7 +232,7 @@ const Command kAgentRun("agent run", "run one task", agent_run,
                           syntax.text("--session", options.session,
                                       "begin or continue this session [a new one]", "SESSION");
                           syntax.flag("--park", options.agent.park,
-                                      "end where a person is asked; `agent resume` goes on");
+                                      "end if a person must be asked; `agent resume` continues");
                         });
 
 const Command kAgentChat("agent chat", "talk with the agent at the terminal", agent_chat,
@@ -249,7 +249,7 @@ const Command kAgentResume(
       agent_options(syntax, options.agent);
       syntax.text("--message", options.message, "also send this message", "TEXT");
       syntax.flag("--park", options.agent.park,
-                  "end where a person is asked; `agent resume` goes on");
+                  "end if a person must be asked; `agent resume` continues");
     });
 
 }  // namespace

@@ -142,7 +142,7 @@ Result<int> ledger_acknowledge(const Context& context, const AcknowledgeOptions&
   }));
   say(context.json() ? canonical_json(json::object{
                            {"acknowledged", true}, {"sequence", size - 1}, {"size", size}})
-                     : fmt::format("acknowledged; the ledger goes on with {} entries", size));
+                     : fmt::format("acknowledged; the ledger continues with {} entries", size));
   return 0;
 }
 

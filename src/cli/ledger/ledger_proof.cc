@@ -82,7 +82,7 @@ Result<std::uint64_t> wanted_size(ledger::ReadView& view, std::optional<std::uin
   SALLYPORT_TRY(const std::optional<ledger::Cosigned> newest, ledger::newest_cosigned(view, 0));
   if (newest) return newest->size;
   return fail(ErrorCode::NotFound,
-              "no witness has cosigned a checkpoint under the key of now; see docs/witnesses.md");
+              "no witness has cosigned a checkpoint under the current key; see docs/witnesses.md");
 }
 
 std::string as_json(const Proved& proved, bool checkpoints) {

@@ -50,7 +50,7 @@ Task<oauth::Account> let_in(oauth::Login login) {
                                        ? co_await oauth::let_client_in(login, challenge)
                                        : co_await oauth::log_in(login, challenge);
   if (!account && account.error().code == ErrorCode::NotFound && answer.status < 300) {
-    co_return fail(ErrorCode::NotFound, "the server asks for no login; use it as it is");
+    co_return fail(ErrorCode::NotFound, "the server needs no login; use it without one");
   }
   co_return account;
 }

@@ -71,7 +71,7 @@ void ExplainApi::add_to(api::HttpApi& api) {
                      .summary = "What decided about a call, and what would have to differ",
                      .query = {{"policy",
                                 "now, the hash of a kept policy or the name of a shipped one "
-                                "[the policy of then]",
+                                "[the policy of that time]",
                                 schema::text()}},
                      .response = explanation_schema()}});
   api.add({.method = "POST",
