@@ -21,7 +21,7 @@ class TextOffsets {
   // Is every character before this one decided?
   bool is_decided(std::uint64_t character) const { return character <= in_; }
   bool has_changes() const { return !regions_.empty(); }
-  // From the source to what left. Nothing: all of it is inside a region that was replaced.
+  // From the source to what left. No value: all of it is inside a region that was replaced.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> mapped(std::uint64_t start,
                                                                 std::uint64_t end) const;
 

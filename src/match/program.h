@@ -52,7 +52,7 @@ class Program {
 
   // Once it is settled; what comes back can be run, but nothing can be added to it.
   void write(ImageWriter& out) const;
-  // Nothing: no image of a program.
+  // No value: no image of a program.
   static std::optional<Program> read(ImageReader& in);
 
   const std::vector<Node>& nodes() const { return nodes_; }

@@ -23,7 +23,7 @@ class LineReader {
   // `limit`: the longest line that is kept whole. `from` must outlive the reader.
   LineReader(boost::asio::posix::stream_descriptor& from, std::size_t limit);
 
-  // Nothing: it has ended. Empty lines are passed over; what stands behind the last line end is a
+  // No value: it has ended. Empty lines are passed over; what stands behind the last line end is a
   // line too.
   Async<std::optional<Line>> next();
 

@@ -89,7 +89,7 @@ class ModelExchange {
     std::string decision = "deny";  // `x-sallyport-decision`
     std::optional<std::uint64_t> retry_after_s{};
   };
-  using Ended = std::optional<Refusal>;  // nothing: it goes on
+  using Ended = std::optional<Refusal>;  // no value: it goes on
   // An answer of the provider that passes as it is: errors, and routes without an output stage.
   struct Opened {
     std::shared_ptr<ModelUpstream> upstream;  // shared: a reload leaves it to requests that run

@@ -85,7 +85,7 @@ std::uint64_t features_of(const PathForm& form);
 // What a glob begins with.
 enum class Root { Absolute, Home, Anywhere, Workspace, Cwd, Data, Policy };
 
-// The folders of a variable. Nothing: they are unknown.
+// The folders of a variable. No value: they are unknown.
 using RootFolders = std::optional<std::vector<PathForm>>;
 using FindRoot = std::function<const RootFolders&(Root)>;
 
@@ -109,7 +109,7 @@ class Glob {
   bool covers(const Glob& other) const;
 
   // A feature that every path has which it matches, and each path below one (RU-39, RU-40) may
-  // lack. Nothing: none is known.
+  // lack. No value: none is known.
   std::optional<std::uint64_t> feature() const;
 
   const std::string& text() const { return text_; }

@@ -26,7 +26,7 @@ std::optional<PublicKey> key_from(std::string_view text);
 struct Reviewer {
   std::string name{};                   // for example `user:ada`
   std::vector<std::string> roles{};     // `approver`, `controller`
-  std::optional<PublicKey> key{};       // nothing: known by a token only
+  std::optional<PublicKey> key{};       // no value: known by a token only
   std::optional<std::string> token{};   // `sha256:` and hex of it
   std::optional<std::string> client{};  // the principal in whose client he answers
 

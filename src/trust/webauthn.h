@@ -53,7 +53,7 @@ struct Assertion {
 Result<void> check_assertion(const Assertion& assertion, const CredentialKey& key,
                              const Ceremony& asked);
 
-// The Ed25519 key of such an SPKI as its 32 bytes. Nothing: it is another one.
+// The Ed25519 key of such an SPKI as its 32 bytes. No value: it is another one.
 std::optional<std::string> ed25519_in(std::string_view spki);
 
 }  // namespace sallyport::trust

@@ -35,7 +35,7 @@ class RunControl {
   // The first cause counts. Whatever waits with `stop` is woken.
   void end(core::AbortCause cause, std::string detail = {});
   std::stop_token stop() const { return stop_.get_token(); }
-  // Why the run has to end; nothing: it goes on.
+  // Why the run has to end; no value: it goes on.
   std::optional<Abort> ended();
   // Would a wait of this length pass the deadline?
   bool outlasts(std::chrono::milliseconds wait) const;

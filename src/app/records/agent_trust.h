@@ -87,7 +87,7 @@ inline constexpr std::uint64_t kRecordsToPropose = 20;
 inline constexpr double kRateToPropose = 0.95;
 
 struct TrustAsked {
-  std::optional<std::string> agent{};  // nothing: all
+  std::optional<std::string> agent{};  // no value: all
   const DeclaredTiers& declared;
   const core::ReviewerBook* people = nullptr;
 };

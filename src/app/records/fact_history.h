@@ -74,7 +74,7 @@ class FactHistory {
   std::map<std::string, trust::ControlHistory> standings_;  // by agent, as are those below
   std::map<std::string, trust::Tally> tallies_;
   std::map<std::string, Use> uses_;
-  std::map<std::string, std::optional<bool>> budgets_;  // by hash of a policy; nothing: not kept
+  std::map<std::string, std::optional<bool>> budgets_;  // by hash of a policy; no value: not kept
   std::map<core::FactKey, std::string> placed_;         // revocations and pins
 };
 

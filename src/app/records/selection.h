@@ -66,7 +66,7 @@ struct Target {
 };
 Result<Target> target_from(const std::string& text);
 
-// An entry where sequence or id name one, else nothing: then it can only be a call.
+// An entry where sequence or id name one, else no value: then it can only be a call.
 Result<std::optional<ledger::StoredEntry>> find_target(ledger::ReadView& view,
                                                        const Target& target);
 

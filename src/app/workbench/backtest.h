@@ -21,7 +21,7 @@ struct Decided {
   std::string by{};                       // kind and name of what decides
   std::string reason{};                   // of a refusal
   json::value input{};                    // as guards rewrote it
-  std::optional<TrialRelease> release{};  // nothing: the result is not known, or nothing runs
+  std::optional<TrialRelease> release{};  // no value: the result is not known, or nothing runs
 };
 
 // `same`, `loosened`, `tightened` or `other`. Openness is refused < shadow < proposed < asks <

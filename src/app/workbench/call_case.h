@@ -44,10 +44,10 @@ struct ExpectedName {
   std::string place{};
 };
 
-// Nothing: the case does not say.
+// No value: the case does not say.
 struct CaseExpect {
   std::optional<std::string> verdict{};
-  std::optional<std::optional<ExpectedName>> rule{};  // inner nothing: no rule decides
+  std::optional<std::optional<ExpectedName>> rule{};  // inner no value: no rule decides
   std::optional<ExpectedName> decided_by{};
   std::optional<std::string> effect_class{};
   std::optional<std::string> tier{};

@@ -77,7 +77,7 @@ struct TrialRelease {
 struct TrialAnswer {
   core::Rehearsal seen{};
   std::shared_ptr<const ShelvedPolicy> shelved{};
-  std::optional<TrialRelease> release{};  // nothing: the result is not known, or nothing runs
+  std::optional<TrialRelease> release{};  // no value: the result is not known, or nothing runs
 
   const policy::Policy& policy() const { return shelved->policy; }
   const PolicyTree& tree() const { return shelved->tree; }

@@ -19,7 +19,7 @@ namespace sallyport::app {
 struct RecordedCall {
   RecordedDecision decision{};
   json::object body{};
-  std::optional<Envelope> result{};  // what the tool gave; nothing: it is not kept
+  std::optional<Envelope> result{};  // what the tool gave; no value: it is not kept
 };
 
 struct AskedCall {
@@ -64,7 +64,7 @@ struct ExplainScene {
 };
 
 struct ExplainWish {
-  std::optional<NamedPolicy> policy{};  // nothing: that of the recorded call, else the starter
+  std::optional<NamedPolicy> policy{};  // no value: that of the recorded call, else the starter
   bool now = false;                     // a recorded call by the policy and the facts of now
   std::optional<std::string> at{};      // RFC 3339
   std::optional<std::string> grant{};   // a token

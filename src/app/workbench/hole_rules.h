@@ -36,7 +36,7 @@ class HoleRules {
     std::string path{};  // of the text
     std::string why{};
   };
-  // What some words of the form would pass and others would not. Nothing: whether a rule matches
+  // What some words of the form would pass and others would not. No value: whether a rule matches
   // depends on no more than the kinds of words that `guardrails::filled` tries.
   std::optional<Doubt> doubt() const;
 

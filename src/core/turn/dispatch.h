@@ -25,7 +25,7 @@ Result<std::string> fresh_question_id(RecordReader& records, std::string_view ki
 // Keeps where a call ended that an event set off; its terminal record says by its body that it is
 // one. Calls that are alike are counted in the order of their ends.
 void keep_end_of_dispatched(Draft& record);
-// The terminal record of the nth such call. Nothing: there was none.
+// The terminal record of the nth such call. No value: there was none.
 Result<std::optional<std::uint64_t>> end_of_dispatched(RecordReader& records,
                                                        std::string_view trigger_id,
                                                        std::string_view request_digest,

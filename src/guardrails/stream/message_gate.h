@@ -28,7 +28,7 @@ namespace sallyport::guardrails {
 enum class Channel : std::uint8_t { Text, Reasoning };
 std::string_view to_string(Channel channel);
 
-// What became of a call's arguments. `arguments`: as they came, or redacted; nothing: refused.
+// What became of a call's arguments. `arguments`: as they came, or redacted; no value: refused.
 struct CallDecision {
   Evaluation seen{};
   std::optional<std::string> arguments{};

@@ -23,7 +23,7 @@ std::string trust_entry_hash(json::object record);
 // The end of the chain, as the fact `trust/head` keeps it.
 struct TrustHead {
   std::uint64_t index = 0;
-  std::optional<std::string> hash{};  // nothing: there is no record yet
+  std::optional<std::string> hash{};  // no value: there is no record yet
 
   core::Fact fact() const;
 };

@@ -19,7 +19,7 @@ Result<void> check_before_writing(ReadView& view, const VerifierKey& key,
 struct KeyPeriod {
   VerifierKey key;
   std::uint64_t first_size = 0;            // smallest tree it may have signed
-  std::optional<std::uint64_t> last_size;  // nothing: still in use
+  std::optional<std::uint64_t> last_size;  // no value: still in use
   bool compromised = false;
 };
 Result<std::vector<KeyPeriod>> key_history(ReadView& view);
