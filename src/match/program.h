@@ -60,7 +60,7 @@ class Program {
   std::uint32_t start_of(std::uint32_t entry) const { return starts_[entry]; }
   std::size_t entries() const { return starts_.size(); }
 
-  // Can some continuation, the end included, make a match through this node?
+  // True if some continuation, including the end, can make a match through this node.
   bool viable(std::uint32_t node, Neighbour before) const;
   // The same where the text must end here.
   bool viable_at_end(std::uint32_t node, Neighbour before) const;

@@ -63,7 +63,7 @@ struct Shared {
   std::function<bool()> needs_token;
   net::Quota bodies;       // of requests, decoded
   net::Turnstile begins;   // of requests that were read
-  net::TaskGroup& asides;  // what goes on when a request has ended
+  net::TaskGroup& asides;  // work that continues after a request has ended
   std::stop_token ending;  // the process ends, and streams with it (MP-85)
 };
 

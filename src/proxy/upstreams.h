@@ -39,7 +39,7 @@ using Variable = std::function<std::optional<std::string>(const std::string& nam
 // One provider. Requests hold it shared: a reload leaves those that run what they began with.
 class ModelUpstream {
  public:
-  // `InvalidInput`: the address or the CA file is no good.
+  // `InvalidInput`: the address or the CA file is not usable.
   static Result<std::shared_ptr<ModelUpstream>> open(boost::asio::any_io_executor executor,
                                                      UpstreamSettings settings, const Clock& clock,
                                                      Variable variable);

@@ -37,7 +37,7 @@ class RunControl {
   std::stop_token stop() const { return stop_.get_token(); }
   // Why the run has to end; no value: it goes on.
   std::optional<Abort> ended();
-  // Would a wait of this length pass the deadline?
+  // True if a wait of this length would pass the deadline.
   bool outlasts(std::chrono::milliseconds wait) const;
 
   // Counts an attempt to open an answer (EV-104). An abort: it is one too many.

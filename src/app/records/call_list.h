@@ -33,7 +33,7 @@ std::string telling_part(const json::value& input);
 
 CallRow call_row(const AuditRecord& record);
 
-// The outcomes of the records that calls with this verdict can have. No value: there is no such
+// The outcomes of the records that calls with this verdict can have. Empty: there is no such
 // verdict.
 std::vector<std::string_view> outcomes_with(std::string_view verdict);
 

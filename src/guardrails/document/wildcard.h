@@ -5,7 +5,7 @@
 
 namespace sallyport::guardrails {
 
-// Does the whole name fit? Case-sensitive (GR-29).
+// True if the whole name matches. Case-sensitive (GR-29).
 bool fits(std::string_view wildcard, std::string_view name);
 
 }  // namespace sallyport::guardrails

@@ -51,8 +51,8 @@ void append_opening_json(std::string& out, const Opening& opening);
 // Reads what `append_opening_json` wrote; exact members, canonical base64.
 Result<Opening> opening_from_json(const json::value& value);
 
-// True if the commitment at `opening.path` of `entry` matches. Withheld and erased openings only
-// have to point at a commitment.
+// Checks that the commitment at `opening.path` of `entry` matches. Withheld and erased openings
+// only have to point at a commitment.
 Result<void> check_opening(const json::value& entry, const Opening& opening);
 
 }  // namespace sallyport::ledger

@@ -87,7 +87,7 @@ class Committer {
   // The callers of this group are told that it failed, though it was or may have been written. What
   // they report then ends calls whose intents are in the log.
   void note_doubt(const Group& group) { note_intents(group, doubtful_); }
-  // True if the log names this instance as a writer.
+  // Call it when the log names this instance as a writer.
   void joined() { joined_ = true; }
   // It no longer does; the next commit says under which name it goes on.
   void left() { joined_ = false; }

@@ -35,7 +35,7 @@ class ModelDoor {
 
   // Running streams have this long, then they get the failure frame of their API (MP-85).
   void stop(std::chrono::milliseconds patience);
-  // True if nothing runs any more.
+  // Call it when nothing runs any more.
   void stopped();
   std::vector<std::string> open_circuits() const;
 
