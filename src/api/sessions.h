@@ -64,7 +64,7 @@ class Sessions {
   // Null: no session has this cookie and page secret, or it has ended. `use`: the session is used
   // now, so its idle time begins again.
   const Session* find(std::string_view cookie, std::string_view page_secret, bool use);
-  // True if the session still exists. Does not count as use.
+  // Null: the session no longer exists. Does not count as use.
   const Session* find(const std::string& id);
   std::vector<Session> of(const std::string& name);
   bool end(const std::string& id);

@@ -45,7 +45,7 @@ class WordExpansion {
   std::optional<std::vector<std::string>> glob(const Candidate& pattern, const ShellState& state,
                                                const DiskChanges& changes);
   const std::vector<std::string>* names_in(const std::string& folder, bool& unknown);
-  // May `.` or `..` stand behind this folder? No value: that is not known.
+  // True if `.` or `..` may follow this folder. No value: unknown.
   std::optional<bool> has_dots(const std::string& folder, std::string_view dots,
                                const DiskChanges& changes);
   bool spend(std::size_t bytes);

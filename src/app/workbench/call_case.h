@@ -47,7 +47,7 @@ struct ExpectedName {
 // No value: the case does not say.
 struct CaseExpect {
   std::optional<std::string> verdict{};
-  std::optional<std::optional<ExpectedName>> rule{};  // inner no value: no rule decides
+  std::optional<std::optional<ExpectedName>> rule{};  // no inner value: no rule decides
   std::optional<ExpectedName> decided_by{};
   std::optional<std::string> effect_class{};
   std::optional<std::string> tier{};

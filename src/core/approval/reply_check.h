@@ -11,7 +11,7 @@ namespace sallyport::core {
 
 inline constexpr std::size_t kLongestReason = 64 * 1024;
 
-// Neither the agent nor its sub-agents may answer, even if they are listed (AP-13).
+// True for the agent and its sub-agents, which may never answer, even if they are listed (AP-13).
 bool is_requester(std::string_view name, const json::object& request);
 
 // What a person is known by, for records: `key:` and 16 digits of its digest, `token` or `client`.

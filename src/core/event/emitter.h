@@ -27,7 +27,7 @@ class Emitter {
 
   // Tells the hooks an event whose row is, or will be, in a commit of the caller. For an announcing
   // event the error names every hook that failed. For a reporting event there is no error: `rows`
-  // gets a `hook_failed` for each. A hook that may fail open stops no value: `fail_open` counts it,
+  // gets a `hook_failed` for each. A hook that may fail open stops nothing: `fail_open` counts it,
   // or if that is null, `rows` gets a `hook_failed` too. `rows` also gets the rows that hooks add.
   Task<void> tell(const Event& event, const Subject& subject, std::vector<Draft>& rows,
                   std::optional<std::uint64_t> sequence = {}, FailOpen* fail_open = nullptr);

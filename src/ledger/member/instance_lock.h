@@ -17,9 +17,9 @@ class InstanceLock {
   InstanceLock& operator=(InstanceLock&&) = delete;
   ~InstanceLock();  // releases the lock and removes the file
 
-  // Removes the file of a dead instance.
+  // True if the instance is alive. Removes the file of a dead one.
   static bool alive(const std::filesystem::path& data_folder, const std::string& instance_id);
-  // Returns the live instances, and removes the files of all others.
+  // Counts the live instances, and removes the files of all others.
   static std::size_t count_living(const std::filesystem::path& data_folder);
 
  private:
