@@ -36,7 +36,7 @@ class ServerTools final : public agent::Toolbox {
   std::vector<agent::OfferedTool> offered() const override;
   Target target(std::string_view name) const override;
   std::shared_ptr<core::Upstream> find(std::string_view name) const override;
-  // Always false: a server's own description of a tool does not justify a second run.
+  // Only our own tools: a server's description of a tool does not justify a second run.
   bool replay_safe(std::string_view name) const override { return own_->replay_safe(name); }
   Async<void> stop() override;
 
