@@ -118,6 +118,8 @@ struct AuditRecord {
 };
 
 json::object to_json(const GuardRun& run);
+// All readers here: `InvalidInput` names the member that is missing, has a wrong type or an unknown
+// word.
 Result<GuardRun> guard_run_from_json(const json::value& value, std::string where = "guard");
 
 json::object to_json(const Redaction& redaction);
@@ -128,8 +130,7 @@ json::object to_json(const AuditRecord& record);
 
 // Reads both shapes: the ten fields alone, or all fields. A record with one addition must have
 // every addition that cannot be null. Unknown members are ignored. Times with an offset are
-// converted to UTC. `InvalidInput` names the member that is missing, has a wrong type or an unknown
-// word.
+// converted to UTC.
 Result<AuditRecord> audit_record_from_json(const json::value& value);
 
 }  // namespace sallyport

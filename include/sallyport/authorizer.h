@@ -32,6 +32,8 @@ struct AuthorizationRequest {
 };
 
 json::object to_json(const AuthorizationRequest& request);
+// Both readers: `InvalidInput` names the member that is missing, has a wrong type or an unknown
+// word.
 Result<AuthorizationRequest> authorization_request_from_json(const json::value& value,
                                                              std::string where = "request");
 

@@ -25,11 +25,13 @@ namespace autonomy {
 class ScopeStack;
 }
 
+// A stack of scopes. A copy costs one pointer.
 class AutonomyScopes {
  public:
   AutonomyScopes() = default;
 
-  // Leaves the scope when it is destroyed. The stack must outlive it.
+  // One entered scope. The caller of `push` owns it. It leaves the scope when it is destroyed. The
+  // stack must outlive it.
   class Entered {
    public:
     Entered(Entered&& other) noexcept
@@ -53,7 +55,7 @@ class AutonomyScopes {
   // 16 scopes.
   Result<Entered> push(const json::value& policy, std::string_view agent_id = {});
 
-  std::size_t depth() const;
+  std::size_t depth() const;  // the number of entered scopes
   // Used by the engine. Null: there is no scope.
   const std::shared_ptr<const autonomy::ScopeStack>& stack() const { return stack_; }
 

@@ -110,9 +110,9 @@ class EngineBuilder {
   EngineBuilder& shared_log(std::string url, std::string log = "main");
 
   // Adds a policy: the text of a policy file (docs/guardrails.md). The policy takes precedence over
-  // settings of the program. Guards run in the order in which they are added;
-  // the guards of the policy take the place of this call. `open` fails with the place in the text if
-  // the policy is invalid.
+  // settings of the program. Guards run in the order in which they are added; the guards of the
+  // policy run at the position of this call. `open` fails with the place in the text if the policy
+  // is invalid.
   EngineBuilder& policy(std::string text);
   EngineBuilder& policy_file(std::filesystem::path file);
   // Sets the absolute folder that `~` and `home` mean in rules. The library reads no environment.
@@ -124,7 +124,11 @@ class EngineBuilder {
   // reads no environment.
   EngineBuilder& variable(std::string name, std::string value);
 
+  // Adds a tool. A call to a tool that was not added is refused.
   EngineBuilder& tool(Tool tool);
+  // Adds a function that decides before the call (`guard`, `pre_hook`, `authorizer`) or about its
+  // result (`result_guard`). A function that throws, fails or is late denies the call or withholds
+  // the result, unless its options say `fail_open`.
   EngineBuilder& guard(std::string name, Guard judge, GuardOptions options = {});
   EngineBuilder& result_guard(std::string name, ResultGuard judge, GuardOptions options = {});
   // A rewriting hook runs once, before all guards that decide.
@@ -136,18 +140,24 @@ class EngineBuilder {
   EngineBuilder& size_limiter(json::value settings = json::object{});
   EngineBuilder& query_result();
 
-  // The name `audit` is reserved for the ledger, which receives every event first.
+  // Adds a listener for events. The name `audit` is reserved for the ledger, which receives every
+  // event first. If a hook returns an error for an event that announces an effect, the effect does
+  // not happen.
   EngineBuilder& hook(std::string name, Hook hear, ListenerOptions options = {});
   // A hook that returns rows. The returned events, at most 16, become ledger entries on topics of
   // the program, next to the event that the hook received. A refused row is a failure of the hook.
   EngineBuilder& row_hook(std::string name, RowHook hear, ListenerOptions options = {});
+  // Adds a listener for audit records. It receives each record after the record is durable.
   EngineBuilder& sink(std::string name, Sink take, ListenerOptions options = {});
-  EngineBuilder& approver(Approver answer);  // without one, calls wait for `Engine::answer`
+  // Sets the function that answers questions about calls. Without one, calls wait for
+  // `Engine::answer` or for an answer from another process.
+  EngineBuilder& approver(Approver answer);
 
-  EngineBuilder& autonomy(Autonomy autonomy);  // default: `ActWithApproval`
-  EngineBuilder& durability(WriteIntents durability);
+  EngineBuilder& autonomy(Autonomy autonomy);          // default: `ActWithApproval`
+  EngineBuilder& durability(WriteIntents durability);  // default: `Effect`
   // Limits the run of the tool. Time of guards and people does not count. Default: 60 s.
   EngineBuilder& time_limit(std::chrono::milliseconds limit);
+  // Sets the deadline of a question to a person. Default: 24 h.
   EngineBuilder& approval_time(std::chrono::seconds time);
   EngineBuilder& threads(unsigned count);  // for tools and functions with `waits`; default: 8
 
@@ -223,8 +233,11 @@ class Engine {
                         CallOptions options = {});
 
   // Runs the calls of one turn in order. A call that needs a person pauses the turn. All calls take
-  // session and turn from the frame.
+  // session and turn from the frame. `InvalidInput`: a call is malformed; no call has run.
   Result<TurnEnd> run_turn(Continuation::Payload frame, std::vector<Call> calls);
+  // Continues a paused turn after its question is answered. The recorded answer decides, not the
+  // caller. `Conflict` with the cause `approval_pending`: there is no answer yet. `Error::cause`
+  // names every other reason too (docs/audit.md).
   Result<TurnEnd> resume_turn(const Continuation& continuation, const std::string& session_id);
 
   // Decides calls that a client runs. The tools need not be registered; a tool of this engine or
@@ -238,7 +251,8 @@ class Engine {
   // Asks people a question that is not about a call. With `hold` it waits for an answer, the
   // deadline or a cancel. An error means that the question is not recorded and not shown.
   Result<HumanAnswer> ask(HumanQuestion question, CallOptions options = {});
-  // Returns the current state of a question. The text of an erased answer is gone.
+  // Returns the current state of a question. The text of an erased answer is gone. `NotFound`: no
+  // question has this id.
   Result<HumanAnswer> answer_to(const std::string& request_id);
 
   // Opens a replay of the calls and questions that were recorded with this trigger id.
@@ -269,9 +283,10 @@ class Engine {
   // Appends an event of the program and returns the sequence of its entry. `InvalidInput`: the
   // topic belongs to the engine, or the event exceeds a limit; nothing is written.
   Result<std::uint64_t> publish(TopicEvent event, const Subject& subject = {});
-  // Returns events with an id greater than `after`, in order.
+  // Returns events with an id greater than `after`, in order. An unknown topic has no events.
   Result<TopicPage> read_topic(const std::string& topic, std::uint64_t after = 0,
                                std::size_t limit = 100);
+  // Opens a follower that begins after the id `after`. It queues at most `queue` events.
   Result<TopicFollower> follow(const std::string& topic, std::uint64_t after = 0,
                                std::size_t queue = 1024);
   // The durable position of a named consumer; 0 before its first move. It moves forward only and
@@ -284,12 +299,14 @@ class Engine {
   Result<std::size_t> end_session(const std::string& session_id);
 
   // Answers a question. The program has authenticated the person `reply.by`. Only one answer
-  // counts; every other answer is `Conflict`.
+  // counts; every other answer is `Conflict`. `NotFound`: no question has this id.
   Result<void> answer(const std::string& approval_id, const Reply& reply);
   // Runs approved proposals and closes refused ones, each once, for the tools of this engine. Under
   // the tier `suggest`, call it from time to time.
   Result<std::vector<Answer>> run_answered();
+  // Returns the open escalations.
   Result<std::vector<EscalationItem>> escalations();
+  // Closes an escalation as accepted or dismissed. `NotFound`: it is not open.
   Result<void> settle_escalation(const std::string& id, bool accepted, const std::string& by,
                                  const std::string& note = {});
 
@@ -299,7 +316,8 @@ class Engine {
   Result<std::vector<json::object>> record_json(const RecordQuery& query = {});
   Result<std::vector<json::object>> events(const EventQuery& query = {});  // EV-79
 
-  // Returns the receipt of one record. Anyone can check it offline with `verifier_key`.
+  // Returns the receipt of one record. Anyone can check it offline with `verifier_key`. `NotFound`:
+  // the ledger has no such entry, or its bytes were pruned.
   Result<std::string> receipt(std::uint64_t sequence);
   std::string verifier_key();  // empty: the ledger cannot be read
   const std::string& policy_hash() const;

@@ -33,7 +33,7 @@ struct Envelope {
   // them (PI-85).
   std::optional<std::string> malformed_bytes{};
 
-  static Envelope of(json::value value);
+  static Envelope of(json::value value);  // a whole value
   static Envelope error(std::string message, std::optional<std::int64_t> code = {});
   static Envelope malformed_output(std::string bytes);
   // Parses the bytes of an upstream: a value, or `malformed_output` if they are not strict JSON.
@@ -41,6 +41,7 @@ struct Envelope {
 
   // The JSON form of an envelope (PI-22).
   json::value to_json() const;
+  // `InvalidInput` names the member that is missing or has a wrong type.
   static Result<Envelope> from_json(const json::value& json);
 
   // Converts to what the caller gets. Text stays text; any other value becomes data, with its JSON

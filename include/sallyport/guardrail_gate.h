@@ -53,7 +53,7 @@ class GuardrailGate {
   // Checks the next piece and returns what may leave now. After a block it returns no text. After
   // `finish` it returns `Conflict`. If the ledger fails, nothing leaves, now or later.
   Result<GateOutput> push(std::string_view delta);
-  // Decides about the held bytes, releases the rest, and records which checks looked at the text.
+  // Decides about the held bytes, releases the rest, and records which checks read the text.
   Result<GateOutput> finish();
   std::uint64_t held() const;  // bytes that cannot be decided before more text arrives
 
@@ -82,7 +82,7 @@ class MessageGate {
   MessageGate(const MessageGate&) = delete;
   ~MessageGate();
 
-  // As in `GuardrailGate`.
+  // As `push` and `finish` of `GuardrailGate`, for one channel.
   Result<GateOutput> push(MessageChannel channel, std::string_view delta);
   Result<GateOutput> finish(MessageChannel channel);
 

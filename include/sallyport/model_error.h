@@ -61,6 +61,7 @@ struct ProviderError {
 
 // Writes only the members of its kind.
 json::object to_json(const ProviderError& error);
+// `InvalidInput` names the member that is missing, has a wrong type or an unknown word.
 Result<ProviderError> provider_error_from_json(const json::value& value,
                                                std::string where = "provider_error");
 

@@ -38,6 +38,7 @@ struct PreHookContext {
 };
 
 json::object to_json(const PreHookContext& context);
+// `InvalidInput` names the member that is missing, has a wrong type or an unknown word.
 Result<PreHookContext> pre_hook_context_from_json(const json::value& value,
                                                   std::string where = "context");
 

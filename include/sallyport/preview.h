@@ -1,6 +1,6 @@
 // A preview says what a tool call is about to do. The authorizer and the events show it.
 //
-//   Preview preview = Preview::unclassified();       // may do anything, and for good
+//   Preview preview = Preview::unclassified();       // may do anything, permanently
 //   preview.capabilities = {{Capability::FilesystemRead}, Capability::custom("crm.read")};
 //   to_json(preview).at("capabilities");             // ["FilesystemRead",{"Custom":"crm.read"}]
 //

@@ -10,9 +10,9 @@ namespace sallyport::api {
 
 // With its quotes.
 std::string etag_of(const Response& answer);
-// Does the client have what has this tag?
+// True if the client already has the content with this tag.
 bool has_already(const net::ServerRequest& request, std::string_view tag);
-// False: `If-Match` names other tags. `tag` is empty where there is nothing.
+// False: `If-Match` names other tags. `tag` is empty if there is no content.
 bool may_match(const net::ServerRequest& request, std::string_view tag);
 
 }  // namespace sallyport::api

@@ -18,8 +18,8 @@ struct Cursor {
 
   bool operator==(const Cursor&) const = default;
 
-  // `list` names the route. What says only where or how much to show is no filter: `cursor`,
-  // `limit` and `tree_size`.
+  // `list` names the route. `cursor`, `limit` and `tree_size` are not filters: they only say where
+  // to begin and how much to show.
   std::string text(std::string_view list, const Query& query) const;
   // `InvalidInput` with the cause `bad_cursor`.
   static Result<Cursor> parse(std::string_view text, std::string_view list, const Query& query);

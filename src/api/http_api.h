@@ -1,5 +1,5 @@
-// Everything below /api/v1: finds the route, finds out whose the request is, and keeps the
-// conventions that all routes share (problems, ETags, rates, keys of repeats, headers).
+// Serves everything below /api/v1: finds the route, authenticates the request, and applies the
+// conventions of all routes (problems, ETags, rates, idempotency keys, headers).
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace sallyport::api {
 
-// Who is registered now. On the loop.
+// The people who are registered now. Used on the loop.
 class People {
  public:
   virtual ~People() = default;
@@ -22,13 +22,14 @@ class People {
   virtual Result<std::optional<Person>> with_token(std::string_view token) = 0;
   // No value: no person has this name any more.
   virtual Result<std::optional<Roles>> roles_of(const std::string& name) = 0;
-  // Of the person of a session without roles of its own. Nothing: they may not come any more.
+  // The roles of the person of a session without roles of its own. No value: the person may no
+  // longer use the API.
   virtual Result<std::optional<Roles>> roles_now(const Session& session) {
     return roles_of(session.name);
   }
 };
 
-// On the loop of the server that it is a handler of.
+// Used on the loop of its server.
 class HttpApi final : public net::HttpHandler {
  public:
   static constexpr std::size_t kLargestBody = 4u << 20;
@@ -52,7 +53,7 @@ class HttpApi final : public net::HttpHandler {
   net::ServerResponse worded(net::ServerResponse refusal) const override;
 
  private:
-  // What refuses a request before its body is read.
+  // Checks a request before its body is read.
   std::optional<net::ServerResponse> check(const net::ServerRequest& head, Person& person);
   Result<Person> person_of(const net::ServerRequest& request, Access access, bool use);
   Result<Person> signed_in(const net::ServerRequest& request, bool use);
@@ -78,11 +79,11 @@ class HttpApi final : public net::HttpHandler {
   Readers readers_;  // joined first
 };
 
-// What a stream of events begins with.
+// The beginning of a stream of events.
 net::ServerResponse stream_head();
-// Is a page of this origin safe from others on the way: over https, or on this machine (CO-23)?
+// True if a page of this origin is protected in transit: over https, or on this machine (CO-23).
 bool is_private_origin(std::string_view origin);
-// The header that hands out or takes back the cookie of a session (CO-12). Empty: takes it back.
+// The header that sets the cookie of a session, or removes it if `value` is empty (CO-12).
 std::string session_cookie(std::string_view origin, std::string_view value);
 
 }  // namespace sallyport::api

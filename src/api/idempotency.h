@@ -1,5 +1,5 @@
-// Requests that a client may repeat because it heard no answer: the repeat gets the first answer,
-// and nothing happens twice (CO-37).
+// Remembers requests that a client may repeat because it got no answer: the repeat gets the first
+// answer, and nothing happens twice (CO-37).
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
@@ -15,7 +15,7 @@
 
 namespace sallyport::api {
 
-// On the loop of the server.
+// Used on the loop of the server.
 class Idempotency {
  public:
   static constexpr std::chrono::minutes kKept{10};
@@ -29,11 +29,11 @@ class Idempotency {
 
   static bool is_key(std::string_view key);  // 8 to 128 visible ASCII characters
 
-  // Nothing: this is the first one, and `finish` follows. An answer: the first one's. Errors:
-  // `InvalidInput`, `idempotency_key_reused`: the first one had another body; `Unavailable`,
+  // No value: this is the first request, and `finish` follows. An answer: that of the first one.
+  // `InvalidInput`, `idempotency_key_reused`: the first one had another body. `Unavailable`,
   // `busy`: there is no room, or the first one still runs.
   Task<std::optional<net::ServerResponse>> begin(std::string name, std::string_view body);
-  // What came of the first one. Answers that ask for another attempt are not kept.
+  // Stores the answer of the first one. Answers that ask for another attempt are not stored.
   void finish(const std::string& name, const net::ServerResponse& response);
 
  private:

@@ -1,5 +1,5 @@
-// What went wrong, for programs and for people: RFC 9457, with `code` to switch on and `error` for
-// clients that are older than problems.
+// An error for programs and people: RFC 9457, with `code` to switch on and `error` for clients that
+// do not know problems.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -22,7 +22,7 @@ struct Problem {
   net::ServerResponse response() const;
 };
 
-// The cause of an error is its code where it is one of ours.
+// The code is the cause of the error, if that is one of ours.
 Problem problem_of(const Error& error);
 
 // The words of RFC 9110 for a status.

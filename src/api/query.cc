@@ -41,7 +41,7 @@ Result<Query> Query::parse(std::string_view text) {
     }
     if (query.values_.size() >= kMostPairs) return malformed("the query has too many parts", "");
     if (!query.values_.emplace(*name, *value).second) {
-      return malformed(fmt::format("`{:.80}` stands twice in the query", *name), *name);
+      return malformed(fmt::format("`{:.80}` occurs twice in the query", *name), *name);
     }
   }
   return query;

@@ -11,17 +11,17 @@
 
 namespace sallyport::api {
 
-// `%41` is `A`. Nothing: a `%` stands before something else, or the text is not UTF-8.
+// `%41` is `A`. No value: a `%` is not followed by two hex digits, or the text is not UTF-8.
 std::optional<std::string> unescaped(std::string_view text, bool plus_is_blank = false);
 
 class Query {
  public:
-  // `InvalidInput`: a name stands twice, a value is malformed, or there are over 32 of them.
+  // `InvalidInput`: a name occurs twice, a value is malformed, or there are over 32 of them.
   static Result<Query> parse(std::string_view text);
 
   // A value that is empty counts as not given.
   std::optional<std::string> get(std::string_view name) const;
-  // `InvalidInput`: it is no whole number from `least` to `most`.
+  // `InvalidInput`: it is not a whole number from `least` to `most`.
   Result<std::optional<std::uint64_t>> number(std::string_view name, std::uint64_t least,
                                               std::uint64_t most) const;
   const std::map<std::string, std::string, std::less<>>& all() const { return values_; }

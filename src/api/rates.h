@@ -10,8 +10,8 @@
 
 namespace sallyport::api {
 
-// Counts within a window that slides. Bounded: where there is no room for one more name, the name
-// that came longest ago is forgotten. On the loop of the server.
+// Counts within a sliding window. Bounded: if there is no room for one more name, the oldest name
+// is forgotten. Used on the loop of the server.
 class Rate {
  public:
   struct Limits {
@@ -26,7 +26,7 @@ class Rate {
     std::size_t left = 0;           // further ones now
     std::chrono::seconds retry{0};  // until there is room for one
   };
-  // Counts one where there is room for it.
+  // Counts one request if there is room for it.
   Room take(const std::string& name);
 
  private:

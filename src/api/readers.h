@@ -29,8 +29,8 @@ class Readers {
   explicit Readers(Limits limits) : limits_(limits), pool_(limits.threads) {}
   ~Readers() { pool_.join(); }
 
-  // Long work asks this, again and again: does the caller still wait? Threads that wait for a
-  // processor get their turn meanwhile, so that no call is late because somebody reads.
+  // Long work calls this repeatedly. True: the caller still waits. It also yields the processor, so
+  // that reads do not delay calls.
   using Wanted = std::function<bool()>;
 
   // `Unavailable`, `busy`: too many wait. `Deadline`, `timeout`: it took too long.

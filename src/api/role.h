@@ -1,4 +1,4 @@
-// What people may do over HTTP (section 5.3 of the console's specification). No role implies
+// The roles of people over HTTP (section 5.3 of the console's specification). No role implies
 // another; rights add up.
 #pragma once
 
@@ -23,7 +23,7 @@ class Roles {
   constexpr Roles(std::initializer_list<Role> roles) {
     for (const Role role : roles) bits_ |= bit(role);
   }
-  // Words that are no role are passed over.
+  // Skips words that are not roles.
   static Roles named(std::span<const std::string> names);
   static constexpr Roles all() {
     return {Role::Viewer, Role::Approver, Role::Auditor, Role::Controller};

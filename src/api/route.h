@@ -1,6 +1,5 @@
-// One thing that can be asked for over HTTP: who may, how much they may send, who answers, and what
-// it looks like. The table of these is what serves requests and what documents are made of, so the
-// documents cannot say more or less.
+// One route of the HTTP API: who may use it, how much they may send, its handler and its schema.
+// The route table serves requests and generates the documents, so the two always agree.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -48,11 +47,11 @@ struct Response {
   std::string tag{};                   // the ETag, once it is made
 };
 
-// On a thread of the readers: it may wait for a disk, and changes nothing.
+// Runs on a thread of the readers: it may wait for a disk, and changes nothing.
 using Read = std::function<Result<Response>(const Request&)>;
-// On the loop: it never blocks.
+// Runs on the loop and never blocks.
 using Act = std::function<Task<Response>(Request)>;
-// On the loop, until the client is gone. `still` says whether this person may still read.
+// Runs on the loop until the client disconnects. `still` says whether the person may still read.
 using Stream =
     std::function<Async<void>(Request, net::ServerExchange&, std::function<bool()> still)>;
 
@@ -69,7 +68,7 @@ struct Parameter {
   json::object schema;
 };
 
-// What documents say of a route.
+// The documentation of a route.
 struct Words {
   std::string name;  // `listApprovals`
   std::string summary;
@@ -91,7 +90,7 @@ struct Route {
   Words words{};
   // Of a write: what `If-Match` is about. Empty: nothing has this ETag.
   Read condition{};
-  // True: others choose what else stands in the query, and it is ignored.
+  // True: unknown parameters of the query are ignored, because others choose them.
   bool other_parameters = false;
 };
 

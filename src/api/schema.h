@@ -1,4 +1,4 @@
-// Small words for JSON Schema, for what documents say of routes.
+// Helpers that build JSON Schema for the documentation of routes.
 #pragma once
 
 #include <boost/json/array.hpp>
@@ -21,9 +21,9 @@ json::object list(json::object items);
 json::object one_of(std::initializer_list<std::string_view> words);
 
 using Members = std::initializer_list<std::pair<std::string_view, json::object>>;
-// All of `needed` are there; others may be.
+// All of `needed` are required; other members are allowed.
 json::object object(Members needed, Members optional = {});
-// Nothing beyond these is taken.
+// No other members are allowed.
 json::object exact(Members needed, Members optional = {});
 // The shape that all lists have.
 json::object page(json::object items);

@@ -1,6 +1,6 @@
-// Who is signed in: a cookie that scripts cannot read and a secret of the page that other ports
-// cannot read (section 5.2). Both are needed, and neither is kept: only their digests are. In
-// memory only, so that no session outlives the process.
+// The sessions of people who are signed in. A session needs a cookie that scripts cannot read and a
+// page secret that other ports cannot read (section 5.2). Only their digests are stored, in memory,
+// so no session outlives the process.
 #pragma once
 
 #include <map>
@@ -35,7 +35,7 @@ struct Session {
   Hash page{};  // digest of the page secret
 };
 
-// On the loop of the server.
+// Used on the loop of the server.
 class Sessions {
  public:
   static constexpr std::chrono::minutes kIdle{30};
@@ -60,10 +60,10 @@ class Sessions {
   };
   Opened open(Guest guest, std::string address);
 
-  // Null: there is none with this cookie and this page secret, or it has ended. `use`: it is used
-  // now, and so its time without use begins anew.
+  // Null: no session has this cookie and page secret, or it has ended. `use`: the session is used
+  // now, so its idle time begins again.
   const Session* find(std::string_view cookie, std::string_view page_secret, bool use);
-  // Is it still there? Does not count as use.
+  // Null: the session no longer exists. Does not count as use.
   const Session* find(const std::string& id);
   std::vector<Session> of(const std::string& name);
   bool end(const std::string& id);

@@ -1,5 +1,5 @@
-// Lists that are made whole: the rows of a first page are kept for a while, so that all pages of one
-// list are cut from the same rows while the log grows (CO-43).
+// Snapshots of lists: the rows behind a first page are kept for a while, so that all pages of one
+// list come from the same rows while the log grows (CO-43).
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class Snapshots {
   static constexpr std::size_t kMost = 64;
   using Rows = std::shared_ptr<const json::array>;
 
-  // The first rows of a name stay.
+  // Stores rows under a name. If the name has rows, they stay.
   void keep(const std::string& name, const Rows& rows) {
     kept_.with([&](Kept& kept) {
       if (found(kept, name) != kept.end()) return;

@@ -1,4 +1,4 @@
-// What every command is given: the global options, and what they mean on this machine.
+// What every command receives: the global options, and what they mean on this machine.
 #pragma once
 
 #include <filesystem>
@@ -26,24 +26,24 @@ struct Context {
   Environment environment;
   Terminal terminal;
   std::string command{};  // as `approvals approve`
-  // Of this machine. An error: it cannot be believed, and nothing may be done that depends on it.
+  // The set-up of this machine. An error: its file cannot be trusted; refuse what depends on it.
   Result<std::optional<SystemSetup>> system = std::optional<SystemSetup>();
 
   bool json() const { return globals.json; }
 
-  // Where everything is kept: as --data-dir says, else as the configuration does, else the usual.
+  // The data folder: that of --data-dir, else that of the configuration, else the default.
   Result<std::filesystem::path> data_dir() const;
   // The file that was named, else <data-dir>/config.yaml when it is there.
   Result<std::optional<std::filesystem::path>> config_file() const;
-  // Under the system set-up a user who names no folder of his own is refused (`Unauthenticated`),
-  // and the service is told: its folder is for its own account.
+  // Under the system set-up a user who names no other folder is refused (`Unauthenticated`), and
+  // the service records it: only its own account may use its folder.
   Result<Workspace::Place> place() const;
-  // A folder was named that is not the service's.
+  // True if a folder other than the service's was named.
   bool names_own_folder() const;
 
   Result<std::unique_ptr<Workspace>> open_reading() const;
   Result<std::unique_ptr<Workspace>> open_maintaining() const;
-  // On standard error, where a ledger can only be read because it is newer than we are (LE-81).
+  // Warns on standard error that a newer release wrote the ledger, so it can only be read (LE-81).
   static void tell_newer(Workspace& workspace);
 
  private:

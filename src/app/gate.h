@@ -1,4 +1,4 @@
-// Everything that decides and records, put together for a front with tool servers behind it.
+// Puts together everything that decides and records, for a front with tool servers behind it.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -35,14 +35,14 @@ class Gate {
     // Once the policy is in force and before `recovery_prepared`: what a front closes of its own.
     std::function<Result<void>(Gate& gate)> before_start{};
   };
-  // The policy is in force, what a dead process left is closed, and from here on nothing that is
-  // started below this process may answer for people (AP-29).
+  // Puts the policy in force and closes what a dead process left open. From here on, no child of
+  // this process may answer for people (AP-29).
   static Result<std::unique_ptr<Gate>> open(const Context& context, Options options);
   Gate(const Gate&) = delete;
   ~Gate();
 
   boost::asio::io_context& loop() { return loop_; }
-  // Runs the loop to its end. It does not stand still for a database behind a network (SC-50).
+  // Runs the loop to its end. A database behind a network does not block it (SC-50).
   void run_loop();
   Workspace& workspace() { return *workspace_; }
   ledger::Ledger& ledger() { return workspace_->ledger(); }
@@ -52,9 +52,9 @@ class Gate {
   // it checkpoints go to the witnesses of the configuration.
   void start_watching();
   void stop_watching();
-  // Puts this policy in force, read anew. An error: it is recorded, and the one before stays.
+  // Reads this policy again and puts it in force. An error is recorded, and the old policy stays.
   Task<void> turn_to_policy(const Context& context, std::string policy);
-  // The file of the policy in force; nothing: it is a shipped one. On the loop.
+  // The file of the policy in force; no value: it is a shipped one. Used on the loop.
   const std::optional<std::filesystem::path>& policy_file() const {
     return loader_.origin().changes;
   }
@@ -66,14 +66,14 @@ class Gate {
   Metrics& metrics() { return metrics_; }
   telemetry::Tracer& tracer() { return tracer_; }  // off until a front exports what it takes
   mcp::Gateway::Parts parts();
-  // Secrets are taken out of the line, because much of it is what servers and clients said.
+  // Removes secrets from the line, because it may quote servers and clients.
   void log(std::string_view line) { lines_.say(log_redactor_.line(line)); }
   // An error that may quote a server, as it may be told on the command line.
   Error without_secrets(Error error) const;
   std::string about_policy() const;
 
  private:
-  // What people at this machine are told with.
+  // How people at this machine are notified.
   struct Desk {
     std::string data_dir{};  // empty: commands find it by themselves
     std::optional<std::filesystem::path> notifier{};

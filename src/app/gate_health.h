@@ -1,5 +1,5 @@
-// What is wrong with a gate right now, for the banner of every page (CO-64), read from the facts of
-// the log and from the state of the ledger.
+// The current problems of a gate, for the banner of every page (CO-64), read from the facts of the
+// log and from the state of the ledger.
 #pragma once
 
 #include "ledger/ledger.h"

@@ -1,4 +1,4 @@
-// What `sallyport mcp` adds to a policy, for callers that decide like it.
+// The additions of `sallyport mcp` to a policy, for callers that decide like it.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,10 @@ namespace sallyport::app {
 // outlive the plan.
 policy::PolicyLoader::Extend what_the_gateway_brings(const mcp::PinBook& pins);
 
-// Nothing: the policy is for any agent.
+// No value: the policy is for any agent.
 std::optional<std::string> agent_of_policy(const core::Plan& plan);
-// Whose calls a front brings that knows a user and no agent: those of the agent that the policy is
-// for, else of the user who runs this (AT-10).
+// The agent of calls at a front that knows a user and no agent: the agent that the policy is for,
+// else the user who runs this (AT-10).
 std::string acting_agent(const core::Plan& plan);
 
 }  // namespace sallyport::app

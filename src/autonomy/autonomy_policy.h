@@ -64,7 +64,7 @@ struct AutonomyPolicy {
   Budget budget{};
   std::optional<Autonomy> ceiling{};
 
-  // Nothing: this policy says nothing about such an action.
+  // No value: this policy says nothing about such an action.
   std::optional<DeclaredTier> tier_for(const Action& action) const;
   // For all, for this tool or class, or for this agent (AT-17).
   bool needs_human_for(const Action& action) const;

@@ -18,7 +18,7 @@ struct EffectRow {
 };
 std::span<const EffectRow> effect_rows();
 
-// By exact name, on any server; nothing for a name that is in no row.
+// By exact name, on any server; no value for a name that is in no row.
 std::optional<Effect> effect_of(std::string_view tool);
 
 struct Profile {
@@ -28,7 +28,7 @@ struct Profile {
 std::span<const Profile> profiles();
 
 bool is_profile(std::string_view name);
-// Is this a tool that only looks, on a server of that profile?
+// True if this tool only reads, on a server of that profile.
 bool observes(std::string_view profile, std::string_view tool);
 
 }  // namespace sallyport::autonomy

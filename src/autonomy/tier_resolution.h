@@ -71,7 +71,7 @@ struct EffectiveTier {
 EffectiveTier resolved_tier(const Weighing& weighing);
 
 EffectiveTier effective_tier(const Weighing& weighing);
-// A person has to be asked, at a door of his own (AT-17).
+// True if a person must be asked, at a door of their own (AT-17).
 bool needs_human(const Weighing& weighing);
 
 }  // namespace sallyport::autonomy

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kFooter =
     "Exit codes: 0 done or valid, 1 refused or not valid, 64 wrong usage, 70 internal error.\n"
-    "Data lives in --data-dir; `sallyport doctor` looks at everything that is odd.";
+    "Data is in --data-dir; `sallyport doctor` checks the installation.";
 
 // The order of the help. Commands that are not listed come last.
 constexpr std::array<std::string_view, 20> kOrder = {
@@ -133,7 +133,7 @@ class Parser {
 void Parser::add_globals() {
   Syntax syntax(app_, notes_);
   syntax.file("--data-dir", globals_.data_dir,
-              "where data lives [$SALLYPORT_DATA_DIR, $XDG_STATE_HOME/sallyport or "
+              "the data folder [$SALLYPORT_DATA_DIR, $XDG_STATE_HOME/sallyport or "
               "~/.local/state/sallyport]",
               "FOLDER");
   syntax.file("--config", globals_.config, "configuration file [<data-dir>/config.yaml]");

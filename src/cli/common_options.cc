@@ -8,7 +8,7 @@ void key_options(Syntax& syntax, LoginOptions& login) {
   syntax.file("--key-file", login.key_file, "your approver key [the one in <data-dir>]");
   const Option words = syntax.file("--passphrase-file", login.passphrase_file,
                                    "holds its passphrase [asked at the terminal]");
-  syntax.text("--passphrase-fd", login.passphrase_fd, "descriptor that gives its passphrase", "N")
+  syntax.text("--passphrase-fd", login.passphrase_fd, "descriptor to read its passphrase from", "N")
       .excludes(words);
 }
 
@@ -30,13 +30,13 @@ void filter_options(Syntax& syntax, FilterOptions& filter) {
   syntax.text("--kind", filter.kind, "only of this kind", "KIND");
   syntax.text("--topic", filter.topic, "only of this topic", "NAME");
   syntax.text("--tool-call-id", filter.tool_call, "only with this id of the model", "ID");
-  syntax.text("--approval", filter.approval, "only calls that asked this", "ID");
+  syntax.text("--approval", filter.approval, "only calls of this approval request", "ID");
   syntax.text("--event-type", filter.event_type, "only events of this type", "TYPE");
   syntax.text("--terminal", filter.terminal, "only records that end a call, or do not",
               "true|false");
-  syntax.text("--since", filter.since, "not before this time, or so long ago", "TIME|1h");
+  syntax.text("--since", filter.since, "from this time on, or from so long ago", "TIME|1h");
   syntax.text("--until", filter.until, "before this time", "TIME|1h");
-  syntax.text("--after", filter.after, "behind this sequence", "SEQUENCE");
+  syntax.text("--after", filter.after, "after this sequence", "SEQUENCE");
 }
 
 void selection_options(Syntax& syntax, SelectionOptions& selection) {
@@ -44,14 +44,14 @@ void selection_options(Syntax& syntax, SelectionOptions& selection) {
   syntax.text("--session", selection.session, "what belongs to this session", "ID");
   syntax.text("--agent", selection.agent, "what belongs to this agent", "ID");
   syntax.text("--kind", selection.kind, "entries of this kind", "KIND");
-  syntax.text("--since", selection.since, "not before this time, or so long ago", "TIME|1h");
+  syntax.text("--since", selection.since, "from this time on, or from so long ago", "TIME|1h");
   syntax.text("--until", selection.until, "before this time", "TIME|1h");
 }
 
 void person_options(Syntax& syntax, LoginOptions& login) {
   key_options(syntax, login);
   syntax.file("--token-file", login.token_file, "your token, instead of a key");
-  syntax.text("--name", login.name, "whose token it is", "NAME");
+  syntax.text("--name", login.name, "the person that the token belongs to", "NAME");
 }
 
 void login_options(Syntax& syntax, LoginOptions& login) {
@@ -66,21 +66,22 @@ void own_key_options(Syntax& syntax, LoginOptions& login) {
 
 void believed_reviewers(Syntax& syntax, std::vector<std::filesystem::path>& lists) {
   syntax.files("--reviewers", lists,
-               "believe these people too who signed changes of tiers; may be repeated");
+               "further people whose signatures under tier changes count; may be repeated");
 }
 
 void oauth_options(Syntax& syntax, OAuthOptions& options) {
-  syntax.text("--client-id", options.client_id, "of a client that was registered by hand", "ID");
+  syntax.text("--client-id", options.client_id, "id of a client that was registered by hand", "ID");
   syntax.text("--client-secret-env", options.client_secret_env,
               "the variable that holds its secret", "NAME");
   syntax.file("--client-secret-file", options.client_secret_file, "the file that holds its secret");
-  syntax.file("--client-key-file", options.client_key_file, "its private key (PEM), instead");
+  syntax.file("--client-key-file", options.client_key_file,
+              "its private key (PEM), instead of a secret");
   syntax.flag("--client-credentials", options.client_credentials,
-              "the client is let in by itself, no person");
-  syntax.text("--issuer", options.issuer, "the authorization server that it is a client of", "URL");
-  syntax.text("--scope", options.scope, "what to ask for [what the server says]", "WORDS");
+              "the client authenticates itself, without a person");
+  syntax.text("--issuer", options.issuer, "the authorization server of the client", "URL");
+  syntax.text("--scope", options.scope, "scopes to request [those that the server names]", "WORDS");
   syntax.number("--redirect-port", options.redirect_port,
-                "of 127.0.0.1, to come back to from the browser [any]", "PORT");
+                "port of 127.0.0.1 that the browser returns to [any]", "PORT");
 }
 
 }  // namespace sallyport::app

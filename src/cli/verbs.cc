@@ -20,7 +20,7 @@ struct Habit {
 constexpr auto kHabits = std::to_array<Habit>({
     {"wrap", "wrapping an MCP server is `sallyport mcp -- CMD`"},
     {"validate", "checking a policy is `sallyport policy check`", "policy"},
-    {"lint", "looking for what never matters in a policy is `sallyport policy lint`"},
+    {"lint", "finding parts of a policy that never matter is `sallyport policy lint`"},
     {"scan", "trying guards on a text is `sallyport guard check`"},
     {"pin", "tool definitions are pinned by `sallyport mcp`; `sallyport pins list` shows them"},
     {"approve", "answering a question is `sallyport approvals approve`"},
@@ -29,9 +29,9 @@ constexpr auto kHabits = std::to_array<Habit>({
     {"refuse", "answering a question is `sallyport approvals deny`", "approvals"},
     {"promote", "an agent's tier is raised by `sallyport trust promote`"},
     {"demote", "an agent's tier is lowered by `sallyport trust demote`"},
-    {"audit", "the record is `sallyport ledger show`, the newest of it `sallyport ledger tail`"},
-    {"log", "the record is `sallyport ledger show`, the newest of it `sallyport ledger tail`"},
-    {"logs", "the record is `sallyport ledger show`, the newest of it `sallyport ledger tail`"},
+    {"audit", "`sallyport ledger show` shows records, `sallyport ledger tail` the newest ones"},
+    {"log", "`sallyport ledger show` shows records, `sallyport ledger tail` the newest ones"},
+    {"logs", "`sallyport ledger show` shows records, `sallyport ledger tail` the newest ones"},
     {"version", "it is `sallyport --version`"},
     {"help", "it is `sallyport --help`"},
 });

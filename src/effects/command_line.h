@@ -40,7 +40,7 @@ enum class Match { No, Unknown, Yes };
 Match matches(const CommandPattern& pattern, const Command& command, bool restrictive,
               const std::vector<std::string>& workspaces = {});
 
-// Does the profile of the program know this flag (RU-74, `unknown_flag`)? True where it has none.
+// True if the profile of the program knows this flag, or if it has none (RU-74, `unknown_flag`).
 bool knows_flag(const CommandPattern& pattern, std::string_view flag);
 
 }  // namespace sallyport::effects

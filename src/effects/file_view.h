@@ -27,7 +27,7 @@ class FileView {
   }
 
   // Where an absolute path leads: each link followed, and what does not exist appended behind the
-  // deepest folder that does (RU-32). Nothing: a magic link, a loop, or a folder that may not be
+  // deepest folder that does (RU-32). No value: a magic link, a loop, or a folder that may not be
   // read (RU-34).
   virtual std::optional<std::string> resolve(const std::string& path) const = 0;
 };

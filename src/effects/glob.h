@@ -32,7 +32,7 @@ class GlobSegment {
   bool literal_ = true;
 };
 
-// Does the text have a letter that makes it a glob?
+// True if the text has a character that makes it a glob.
 bool has_glob(std::string_view text, std::string_view active);
 
 }  // namespace sallyport::effects

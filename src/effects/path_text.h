@@ -10,16 +10,16 @@ namespace sallyport::effects {
 // Without `.`, `..` and double slashes; `..` at the root stays at the root. `text` is absolute.
 std::string cleaned_path(std::string_view text);
 
-// `text` as an absolute path; nothing where the folder it starts from is not known.
+// `text` as an absolute path; no value: the folder that it starts from is unknown.
 std::optional<std::string> absolute_path(std::string_view text,
                                          const std::optional<std::string>& folder);
 
-// Is `path` the folder or something below it? Both are cleaned.
+// True if `path` is the folder or lies below it. Both are cleaned.
 bool is_at_or_below(std::string_view path, std::string_view folder);
 
 std::string_view last_segment(std::string_view path);
 
-// The folder that a cleaned path stands in.
+// The parent folder of a cleaned path.
 std::string parent_folder(std::string_view path);
 
 bool is_file_address(std::string_view text);

@@ -53,7 +53,7 @@ const ProfileTool* profile_tool(std::string_view profile, std::string_view tool)
 
 bool is_profile(std::string_view name);
 std::vector<std::string> profile_names();
-// Does a coding agent of this name bring its tools along?
+// True if a coding agent of this name has built-in tools.
 bool is_agent_profile(std::string_view name);
 
 // The profile of the server that this command starts. Empty: the command is none of the table, or

@@ -22,7 +22,7 @@ void interpreter_effects(ShellReader& reader, const Invocation& call, const Prog
 
 // The effects of options that name files, hosts and programs.
 void option_effects(ShellReader& reader, const Invocation& call, const Arguments& arguments);
-// Has the row an option that writes or runs something? Then a word that is not known may be it.
+// True if the row has an option that writes or runs. Then an unknown word may be such an option.
 bool has_dangerous_option(const std::vector<Option>& options);
 
 // The words from `from` on, as a command of its own.

@@ -73,7 +73,7 @@ class ShellReader {
   void make_link(const Argument& target, const std::vector<Argument>& sources);
   void copy_tree(const Argument& target, const std::vector<Argument>& sources);
   void unpack(const Argument& folder);
-  // Is it the name of a file or folder that is there?
+  // True if it is the name of an existing file or folder.
   bool is_file(const std::string& text);
   bool was_downloaded(const Argument& file) const;
   // A copy of a downloaded file.
@@ -92,7 +92,7 @@ class ShellReader {
 
  private:
   static constexpr std::size_t kMostWork = 4 * kMostCommands;
-  enum class Place { Top, Inside };  // is an assignment here unconditional?
+  enum class Place { Top, Inside };  // says whether an assignment here is unconditional
 
   void read_list(const CommandList& list, Place place);
   void read_and_or(const AndOrList& item, Place place);

@@ -60,15 +60,15 @@ struct LookedAt {
 Effects effects_of_call(const CallFacts& facts, const ToolBook& book,
                         std::vector<LookedAt>* looked = nullptr);
 
-// Is this a tool that takes a command, which the policy does not describe (RU-27)?
+// True if this tool takes a command and the policy does not describe it (RU-27).
 bool is_command_tool(const CallFacts& facts, const ToolBook& book);
-// Does no source know it, while a server whose hints count says that it only reads (RU-29)?
+// True if no source knows it and a server whose hints count says that it only reads (RU-29).
 bool is_read_only_by_hint(const CallFacts& facts, const ToolBook& book);
 
 // An effect of one of these classes that is not opaque is free (RU-5).
 bool is_free(const Effect& effect);
 
-// Does the table of AT-22 know a tool of this name?
+// True if the table of AT-22 has a tool of this name.
 bool is_tool_of_table(std::string_view tool);
 
 // Every class that an effect can have without a policy naming it.

@@ -24,7 +24,7 @@ class WordExpansion {
   Word one(const std::vector<Part>& parts, const ShellState& state, bool tilde = true);
   // As far as globs may look.
   bool is_folder(const std::string& path);
-  // Is there such a name? False also where that cannot be seen.
+  // True if such a name exists. False also if that cannot be seen.
   bool exists(const std::string& path);
   // May a link on the way from `root` to `below`, which begins with `/`, lead elsewhere? True also
   // where too much was looked at for this line.
@@ -33,7 +33,7 @@ class WordExpansion {
  private:
   struct Candidate {
     std::string text;
-    std::string active;  // for each byte: may it be part of a glob?
+    std::string active;  // for each byte: whether it may be part of a glob
   };
   struct Draft;
 
@@ -65,7 +65,7 @@ class WordExpansion {
   std::optional<const std::vector<std::string>*> certain_names(const std::string& folder,
                                                                const DiskChanges& changes);
   const std::vector<std::string>* names_in(const std::string& folder, bool& unknown);
-  // May `.` or `..` stand behind this folder? Nothing: that is not known.
+  // True if `.` or `..` may follow this folder. No value: unknown.
   std::optional<bool> has_dots(const std::string& folder, std::string_view dots,
                                const DiskChanges& changes);
   bool spend(std::size_t bytes);

@@ -45,7 +45,7 @@ Result<void> check(const AgentOptions& options) {
   const AgentLimits& limits = options.limits;
   if (limits.deadline.count() <= 0 || limits.model_requests == 0 || limits.tool_calls == 0 ||
       limits.tokens == 0) {
-    return wrong("limits", "a limit is 0, which is no limit at all; give a number");
+    return wrong("limits", "a limit is 0; give a positive number");
   }
   return {};
 }

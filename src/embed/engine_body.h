@@ -1,4 +1,4 @@
-// What is inside an engine: the same parts as in the program, put together for a host.
+// The parts of an engine: those of the program, put together for a host.
 #pragma once
 
 #include <boost/asio/executor_work_guard.hpp>

@@ -54,7 +54,7 @@ class Child {
 
 // What could be written at once. `Unavailable`: the reader is gone.
 Result<std::size_t> write_some(int to, std::string_view text);
-// What is there; nothing: it has ended. An empty text: there is nothing now.
+// What is there; no value: it has ended. An empty text: there is nothing now.
 std::optional<std::string> read_some(int from);
 
 }  // namespace sallyport::external

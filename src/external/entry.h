@@ -43,7 +43,7 @@ struct Entry {
 
   // In records, and where the plan names guards: never the name of a shipped guard.
   std::string name() const { return "external:" + id; }
-  // Does it decide whether a call runs?
+  // True if it decides whether a call runs.
   bool decides_calls() const {
     return kind == Kind::Guard || kind == Kind::Rewriter || kind == Kind::Authorizer;
   }

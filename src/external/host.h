@@ -17,7 +17,7 @@ namespace sallyport::external {
 class Host {
  public:
   struct Settings {
-    // The value of an environment variable; nothing: it is not set.
+    // The value of an environment variable; no value: it is not set.
     std::function<std::optional<std::string>(const std::string& name)> variable{};
     std::string data_folder{};
     // For the people who run this. May be called by any thread; none: lines are dropped.

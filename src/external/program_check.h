@@ -1,4 +1,4 @@
-// May this program decide for us? Only if no agent can change it (RU-68).
+// Checks that a program may decide: only if no agent can change it (RU-68).
 #pragma once
 
 #include <string>

@@ -38,7 +38,7 @@ Result<json::object> answer_from(std::string_view text);
 Result<Verdict> call_verdict(Kind kind, const json::object& answer);
 // Listeners say `allow`, or `deny` with a message.
 Result<void> heard(const json::object& answer);
-// Nothing: it has no opinion, and people answer.
+// No value: it has no opinion, and people answer.
 Result<std::optional<Reply>> reply_from(const json::object& answer, const std::string& reviewer);
 
 }  // namespace sallyport::external

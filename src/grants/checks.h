@@ -49,7 +49,7 @@ struct Examined {
 };
 
 struct Examination {
-  std::shared_ptr<const Examined> token{};  // nothing: `failure` says why
+  std::shared_ptr<const Examined> token{};  // null: `failure` says why
   std::optional<Failure> failure{};
   std::optional<TokenChain> chain{};  // of a token that has a form and no good signature
 };
@@ -64,7 +64,7 @@ std::optional<Failure> check_issuer(const TokenChain& chain, const TrustedIssuer
 
 std::optional<Failure> check_time(const TokenChain& chain, WallTime now);
 
-// Is a token of this id revoked?
+// True if a token of this id is revoked.
 using IsRevoked = std::function<Result<bool>(const std::string& id)>;
 Result<std::optional<Failure>> check_revocation(const TokenChain& chain, const IsRevoked& revoked);
 

@@ -8,13 +8,13 @@
 
 namespace sallyport::grants {
 
-// Is whatever matches the child's constraint also let pass by the parent's (CG-28)?
+// True if the parent's constraint allows everything that the child's allows (CG-28).
 bool implies(const Constraint& child, const Constraint& parent);
 
-// What makes a child's grant wider than the parent's that it names; nothing where it is not.
+// Why a child's grant is wider than the parent's that it names; no value: it is not wider.
 std::optional<std::string> wider(const Terms& child, std::span<const Terms> parents);
 
-// The first rule that a step breaks; nothing where every step is narrower.
+// The first rule that a step breaks; no value: every step is narrower.
 std::optional<std::string> broken_link(const TokenChain& chain);
 
 }  // namespace sallyport::grants

@@ -20,7 +20,7 @@ class FailureLimit {
   };
   explicit FailureLimit(Settings settings) : settings_(settings) {}
 
-  // Has the principal used up its failures?
+  // True if the principal has used up its failures.
   bool reached(const std::string& principal, SteadyTime now);
   void note(const std::string& principal, SteadyTime now);
 

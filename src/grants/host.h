@@ -24,14 +24,14 @@ std::optional<Host> read_host(std::string_view text);
 // `*.example.org`: the suffix behind the star. Nothing for any other form.
 std::optional<Host> glob_suffix(std::string_view pattern);
 
-// Are there one or more labels before the suffix?
+// True if there are one or more labels before the suffix.
 bool is_below(const Host& host, const Host& suffix);
 
 // The strings of an input that name a host: addresses, and what stands under a key for hosts
 // (CG-45).
 std::vector<std::string_view> host_leaves(const json::value& input);
 
-// All hosts that an input names. Nothing when one of them cannot be told.
+// All hosts that an input names. No value: one of them cannot be determined.
 std::optional<std::vector<Host>> hosts_in(const json::value& input);
 
 }  // namespace sallyport::grants

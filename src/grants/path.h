@@ -20,7 +20,7 @@ struct Path {
   std::string drive{};  // `c:`; empty where there is none
   std::vector<std::string> segments{};
 
-  // Is this one, or does it lie below it?
+  // True if the path is this one, or lies below it.
   bool covers(const Path& other) const;
   bool operator==(const Path&) const = default;
 };
@@ -35,7 +35,7 @@ std::vector<std::string_view> path_leaves(const json::value& input);
 
 class PathPrefix {
  public:
-  // A prefix, or `{prefix, at:[selectors]}`; nothing for any other form.
+  // A prefix, or `{prefix, at:[selectors]}`; no value for any other form.
   static std::optional<PathPrefix> parse(const json::value& value);
 
   // There is at least one path in the input, and every one lies under the prefix.

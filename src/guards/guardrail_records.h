@@ -1,4 +1,4 @@
-// What the ledger is told of an evaluation: every hit, and which checks looked (GR-72, GR-73).
+// The entries of an evaluation: every hit, and which checks ran (GR-72, GR-73).
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace sallyport::guards {
 // Of the several parts of one result, which were looked at one by one.
 json::object evidence_of(const guardrails::Guardrails& guardrails,
                          const std::vector<guardrails::Evaluation>& seen);
-// Does the ledger store what was found? Never what was taken out of a text.
+// Whether the ledger stores what was found. It never stores what was removed from a text.
 enum class Excerpts : std::uint8_t { Withheld, Kept };
 
 std::vector<Finding> findings_of(const guardrails::Guardrails& guardrails,

@@ -10,7 +10,7 @@ namespace sallyport::hook {
 
 struct Decision {
   enum class Kind {
-    Allow,     // the host goes on as it would without us
+    Allow,     // the host continues as without the hook
     Deny,      // the tool does not run, the prompt is not sent
     Ask,       // the host asks its user, whose yes counts
     Wait,      // another person must say yes; then the same call is allowed

@@ -46,7 +46,7 @@ class Dialect {
   virtual std::string write(const Event& event, const Decision& decision,
                             const Setting& setting) const = 0;
 
-  // True: the user of the host can be asked by it, and his yes lets the call run.
+  // True: the host can ask its user, and a yes lets the call run.
   virtual bool asks(const Setting&) const { return false; }
 
   // Beside those that are known by name everywhere.

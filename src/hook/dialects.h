@@ -1,4 +1,4 @@
-// The dialects, one by one. Each stands in a file of its name.
+// The dialects. Each has a source file of its name.
 #pragma once
 
 #include "hook/dialect.h"

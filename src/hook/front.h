@@ -44,7 +44,7 @@ class Front {
     Speaker speaker{};                     // whose word the event is
     // Returns whether this process still runs. Empty: unknown.
     std::function<bool(const std::string& process)> runs{};
-    // May his yes, given to the host, stand for this request (AP-33)?
+    // True if the user's yes in the host's dialog may approve this request (AP-33).
     std::function<bool(const json::object& request)> local_yes_counts{};
   };
   Front(Parts parts, Settings settings)

@@ -62,6 +62,6 @@ inline constexpr std::string_view kDoNotRepeat =
 // Words of Claude Code and of Codex: about a call, about a prompt or a result, about a dialog.
 std::string said_of_call(std::string_view word, const Decision& decision);
 std::string said_block(const std::string& reason);
-std::string said_of_dialog(const Decision& decision);  // nothing: the user is asked
+std::string said_of_dialog(const Decision& decision);  // empty: the user is asked
 
 }  // namespace sallyport::hook

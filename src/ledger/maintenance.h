@@ -1,5 +1,5 @@
-// What may be taken out of a ledger, by whom, and what forbids it. Each is a control entry written
-// in the same transaction as the removal.
+// Removes content from a ledger, and holds that forbid it. Each removal writes a control entry in
+// the same transaction.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace sallyport::ledger {
 
-// Entries a person means; members that are set are joined by AND.
+// A selection of entries. An entry must match every member that is set.
 struct Selection {
   std::optional<std::string> call_id;
   std::optional<std::string> session_id;
@@ -29,15 +29,15 @@ struct Selection {
 // What a removal does about entries under a hold.
 enum class Held {
   Refuse,  // it fails as a whole: a person asked for them
-  Skip,    // it takes the others: retention goes on beside a hold
+  Skip,    // it removes the others: retention continues beside a hold
 };
 
-// Salts and values of the selected openings go (LE-57). `Conflict` names the hold that forbids it,
-// `NotFound` says that nothing was selected.
+// Removes salts and values of the selected openings (LE-57). `Conflict` names the hold that forbids
+// it. `NotFound`: nothing was selected.
 Group::Compose erase(Selection selection, std::string who, std::string reason,
                      Held held = Held::Refuse);
 
-// An `erased` entry covers this opening of this entry.
+// True if an `erased` entry covers this opening of this entry.
 bool selects(const Selection& selection, const EntryView& entry, std::string_view path);
 
 // Removes entry bytes below `minimum` and keeps their leaf hashes. Entries that name keys stay

@@ -208,15 +208,15 @@ class LedgerStore {
 
   // Written by a release with a newer schema than this one knows.
   virtual bool is_newer() const = 0;
-  // What stands in messages: a file, or an address without its password.
+  // The name for messages: a file, or an address without its password.
   virtual std::string name() const = 0;
-  // Another machine that was reached without verified TLS, which was allowed; else empty.
+  // The host of a database without verified TLS, if that was allowed; else empty.
   virtual std::string unverified_host() const { return {}; }
-  // True: a read may last as long as a network takes, so a loop must not stand still for it.
+  // True: a read may wait for a network, so it must not block a loop.
   virtual bool is_remote() const { return false; }
-  // What tells this database from a copy that was made of its rows; empty: not known.
+  // Distinguishes this database from a copy of its rows; empty: unknown.
   virtual std::string identity() const { return {}; }
-  // In words, for `doctor`. An error: what should be otherwise.
+  // A description for `doctor`. An error says what is wrong.
   virtual Result<std::string> condition() { return name(); }
 
   // A store that gateways of several machines share knows who of them is alive. Null: the store is

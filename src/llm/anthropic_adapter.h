@@ -100,7 +100,7 @@ class AnthropicAdapter : public AnswerAdapter {
   };
   // Of an event of a known type; without a type, of a whole body.
   std::optional<UnknownHit> look_at_members(std::string_view event_type, const json::value& value);
-  // Has a delta the text that its type promises?
+  // True if a delta has the text that its type promises.
   static bool is_well_formed(const json::value& delta);
 
   // anthropic_blocks.cc: the blocks

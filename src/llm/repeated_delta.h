@@ -32,7 +32,7 @@ class RepeatedDelta {
   bool may_learn() const { return in_vain_ < kMostInVain; }
   // `data` is valid JSON that has these values. Learns nothing from a text with escapes.
   void learn(std::string_view data, const Places& places);
-  // Nothing: the event has another form, or its text has escapes. Else it is valid JSON, and all
+  // No value: the event has another form, or its text has escapes. Else it is valid JSON, and all
   // other values are those of the event that was learnt.
   std::optional<Delta> read(std::string_view data);
 

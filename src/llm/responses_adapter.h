@@ -127,7 +127,7 @@ class ResponsesAdapter final : public AnswerAdapter {
   };
   static std::optional<Place> place_of(const TextRule& rule, const json::value& event);
   Result<void> on_delta(const Incoming& in, const TextRule& rule, EventSink& out);
-  // Deltas of one text that differ only in it. Nothing: another event.
+  // Deltas of one text that differ only in it. No value: another event.
   std::optional<Result<void>> on_repeated(const net::SseEvent& event, EventSink& out);
   Result<void> after_delta(const Place& place, const TextRule& rule, TextStep step, EventSink& out);
   void learn(const Incoming& in, const TextRule& rule, const Place& place);

@@ -26,7 +26,7 @@ bool is_call_event(std::string_view type);
 std::string call_id_of(const json::value& item);
 std::string tool_of(const json::value& item);
 
-// The call of an item. Nothing: its arguments are no JSON. `raw` is the item as it came.
+// The call of an item. No value: its arguments are no JSON. `raw` is the item as it came.
 std::optional<ProposedCall> read_call(const json::value& item, std::string_view raw);
 // Gives the item of a call other arguments. `pointer` leads to the item.
 void write_arguments(Splice& splice, const std::string& pointer, const json::value& item,

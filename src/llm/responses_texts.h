@@ -58,7 +58,7 @@ class ResponsesTexts {
   bool is_open(const TextPlace& place) const;  // deltas came, and no end
   std::vector<TextPlace> open_places() const;
 
-  // Is every source byte of the text decided up to this character?
+  // True if every source byte of the text up to this character is decided.
   bool is_decided(const TextPlace& place, std::uint64_t character) const;
   // Offsets in characters, from the source to what left; nothing: they point into a region that was
   // replaced (MP-47).

@@ -18,10 +18,10 @@ class TextOffsets {
   // Pieces that left, of text that was fed.
   void take(const core::PassedText& passed);
 
-  // Is every character before this one decided?
+  // True if every character before this one is decided.
   bool is_decided(std::uint64_t character) const { return character <= in_; }
   bool has_changes() const { return !regions_.empty(); }
-  // From the source to what left. Nothing: all of it is inside a region that was replaced.
+  // From the source to what left. No value: all of it is inside a region that was replaced.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> mapped(std::uint64_t start,
                                                                 std::uint64_t end) const;
 

@@ -29,7 +29,7 @@ std::optional<std::uint64_t> count_in(const json::value& object, std::string_vie
 void set_member(Splice& edits, const json::value& object, const std::string& pointer,
                 std::string_view name, const std::string& json);
 
-// Does the member hold bytes that only the provider reads? `parent` is the object around it.
+// True if the member holds bytes that only the provider reads. `parent` is the object around it.
 bool is_opaque(std::string_view name, const json::object& parent);
 
 // Whose strings they are, and what becomes of a redaction.

@@ -72,7 +72,7 @@ struct alignas(16) State {
 };
 
 struct Move {
-  const State* to = nullptr;  // nothing: no room, go on with a fresh automaton
+  const State* to = nullptr;  // null: no room, continue with a fresh automaton
   std::span<const Accepted> accepted = {};
 };
 

@@ -32,7 +32,7 @@ class CharClasses {
   std::size_t sets() const { return set_count_ - kNeighbours; }  // without those of neighbours
 
   void write(ImageWriter& out) const;
-  // Nothing: no image of classes.
+  // No value: no image of classes.
   static std::optional<CharClasses> read(ImageReader& in);
 
   // Which neighbours (a bit each) have a character in the set.

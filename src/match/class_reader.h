@@ -1,4 +1,4 @@
-// What stands between [ and ].
+// Reads the text between [ and ].
 #pragma once
 
 #include "match/escape_reader.h"

@@ -49,7 +49,7 @@ class Crowds {
   // `room`: bytes for crowds and their moves.
   Crowds(const Automaton& automaton, std::size_t room) : automaton_(automaton), room_(room) {}
 
-  // Nothing: they are too many, or there is no room.
+  // Null: they are too many, or there is no room.
   const Crowd* of(std::vector<const State*> states, Neighbour before);
   // What stands in `moves` afterwards; 0: there is no room, or the groups become too many.
   std::uintptr_t make(const Crowd& from, std::uint32_t character_class);

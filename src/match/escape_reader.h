@@ -1,4 +1,4 @@
-// What stands behind a backslash, inside and outside of a character class.
+// Reads the text after a backslash, inside and outside of a character class.
 #pragma once
 
 #include <cstddef>

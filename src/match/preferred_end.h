@@ -22,7 +22,7 @@ class PreferredEnd {
   // The text ends.
   void finish();
 
-  // Nothing: so far there is no match.
+  // No value: so far there is no match.
   std::optional<std::uint64_t> end() const { return end_; }
 
  private:

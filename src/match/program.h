@@ -52,7 +52,7 @@ class Program {
 
   // Once it is settled; what comes back can be run, but nothing can be added to it.
   void write(ImageWriter& out) const;
-  // Nothing: no image of a program.
+  // No value: no image of a program.
   static std::optional<Program> read(ImageReader& in);
 
   const std::vector<Node>& nodes() const { return nodes_; }
@@ -60,7 +60,7 @@ class Program {
   std::uint32_t start_of(std::uint32_t entry) const { return starts_[entry]; }
   std::size_t entries() const { return starts_.size(); }
 
-  // Can some continuation, the end included, make a match through this node?
+  // True if some continuation, including the end, can make a match through this node.
   bool viable(std::uint32_t node, Neighbour before) const;
   // The same where the text must end here.
   bool viable_at_end(std::uint32_t node, Neighbour before) const;

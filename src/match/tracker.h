@@ -100,7 +100,7 @@ class AnyTracker {
   }
   // The earliest start of a match that must be held.
   std::optional<std::uint64_t> held_from() const;
-  // May an exception of this rule, begun at or before `start`, still come about?
+  // True if an exception of this rule that began at or before `start` may still match.
   bool exception_open(std::uint32_t rule, std::uint64_t start) const;
 
  private:
@@ -159,7 +159,7 @@ class PreferredTracker {
   bool active() const { return automaton_ != nullptr; }
   void step(std::uint32_t character_class, Neighbour before, std::uint64_t begin, const Ends& ends,
             std::vector<Span>& found);
-  // Does this character find nothing, on a way that is known? Then `glide` takes it.
+  // True if this character finds nothing on a known path. Then `glide` takes it.
   bool glides(std::uint32_t character_class, Neighbour before) const {
     if (!is_plain(Automaton::peek(automaton_->initial(before), character_class))) return false;
     return groups_.empty() || groups_glide(character_class);

@@ -49,14 +49,14 @@ class Gateway final : public Conversation,
     Open,           // `initialize`
     RefusedTask,    // about tasks, which the client did not declare or the server has not
     OwnTask,        // about a task of ours
-    Here,           // answered without the server, whose era has no such thing
-    SealedState,    // a call that goes on with a state which we gave
-    Parked,         // a call that goes on where the server asked something
-    ForeignState,   // a call with a state that was not given here
+    Here,           // answered without the server, whose era has no such request
+    SealedState,    // a call that continues with a state that we issued
+    Parked,         // a call that continues with answers to questions of the server
+    ForeignState,   // a call with a state that was not issued here
     Call,           // a new call, or one that the client was told to make again
     ForeignTask,    // about a task of another agent
     ListFirst,      // a later page of the list of tools, which is not known yet
-    Pass,           // passed on
+    Pass,           // forwarded
   };
 
   // From the client (gateway_routes.cc).

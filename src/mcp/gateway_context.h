@@ -1,4 +1,4 @@
-// What a gateway is made of, and what its parts share.
+// The settings and dependencies of a gateway, which its parts share.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

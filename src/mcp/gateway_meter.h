@@ -1,4 +1,4 @@
-// What gateways count about themselves, beside what their records say. One for all of them.
+// Metrics of gateways beside those that their records give. All gateways share one.
 #pragma once
 
 #include <optional>
@@ -43,7 +43,7 @@ class GatewayMeter {
   void trace(const Ended& call, const Traced& about, const Clock& clock);
 
   void server_started_again(std::string_view server) { restarts_.at({server}).add(); }
-  // So that it is there, at zero, before anything happens.
+  // Creates the metric at zero before anything happens.
   void knows(std::string_view server) { restarts_.at({server}); }
 
  private:

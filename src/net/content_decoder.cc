@@ -69,7 +69,7 @@ std::unexpected<Error> over(std::size_t limit) {
 }
 
 std::unexpected<Error> damaged(std::string_view coding) {
-  return fail(ErrorCode::Corrupt, fmt::format("the body is no valid `{}` data", coding));
+  return fail(ErrorCode::Corrupt, fmt::format("the body is not valid `{}` data", coding));
 }
 
 // What one coding may hand to the next: data that does not shrink grows a little.

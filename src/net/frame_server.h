@@ -47,7 +47,7 @@ class FrameServer {
     // Takes over the descriptor behind the answer, and closes it. Empty: the connection ends.
     std::function<Async<void>(int descriptor)> then{};
   };
-  // Nothing: the question gets no answer.
+  // No value: the question gets no answer.
   using Answer = std::function<Async<std::optional<Response>>(Peer peer, std::string question)>;
   // Until `stop`, and until those who are being answered have their answer.
   Async<void> run(Answer answer, std::chrono::milliseconds patience);

@@ -250,7 +250,7 @@ Async<bool> HttpServer::Connection::folds_a_line() {
 Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_head(Parser& parser) {
   stream_.bottom().expires_after(server_.limits_.header);
   if (co_await folds_a_line()) {
-    co_return ServerResponse::text(400, "a header line must not go on in the next one\n");
+    co_return ServerResponse::text(400, "a header line must not continue on the next line\n");
   }
   const auto [error, size] = co_await http::async_read_header(stream_, buffer_, parser, kAwait);
   if (error) co_return refused(error);
@@ -323,7 +323,7 @@ ServerResponse HttpServer::Connection::refused(const boost::system::error_code& 
     return ServerResponse::text(431, "the header is too long\n");
   }
   if (error == http::error::body_limit) return too_long();
-  return ServerResponse::text(400, "this is no request that HTTP/1.1 knows\n");
+  return ServerResponse::text(400, "the request is not valid HTTP/1.1\n");
 }
 
 bool HttpServer::Connection::hold(std::size_t bytes) {

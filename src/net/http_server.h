@@ -51,7 +51,7 @@ class HttpHandler {
   // Looks at a request before its body is read, and may note whose it is. A response: it is
   // refused.
   virtual Async<std::optional<ServerResponse>> refuse(ServerRequest& head) = 0;
-  // A handler that returns without a response is a fault of ours, and answered 500.
+  // A handler that returns without a response is a bug; the client gets 500.
   virtual Async<void> handle(ServerExchange& exchange) = 0;
   // True: a request whose body is too long, or finds no room, is handled without its body.
   virtual bool answers_unread() const { return false; }

@@ -23,7 +23,7 @@ class LineReader {
   // `limit`: the longest line that is kept whole. `from` must outlive the reader.
   LineReader(boost::asio::posix::stream_descriptor& from, std::size_t limit);
 
-  // Nothing: it has ended. Empty lines are passed over; what stands behind the last line end is a
+  // No value: it has ended. Empty lines are passed over; what stands behind the last line end is a
   // line too.
   Async<std::optional<Line>> next();
 
@@ -37,7 +37,7 @@ class LineReader {
   std::unique_ptr<char[]> piece_;
   std::string buffer_;
   std::size_t begin_ = 0;     // of the line that is being read
-  std::size_t searched_ = 0;  // no line end stands before this
+  std::size_t searched_ = 0;  // there is no line end before this
   bool too_long_ = false;
   std::string tail_;
   bool ended_ = false;

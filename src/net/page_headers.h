@@ -1,4 +1,4 @@
-// Headers of every response that a browser may meet on pages of ours.
+// The headers of every response that a browser may get.
 #pragma once
 
 #include "net/server_request.h"

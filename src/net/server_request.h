@@ -21,7 +21,7 @@ struct ServerRequest {
   // Why the body was not read: `too_large` or `busy`. Only for `HttpHandler::answers_unread`.
   std::string unread{};
 
-  // `name` in lower case. Nothing: it is not there, or there more than once.
+  // `name` in lower case. No value: it is not there, or there more than once.
   std::optional<std::string_view> header(std::string_view name) const;
   std::size_t count(std::string_view name) const;
 };

@@ -60,7 +60,7 @@ struct SpawnSpec {
   int output = -1;                            // becomes standard output
   int errors = -1;                            // becomes standard error
   // Another account: no capability is left then, none can be gained (no_new_privs), and the folder
-  // is that account's home, or `/` where that cannot be entered. Nothing: the account of this
+  // is that account's home, or `/` where that cannot be entered. No value: the account of this
   // process.
   std::optional<RunAs> run_as{};
   const Confinement* confinement = nullptr;  // null: it runs as this process does

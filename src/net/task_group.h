@@ -14,7 +14,7 @@ namespace sallyport::net {
 // On a strand, or on a context with one thread.
 class TaskGroup {
  public:
-  // `failed` hears of a coroutine that ended by an exception, which is a fault of ours.
+  // `failed` is called for a coroutine that ended by an exception, which is a bug.
   TaskGroup(boost::asio::any_io_executor executor, std::function<void(std::string_view)> failed);
   TaskGroup(const TaskGroup&) = delete;
   ~TaskGroup();

@@ -22,7 +22,7 @@ std::size_t framed_size(std::string_view head);
 
 // Who is at the other end, as the kernel says it: who connected, or who listens.
 struct Peer {
-  int pid = 0;  // 0: it is not to be seen from here
+  int pid = 0;  // 0: it is not visible from here
   unsigned uid = 0;
 };
 Result<Peer> peer_of(int descriptor);

@@ -23,7 +23,7 @@ struct Tokens {
   std::string access{};
   std::string refresh{};              // empty: there is none
   std::string scope{};                // that was given; empty: what was asked for
-  std::optional<WallTime> expires{};  // nothing: it does not say
+  std::optional<WallTime> expires{};  // no value: it does not say
 };
 
 struct Account {

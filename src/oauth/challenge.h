@@ -21,7 +21,7 @@ struct Challenge {
   bool wants_more_scope() const { return error == kInsufficientScope; }
 };
 
-// The first one among the headers of an answer. Nothing: there is none that can be understood.
+// The first one among the headers of an answer. No value: there is none that can be understood.
 std::optional<Challenge> bearer_challenge(const net::HttpHeaders& headers);
 
 }  // namespace sallyport::oauth

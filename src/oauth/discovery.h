@@ -18,7 +18,7 @@ struct Authority {
   ServerMetadata server{};            // every address in it may be reached
 };
 
-// What the authorization server says about itself. `from` is who sends us there. Nothing: it says
+// What the authorization server says about itself. `from` is who sends us there. No value: it says
 // nothing.
 Task<std::optional<ServerMetadata>> describe_authority(std::string issuer, net::Url from,
                                                        bool allow_plain);

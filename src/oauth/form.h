@@ -16,10 +16,10 @@ std::string percent_encoded(std::string_view text);
 
 std::string form_text(const Fields& fields);
 
-// Nothing: a name stands twice, or something is not encoded as it must be.
+// No value: a name stands twice, or something is not encoded as it must be.
 std::optional<Fields> read_form(std::string_view text);
 
-// Empty: it is not there.
+// Empty: it is absent.
 std::string_view field(const Fields& fields, std::string_view name);
 
 }  // namespace sallyport::oauth

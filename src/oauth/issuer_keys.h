@@ -28,7 +28,7 @@ class IssuerKeys {
   struct Settings {
     const Clock& clock;
     KeySource source;
-    std::function<void(std::string_view)> log;  // hears why they cannot be had
+    std::function<void(std::string_view)> log;  // receives the reason if keys cannot be fetched
     std::string issuer{};                       // for people
   };
   explicit IssuerKeys(Settings settings) : settings_(std::move(settings)) {}

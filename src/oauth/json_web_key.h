@@ -15,12 +15,12 @@ namespace sallyport::oauth {
 // What a token may be signed with. Nothing symmetric: who can check such a signature can make one.
 enum class Algorithm { RS256, PS256, ES256, EdDSA };
 
-// By its name in `alg`. Nothing: it is none of these.
+// By its name in `alg`. No value: it is none of these.
 std::optional<Algorithm> signature_algorithm(std::string_view name);
 
 class VerifyKey {
  public:
-  // RSA of 2048 to 8192 bits, EC of P-256, or Ed25519. Nothing: it is of another kind, for another
+  // RSA of 2048 to 8192 bits, EC of P-256, or Ed25519. No value: it is of another kind, for another
   // use, or malformed.
   static std::optional<VerifyKey> read(const json::object& jwk);
 

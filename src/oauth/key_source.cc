@@ -39,7 +39,7 @@ Task<std::string> in_time(Task<std::string> work) {
   Raced<Result<std::string>> raced =
       co_await race(std::move(work), std::chrono::steady_clock::now() + kKeysPatience, {});
   if (raced.finish == Finish::Worked) co_return std::move(*raced.value);
-  co_return fail(ErrorCode::Deadline, "the keys did not come in time");
+  co_return fail(ErrorCode::Deadline, "the keys did not arrive in time");
 }
 
 }  // namespace

@@ -186,7 +186,7 @@ Task<Account> let_client_in(Login login, Challenge challenge) {
   Account account = account_for(login, authority, scope_for(login, authority, challenge));
   SALLYPORT_CO_TRY(std::optional<Client> named, named_client(login.application, authority.server));
   if (!named) {
-    co_return fail(ErrorCode::InvalidInput, "a client that is let in by itself needs an id");
+    co_return fail(ErrorCode::InvalidInput, "a client that authenticates itself needs an id");
   }
   account.client = std::move(*named);
   Fields fields{{"grant_type", "client_credentials"}};

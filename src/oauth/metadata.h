@@ -34,7 +34,7 @@ struct ServerMetadata {
   bool reads_client_urls = false;  // a client id may be the address of its description
 };
 
-// `Corrupt`: it is no such document.
+// `Corrupt`: it is not such a document.
 Result<ResourceMetadata> read_resource_metadata(std::string_view text);
 // `Conflict`: it is that of another issuer than was asked for, letter by letter.
 Result<ServerMetadata> read_server_metadata(std::string_view text, std::string_view issuer);

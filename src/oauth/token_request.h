@@ -12,7 +12,7 @@
 
 namespace sallyport::oauth {
 
-// The client that a person has named, where it is one for this server. Nothing: we have to
+// The client that a person has named, where it is one for this server. No value: we have to
 // register.
 Result<std::optional<Client>> named_client(const Application& application,
                                            const ServerMetadata& server);

@@ -1,4 +1,4 @@
-// How fast, and how many at once, one person may say yes.
+// Limits how fast, and how many at once, one person may approve.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ inline constexpr std::size_t kHastyApprovals = 30;
 Result<std::size_t> recent_approvals(ledger::LedgerStore& store, const std::string& person,
                                      WallTime now);
 
-// A call that needs a human, or two of them, needs one who looks at it, and no list (AT-17).
+// A call that needs a human, or two people, cannot be approved in a list (AT-17).
 Result<bool> needs_own_look(ledger::LedgerStore& store, const json::object& request);
 
 // `Exhausted` with the cause `haste`: a person who approves very often must name what they approve
@@ -31,7 +31,7 @@ Result<void> check_haste(ledger::LedgerStore& store, const std::string& person, 
 // The same for a yes to a command of which a part was redacted.
 Result<void> check_seen(const std::vector<core::HiddenPart>& hidden, std::string_view then);
 
-// `Conflict` or `Exhausted`: this yes is given by itself, not in a list.
+// `Conflict` or `Exhausted`: this approval must be given alone, not in a list.
 Result<void> may_be_listed(ledger::LedgerStore& store, const json::object& request,
                            const std::string& person, WallTime now);
 

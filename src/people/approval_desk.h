@@ -1,5 +1,5 @@
-// The desk at which people answer questions. Commands and the HTTP API find out who a person is and
-// translate; what an answer is made of, where it is checked and what is told of it is here.
+// The desk takes answers of people to questions. Commands and the HTTP API authenticate the person
+// and translate; the desk builds the answer, has it checked and returns the result.
 //
 //   ApprovalDesk desk({approvals, records, clock});
 //   co_await desk.answer("apr_1", {.kind = Reply::Kind::Approved, .by = "user:ada", .door = "cli:key"});
@@ -27,9 +27,9 @@ namespace sallyport::people {
 // Signs the bytes of a `core::ResponseStatement` with the key of the person.
 using Sign = std::function<std::string(std::string_view statement)>;
 
-// What a person says, who has proved who that is.
+// The answer of an authenticated person.
 struct Said {
-  Reply::Kind kind = Reply::Kind::Denied;  // `Cancelled` takes the question back
+  Reply::Kind kind = Reply::Kind::Denied;  // `Cancelled` withdraws the question
   std::string by{};
   std::string door{};  // the way in which the person came
   std::string reason{};
@@ -40,7 +40,7 @@ struct Said {
   Sign sign{};
 };
 
-// All parts must outlive it. On the thread of `approvals`.
+// All parts must outlive it. Used on the thread of `approvals`.
 class ApprovalDesk {
  public:
   struct Parts {

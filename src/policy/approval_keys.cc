@@ -98,7 +98,7 @@ Mapping approval_keys(Policy& out) {
                             [&out](std::uint64_t seconds) {
                               out.use_within = std::chrono::seconds(seconds);
                             }))
-      .optional("hold_s", "how long a client is kept waiting before it hears `pending_approval`",
+      .optional("hold_s", "how long a client waits before it gets `pending_approval`",
                 number_schema(0, kLongestHold),
                 read_number(0, kLongestHold,
                             [&out](std::uint64_t seconds) {

@@ -122,7 +122,7 @@ Mapping entry_keys(Entry& out) {
   const json::object headers{{"type", "object"},
                              {"additionalProperties", text_schema(kLongestVariable)}};
   const auto longest = static_cast<std::uint64_t>(external::kLongestDeadline.count());
-  Mapping keys("a program or an address that is asked or told");
+  Mapping keys("an external program or address");
   keys.required("id", "its name: a-z, 0-9 and `-`", text_schema(64), read_rule_id(out.id))
       .required(
           "kind", "what it does", choice_schema(kind_words()),

@@ -18,7 +18,7 @@
 
 namespace sallyport::policy {
 
-// A node and the file it stands in, for errors that say where.
+// A node and its file, for errors with a place.
 struct Place {
   const YamlNode& node;
   const std::string& file;

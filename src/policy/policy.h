@@ -131,7 +131,7 @@ Result<Policy> read_policy_tree(const YamlNode& root, const std::string& file,
                                 const guardrails::PatternStore* patterns = nullptr);
 
 // Agents that something of the policy besides its rules knows: that it is for, or has tiers for.
-// Coding agents that come with a profile are known anyway. Nothing: the policy lists no agents, so
+// Coding agents that come with a profile are known anyway. No value: the policy lists no agents, so
 // any may be there.
 std::optional<std::set<std::string>> known_agents(const Policy& policy);
 

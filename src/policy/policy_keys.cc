@@ -343,9 +343,9 @@ void add_judging_keys(Mapping& keys, Policy& out) {
                       [&out](std::size_t at) { out.unlisted = static_cast<rules::Unlisted>(at); }))
       .optional("workspace", "the folder or folders of the project; else the host names them",
                 workspace_schema(), read_workspace(out))
-      .optional("external", "programs and addresses that are asked or told", external_schema(),
+      .optional("external", "external programs and addresses", external_schema(),
                 read_external(out))
-      .optional("extends", "a policy whose sections hold where this one is silent",
+      .optional("extends", "a policy whose sections apply if this one lacks them",
                 text_schema(4'096), [](const Place&) { return Result<void>(); })
       .optional("without", "rules of that policy that do not hold",
                 list_schema(text_schema(64), 1'000), read_list(1'000, [](const Place& place) {

@@ -3,7 +3,7 @@
 //   reviewers:
 //     - {name: "user:ada", key: "ed25519:...", roles: [approver, controller]}
 //
-// The list stands in a file of its own, or under `approvals:` of a policy.
+// The list is in its own file, or under `approvals:` of a policy.
 #pragma once
 
 #include <filesystem>

@@ -212,7 +212,7 @@ Mapping rule_keys(Draft& out) {
                       node.kind == YamlNode::Kind::Scalar && !node.is_null() && node.text.empty();
                   return empty ? Result<void>() : read_text(text, kLongestReplacement)(place);
                 })
-      .optional("message", "what the agent is told", text_schema(4 * rules::kLongestMessage),
+      .optional("message", "the message to the agent", text_schema(4 * rules::kLongestMessage),
                 [&rule](const Place& place) { return read_message(place, rule.message); })
       .optional("quorum", "how many must approve", number_schema(1, 1000),
                 read_number(1, 1000, [&rule](std::uint64_t count) { rule.asking.quorum = count; }))

@@ -63,7 +63,7 @@ struct Shared {
   std::function<bool()> needs_token;
   net::Quota bodies;       // of requests, decoded
   net::Turnstile begins;   // of requests that were read
-  net::TaskGroup& asides;  // what goes on when a request has ended
+  net::TaskGroup& asides;  // work that continues after a request has ended
   std::stop_token ending;  // the process ends, and streams with it (MP-85)
 };
 
@@ -89,7 +89,7 @@ class ModelExchange {
     std::string decision = "deny";  // `x-sallyport-decision`
     std::optional<std::uint64_t> retry_after_s{};
   };
-  using Ended = std::optional<Refusal>;  // nothing: it goes on
+  using Ended = std::optional<Refusal>;  // no value: it goes on
   // An answer of the provider that passes as it is: errors, and routes without an output stage.
   struct Opened {
     std::shared_ptr<ModelUpstream> upstream;  // shared: a reload leaves it to requests that run

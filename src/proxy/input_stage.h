@@ -31,7 +31,7 @@ class InputStage {
   Task<void> pass_result(const llm::Request& request, const llm::ToolReturn& result,
                          const json::value& body, llm::Splice& edits);
   // The result of a call that is out completes it; any other passes the second door unrecorded
-  // (MP-32, MP-33). Nothing: it leaves as it came. `latest`: no later result has the same id.
+  // (MP-32, MP-33). No value: it leaves as it came. `latest`: no later result has the same id.
   Task<std::optional<Envelope>> released(const llm::ToolReturn& result, const std::string& tool,
                                          bool latest);
   Task<void> note_bypass(const llm::ToolReturn& result, bool& withheld);

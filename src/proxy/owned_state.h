@@ -25,7 +25,7 @@ class OwnedState {
     std::vector<llm::UnansweredCall> unanswered{};
     WallTime at{};  // when it was last used
   };
-  // Nothing: no agent obtained it here.
+  // No value: no agent obtained it here.
   std::optional<Owner> find(const std::string& kind, const std::string& id) const;
   // State that was not used for so long is forgotten: its id works for no agent then.
   static constexpr std::chrono::hours kKnownFor{30 * 24};

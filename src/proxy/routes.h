@@ -39,7 +39,7 @@ struct Route {
 // Matches by method and path alone. Whatever is not served is `Elsewhere`.
 Route route_of(const net::ServerRequest& request);
 
-// The API in whose shape errors are told to clients of this path.
+// The API whose error shape clients of this path get.
 llm::Api api_of(const net::ServerRequest& request);
 
 }  // namespace sallyport::proxy

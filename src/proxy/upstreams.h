@@ -20,7 +20,7 @@ class Circuit {
  public:
   explicit Circuit(const Clock& clock) : clock_(clock) {}
 
-  // How long it stays open; nothing: an attempt may be made.
+  // How long it stays open; no value: an attempt may be made.
   std::optional<std::chrono::seconds> blocked();
   bool is_open() const;
   void failed();
@@ -33,13 +33,13 @@ class Circuit {
   bool testing_ = false;
 };
 
-// A variable of the environment; nothing: it is not set.
+// A variable of the environment; no value: it is not set.
 using Variable = std::function<std::optional<std::string>(const std::string& name)>;
 
 // One provider. Requests hold it shared: a reload leaves those that run what they began with.
 class ModelUpstream {
  public:
-  // `InvalidInput`: the address or the CA file is no good.
+  // `InvalidInput`: the address or the CA file is not usable.
   static Result<std::shared_ptr<ModelUpstream>> open(boost::asio::any_io_executor executor,
                                                      UpstreamSettings settings, const Clock& clock,
                                                      Variable variable);

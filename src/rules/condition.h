@@ -90,7 +90,7 @@ class Scene {
   Match effect_part(const Conditions& conditions, const SeenEffect& seen, Side side,
                     bool opaque_is_unknown) const;
 
-  // Nothing: unknown.
+  // No value: unknown.
   const RootFolders& folders(FolderName::Kind kind) const;
   const RootFolders& roots(Root root) const;
 

@@ -1,4 +1,4 @@
-// What an agent and an approver are told about a rule (RU-71, RU-72).
+// The texts about a rule for the agent and the approver (RU-71, RU-72).
 #pragma once
 
 #include <string>

@@ -72,7 +72,7 @@ PathForms forms_of(const effects::EffectPath& path, const effects::FileView* fil
 // Both forms of a folder that a condition names.
 std::vector<PathForm> folder_forms(const std::string& folder, const effects::FileView* files);
 
-// Is it one of the folders, or does it lie below one?
+// True if it is one of the folders, or lies below one.
 bool is_inside(const PathForm& path, std::span<const PathForm> folders, Side side);
 
 // `/proc/self/root`, `/proc/7/cwd`, `/dev/fd`: links that mean another file to every process.
@@ -85,7 +85,7 @@ std::uint64_t features_of(const PathForm& form);
 // What a glob begins with.
 enum class Root { Absolute, Home, Anywhere, Workspace, Cwd, Data, Policy };
 
-// The folders of a variable. Nothing: they are unknown.
+// The folders of a variable. No value: they are unknown.
 using RootFolders = std::optional<std::vector<PathForm>>;
 using FindRoot = std::function<const RootFolders&(Root)>;
 
@@ -105,11 +105,11 @@ class Glob {
   };
   Match matches(const Query& asked, const FindRoot& roots) const;
 
-  // Does every path that the other matches match this one? False where that cannot be told.
+  // True if every path that the other matches matches this one. False if that is unknown.
   bool covers(const Glob& other) const;
 
   // A feature that every path has which it matches, and each path below one (RU-39, RU-40) may
-  // lack. Nothing: none is known.
+  // lack. No value: none is known.
   std::optional<std::uint64_t> feature() const;
 
   const std::string& text() const { return text_; }

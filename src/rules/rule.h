@@ -73,7 +73,7 @@ struct ResultTest {
   std::vector<grants::Selector> at{};  // parts of the result; empty: all of it
   std::optional<std::string> replacement{};
 
-  // Looks for something that can be taken out by itself.
+  // True if it searches for something that can be removed by itself.
   bool finds_text() const { return !text.empty() || !words.empty() || !detector.empty(); }
 };
 
@@ -98,7 +98,7 @@ struct Rule {
 
 // How specific a rule with `only` is: agent, then server, then tool named (RU-17).
 unsigned rank_of(const Rule& rule);
-// Could one call be named by both?
+// True if one call could match both.
 bool can_meet(const Rule& a, const Rule& b);
 
 }  // namespace sallyport::rules

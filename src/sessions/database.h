@@ -41,7 +41,7 @@ class Database {
   Result<void> commit(const Work& work) SALLYPORT_REQUIRES(writing_);
   Result<std::unique_ptr<store::Connection>> take_reader();
   void give_back(std::unique_ptr<store::Connection> reader);
-  // An error of a connection, told as one of the session store.
+  // Converts an error of a connection to one of the session store.
   std::unexpected<Error> told(const Error& error) const;
 
   std::filesystem::path file_;

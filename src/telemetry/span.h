@@ -20,7 +20,7 @@ struct TraceContext {
   std::array<std::uint8_t, 8> span{};
   bool sampled = false;  // whether the trace is exported
 
-  // Of a `traceparent`; nothing where it is none.
+  // Reads a `traceparent`; no value: it is malformed.
   static std::optional<TraceContext> parse(std::string_view traceparent);
   std::string text() const;  // as a `traceparent`
 

@@ -34,7 +34,7 @@ class ChainVerifier {
   struct Rules {
     // Records of ours keep TR-7, TR-15 and TR-16; those of other producers only what they say.
     bool ours = false;
-    // Nothing: signatures of control records cannot be checked, and a warning says so.
+    // Null: signatures of control records cannot be checked, and a warning says so.
     const Reviewers* reviewers = nullptr;
     std::string origin{};
   };

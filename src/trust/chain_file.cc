@@ -137,7 +137,7 @@ Result<ChainDocument> read_chain(std::istream& in, const OnChain& on_chain) {
   for (bool more = cut.peek() != '}'; more;) {
     SALLYPORT_TRY(const std::string name, cut.name());
     if (name == "records") {
-      if (std::exchange(records, true)) return cut.wrong("`records` stands twice");
+      if (std::exchange(records, true)) return cut.wrong("`records` occurs twice");
       SALLYPORT_CHECK_OK(cut.take('['));
       for (bool another = cut.peek() != ']'; another;) {
         SALLYPORT_CHECK_OK(cut.value(text));
@@ -150,7 +150,7 @@ Result<ChainDocument> read_chain(std::istream& in, const OnChain& on_chain) {
       SALLYPORT_CHECK_OK(cut.value(text));
       if (name == "schema") schema = text == fmt::format("\"{}\"", kChainSchema);
       if (name == "chain") {
-        if (std::exchange(chain, true)) return cut.wrong("`chain` stands twice");
+        if (std::exchange(chain, true)) return cut.wrong("`chain` occurs twice");
         SALLYPORT_CHECK_OK(read_head(text, document));
         if (on_chain.head) on_chain.head(document);
       }
@@ -159,7 +159,7 @@ Result<ChainDocument> read_chain(std::istream& in, const OnChain& on_chain) {
     if (more) SALLYPORT_CHECK_OK(cut.take(','));
   }
   SALLYPORT_CHECK_OK(cut.take('}'));
-  if (cut.peek() != '\0') return cut.wrong("something stands behind its end");
+  if (cut.peek() != '\0') return cut.wrong("there is text after its end");
   if (!schema || !records || !chain) {
     return cut.wrong(
         fmt::format("`schema` must be `{}`, with `chain` and `records`", kChainSchema));

@@ -26,9 +26,9 @@ std::optional<PublicKey> key_from(std::string_view text);
 struct Reviewer {
   std::string name{};                   // for example `user:ada`
   std::vector<std::string> roles{};     // `approver`, `controller`
-  std::optional<PublicKey> key{};       // nothing: known by a token only
+  std::optional<PublicKey> key{};       // no value: known by a token only
   std::optional<std::string> token{};   // `sha256:` and hex of it
-  std::optional<std::string> client{};  // the principal in whose client he answers
+  std::optional<std::string> client{};  // the principal in whose client the person answers
 
   bool has_role(std::string_view role) const;
 };
@@ -84,7 +84,7 @@ struct ClaimedControl {
 };
 Result<ClaimedControl> claimed_control(const TrustRecord& record, std::string ledger);
 
-// Would this record have been accepted when it was written, had these people been registered then?
+// Checks that this record would have been accepted when it was written, with these people.
 Result<void> check_recorded_control(const TrustRecord& record, std::string ledger,
                                     const Reviewers& reviewers);
 

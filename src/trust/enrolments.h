@@ -39,12 +39,12 @@ struct Enrolment {
   static Result<Enrolment> from_statement(const json::object& statement);
 };
 
-// Texts of facts. What cannot be read is no enrolment.
+// Reads texts of facts. An unreadable text is not an enrolment.
 std::vector<Enrolment> enrolments_in(std::span<const std::string> texts);
 // Null: none has this id.
 const Enrolment* find_enrolment(std::span<const Enrolment> all, std::string_view credential_id);
 
-// Did this person's registered key, or a passkey among `all` that goes back to it, sign for it?
+// Checks that this person's registered key, or a passkey of `all` that leads back to it, signed it.
 // Whether such a passkey still counts makes no difference: it did when it signed.
 Result<void> check_enrolment(const Enrolment& enrolment, std::span<const Enrolment> all,
                              const PublicKey& key);
@@ -54,7 +54,7 @@ Result<void> check_enrolment(const Enrolment& enrolment, std::span<const Enrolme
 Result<void> check_passkey(const Reviewer& person, std::string_view statement,
                            std::string_view signature, std::span<const Enrolment> all);
 
-// Did a key of a browser of this person that counts sign these bytes (CO-22)?
+// True if a valid browser key of this person signed these bytes (CO-22).
 bool is_of_browser_key(const Reviewer& person, std::string_view statement,
                        std::string_view signature, std::span<const Enrolment> all);
 

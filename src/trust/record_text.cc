@@ -55,7 +55,7 @@ Result<void> RecordText::read(std::string_view text) {
   read = read && (peek() == '{' || fault("is no object")) && object(kMaxDepth, true);
   if (read) skip_blanks();
   if (!read || at_ != text_.size()) {
-    return fail(ErrorCode::InvalidInput, fault_.empty() ? "goes on behind its end" : fault_);
+    return fail(ErrorCode::InvalidInput, fault_.empty() ? "has text after its end" : fault_);
   }
   hashed_ = "{";
   for (const Member& member : members_) {

@@ -19,7 +19,7 @@ std::string_view to_string(SideEffectLevel level);
 
 struct TrustScore {
   std::string agent{};
-  std::optional<std::string> action{};  // nothing: of all
+  std::optional<std::string> action{};  // no value: of all
   std::uint64_t total = 0;
   std::uint64_t successes = 0;
   std::uint64_t failures = 0;
@@ -49,7 +49,7 @@ class ScoreKeeper {
 // The level of a tier, lowered by what the record shows (TR-12). Never raised by it.
 SideEffectLevel derived_level(const TrustScore& score);
 
-// What the level does to a side-effecting call where `trust.enforce` is on (TR-13); nothing: it
+// What the level does to a side-effecting call where `trust.enforce` is on (TR-13); no value: it
 // lowers none.
 std::optional<Autonomy> tier_cap(SideEffectLevel level);
 

@@ -53,7 +53,7 @@ struct Assertion {
 Result<void> check_assertion(const Assertion& assertion, const CredentialKey& key,
                              const Ceremony& asked);
 
-// The Ed25519 key of such an SPKI as its 32 bytes. Nothing: it is another one.
+// The 32 bytes of the Ed25519 key in such an SPKI. No value: it is another kind of key.
 std::optional<std::string> ed25519_in(std::string_view spki);
 
 }  // namespace sallyport::trust

@@ -229,7 +229,7 @@ class Security(ServeTest):
                 ("lisen: 127.0.0.1:1\n  " + upstream, "unknown key `lisen`, did you mean `listen`, "),
                 ("listen: here\n  " + upstream, "`here` is no address and port"),
                 ("listen: 0.0.0.0:1\n  auth: none\n  " + upstream, "`auth: none` is for this machine alone"),
-                ("listen: 0.0.0.0:1\n  " + upstream, "`agents` must say who may come"),
+                ("listen: 0.0.0.0:1\n  " + upstream, "list them under `agents`"),
                 (f"listen: 0.0.0.0:1\n  {self.agents(a='t')}\n  {upstream}", "`allowed_hosts` must say"),
                 (f"public_url: https://gate.example.com\n  {upstream}", "missing in `allowed_hosts`"),
                 (f"auth: none\n  allowed_hosts: [gate.example.com]\n  {upstream}", "lets others come here through a proxy"),

@@ -21,7 +21,7 @@ class FrameReader {
   // `event` holds valid UTF-8. Frames of unknown types add nothing.
   virtual ModelResult<void> take(const net::SseEvent& event, std::vector<ModelEvent>& out) = 0;
   virtual bool ended() const = 0;  // as the API demands; what follows is not read
-  // The body ended first: is that an end?
+  // The body ended before the answer. An error: that is not a valid end.
   virtual ModelResult<void> finish() const = 0;
 };
 

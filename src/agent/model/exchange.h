@@ -54,7 +54,7 @@ class ModelExchange {
   Async<std::expected<ModelAnswer, NoAnswer>> run(ModelRequest request);
 
  private:
-  using Ended = std::optional<NoAnswer>;  // nothing: it goes on
+  using Ended = std::optional<NoAnswer>;  // no value: it goes on
 
   Async<Ended> check_request(ModelRequest& request);
   Ended reserve(const ModelRequest& request);

@@ -77,7 +77,7 @@ using ModelEvent = std::variant<TextDelta, CallDelta, UsageReport, StopReport>;
 class ModelStream {
  public:
   virtual ~ModelStream() = default;
-  // Nothing: it has ended as its API demands (`message_stop`; `[DONE]`, or a finish reason at the
+  // No value: it has ended as its API demands (`message_stop`; `[DONE]`, or a finish reason at the
   // end). `malformed_stream`: RT-91, or a missing end. `transport`: no byte for 60 s, a reset.
   // A cancel ends the wait with `transport`, message `cancelled`.
   virtual Async<ModelResult<std::optional<ModelEvent>>> next() = 0;

@@ -21,7 +21,7 @@ struct ModelParts {
   boost::asio::any_io_executor executor;
   const core::Redactor& redactor;  // for what providers say in errors
   const Clock& clock;
-  // A variable of the environment, at the time of asking; nothing: it is not set (RT-16).
+  // A variable of the environment, at the time of asking; no value: it is not set (RT-16).
   std::function<std::optional<std::string>(const std::string& name)> variable;
   std::chrono::milliseconds silence{60'000};  // the longest wait for a byte of an answer (RT-20)
 };

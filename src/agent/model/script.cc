@@ -142,7 +142,8 @@ Result<void> read_turn(const policy::Place& place, ScriptTurn& turn, const std::
                 [&](const policy::Place& at) { return read_usage(at, turn.usage.emplace()); });
   keys.optional("stop", "why it ends", policy::text_schema(kLongestWord),
                 policy::read_text(turn.stop, kLongestWord));
-  text_key(keys, "expect", "a text that stands in what came since the last answer", turn.expect);
+  text_key(keys, "expect", "a text that the messages since the last answer must contain",
+           turn.expect);
   keys.optional("error", "it does not open", {{"type", "object"}},
                 [&](const policy::Place& at) -> Result<void> {
                   ScriptFault& fault = turn.error.emplace();

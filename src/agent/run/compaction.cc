@@ -28,7 +28,7 @@ bool Compaction::due(std::span<const sessions::Item> items,
 void Compaction::give_up(std::string_view why) {
   given_up_ = true;
   parts_.runtime.log(
-      fmt::format("session {} goes on without compaction: {}", parts_.asker.session_id, why));
+      fmt::format("session {} continues without compaction: {}", parts_.asker.session_id, why));
 }
 
 Async<std::optional<Abort>> Compaction::run(std::vector<sessions::Item> items,

@@ -25,7 +25,7 @@ std::vector<ModelCall> calls_of(const sessions::Item& item);
 // Calls of the last assistant message that have no result yet, in their order (RT-9).
 std::vector<ModelCall> open_calls(std::span<const sessions::Item> items);
 
-// Does the model have to say something next? Not after a message of its own without calls.
+// True if the model must answer next: not after its own message without calls.
 bool waits_for_model(std::span<const sessions::Item> items);
 
 // The newest text of a person, without notices and summaries; empty: there is none.

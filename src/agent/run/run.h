@@ -83,7 +83,7 @@ class Run {
     std::string reason{};
     std::optional<Continuation> continuation{};
   };
-  using Ended = std::optional<End>;  // nothing: it goes on
+  using Ended = std::optional<End>;  // no value: it goes on
 
   // run.cc
   Task<void> begin();

@@ -35,9 +35,9 @@ class RunControl {
   // The first cause counts. Whatever waits with `stop` is woken.
   void end(core::AbortCause cause, std::string detail = {});
   std::stop_token stop() const { return stop_.get_token(); }
-  // Why the run has to end; nothing: it goes on.
+  // Why the run has to end; no value: it goes on.
   std::optional<Abort> ended();
-  // Would a wait of this length pass the deadline?
+  // True if a wait of this length would pass the deadline.
   bool outlasts(std::chrono::milliseconds wait) const;
 
   // Counts an attempt to open an answer (EV-104). An abort: it is one too many.

@@ -80,7 +80,7 @@ struct Settings {
   std::string system{};
   ModelSettings model{};
   std::vector<RootSettings> roots{};
-  std::optional<ShellSettings> shell{};  // nothing: no shell and no background tools
+  std::optional<ShellSettings> shell{};  // no value: no shell and no background tools
   BackgroundSettings background{};
   MemorySettings memory{};
   CompactionSettings compaction{};

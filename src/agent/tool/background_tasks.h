@@ -23,10 +23,10 @@ class BackgroundTasks : public std::enable_shared_from_this<BackgroundTasks> {
   // leaves no process behind. `Exhausted`: as many run as may.
   Task<std::string> start(Call call, std::string command, Found folder);
 
-  // With its output so far. Nothing: this agent has no such task.
+  // With its output so far. No value: this agent has no such task.
   Task<std::optional<sessions::BackgroundTask>> look(std::string agent_id, std::string task_id);
 
-  // Ends it as `interrupted` where it still runs, and gives how it ended. Nothing: as `look`.
+  // Ends it as `interrupted` where it still runs, and gives how it ended. No value: as `look`.
   Task<std::optional<sessions::BackgroundTask>> stop(std::string agent_id, std::string task_id);
 
   // Ends all; none can be started any more. At most 5 s.

@@ -12,7 +12,7 @@ namespace sallyport::agent {
 
 struct FileChange {
   std::string path{};                          // absolute, without links
-  std::optional<std::string> before_sha256{};  // nothing: there is no file yet
+  std::optional<std::string> before_sha256{};  // no value: there is no file yet
   std::string after_sha256{};
   std::string diff{};
   bool operator==(const FileChange&) const = default;

@@ -15,7 +15,7 @@ struct Replacement {
   const Place& place;
   std::string_view content;
   const std::string& operation;           // names the file that is written first
-  std::optional<struct stat> expected{};  // what stands there; nothing: nothing does
+  std::optional<struct stat> expected{};  // what stands there; no value: nothing does
 };
 
 // Makes the folders that are missing, keeps the mode, and is durable when it returns. `Conflict`:

@@ -32,7 +32,7 @@ class OwnTool : public core::Upstream {
 // `InvalidInput` unless the input is an object that fits the schema of the tool.
 Result<json::object> checked_input(const OfferedTool& tool, const json::value& input);
 
-// The word that events have for a refusal by this tool. Nothing: they have none.
+// The word that events have for a refusal by this tool. No value: they have none.
 std::optional<event::DeniedAction> denied_action(std::string_view tool);
 
 // What a refusal names: the path or the folder as it was given, within bounds.

@@ -69,10 +69,10 @@ class Roots {
   // For reading; a device, pipe or socket is refused.
   Result<Descriptor> open_text(const Found& found, std::string_view path) const;
 
-  // May this path below the root be seen? A pattern that denies it, or the data folder.
+  // True: a pattern denies this path below the root, or it is the data folder.
   bool hidden(std::size_t root, std::string_view below) const;
 
-  bool writes() const;                        // is there a root with `write`?
+  bool writes() const;                        // true if a root has `write`
   std::vector<std::string> paths() const;     // as `Toolbox::roots`
   std::vector<std::string> writable() const;  // of them, those with `write`
   const std::string& data_folder() const { return data_folder_; }

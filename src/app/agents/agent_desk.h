@@ -1,4 +1,4 @@
-// Our own agent, put together: the gate it lives behind, its model, its sessions and its tools.
+// Puts our own agent together: its gate, its model, its sessions and its tools.
 #pragma once
 
 #include <boost/asio/thread_pool.hpp>
@@ -13,11 +13,11 @@
 
 namespace sallyport::app {
 
-// One for each process. Closes what dead ones left before it is open (RT-83).
+// One for each process. Before it opens, it closes what dead processes left open (RT-83).
 class AgentDesk {
  public:
-  // The key of the model leaves the environment of this process: nothing that is started here sees
-  // it (RT-16).
+  // Removes the key of the model from the environment of this process, so that no child process
+  // sees it (RT-16).
   static Result<std::unique_ptr<AgentDesk>> open(const Context& context, std::string policy,
                                                  agent::Settings settings);
   AgentDesk(const AgentDesk&) = delete;
@@ -44,11 +44,11 @@ class AgentDesk {
   boost::asio::thread_pool pool_{4};  // joined before all the others go
 };
 
-// A session that this process works on: its lease and its tools, for as many runs as it likes.
+// A session that this process works on: its lease and its tools, for any number of runs.
 class AgentSession {
  public:
-  // `Conflict`, cause `lease_unavailable`: another process works on it. `InvalidInput`: a root, or
-  // a tool server, is not to be had.
+  // `Conflict`, cause `lease_unavailable`: another process works on it. `InvalidInput`: a root or a
+  // tool server is not available.
   static Task<std::unique_ptr<AgentSession>> open(AgentDesk& desk, std::string session_id);
   AgentSession(const AgentSession&) = delete;
 
@@ -63,7 +63,7 @@ class AgentSession {
   };
   Task<agent::RunReport> run(std::optional<std::string> message, How how);
 
-  // Ends background tasks, and gives the session back (RT-52).
+  // Ends background tasks, and releases the session (RT-52).
   Async<void> close();
 
  private:

@@ -27,7 +27,7 @@ class ServerTools final : public agent::Toolbox {
     std::function<void(std::string_view line)> log;
     mcp::Limits limits{.opening = std::chrono::milliseconds(60'000)};
   };
-  // Starts all servers at once. An error: one of them is not to be had; the others are stopped.
+  // Starts all servers at once. An error: one of them is not available; the others are stopped.
   static Task<std::unique_ptr<ServerTools>> open(std::unique_ptr<agent::Toolbox> own,
                                                  std::vector<agent::ServerSettings> servers,
                                                  Parts parts);
@@ -36,7 +36,7 @@ class ServerTools final : public agent::Toolbox {
   std::vector<agent::OfferedTool> offered() const override;
   Target target(std::string_view name) const override;
   std::shared_ptr<core::Upstream> find(std::string_view name) const override;
-  // What a server says of a tool is no reason to run a call twice.
+  // Only our own tools: a server's description of a tool does not justify a second run.
   bool replay_safe(std::string_view name) const override { return own_->replay_safe(name); }
   Async<void> stop() override;
 

@@ -1,4 +1,4 @@
-// Where sessions of our own agents are kept.
+// The place of the session store of our own agents.
 #pragma once
 
 #include <filesystem>

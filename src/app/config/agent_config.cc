@@ -324,7 +324,7 @@ Section agent_file_keys(agent::Settings& out, const std::filesystem::path& folde
   agent::ServerSettings server;
   Section keys("agent", "the agent");
   keys.required("id", "who acts, in policies and records", name_schema(), read_name(out.id))
-      .optional("system", "what the model is told first", policy::text_schema(kLongestSystem),
+      .optional("system", "the system prompt", policy::text_schema(kLongestSystem),
                 policy::read_text(out.system, kLongestSystem))
       .required("model", "the model", model_keys(out.model, folder).schema(),
                 [&out, folder](const Place& place) { return read_model(out.model, folder, place); })

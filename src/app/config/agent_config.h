@@ -48,9 +48,9 @@ agent::Settings default_agent(const std::filesystem::path& folder);
 Result<void> use_model(agent::Settings& settings, std::string_view model,
                        const std::string& base_url);
 
-// The variable of the key, where one is named, is set to something (RT-90). It belongs before the
-// first change: before a session is made or a lease is taken. A file can be checked without it, on
-// a machine that has no key.
+// Checks that the variable of the key, if one is named, is set (RT-90). Call it before the first
+// change: before a session is made or a lease is taken. A configuration file can be checked without
+// it, on a machine that has no key.
 Result<void> check_key(
     const agent::Settings& settings,
     const std::function<std::optional<std::string>(const std::string& name)>& variable);

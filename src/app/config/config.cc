@@ -177,7 +177,7 @@ Result<Config> parse_config(const std::string& text, const std::filesystem::path
   SALLYPORT_CHECK_OK(config_keys(config, folder).read({root, name}));
   if (config.console && config.serve) {
     if (config.serve->console) {
-      return Place{root, name}.refuse("`console` stands at the top and in `serve`; write it once");
+      return Place{root, name}.refuse("`console` is at the top and in `serve`; write it once");
     }
     config.serve->console = std::exchange(config.console, std::nullopt);
   }

@@ -33,19 +33,19 @@ namespace sallyport::app {
 
 struct LedgerConfig {
   std::string origin;
-  std::optional<std::filesystem::path> witness_path;  // nothing: in the data folder
+  std::optional<std::filesystem::path> witness_path;  // no value: in the data folder
   bool keeps_witness = true;
-  std::optional<std::filesystem::path> witnesses;  // of a witness policy; nothing: no witness
+  std::optional<std::filesystem::path> witnesses;  // of a witness policy; no value: no witness
   std::map<std::string, std::chrono::seconds> retention;  // by kind
   std::uint64_t reserve_bytes = 8u << 20;
   std::chrono::milliseconds lock_wait{5000};
   bool allow_network_fs = false;
-  std::optional<store::SharedLog> shared;  // nothing: a file in the data folder
+  std::optional<store::SharedLog> shared;  // no value: a file in the data folder
 };
 
 struct Config {
   std::optional<std::filesystem::path> data_dir;   // only of a file that --config names
-  std::optional<std::filesystem::path> reviewers;  // nothing: in the data folder
+  std::optional<std::filesystem::path> reviewers;  // no value: in the data folder
   LedgerConfig ledger;
   std::optional<ConsoleConfig> console;  // moved into `serve` when the file is read
   std::optional<ServeConfig> serve;

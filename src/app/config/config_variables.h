@@ -1,4 +1,4 @@
-// `${NAME}` in the texts of a configuration: what stands in the environment of the process, and so
+// `${NAME}` in the texts of a configuration stands for an environment variable, so its value is
 // neither in the file nor in its history. `$${` is a plain `${`.
 #pragma once
 
@@ -10,12 +10,12 @@
 
 namespace sallyport::app {
 
-// Nothing: it is not set, or to nothing.
+// No value: the variable is not set, or is empty.
 using Variables = std::function<std::optional<std::string>(const std::string& name)>;
 Variables variables_of_this_process();
 
-// In values, never in keys. What is put in is text, whatever it looks like, and is not looked at
-// again. `InvalidInput` names the place, the key and the variable.
+// Replaces variables in values, never in keys. The inserted value is text, whatever it looks like,
+// and is not expanded again. `InvalidInput` names the place, the key and the variable.
 Result<void> put_variables(policy::YamlNode& node, const std::string& key, const std::string& file,
                            const Variables& variables);
 

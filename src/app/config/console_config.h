@@ -1,5 +1,5 @@
-// The section `console` of the configuration file: the web console at `/console/`. It stands at the
-// top of the file or in `serve`.
+// The section `console` of the configuration file: the web console at `/console/`. It is at the top
+// level of the file or in `serve`.
 //
 //   console:
 //     enabled: true

@@ -1,4 +1,5 @@
-// The list `events` of the section `serve`: who gets every entry of the log as it is written.
+// The list `events` of the section `serve`: consumers that get every entry of the log as it is
+// written.
 //
 //   events:
 //     - {name: bus, jetstream: {url: "tls://nats.example.com:4222", subject: sallyport.entries}}
@@ -35,7 +36,7 @@ struct EventPostConfig {
   bool allow_http = false;
 };
 
-// One consumer. Its name is that of its cursor, so that it goes on where it stood.
+// One consumer. Its cursor has the same name, so that it continues where it stopped.
 struct EventsConfig {
   std::string name{};
   bool from_now = false;  // where it begins the first time; else with the first entry
@@ -43,7 +44,7 @@ struct EventsConfig {
   std::optional<EventPostConfig> http{};
 };
 
-// `nats://` or `tls://`, host and port, as a URL of HTTP would have them. Nothing: it is none.
+// Reads `nats://` or `tls://` with host and port, as in a URL of HTTP. No value: it is malformed.
 std::optional<net::Url> broker_address(std::string_view text);
 
 policy::Mapping events_keys(EventsConfig& out, const std::filesystem::path& folder);

@@ -73,7 +73,7 @@ Mapping oidc_keys(OidcConfig& out) {
                                   [&out](const Place& place) {
                                     return person_keys(out.people.emplace_back()).read(place);
                                   }))
-      .optional("groups", "groups whose people may come, and with which roles",
+      .optional("groups", "groups whose members may sign in, and their roles",
                 policy::list_schema(group_keys(any_group).schema(), kMostNamed),
                 policy::read_list(kMostNamed, [&out](const Place& place) {
                   return group_keys(out.groups.emplace_back()).read(place);

@@ -40,7 +40,7 @@ struct OidcConfig {
   std::vector<Person> people{};
   std::vector<Group> groups{};
 
-  // Nothing: neither the person nor one of the groups is named. A person who is named comes first.
+  // No value: neither the person nor one of the groups is named. An entry for the person wins.
   std::optional<Admitted> admit(const std::string& who,
                                 const std::vector<std::string>& groups_of) const;
 };

@@ -103,7 +103,7 @@ Mapping login_keys(OAuthOptions& out, const std::filesystem::path& folder) {
       .optional("client_key_file", "its private key in PEM, with mode 0600", text,
                 read_file_name(out.client_key_file, folder))
       .optional(
-          "grant", "who is let in: a person, or the client by itself [authorization_code]",
+          "grant", "who logs in: a person, or the client itself [authorization_code]",
           policy::choice_schema({"authorization_code", "client_credentials"}),
           policy::read_choice({"authorization_code", "client_credentials"},
                               [&out](std::size_t choice) { out.client_credentials = choice == 1; }))
@@ -222,7 +222,7 @@ ReadValue read_tls(ServeConfig& out, const std::filesystem::path& folder) {
 
 Mapping telemetry_keys(TelemetryConfig& out) {
   const json::object text = policy::text_schema(kLongestConfigText);
-  Mapping keys("what is told to a collector of OpenTelemetry");
+  Mapping keys("the export to an OpenTelemetry collector");
   keys.required("otlp", "address of the collector, for OTLP over HTTP", text, read_url(out.otlp))
       .optional("service_name", "how this server is called there [sallyport]",
                 policy::text_schema(kLongestConfigName),
@@ -262,10 +262,10 @@ void add_door_keys(Mapping& keys, ServeConfig& out, const std::filesystem::path&
                 policy::choice_schema({"tokens", "none"}),
                 policy::read_choice({"tokens", "none"},
                                     [&out](std::size_t choice) { out.needs_token = choice == 0; }))
-      .optional("agents", "who may come, and the digest of each one's token",
+      .optional("agents", "the agents that may connect, and the digest of each token",
                 policy::list_schema(agent_keys(agent, folder).schema(), kMostAgents),
                 read_entries(out.agents, kMostAgents, agent_keys, folder))
-      .optional("authorization", "whose access tokens agents may bring, beside those",
+      .optional("authorization", "authorization servers whose access tokens agents may also use",
                 authorization_keys(issuers, folder).schema(),
                 [&out, folder](const Place& place) -> Result<void> {
                   return read_authorization(out.authorization.emplace(), folder, place);
@@ -298,7 +298,7 @@ void add_service_keys(Mapping& keys, ServeConfig& out, const std::filesystem::pa
                 [&out](const Place& place) -> Result<void> {
                   return telemetry_keys(out.telemetry.emplace()).read(place);
                 })
-      .optional("events", "who gets every entry of the log as it is written [nobody]",
+      .optional("events", "consumers that get every entry of the log as it is written [none]",
                 policy::list_schema(events_keys(consumer, folder).schema(), kMostConsumers),
                 read_entries(out.events, kMostConsumers, events_keys, folder));
 }
@@ -350,7 +350,9 @@ Result<void> check_reach(const ServeConfig& config, const Place& place) {
   }
   if (!config.is_local() && config.agents.empty() && !config.authorization &&
       !config.is_for_hooks_alone()) {
-    return place.refuse("`agents` must say who may come from other machines, or `authorization`");
+    return place.refuse(
+        "agents connect from other machines here; list them under `agents`, or set "
+        "`authorization`");
   }
   if (!config.is_local() && config.hosts.empty()) {
     return place.refuse("`allowed_hosts` must say by which names others come here");

@@ -72,7 +72,7 @@ struct ServeConfig {
 
   std::string address = "127.0.0.1";
   std::uint16_t port = 8765;
-  std::optional<net::ServerTls::Files> tls{};  // nothing: plain HTTP
+  std::optional<net::ServerTls::Files> tls{};  // no value: plain HTTP
   bool tls_is_off = false;                     // said so: others may come without encryption
   std::string public_url{};  // by which others come here, through a proxy; empty: as it listens
   std::string policy = "starter";
@@ -80,14 +80,14 @@ struct ServeConfig {
   std::vector<Agent> agents{};
   std::optional<AuthorizationConfig> authorization{};
   std::string metrics_sha256{};  // of the token that opens /metrics; empty: none is asked for
-  std::optional<TelemetryConfig> telemetry{};  // nothing: as the environment says
+  std::optional<TelemetryConfig> telemetry{};  // no value: as the environment says
   std::vector<EventsConfig> events{};          // who gets every entry as it is written
   std::vector<ToolServer> upstreams{};
   std::optional<proxy::Settings> models{};  // providers of models; none: no model proxy
-  std::optional<ConsoleConfig> console{};   // nothing: served as it is without a section
+  std::optional<ConsoleConfig> console{};   // no value: served as it is without a section
   std::vector<std::string> hosts{};
   std::vector<std::string> origins{};
-  // Where programs of all users of this machine come. Nothing: this is no service of the system
+  // Where programs of all users of this machine come. No value: this is no service of the system
   // set-up.
   std::optional<std::filesystem::path> socket_dir{};
   std::string run_as{};  // of commands that name no account; empty: the account of this process

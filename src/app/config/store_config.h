@@ -18,7 +18,7 @@ namespace sallyport::app {
 
 policy::Mapping store_keys(store::SharedLog& out);
 
-// A file of this machine has keys that a database has not.
+// Refuses keys that only apply to a ledger in a file.
 Result<void> check_ledger_with_store(const policy::Place& ledger);
 
 }  // namespace sallyport::app

@@ -1,5 +1,5 @@
-// Tells when the configuration file of `sallyport serve` has changed (MP-84). A file that is being
-// written is left alone until it has rested for half a second.
+// Notices changes of the configuration file of `sallyport serve` (MP-84). A file that is being
+// written is read only after it has not changed for half a second.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
@@ -12,14 +12,14 @@
 
 namespace sallyport::app {
 
-// On the loop that awaits `run`.
+// Used on the loop that awaits `run`.
 class ConfigWatch {
  public:
   using Changed = std::function<Async<void>()>;
-  // As the file is now, it is known.
+  // The present state of the file counts as known.
   ConfigWatch(std::filesystem::path file, Changed changed);
 
-  // The file is about to be read: as it is now, it is known.
+  // Call it before the file is read: its present state counts as known.
   void known();
   // Until `stop`. Nothing else is looked at while `changed` runs.
   Async<void> run();

@@ -1,4 +1,4 @@
-// `/metrics`: what was counted, for a monitoring system that comes and reads.
+// `/metrics`: the counters of the process, for a monitoring system that polls.
 #pragma once
 
 #include <optional>

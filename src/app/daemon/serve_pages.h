@@ -1,5 +1,5 @@
-// What `sallyport serve` shows beside its tools: whether it is well, how to get a token, what was
-// counted, the approvals and the records.
+// The HTTP pages of `sallyport serve` beside its tools: health, how to get a token, metrics,
+// approvals and records.
 #pragma once
 
 #include <memory>
@@ -32,7 +32,7 @@
 
 namespace sallyport::app {
 
-// On the loop of the gate.
+// Used on the loop of the gate.
 class ServePages {
  public:
   struct Parts {

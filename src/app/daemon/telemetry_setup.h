@@ -1,5 +1,5 @@
-// Where spans and metrics go: those of `sallyport serve` to the collector that the configuration
-// names, else to the one of the standard variables of OpenTelemetry, as those of `sallyport mcp`.
+// Finds the collector of spans and metrics. `sallyport serve` uses the one of its configuration,
+// else the one of the standard OpenTelemetry variables. `sallyport mcp` uses the variables.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@
 
 namespace sallyport::app {
 
-// Null: no collector is configured. `InvalidInput`: the configuration names what cannot be.
+// Null: no collector is configured. `InvalidInput`: the configured address is not possible.
 Result<std::unique_ptr<telemetry::Exporter>> exporter_of(const ServeConfig& config, Gate& gate);
 
-// Null: the variables name no collector, or one that cannot be. That is told in the log and no
-// error, since they may be meant for other programs.
+// Null: the variables name no collector, or an impossible one. The log says so; it is not an error,
+// because the variables may be for other programs.
 std::unique_ptr<telemetry::Exporter> exporter_of_environment(Gate& gate);
 
 // Of `OTEL_EXPORTER_OTLP_HEADERS`: `name=value,name=value`, values with percent signs.

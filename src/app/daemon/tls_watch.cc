@@ -20,7 +20,7 @@ TlsWatch::TlsWatch(net::HttpServer& server, Metrics& metrics, Log log)
     : server_(server),
       log_(std::move(log)),
       reloads_(metrics.counter("sallyport_tls_reloads_total",
-                               "Changes of the certificate that were taken up or refused.",
+                               "Changes of the certificate that were loaded or refused.",
                                {"outcome"})),
       ends_(metrics
                 .gauge("sallyport_tls_certificate_end_seconds",

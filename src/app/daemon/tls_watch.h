@@ -1,5 +1,5 @@
-// Keeps the certificate of `sallyport serve` in step with its files: a good change is used for new
-// connections within two seconds, a bad one is counted and told, and the last good one stays.
+// Reloads the certificate of `sallyport serve` when its files change. New connections use a valid
+// change within two seconds. An invalid change is counted and logged, and the last valid one stays.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
@@ -17,7 +17,7 @@
 
 namespace sallyport::app {
 
-// On the loop of the server, which must outlive it.
+// Used on the loop of the server, which must outlive it.
 class TlsWatch {
  public:
   using Log = std::function<void(std::string_view)>;

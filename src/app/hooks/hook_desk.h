@@ -1,5 +1,5 @@
-// Judges events of coding agents: the one that a process was started for, or all that come to a
-// daemon. Their hosts execute, so whatever goes wrong is answered too, in the host's own words.
+// Judges events of coding agents: the one event of a hook process, or all events of a daemon. The
+// hosts run the tools, so every failure gets an answer too, in the host's format.
 #pragma once
 
 #include <boost/asio/thread_pool.hpp>
@@ -17,7 +17,7 @@
 
 namespace sallyport::app {
 
-// A user of this machine who asks the service of the system set-up, as the kernel names him.
+// A user of this machine who asks the service of the system set-up, as the kernel names them.
 struct HookAsker {
   std::string user{};
   unsigned uid = 0;
@@ -29,7 +29,7 @@ struct HookQuestion {
   std::string policy = "starter";  // a file, or a shipped one by its name
   hook::Setting setting{};
   hook::Event event{};
-  std::optional<int> host{};  // the process that runs the agent, where it is there
+  std::optional<int> host{};  // the process that runs the agent; no value: it is gone
   // No value: the host runs under the account of the judge. The yes of a host under another account
   // does not count, because the agent could give it.
   std::optional<HookAsker> asker{};
@@ -43,12 +43,12 @@ struct HookAnswer {
   std::string notice{};  // for people, one line; empty: none
 };
 
-// What is answered where nothing could be judged: a refusal, unless the policy lets such calls
-// pass. A result that could not be looked at is not shown.
+// The answer if nothing could be judged: a refusal, unless the policy lets such calls pass. A
+// result that could not be judged is withheld.
 HookAnswer refusal(const HookQuestion& question, const Error& error);
 HookAnswer failure(const HookQuestion& question, const Error& error);
 
-// On a strand, or on a context with one thread.
+// Used on a strand, or on a context with one thread.
 class HookDesk {
  public:
   // `recorder` is the ledger of the workspace, or one that counts. Both must outlive the desk.
@@ -62,7 +62,7 @@ class HookDesk {
 
  private:
   Task<hook::Decision> judge(HookQuestion question);
-  // Of all who ask by one policy at once, one loads it, and the others wait for that.
+  // If several callers need one policy at once, one loads it and the others wait.
   struct Loading {
     std::optional<Error> failed{};
   };

@@ -1,4 +1,4 @@
-// The way from a hook to a daemon that is already warm.
+// Asks a running daemon about the event of a hook.
 #pragma once
 
 #include <chrono>

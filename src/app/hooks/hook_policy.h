@@ -1,4 +1,4 @@
-// A policy as it stands, with all that judges events of coding agents by it. A daemon keeps it
+// A loaded policy, with everything that judges events of coding agents by it. A daemon keeps it
 // until its file changes.
 #pragma once
 
@@ -27,8 +27,8 @@ void what_the_hook_brings(core::PlanBuilder& plan, const hook::Origins& origins)
 
 class HookPolicy {
  public:
-  // In force, and on record, when this returns. An error: it is no policy, and nothing may be
-  // judged by it.
+  // When this returns, the policy is in force and recorded. An error: the policy is invalid, and
+  // nothing may be judged by it.
   struct Parts {
     Workspace& workspace;
     core::Recorder&
@@ -41,7 +41,8 @@ class HookPolicy {
   HookPolicy(const HookPolicy&) = delete;
 
   const std::string& name() const { return origin_.name; }
-  // Its file has changed or is gone, or was written too short a time before it was read to tell.
+  // True if its file has changed, is gone, or was written so shortly before it was read that a
+  // change could be missed.
   bool stale() const;
 
   const core::Plan& plan() const { return *plan_; }
@@ -50,7 +51,7 @@ class HookPolicy {
   core::Governor& governor() { return governor_; }
   core::HandOffs& hand_offs() { return hand_offs_; }
 
-  // AP-33: neither where a human or two are asked for, nor where the policy says who they are.
+  // False if a human or two people are required, or if the policy names its reviewers (AP-33).
   bool local_yes_counts(const json::object& request) const;
 
  private:

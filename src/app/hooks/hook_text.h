@@ -19,7 +19,7 @@ struct TextRules {
   guards::Excerpts excerpts = guards::Excerpts::Withheld;
 };
 
-// Every hit is on record when this returns.
+// Every hit is recorded when this returns.
 Task<hook::Decision> judge_text(core::RecordLog& records, TextRules rules, std::string agent,
                                 hook::Event event);
 

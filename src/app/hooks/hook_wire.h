@@ -1,5 +1,5 @@
-// What a hook and a daemon say to each other, on a socket in the data folder or on the public one
-// of the system set-up. One frame each way; a frame is a line of JSON, then bytes as they are
+// The messages between a hook and a daemon, on a socket in the data folder or on the public one of
+// the system set-up. One frame each way; a frame is a line of JSON, then raw bytes
 // (docs/formats.md).
 #pragma once
 
@@ -15,7 +15,7 @@ inline constexpr std::string_view kHookGreeting = "sallyport-hook/1";
 inline constexpr std::size_t kLargestHookQuestion = hook::kLargestEvent + (64u << 10);
 inline constexpr std::size_t kLargestHookAnswer = 64u << 20;
 
-// As on the command line of `sallyport hook`; nothing else is believed.
+// The arguments of `sallyport hook`. The daemon trusts nothing else from the client.
 struct HookMessage {
   std::string agent{};
   std::string policy{};  // a shipped one by its name, the full path of a file, or none named
@@ -26,7 +26,7 @@ struct HookMessage {
   bool operator==(const HookMessage&) const = default;
 };
 
-// A command that a client refused to its user, told to the service of this machine.
+// A command that a client refused to its user, reported to the service of this machine.
 struct RefusedCommand {
   std::string what{};  // as `approvals approve`, without arguments
 };
@@ -38,7 +38,7 @@ std::string to_frame(const HookAnswer& answer);
 // `InvalidInput`: the peer speaks another protocol.
 Result<HookMessage> hook_message_in(std::string_view frame);
 Result<HookAnswer> hook_answer_in(std::string_view frame);
-// Nothing: the frame is about something else.
+// No value: the frame is about something else.
 std::optional<RefusedCommand> refused_command_in(std::string_view frame);
 
 }  // namespace sallyport::app

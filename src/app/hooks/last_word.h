@@ -1,6 +1,6 @@
-// Answers for a hook that cannot: most hosts run a call whose hook is late or has died. Whatever
-// the process is doing, a signal writes the prepared answer and ends the process: at the deadline,
-// when another process ends it, on a crash, and when memory runs out. One at a time.
+// Answers for a hook that is late or dies, because most hosts then run the call. Whatever the
+// process is doing, a signal writes the prepared answer and ends the process: at the deadline, when
+// another process ends it, on a crash, and when memory runs out. There is one at a time.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace sallyport::app {
 
-// What hosts take for a denial where no answer can be read.
+// The exit code that hosts treat as a denial if they can read no answer.
 inline constexpr int kDeniedUnheard = 2;
 
 class LastWord {
@@ -21,11 +21,10 @@ class LastWord {
   LastWord(const LastWord&) = delete;
   ~LastWord();
 
-  // What is written to standard output then, before an exit with 0. Before there is any, or where
-  // it cannot be written, the exit is `kDeniedUnheard`.
+  // Sets the answers to write to standard output, before an exit with 0. If none is set, or it
+  // cannot be written, the exit code is `kDeniedUnheard`.
   void prepare(Answers answers);
-  // From here on the process answers itself: no signal ends it before that, and there is no
-  // deadline.
+  // From here on the process answers by itself: no signal ends it before, and there is no deadline.
   void leave_to_us();
 };
 

@@ -1,6 +1,6 @@
-// The way from a client command to the service of this machine. The client believes only a listener
-// that runs under the service's uid, and the service knows the client by the uid that the kernel
-// names (SO_PEERCRED).
+// Connects a client command to the service of this machine. The client trusts only a listener under
+// the service's uid, and the service knows the client by the uid that the kernel names
+// (SO_PEERCRED).
 #pragma once
 
 #include <string>
@@ -20,13 +20,13 @@ inline constexpr HookPatience kServicePatience{.greeting = std::chrono::millisec
                                                .question = std::chrono::milliseconds(1500),
                                                .answer = std::chrono::milliseconds(4500)};
 
-// An error: the service is not there, another user listens in its place, or it gave no answer. The
-// caller refuses then.
+// An error: the service does not run, another user listens in its place, or it gave no answer. The
+// caller must refuse then.
 Result<HookAnswer> ask_service(const SystemSetup& setup, const HookMessage& message,
                                const HookPatience& patience = kServicePatience);
 
-// `sallyport COMMAND` was refused to this user. When this returns, the ledger of the service says
-// so.
+// Reports that `sallyport COMMAND` was refused to this user. When this returns, the ledger of the
+// service has it.
 Result<void> tell_refused(const SystemSetup& setup, const std::string& command);
 
 // A descriptor over which the service speaks MCP for the tool server of this name; empty: for all.

@@ -1,4 +1,4 @@
-// What the process was started with. Read once, here, and handed on as a value.
+// The environment of the process. It is read once, here, and passed on as a value.
 #pragma once
 
 #include <filesystem>
@@ -33,7 +33,7 @@ struct Environment {
   static Environment of_this_process();
 };
 
-// One that a policy names for its external guards; nothing: it is not set.
+// A variable that a policy names for its external guards; no value: it is not set.
 std::optional<std::string> variable_of_this_process(const std::string& name);
 
 // The default data folder. `InvalidInput`: there is no home folder either.

@@ -1,5 +1,5 @@
-// File systems that other machines share. SQLite's write-ahead log needs memory that all its users
-// share, and locks that mean what they say; neither is to be had there (LE-44).
+// Detects network file systems. SQLite's write-ahead log needs shared memory and reliable locks,
+// and a network file system has neither (LE-44).
 #pragma once
 
 #include <filesystem>

@@ -8,8 +8,8 @@
 
 namespace sallyport::app {
 
-// With the mode that it had; a new one is for its owner alone. Its folder is made where there is
-// none. `Unavailable`: it cannot be written, and is as it was.
+// Keeps the mode of the file; only its owner may read a new one. Creates a missing folder.
+// `Unavailable`: the file cannot be written and has not changed.
 Result<void> replace_file(const std::filesystem::path& file, std::string_view bytes);
 
 }  // namespace sallyport::app

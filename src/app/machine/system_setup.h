@@ -1,5 +1,5 @@
-// The set-up of a machine where Sallyport is a service under an account of its own
-// (`sallyport setup --system`). Every client command looks here first.
+// The set-up of a machine where Sallyport is a service under its own account
+// (`sallyport setup --system`). Every client command reads it first.
 #pragma once
 
 #include <filesystem>
@@ -27,9 +27,9 @@ struct SystemSetup {
 std::string to_text(const SystemSetup& setup);
 Result<SystemSetup> system_setup_in(std::string_view text);
 
-// Nothing: this machine has no such set-up. An error: there is a file that may not be believed,
-// because root alone must be able to write it and its folder; the caller must refuse then.
-// The place is fixed: an agent that could choose it could choose the service.
+// No value: this machine has no such set-up. An error: the file cannot be trusted, because users
+// other than root can write it or its folder; the caller must refuse then. The place is fixed: an
+// agent that could choose it could choose the service.
 Result<std::optional<SystemSetup>> system_setup();
 
 }  // namespace sallyport::app

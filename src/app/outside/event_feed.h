@@ -1,6 +1,6 @@
-// Hands every entry of the log to one consumer, in order and at least once, on a thread of its own.
-// Where the consumer stands is a fact of the ledger, so that any process goes on from there.
-// Entries wait in the log itself, so that no queue grows and no call waits.
+// Delivers every entry of the log to one consumer, in order and at least once, on its own thread.
+// The position of the consumer is a fact of the ledger, so any process can continue from there.
+// Entries wait in the log itself, so no queue grows and no call waits.
 #pragma once
 
 #include <chrono>
@@ -31,11 +31,11 @@ class EventFeed {
   // Begins at once.
   EventFeed(Parts parts, std::string name, bool from_now, std::unique_ptr<EventSink> sink);
   EventFeed(const EventFeed&) = delete;
-  ~EventFeed();  // waits for what is on its way, and writes down where it stands
+  ~EventFeed();  // waits for the current delivery, and stores the position
 
  private:
   void run();
-  // How long may be waited before there is anything to do; zero: there is more already.
+  // How long to wait until there is something to do; zero: there is more now.
   std::chrono::milliseconds pass();
   Result<bool> take_charge();
   Result<std::vector<OutgoingEvent>> next_batch();

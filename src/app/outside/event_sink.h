@@ -1,4 +1,4 @@
-// Where entries go that are handed to a consumer outside.
+// Delivers entries to an outside consumer.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace sallyport::app {
 
-// One entry as it goes out. What is sealed in it stays sealed.
+// One entry for delivery. Sealed content stays sealed.
 struct OutgoingEvent {
   std::uint64_t sequence = 0;
   std::string id{};    // of the entry; of a pruned one `sequence-` and its number
@@ -20,13 +20,13 @@ struct OutgoingEvent {
   std::string line{};
 };
 
-// Belongs to one thread, which may wait.
+// Used on one thread, which may block.
 class EventSink {
  public:
   virtual ~EventSink() = default;
 
   virtual EventForm form() const = 0;
-  // The first `count` of them are with the consumer for good.
+  // The consumer has stored the first `count` of them.
   struct Delivered {
     std::size_t count = 0;
     std::optional<Error> error{};  // why not all

@@ -1,5 +1,5 @@
-// One witness over HTTP (C2SP tlog-witness): is given a checkpoint and a proof, and answers with
-// cosignatures, which are checked here before they are kept.
+// One witness over HTTP (C2SP tlog-witness). It gets a checkpoint and a proof, and answers with
+// cosignatures, which are checked here before they are stored.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -17,8 +17,8 @@ struct WitnessAnswer {
   enum class Kind {
     Cosigned,  // `lines` are its own, and verified
     Differs,   // 409: it knows the log at `size`
-    Refused,   // 403 or 422: it does not believe this log
-    Failed,    // it was not reached, or its answer is none
+    Refused,   // 403 or 422: it does not accept this log
+    Failed,    // it was not reached, or its answer is invalid
   };
   Kind kind = Kind::Failed;
   std::vector<ledger::NoteSignature> lines{};
@@ -27,7 +27,7 @@ struct WitnessAnswer {
   std::string detail{};
 };
 
-// On a context with one thread.
+// Used on a context with one thread.
 class WitnessPeer {
  public:
   // `InvalidInput`: its URL is missing or wrong, or leads to another machine without TLS.
@@ -39,7 +39,7 @@ class WitnessPeer {
   // Ends within ten seconds.
   Async<WitnessAnswer> add_checkpoint(std::uint64_t old_size, ledger::Proof proof,
                                       std::string checkpoint);
-  // What waits now ends at once.
+  // Ends the current request at once.
   void cancel();
 
  private:

@@ -1,6 +1,6 @@
 // Offers checkpoints of a ledger to the witnesses of its policy, all of them in one round, and
-// keeps what they answer. One process of a data folder at a time does so. It reads and writes the
-// ledger on the thread that awaits it, which may wait: never on the loop of calls.
+// stores their answers. One process of a data folder at a time does so. It reads and writes the
+// ledger on the thread that awaits it, which may block: never on the loop of calls.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -44,8 +44,8 @@ class WitnessRounds {
   // False: another process has it. Held until this object goes.
   Result<bool> claim();
 
-  // Offers the newest checkpoint to all who have not cosigned it. Who failed is left in peace for a
-  // while, unless `everybody` is asked. An error is the ledger's.
+  // Offers the newest checkpoint to all witnesses that have not cosigned it. After a failure a
+  // witness is skipped for a while, unless `everybody` is set. An error is one of the ledger.
   Task<Round> offer(bool everybody);
   void cancel();
 

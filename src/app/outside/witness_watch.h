@@ -1,5 +1,5 @@
 // Offers the newest checkpoint to witnesses while a process runs, at most once a second, on a
-// thread of its own: whatever a witness does, no call waits for it.
+// thread of its own, so that no call waits for a witness.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

@@ -1,5 +1,5 @@
-// Is this process one that an agent started? What an agent starts must not answer for people
-// (AP-29): fronts write down which processes they govern, and commands look at their ancestors.
+// Finds out whether an agent started this process. Such a process must not answer for people
+// (AP-29): fronts record the processes that they govern, and commands check their ancestors.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@ namespace sallyport::app {
 inline constexpr std::string_view kGovernedSpace = "governed_process";
 
 // Names one process of this machine for as long as it runs: boot, PID namespace, number in it and
-// start time, so that it is the same seen from every namespace around its own. Nothing: there is no
-// such process, or /proc does not show it.
+// start time, so that it is the same seen from every namespace around its own. No value: there is
+// no such process, or /proc does not show it.
 std::optional<std::string> process_key(int pid);
 
 // What can be seen of a process.
@@ -29,7 +29,7 @@ struct SeenProcess {
 };
 std::optional<SeenProcess> see_process(int pid);
 
-// Is it still there?
+// True if the process still runs.
 bool still_runs(const std::string& process_key);
 
 // The parent of a shell that runs one command (`sh -c ...`). No value: it is not such a shell.
@@ -43,23 +43,22 @@ bool adopts_orphans(int pid);
 // it is gone, and the process that adopted the hook is not an agent.
 std::optional<int> host_of_hook(int pid);
 
-// This process and all it descends from that /proc can show, nearest first. `Unauthenticated` where
-// the walk does not come to an end.
+// This process and its ancestors, as far as /proc shows them, nearest first. `Unauthenticated`: the
+// chain of parents does not end.
 Result<std::vector<std::string>> ancestry();
 
 // To be written by a front with any entry, when it starts to govern a process or lets go of it.
 core::Fact governs(int pid, const std::string& agent);
 std::optional<core::Fact> governs_no_more(int pid);
 
-// For a front that is a process of its own: from now on it and all that it starts are `agent`'s, in
-// the ledger and in the environment.
+// For a front that is its own process: from now on the ledger and the environment mark it and its
+// children as `agent`'s.
 Result<void> govern_this_process(ledger::Ledger& ledger, const std::string& agent);
 // Before it ends. Numbers of processes are used again, but never with the same start.
 Result<void> govern_no_more(ledger::Ledger& ledger);
 
-// `Unauthenticated` where an agent's process is among the ancestors, the environment names an
-// agent, or the ancestors cannot be seen although agents are there; the attempt is on record then.
-// `command` is what was tried.
+// `Unauthenticated`: an agent's process is among the ancestors, the environment names an agent, or
+// agents are known and the ancestors cannot be seen. The attempt of `command` is then recorded.
 Result<void> refuse_agents(const Context& context, std::string_view command);
 
 }  // namespace sallyport::app

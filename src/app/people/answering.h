@@ -1,5 +1,5 @@
-// A person who has said who he is, and answers: one question, a list of them, or one after another
-// as they come.
+// Takes answers of an authenticated person: to one question, to a list, or one after another as
+// they come.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@
 
 namespace sallyport::app {
 
-// What is asked, while it is still open: `NotFound`, or `Conflict` with the state as cause. The
-// error of an escalation names what takes one.
+// Returns an open question. `NotFound`, or `Conflict` with the state as cause. The error for an
+// escalation names the command that settles it.
 Result<json::object> pending_request(const Context& context, const std::string& id);
 
 class Answering {
@@ -27,8 +27,8 @@ class Answering {
     Reply::Kind kind = Reply::Kind::Denied;
     std::string reason{};
     std::string answer{};                  // to a question that is about no call
-    std::optional<std::string> binding{};  // what he saw, or its first 8 digits; nothing: what is
-                                           // asked now
+    std::optional<std::string> binding{};  // that the person saw, or its first 8 digits; no value:
+                                           // the binding of the question as it is now
   };
   Result<Given> answer(const std::string& id, Said said) const;
   Result<void> escalate(const std::string& id, std::vector<std::string> to,

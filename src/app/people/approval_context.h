@@ -1,5 +1,5 @@
-// What stands around a question, read from the ledger alone: how it differs from what was approved
-// before, why it is asked, and how the agent has done (CO-30, CO-31).
+// The context of a question, read only from the ledger: how it differs from earlier approvals, why
+// it is asked, and the record of the agent (CO-30, CO-31).
 #pragma once
 
 #include "app/people/approval_items.h"
@@ -9,8 +9,8 @@ namespace sallyport::app {
 
 // Null: no call of the same agent and tool was approved before.
 Result<json::value> unlike_json(ledger::ReadView& view, const ApprovalItem& item);
-// What the input would change in texts: `{path, before, now}` of an edit, `{path, diff}` of what a
-// tool has prepared.
+// The texts that the input would change: `{path, before, now}` for an edit, `{path, diff}` for a
+// prepared operation.
 json::array edits_json(const ApprovalItem& item);
 // Null: no record of the call says.
 Result<json::value> why_json(ledger::ReadView& view, const ApprovalItem& item);

@@ -1,4 +1,4 @@
-// What waits for a person, and what became of it, read from the ledger.
+// Questions to people and their results, read from the ledger.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct ApprovalsListOptions {
   bool all = false;  // those that look alike too, each by itself
 };
 
-// How much a class of effects is to be feared, 0 the most (AP-43).
+// The risk rank of a class of effects; 0 is the riskiest (AP-43).
 std::size_t risk_rank(std::string_view action);
 
 struct ApprovalItem {
@@ -41,9 +41,9 @@ Result<ApprovalItem> approval_item(core::RecordReader& records, const std::strin
 const std::vector<std::string>& approval_kinds();
 const std::vector<std::string>& approval_states();
 
-// Puts the exact input into an item that hides some of it, for `name`, who has proved who that is.
-// Nothing happens where nothing is hidden or the question is decided. `Unauthenticated`: that
-// person may not answer this question; `Corrupt`: what is kept is not what the binding covers.
+// Adds the exact input to an item that hides a part of it, for the authenticated person `name`.
+// Does nothing if nothing is hidden or the question is decided. `Unauthenticated`: that person may
+// not answer this question. `Corrupt`: the binding does not cover the stored input.
 Result<void> reveal(core::RecordReader& records, const core::Decrypt& decrypt,
                     const std::string& name, ApprovalItem& item);
 

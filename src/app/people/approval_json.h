@@ -1,4 +1,4 @@
-// What waits for a person, as JSON for programs: the same through every door.
+// Questions to people as JSON for programs: the same through every door.
 #pragma once
 
 #include "app/people/approval_items.h"
@@ -11,7 +11,7 @@ json::object to_json(const EscalationItem& item);
 
 // The record of the call that used an approval; null where there is none (AP-22).
 Result<json::value> result_of_approval(core::RecordReader& records, const std::string& id);
-// With everything that was asked, answered and came of it; `exact_input` where it was revealed.
+// With the question, its answers and the result; `exact_input` if it was revealed.
 json::object page_json(const ApprovalItem& item, json::value result);
 
 }  // namespace sallyport::app

@@ -1,5 +1,5 @@
-// What a person needs to know of a question beyond the question: how much it is to be feared, who
-// has answered and may still answer, and whether this person may.
+// What a person needs to know beside the question: its risk, who has answered, who may still
+// answer, and whether this person may.
 #pragma once
 
 #include <functional>
@@ -16,11 +16,11 @@ namespace sallyport::app {
 json::object risk_json(const ApprovalItem& item);
 json::object quorum_json(const ApprovalItem& item, const trust::Reviewers& people);
 
-// Does the call of this question need a human who looks at it?
+// True if the call of this question requires a human.
 using NeedsOwnLook = std::function<Result<bool>(const ApprovalItem&)>;
 
-// Empty: he may answer. Else one of role, not_listed, own_agent, already_answered, not_pending,
-// strong_needed, key_needed.
+// Empty: the person may answer. Else one of role, not_listed, own_agent, already_answered,
+// not_pending, strong_needed, key_needed.
 Result<std::string> why_not(const ApprovalItem& item, const api::Person& person,
                             const trust::Reviewers& people, const StrongQuestions& strong,
                             const NeedsOwnLook& needs_own_look);
@@ -30,7 +30,7 @@ Result<std::string> why_not(const ApprovalItem& item, const api::Person& person,
 json::object may_answer_json(const std::string& why, const std::string& person,
                              const std::vector<trust::Enrolment>& enrolled);
 
-// Takes sealed members out for a person who may not read them, and names them in `withheld`.
+// Removes sealed members for a person who may not read them, and names them in `withheld`.
 void withhold(json::object& shown, const api::Person& person);
 
 }  // namespace sallyport::app

@@ -21,7 +21,7 @@ namespace sallyport::app {
 
 class ApproverKey {
  public:
-  // Writes a fresh one. `Conflict`: there is one already; `InvalidInput`: the passphrase is short.
+  // Writes a new key. `Conflict`: there is one already. `InvalidInput`: the passphrase is short.
   static Result<ApproverKey> create(const std::filesystem::path& file, std::string name,
                                     std::string_view passphrase, Entropy& entropy);
   // `NotFound`: there is no such file. `Unauthenticated`: the passphrase is wrong, or the file was
@@ -45,7 +45,7 @@ class ApproverKey {
   std::array<std::uint8_t, 64> secret_{};
 };
 
-// Whose key a file holds, without opening it.
+// The name of the person whose key a file holds, without opening the key.
 Result<std::string> approver_name(const std::filesystem::path& file);
 
 // `<data-dir>/approvers/<name>.key`, with every character that is no letter or digit as `-`.

@@ -11,7 +11,7 @@ namespace sallyport::app {
 // Made on first use, mode 0600.
 Result<grants::Signer> grant_authority(Workspace& workspace);
 
-// Nothing where no grant was issued yet.
+// No value: no grant was issued yet.
 Result<std::optional<grants::Signer>> existing_grant_authority(
     const std::filesystem::path& data_dir);
 

@@ -71,7 +71,8 @@ Result<Login> by_key(const Context& context, const LoginOptions& options,
 Result<Login> by_token(const LoginOptions& options, const trust::Reviewers& people,
                        std::string_view role) {
   if (!options.name) {
-    return fail(ErrorCode::InvalidInput, "whose token is it? name the person", "--name");
+    return fail(ErrorCode::InvalidInput, "a token needs the name of its person; give --name",
+                "--name");
   }
   SALLYPORT_TRY(const trust::Reviewer* const person,
                 registered(people, *options.name, role, [](const auto&) { return false; }));

@@ -1,5 +1,5 @@
-// Who answers or changes something: a person with an approver key and its passphrase, or with a
-// token (AP-28). Running as the same user as the agent is not enough for either.
+// Authenticates a person who answers or changes something: by an approver key and its passphrase,
+// or by a token (AP-28). Running as the same user as the agent is not enough for either.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ struct Login {
   std::string door;      // cli:key, cli:token
   std::string known_by;  // for records: `key:` and digits of its digest, or `token`
   std::optional<ApproverKey> key;
-  std::shared_ptr<const core::ApprovalRules> rules;  // the people he was found among
+  std::shared_ptr<const core::ApprovalRules> rules;  // the list that names the person
 };
 
 // Refuses processes of agents, whatever they show. `Unauthenticated`: not registered with that role,
@@ -27,7 +27,7 @@ struct Login {
 Result<Login> log_in(const Context& context, const LoginOptions& options, std::string_view command,
                      std::string_view role = "approver");
 
-// Who changes evidence or authority, for the record.
+// The person who changes evidence or authority, for the record.
 struct Person {
   std::string who;  // the person and the key, or the user of this process if no one is registered
 };

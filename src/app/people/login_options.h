@@ -1,4 +1,4 @@
-// How a person says who he is, as typed.
+// The login options of a command, as typed.
 #pragma once
 
 #include <filesystem>

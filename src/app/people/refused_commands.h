@@ -1,5 +1,5 @@
-// What users of this machine tried and were refused, on record. A user who tries without end fills
-// no disk: what is over is counted and told with the next entry.
+// Records the commands that users of this machine were refused. Endless attempts do not fill the
+// disk: attempts over the limit are counted, and the next entry has the count.
 #pragma once
 
 #include <map>
@@ -11,14 +11,14 @@
 
 namespace sallyport::app {
 
-// On a strand, or on a context with one thread.
+// Used on a strand, or on a context with one thread.
 class RefusedCommands {
  public:
   RefusedCommands(core::RecordLog& records, const Clock& clock)
       : records_(records), clock_(clock) {}
 
-  // True: it is on record. False: it was only counted, or could not be written.
-  // `what` is the word of a client; only what looks like a command of ours is written down.
+  // True: it is recorded. False: it was only counted, or could not be written. `what` comes from
+  // the client; it is recorded only if it looks like a command of ours.
   Async<bool> record(net::Peer peer, std::string what);
 
  private:

@@ -1,5 +1,4 @@
-// On a machine with the system set-up, what belongs to the service is for the account of the
-// service.
+// On a machine with the system set-up, only the account of the service may use what belongs to it.
 #pragma once
 
 #include <string>
@@ -8,7 +7,7 @@
 
 namespace sallyport::app {
 
-// Root is let through as well: the ledger has an owner and refuses root by itself.
+// Root passes this check too: the ledger has an owner and refuses root by itself.
 bool belongs_to_service(const SystemSetup& setup);
 
 // `Unauthenticated` with what to do instead. The ledger of the service names user, process and

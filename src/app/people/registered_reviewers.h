@@ -23,8 +23,8 @@ Result<trust::Reviewers> registered_reviewers(
     const Context& context, const std::optional<std::filesystem::path>& named = std::nullopt);
 
 // For checking old signatures: the people of the data folder, of the policies that were loaded, and
-// of these files. Who checks chooses whom to believe, so lists that were in force earlier may be
-// among them, and one name may stand there with several keys.
+// of these files. The verifier chooses which lists to trust, so earlier lists may be among them,
+// and one name may have several keys.
 Result<trust::Reviewers> reviewers_of_all_times(const Context& context,
                                                 const std::vector<std::filesystem::path>& files);
 

@@ -1,5 +1,5 @@
-// A signed change of an agent's tier on its way into the ledger (TR-15, TR-16), from the command
-// line or over HTTP.
+// Writes a signed change of an agent's tier into the ledger (TR-15, TR-16), from the command line
+// or over HTTP.
 #pragma once
 
 #include <optional>
@@ -19,10 +19,10 @@ struct SignedChange {
 Result<SignedChange> signed_change_from(const json::value& value, bool is_signed);
 json::object to_json(const SignedChange& change);
 
-// By control id: each is taken once.
+// Facts by control id: each change is accepted once.
 inline constexpr std::string_view kControlIds = "control_id";
 
-// What surrounds a change.
+// The present state that a change depends on.
 struct ChangeScene {
   std::optional<std::string> stored{};  // the fact of the agent's standing
   const trust::Reviewers& people;

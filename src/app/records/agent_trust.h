@@ -1,5 +1,5 @@
-// How agents stand: what their records count, the tier that holds and where it comes from. The
-// command line and the HTTP API say the same, because both ask here.
+// The standing of agents: the counts of their trust records, the tier in force and its source. The
+// command line and the HTTP API use the same functions.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct AgentTier {
   std::string source = "default";  // promotion, demotion, agent_tiers, autonomy_tier, tier, default
 };
 
-// What the policy that was in force last declares for agents. Of a ledger without a policy text:
-// nothing, so the default counts.
+// What the policy that was in force last declares for agents. A ledger without a policy text
+// declares nothing, so the default counts.
 class DeclaredTiers {
  public:
   static Result<DeclaredTiers> read(core::RecordReader& records);
@@ -63,8 +63,8 @@ class ScoreHistory {
   std::uint64_t step_ = 1;  // every so many are kept
 };
 
-// A change of tier that the record of an agent suggests. Nothing is changed by counting (TR-14): a
-// controller signs, or it does not happen.
+// A change of tier that the record of an agent suggests. It takes effect only if a controller signs
+// it (TR-14).
 struct TierProposal {
   std::string action{};  // trust.promote, trust.demote
   Autonomy from = Autonomy::ActWithApproval;
@@ -82,16 +82,16 @@ struct AgentTrust {
   std::optional<TierProposal> proposal() const;
 };
 
-// What an agent must show before a promotion is proposed.
+// The record that an agent needs before a promotion is proposed.
 inline constexpr std::uint64_t kRecordsToPropose = 20;
 inline constexpr double kRateToPropose = 0.95;
 
 struct TrustAsked {
-  std::optional<std::string> agent{};  // nothing: all
+  std::optional<std::string> agent{};  // no value: all
   const DeclaredTiers& declared;
   const core::ReviewerBook* people = nullptr;
 };
-// By agent; one that is asked for and has no record is there with nothing counted.
+// By agent. A requested agent without records is included, with zero counts.
 Result<std::map<std::string, AgentTrust>> agents_of(ledger::ReadView& view,
                                                     core::RecordReader& records,
                                                     const TrustAsked& asked);

@@ -1,5 +1,5 @@
-// What calls took from the budgets of their grants, told by entries alone (WB-10): the changes that
-// the calls made are made again on an empty store.
+// Recomputes from entries what calls spent from the budgets of their grants (WB-10): the changes of
+// the calls are applied again to an empty store.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace sallyport::app {
 
-// One thread.
+// Used on one thread.
 class BudgetHistory {
  public:
   static bool knows(std::string_view space);
@@ -29,7 +29,7 @@ class BudgetHistory {
   Result<void> take(const json::object& entry, const json::object& body);
   void forget();
 
-  // What cannot be told is put into `unknown`, in words.
+  // Describes in `unknown` what cannot be recomputed.
   std::optional<std::string> fact(std::string_view space, const std::string& key,
                                   std::set<std::string>& unknown) const;
 

@@ -1,4 +1,4 @@
-// Calls as people ask for them: one row for each call, made of its newest audit record.
+// Lists of calls for people: one row for each call, made from its newest audit record.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ std::string telling_part(const json::value& input);
 
 CallRow call_row(const AuditRecord& record);
 
-// The outcomes of the records that calls with this verdict can have. Nothing: there is no such
+// The outcomes of the records that calls with this verdict can have. Empty: there is no such
 // verdict.
 std::vector<std::string_view> outcomes_with(std::string_view verdict);
 

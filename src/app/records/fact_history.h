@@ -22,16 +22,16 @@
 
 namespace sallyport::app {
 
-// One thread. `store` must outlive it.
+// Used on one thread. `store` must outlive it.
 class FactHistory {
  public:
   explicit FactHistory(ledger::LedgerStore& store);
 
-  // Does this class know the facts of the space?
+  // True if this class knows the facts of the space.
   static bool knows(std::string_view space);
   // A token, whose rates and ancestors entries do not have.
   void learn(const grants::TokenChain& chain);
-  // What cannot be told any more is put into `unknown`, in words.
+  // Describes in `unknown` what can no longer be recomputed.
   Result<std::optional<std::string>> fact(std::string_view space, const std::string& key,
                                           std::uint64_t as_of, std::set<std::string>& unknown);
   Result<std::vector<core::Fact>> facts(std::string_view space, std::uint64_t as_of,
@@ -74,7 +74,7 @@ class FactHistory {
   std::map<std::string, trust::ControlHistory> standings_;  // by agent, as are those below
   std::map<std::string, trust::Tally> tallies_;
   std::map<std::string, Use> uses_;
-  std::map<std::string, std::optional<bool>> budgets_;  // by hash of a policy; nothing: not kept
+  std::map<std::string, std::optional<bool>> budgets_;  // by hash of a policy; no value: not kept
   std::map<core::FactKey, std::string> placed_;         // revocations and pins
 };
 

@@ -1,5 +1,5 @@
-// What an auditor asks of a log that verifies: when no writer ran, what was let through, what is
-// unknown, what was removed.
+// The gaps of a log that verifies: times without a writer, calls that passed a failing guard,
+// unknown outcomes, removed content.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct Gap {
 
 class GapList {
  public:
-  // Notes what the entry says, if it is of that sort.
+  // Adds the gap that the entry reports, if it reports one.
   void look_at(const json::value& entry);
 
   const std::vector<Gap>& gaps() const { return gaps_; }

@@ -21,7 +21,7 @@ json::object to_json(const GrantRow& row);
 Result<std::vector<GrantRow>> grant_rows(core::RecordReader& reader, WallTime now);
 
 // The entry that revokes a token, with the fact that makes it count. `NotFound`: no such token is
-// known. `Conflict`: it is revoked already. `InvalidInput`: the reason says nothing.
+// known. `Conflict`: it is revoked already. `InvalidInput`: the reason is empty.
 Result<core::Draft> revocation(core::RecordReader& reader, const std::string& id,
                                const std::string& who, const std::string& reason);
 

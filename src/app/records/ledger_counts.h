@@ -1,4 +1,4 @@
-// How much a ledger holds, as `ledger stats` and the HTTP API count it.
+// Counts of the entries of a ledger, for `ledger stats` and the HTTP API.
 #pragma once
 
 #include <cstdint>

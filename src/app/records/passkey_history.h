@@ -1,5 +1,5 @@
-// For `ledger verify`: whose passkeys were whose at each moment of the log, and whether answers
-// were signed with one that counted then (CO-19, CO-21).
+// For `ledger verify`: the passkeys of each person at each moment of the log. Checks that answers
+// were signed with one that counted at that moment (CO-19, CO-21).
 #pragma once
 
 #include "ledger/proof/verify.h"

@@ -19,7 +19,7 @@
 
 namespace sallyport::app {
 
-// One thread. `store` and `history` must outlive it.
+// Used on one thread. `store` and `history` must outlive it.
 class PastFacts final : public core::RecordReader {
  public:
   PastFacts(ledger::LedgerStore& store, FactHistory& history, std::uint64_t as_of)
@@ -33,7 +33,7 @@ class PastFacts final : public core::RecordReader {
   Result<json::object> entry(std::uint64_t sequence) override;
   Result<Moment> moment(const std::vector<core::FactKey>& keys) override;
 
-  // What was asked for and cannot be told any more, in words.
+  // Describes the facts that were asked for and can no longer be recomputed.
   const std::set<std::string>& unknown() const { return unknown_; }
 
  private:

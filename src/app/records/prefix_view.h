@@ -1,5 +1,5 @@
-// A log as it was when it had fewer entries: later entries are invisible (CO-43). Reading stops when
-// its caller no longer waits, and a search when it has looked at enough.
+// A log as it was when it had fewer entries: later entries are invisible (CO-43). Reading stops
+// when the caller no longer waits, and a search stops at its bound.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Search {
   std::uint64_t highest = 0;  // behind its end
 };
 
-// Belongs to one thread. `view` and `search` must outlive it.
+// Used on one thread. `view` and `search` must outlive it.
 class PrefixView final : public ledger::ReadView {
  public:
   using Wanted = std::function<bool()>;

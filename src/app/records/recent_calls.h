@@ -1,5 +1,5 @@
-// The calls at the end of the log. A list of the newest calls that is asked for again reads only
-// what was written since, whoever asked before: what ten consoles cost is what one costs.
+// A cache of the newest calls. A repeated list of the newest calls reads only what was written
+// since, so ten consoles cost as much as one.
 #pragma once
 
 #include <deque>
@@ -15,12 +15,12 @@
 
 namespace sallyport::app {
 
-// Safe from any thread.
+// May be used from any thread.
 class RecentCalls {
  public:
-  // The newest `count` calls, the newest first, with texts as a list shows them. Nothing: the log
-  // must be searched, because it takes entries before those that are kept, the view is older than
-  // they are, or an entry cannot be read. `wanted`: the caller still waits.
+  // The newest `count` calls, the newest first, with texts as a list shows them. No value: search
+  // the log, because the answer needs older entries than those kept, the view is older than they
+  // are, or an entry cannot be read. `wanted`: the caller still waits.
   Result<std::optional<std::vector<CallRow>>> newest(ledger::ReadView& view, std::size_t count,
                                                      const std::function<bool()>& wanted);
 

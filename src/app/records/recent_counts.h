@@ -1,4 +1,4 @@
-// How many entries of each kind and outcome were written in which minute.
+// Counts entries by kind and outcome for each minute.
 #pragma once
 
 #include <map>
@@ -9,8 +9,8 @@
 
 namespace sallyport::app {
 
-// A block that is full does not change, so each is counted once: what a count costs does not grow
-// with what was written in that time. From any thread.
+// A full block does not change, so each is counted once, and the cost does not grow with the number
+// of entries. May be used from any thread.
 class RecentCounts {
  public:
   using Counts = std::map<std::string, std::uint64_t>;

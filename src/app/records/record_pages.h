@@ -13,7 +13,7 @@
 
 namespace sallyport::app {
 
-// What a list was asked for.
+// The request for a page of a list.
 struct PageAsked {
   std::string list;  // the name of the route, for cursors
   ledger::Filter filter{};
@@ -32,13 +32,13 @@ struct Row {
   std::uint64_t sequence = 0;
   json::object shown{};
 };
-// Nothing: this entry is no row of the list. `cut` ends at the tree size of the page.
+// No value: this entry is not a row of the list. `cut` ends at the tree size of the page.
 using MakeRow = std::function<Result<std::optional<Row>>(ledger::ReadView& cut,
                                                          const ledger::StoredEntry& stored)>;
 
-// `{items,next,prev,tree_size,total,exact,reached}`. A page looks at a bounded number of entries.
-// Where it did not come to an end, `reached` is the last one that it looked at and the side on which
-// the next page goes on there.
+// `{items,next,prev,tree_size,total,exact,reached}`. A page reads a bounded number of entries. If
+// it reaches the bound, `reached` is the last entry that it read, and the next page continues
+// there.
 Result<api::Response> page_of(ledger::ReadView& view, const PageAsked& asked,
                               const api::Request& request, const MakeRow& make);
 

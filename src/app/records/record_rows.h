@@ -27,12 +27,12 @@ struct OpenedRow {
 };
 Result<OpenedRow> open_row(const ledger::StoredEntry& stored);
 
-// Rows of calls. Those that can change no more are kept, so that a list that is asked for again
-// opens only what is new. Safe from any thread.
+// Rows of calls. Final rows are cached, so that a repeated list opens only new entries. May be used
+// from any thread.
 class CallRows {
  public:
-  // Of the call that an audit record belongs to; `stored` has the bytes of its leaf. Nothing: a
-  // newer record of the call is in the view, and stands for it.
+  // The row of the call of an audit record; `stored` has the bytes of its leaf. No value: a newer
+  // record of the call is in the view and gives its row.
   Result<std::optional<CallRow>> newest(ledger::ReadView& view, const ledger::StoredEntry& stored);
 
  private:

@@ -1,5 +1,5 @@
-// From what people type to what the ledger understands. Everything malformed is `InvalidInput`, and
-// so exit 64, never an empty answer (LE-82).
+// Converts what people type to filters of the ledger. Malformed input is `InvalidInput`, and so
+// exit code 64, never an empty answer (LE-82).
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct FilterOptions {
   bool operator==(const FilterOptions&) const = default;
 };
 
-// What a person means by erase and hold.
+// The selection of `erase` and `hold`.
 struct SelectionOptions {
   std::optional<std::string> call;
   std::optional<std::string> session;
@@ -44,7 +44,7 @@ struct SelectionOptions {
   std::optional<std::string> path;
 };
 
-// Where a filter was written, and so how messages spell its name.
+// The source of a filter. It decides how messages spell its name.
 enum class Spelling {
   Option,  // `--since`, of a command
   Member,  // `since`, of a query or a body over HTTP
@@ -66,12 +66,12 @@ struct Target {
 };
 Result<Target> target_from(const std::string& text);
 
-// An entry where sequence or id name one, else nothing: then it can only be a call.
+// An entry where sequence or id name one, else no value: then it can only be a call.
 Result<std::optional<ledger::StoredEntry>> find_target(ledger::ReadView& view,
                                                        const Target& target);
 
-// What to say where nothing was found. Calls of other programs may have any name, so one that is
-// no UUID is known to be malformed only now.
+// The error if nothing was found. Calls of other programs may have any name, so a text that is not
+// a UUID is known to be malformed only now.
 Error nothing_found(const FilterOptions& options);
 Error nothing_found(const Target& target);
 

@@ -1,4 +1,4 @@
-// Ids as people type them: whole, or a beginning that only one id of this ledger has.
+// Ids as people type them: whole, or a prefix that is unique in this ledger.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sallyport::app {
 
-// A shorter beginning is no abbreviation.
+// A shorter prefix is not accepted as an abbreviation.
 inline constexpr std::size_t kShortestId = 4;
 
 // The id of an approval request, a question or a waiting escalation. The part before its first

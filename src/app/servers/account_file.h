@@ -1,5 +1,5 @@
 // The login to one tool server, as a file in the data folder that only its owner can read. A client
-// that is let in by itself has one of its own.
+// that authenticates itself has a separate file.
 #pragma once
 
 #include <filesystem>

@@ -5,9 +5,8 @@
 
 namespace sallyport::app {
 
-// With `$BROWSER`, else with `xdg-open` where there is a desktop. Whatever it writes is dropped:
-// standard output may be a conversation with a client. Without either it does nothing; the address
-// was printed as well.
+// Uses `$BROWSER`, else `xdg-open` on a desktop. Its output is dropped, because standard output may
+// carry messages to a client. Without either it does nothing; the address is printed too.
 void open_in_browser(const std::string& url);
 
 }  // namespace sallyport::app

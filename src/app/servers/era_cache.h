@@ -1,4 +1,4 @@
-// Which era a tool server turned out to have, so that it need not be tried again at the next start.
+// Remembers the era of a tool server, so that the next start need not try both.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// The tool server that `sallyport mcp` stands before, as its options name it.
+// The tool server behind `sallyport mcp`, as its options name it.
 #pragma once
 
 #include <filesystem>

@@ -5,8 +5,8 @@
 
 namespace sallyport::app {
 
-// What keeps the program of a command from being started, as far as that can be seen now: empty
-// where it is there. Looked for as the system would, along `path` (as in PATH).
+// Says why the program of a command cannot be started; empty: it is there. Searches `path` (as in
+// PATH) as the system does.
 std::string missing_program(const std::vector<std::string>& command, const std::string& path);
 
 }  // namespace sallyport::app

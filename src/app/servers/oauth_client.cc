@@ -62,7 +62,7 @@ Result<oauth::Application> application_of(const OAuthOptions& options, const net
     return refuse("a client has a secret or a key, not both");
   }
   if (proves && out.client_id.empty()) {
-    return refuse("whose secret is it? name the client with `--client-id`");
+    return refuse("a client secret needs `--client-id`; name the client");
   }
   if (out.by_itself && !proves) {
     return refuse("`--client-credentials` needs `--client-id`, and its secret or its key");

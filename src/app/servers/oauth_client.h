@@ -1,4 +1,4 @@
-// What the options and the configuration say about a login, read and checked.
+// Reads and checks the login settings of the options and the configuration.
 #pragma once
 
 #include "app/servers/oauth_options.h"
@@ -7,7 +7,7 @@
 
 namespace sallyport::app {
 
-// Secrets are read here. `InvalidInput`: they are not there, or do not fit together.
+// Reads secrets. `InvalidInput`: a secret is missing, or the settings contradict each other.
 Result<oauth::Application> application_of(const OAuthOptions& options, const net::Url& server,
                                           bool allow_http);
 

@@ -1,4 +1,4 @@
-// What people say about the login to a tool server, on the command line or in the configuration.
+// Settings for the login to a tool server, from the command line or the configuration.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace sallyport::app {
 
-// Who we are to the authorization server of a tool server.
+// Our client at the authorization server of a tool server.
 struct OAuthOptions {
   std::optional<std::string> client_id;          // or the address of its description
   std::optional<std::string> client_secret_env;  // the variable that holds its secret

@@ -1,4 +1,4 @@
-// The tool servers behind `sallyport serve`, and who stands between them and a client.
+// The tool servers behind `sallyport serve`, and the gateways between them and a client.
 #pragma once
 
 #include <string>
@@ -20,14 +20,14 @@ struct ServedUpstream {
   std::vector<std::string> command{};  // that starts it; empty: it is reached over HTTP
 };
 
-// Takes the secrets of the servers out of the environment: no other one inherits them.
+// Removes the secrets of the servers from the environment, so that no other server inherits them.
 Result<std::vector<ServedUpstream>> served_upstreams(const ServeConfig& config,
                                                      Workspace& workspace);
 
-// Who serves one client, or all stateless requests of one agent. Both must outlive what it opens.
+// Serves one client, or all stateless requests of one agent. Both must outlive what it opens.
 mcp::HttpFront::Open gateways(Gate& gate, const std::vector<ServedUpstream>& upstreams);
 
-// Upstreams that cannot be started as things are, and why. Others are served all the same.
+// Upstreams that cannot be started now, and why. The others are served.
 json::object missing_programs(const ServeConfig& config);
 
 }  // namespace sallyport::app

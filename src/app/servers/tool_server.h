@@ -1,5 +1,5 @@
-// One tool server that an agent of ours uses: started or reached, opened in its era, asked for its
-// tools, and opened again where it ended. Offers nothing by itself; only the Governor calls it.
+// One tool server of our own agent. Starts or reaches it, opens it in its era, reads its tools, and
+// opens it again if it ends. Only the Governor calls its tools.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -19,7 +19,7 @@
 
 namespace sallyport::app {
 
-// On a context with one thread. Shared with calls of it, which may end after it was stopped.
+// Used on a context with one thread. Shared with its calls, which may end after it was stopped.
 class ToolServer final : public mcp::Server::Listener,
                          private mcp::CallServer,
                          public std::enable_shared_from_this<ToolServer> {
@@ -40,8 +40,8 @@ class ToolServer final : public mcp::Server::Listener,
   // Calls fail from here on. At most 5 s.
   Async<void> stop();
 
-  // What may be offered: no tool whose definition has changed since it was accepted, none whose
-  // name stands there twice.
+  // The tools that may be offered: none whose definition has changed since it was accepted, and
+  // none whose name occurs twice.
   const std::map<std::string, mcp::ToolDefinition>& tools() const { return tools_; }
   // One call of a tool. Null: there is no such tool.
   std::shared_ptr<core::Upstream> call_of(const std::string& tool);

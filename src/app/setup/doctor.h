@@ -1,4 +1,4 @@
-// Looks at everything a ledger depends on, and says what to do about what is odd.
+// Checks everything that a ledger depends on, and says what to do about each problem.
 #pragma once
 
 #include <string>

@@ -462,7 +462,7 @@ class Examination {
         bad(name, fmt::format("codex does not run it for {}: it is not trusted", off),
             "start codex, type `/hooks`, and trust the hooks of sallyport");
       } else if (!installed->blocks_on_failure) {
-        warn(name, "the agent goes on when its hook fails",
+        warn(name, "the agent runs the tool anyway if its hook fails",
              "keep to agents that can block then where that matters");
       } else {
         ok(name, file->path().string());

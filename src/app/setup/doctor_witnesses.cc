@@ -22,7 +22,7 @@ Check newest_word(ledger::ReadView& view) {
   const Result<std::optional<ledger::Cosigned>> newest = ledger::newest_cosigned(view, 0);
   const Result<std::uint64_t> size = view.size();
   if (!newest || !size || !*newest) {
-    return {"witnesses", Finding::Warn, "none has cosigned a checkpoint under the key of now",
+    return {"witnesses", Finding::Warn, "none has cosigned a checkpoint under the current key",
             "run `sallyport ledger witness --once` to see why"};
   }
   const std::string detail = fmt::format("size {} of {} is cosigned", (*newest)->size, *size);

@@ -91,7 +91,7 @@ std::vector<std::string> next_steps(const Context& context, const InitOptions& o
     steps.push_back(fmt::format("start {} anew; it reads its settings at the start",
                                 *options.agent == "claude-code" ? "claude" : *options.agent));
   } else {
-    steps.emplace_back("restart the client; it starts its servers anew, behind the gate");
+    steps.emplace_back("restart the client; it then starts its servers behind the gate");
   }
   steps.push_back(fmt::format(
       "run `sallyport approvals init --register{}` once, so that you can answer what waits for "
@@ -128,11 +128,11 @@ void tell(const Context& context, const InitOptions& options, const SettingsFile
     say(fmt::format("would change {}", name));
   } else {
     say(fmt::format("{} {}", options.undo ? "taken out of" : "written to", name));
-    if (has_backup) say(fmt::format("as it was before: {}", kept.string()));
+    if (has_backup) say(fmt::format("a copy of the old file: {}", kept.string()));
   }
   for (const std::string& server : proposal.wrapped) say(fmt::format("  server {}", server));
   for (const std::string& server : proposal.left) {
-    say(fmt::format("  server {} has no command and is left as it is", server));
+    say(fmt::format("  server {} has no command and is not changed", server));
   }
   for (std::size_t i = 0; i < next.size(); ++i) {
     say(fmt::format("{}{}. {}", i == 0 ? "next:\n  " : "  ", i + 1, next[i]));

@@ -1,5 +1,5 @@
-// A settings file of another program: read whole, changed in memory, put back in one step. What we
-// do not know in it stays.
+// A settings file of another program: read whole, changed in memory, replaced in one step. Unknown
+// members stay.
 #pragma once
 
 #include <boost/json/object.hpp>

@@ -1,5 +1,5 @@
-// What is written into the settings of other programs, so that they ask us: hooks of coding agents,
-// and MCP servers that go through the gateway. Pure: settings in, settings out.
+// Our entries in the settings of other programs: hooks of coding agents, and MCP servers behind the
+// gateway. Pure functions from settings to settings.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -42,7 +42,7 @@ struct InstalledHook {
   std::vector<std::string> options{};  // what stands behind the agent's name
   bool blocks_on_failure = false;      // the host stops the call when its hook fails
 };
-// Nothing: these settings have none of ours.
+// No value: these settings have no hook of ours.
 std::optional<InstalledHook> installed_hook(const json::object& settings, std::string_view agent);
 
 // Codex runs a hook only where its own settings say that the user trusts exactly this one.

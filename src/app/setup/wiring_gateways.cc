@@ -98,7 +98,7 @@ Result<Rewired> rewire(json::object settings, const Client& client, const Change
   json::value* const list = rewired.settings.if_contains(client.servers);
   if (list == nullptr || !list->is_object()) {
     return fail(ErrorCode::InvalidInput,
-                fmt::format("there is no `{}` to go through", client.servers));
+                fmt::format("there is no `{}` in these settings", client.servers));
   }
   for (auto& member : list->get_object()) {
     json::object* const server = member.value().if_object();

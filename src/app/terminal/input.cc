@@ -39,7 +39,7 @@ Result<std::string> read_input(const std::filesystem::path& file, std::size_t mo
   if (input.fd() < 0) return failure();
   struct stat status{};
   if (::fstat(input.fd(), &status) == 0 && S_ISDIR(status.st_mode)) {
-    return fail(ErrorCode::InvalidInput, "this is a folder, a file belongs here", file.string());
+    return fail(ErrorCode::InvalidInput, "this is a folder; name a file", file.string());
   }
   std::string content;
   while (content.size() < most) {

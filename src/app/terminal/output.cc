@@ -68,7 +68,7 @@ Result<std::unique_ptr<Output>> Output::open(const std::optional<std::filesystem
   struct stat status{};
   const bool exists = ::stat(file->c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) {
-    return fail(ErrorCode::InvalidInput, "this is a folder, a file belongs here", file->string());
+    return fail(ErrorCode::InvalidInput, "this is a folder; name a file", file->string());
   }
   const bool direct = exists && !S_ISREG(status.st_mode);
   const std::filesystem::path target =

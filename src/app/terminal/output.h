@@ -1,5 +1,4 @@
-// Where a command writes what it was asked for: standard output, or a file that is either whole or
-// not there.
+// The output of a command: standard output, or a file that is either whole or absent.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +12,7 @@ namespace sallyport::app {
 
 class Output {
  public:
-  // Nothing or `-`: standard output. A regular file gets mode 0600, because it may hold content,
+  // No value or `-`: standard output. A regular file gets mode 0600, because it may hold content,
   // and its name only on `finish`.
   static Result<std::unique_ptr<Output>> open(const std::optional<std::filesystem::path>& file);
   virtual ~Output() = default;
@@ -24,7 +23,7 @@ class Output {
 
 Result<void> write_output(const std::optional<std::filesystem::path>& file, std::string_view bytes);
 
-// To standard output. A failure is remembered by the stream and told by `finish_output`.
+// Writes to standard output. The stream remembers a failure, and `finish_output` returns it.
 void say(std::string_view line);  // adds the LF
 Result<void> finish_output();
 

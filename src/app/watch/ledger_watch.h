@@ -1,5 +1,5 @@
-// Tells people when the ledger stops taking entries, so that calls are refused, and when it takes
-// them again: a log is where they look first.
+// Logs when the ledger stops accepting entries, so that calls are refused, and when it accepts them
+// again.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>

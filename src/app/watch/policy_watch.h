@@ -1,6 +1,6 @@
-// Keeps the plan in force in step with the policy's file, and with the file that it extends: a good
-// change is taken up within a second or two, a bad one is recorded and told, and the last good plan
-// stays.
+// Reloads the plan when the policy's file, or the file that it extends, changes. A valid change
+// takes effect within a second or two. An invalid one is recorded and logged, and the last valid
+// plan stays.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>

@@ -1,5 +1,5 @@
-// Recorded calls, decided again under another policy: which verdicts change, and which cannot be
-// told (WB-4, WB-5). The calls are taken in the order of the facts that decided them, so that the
+// Decides recorded calls again under another policy, and says which verdicts change and which are
+// unknown (WB-4, WB-5). It takes the calls in the order of the facts that decided them, so that the
 // ledger is read once.
 #pragma once
 
@@ -14,13 +14,13 @@
 
 namespace sallyport::app {
 
-// What one policy makes of one call.
+// The decision of one policy about one call.
 struct Decided {
   std::string verdict{};                  // of WB-2, never `undecided`
   std::string by{};                       // kind and name of what decides
   std::string reason{};                   // of a refusal
   json::value input{};                    // as guards rewrote it
-  std::optional<TrialRelease> release{};  // nothing: the result is not known, or nothing runs
+  std::optional<TrialRelease> release{};  // no value: the result is not known, or nothing runs
 };
 
 // `same`, `loosened`, `tightened` or `other`. Openness is refused < shadow < proposed < asks <
@@ -76,8 +76,8 @@ struct BacktestTerms {
   std::size_t examples = 3;              // of each group
 };
 
-// Every call is first decided as it was then; one whose record that does not explain is left out.
-// The scene has a store.
+// Every call is first decided under its own policy; a call whose record differs is left out. The
+// scene must have a store.
 Result<Backtest> backtest(const ExplainScene& scene, const BacktestTerms& terms);
 
 // One object for each group and one summary, with the undecided before every verdict.

@@ -44,10 +44,10 @@ struct ExpectedName {
   std::string place{};
 };
 
-// Nothing: the case does not say.
+// No value: the case does not say.
 struct CaseExpect {
   std::optional<std::string> verdict{};
-  std::optional<std::optional<ExpectedName>> rule{};  // inner nothing: no rule decides
+  std::optional<std::optional<ExpectedName>> rule{};  // no inner value: no rule decides
   std::optional<ExpectedName> decided_by{};
   std::optional<std::string> effect_class{};
   std::optional<std::string> tier{};
@@ -74,7 +74,7 @@ struct CallCase {
   std::string place() const;
 };
 
-// Is this case one about a whole call, and not one of guardrails?
+// True if this case is about a whole call, and not about guardrails.
 bool is_call_case(const policy::YamlNode& node);
 
 // One case, or one for each row of its `each`. An error has `where` = file:line:column.

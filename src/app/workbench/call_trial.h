@@ -68,7 +68,7 @@ struct CallTrial {
   PolicyShelf* shelf = nullptr;  // null: the policy is read for this decision alone
 };
 
-// What the guards of results make of a result.
+// The verdict of the result guards about a result.
 struct TrialRelease {
   json::value released{};
   std::string by{};  // the guard that withheld or changed it; empty: none did
@@ -77,13 +77,13 @@ struct TrialRelease {
 struct TrialAnswer {
   core::Rehearsal seen{};
   std::shared_ptr<const ShelvedPolicy> shelved{};
-  std::optional<TrialRelease> release{};  // nothing: the result is not known, or nothing runs
+  std::optional<TrialRelease> release{};  // no value: the result is not known, or nothing runs
 
   const policy::Policy& policy() const { return shelved->policy; }
   const PolicyTree& tree() const { return shelved->tree; }
 };
 
-// Nothing is run, written or asked of a person.
+// Runs nothing, writes nothing and asks no person.
 Result<TrialAnswer> decide(const CallTrial& trial, core::Hearing hearing);
 
 // runs, refused, shadow, proposed, asks (WB-2).

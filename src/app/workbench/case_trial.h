@@ -26,7 +26,7 @@ struct CaseAnswer {
   json::value asks{};  // members of the approval; null: there is no approval request
   std::vector<std::string> hits{};
   std::vector<std::string> logged{};
-  std::optional<json::value> result{};  // that is released, or `withheld`; nothing: none was given
+  std::optional<json::value> result{};  // that is released, or `withheld`; no value: none was given
   std::optional<std::string> result_rule{};
   // Everything that was evaluated, for coverage: two equal traces are the same decision.
   json::object trace{};

@@ -1,4 +1,4 @@
-// Why a call does not simply run: all causes, each with its place in the policy (WB-26, WB-27).
+// All causes why a call does not run by itself, each with its place in the policy (WB-26, WB-27).
 #pragma once
 
 #include <optional>
@@ -31,7 +31,7 @@ std::vector<Cause> causes_of(const core::Rehearsal& seen, const policy::Policy& 
 // The unit that decides (WB-26). Also of a call that runs.
 Cause decider_of(const core::Rehearsal& seen, const policy::Policy& policy, const PolicyTree& tree);
 
-// The place of a check in the policy. Nothing: the policy has no such check.
+// The place of a check in the policy. No value: the policy has no such check.
 std::optional<std::size_t> check_index(const policy::Policy& policy, std::string_view label);
 
 // Where a tier comes from, as a JSON Pointer into the policy. Empty: the policy does not say it.

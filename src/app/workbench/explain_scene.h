@@ -1,4 +1,4 @@
-// What a command explains calls with: the ledger and the data folder that its options name.
+// The inputs of an explanation: the ledger and the data folder that the options of a command name.
 #pragma once
 
 #include "app/context.h"

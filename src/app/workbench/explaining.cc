@@ -103,7 +103,7 @@ class Explaining {
     if (!decided || !as_of) {
       undecided("state_unknown", "as_of",
                 "an earlier release recorded the call without the state that decided it; `--now` "
-                "judges it by the policy and the facts of now");
+                "judges it by the current policy and facts");
       return {};
     }
     trial_.at = *decided;

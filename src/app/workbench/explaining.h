@@ -1,6 +1,6 @@
-// Why a call would run or would not, for the command line and the HTTP API: the call, the policy
-// and the facts are put together, and the function that decides about calls decides. Nothing is
-// written. A recorded call is judged with the policy text, the front and the facts of then (WB-33).
+// Explains why a call would run or not, for the command line and the HTTP API, with the function
+// that decides about real calls. Writes nothing. A recorded call is judged with the policy text,
+// the front and the facts of its decision (WB-33).
 #pragma once
 
 #include <filesystem>
@@ -43,7 +43,7 @@ struct ExplainScene {
 };
 
 struct ExplainWish {
-  std::optional<NamedPolicy> policy{};  // nothing: that of the recorded call, else the starter
+  std::optional<NamedPolicy> policy{};  // no value: that of the recorded call, else the starter
   bool now = false;                     // a recorded call by the policy and the facts of now
   std::optional<std::string> at{};      // RFC 3339
   std::optional<std::string> grant{};   // a token

@@ -31,7 +31,7 @@ struct RecordedDecision {
   std::string tier;
   std::string tier_source;
   std::string verdict;               // of WB-2, as the record has it
-  std::optional<bool> reproduced{};  // nothing: it was not decided again as it was then
+  std::optional<bool> reproduced{};  // no value: it was not decided again as it was then
   bool redacted = false;             // its input is not what it was
   std::vector<Hole> holes{};         // in its input
 };

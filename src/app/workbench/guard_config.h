@@ -10,7 +10,7 @@
 
 namespace sallyport::app {
 
-// A document that is sound, or the exit code of the command after the error has been told.
+// A valid document, or the exit code of the command after it has printed the error.
 struct GuardConfig {
   std::shared_ptr<const guardrails::Guardrails> guardrails;
   int exit_code = 0;

@@ -1,5 +1,5 @@
-// Which holes of an input the rules of a policy look at, and whether a comparison with what the
-// policy names could tell apart the words that may have stood there (WB-38).
+// Finds the holes of an input that the rules of a policy read, and whether a comparison in the
+// policy could distinguish the words that a hole may have held (WB-38).
 #pragma once
 
 #include <map>
@@ -27,7 +27,7 @@ class HoleRules {
   HoleRules(const CallTrial& trial, const rules::RuleSet& set, const HoleTexts& texts,
             bool by_digest);
 
-  // Does a rule depend on a hole at all?
+  // True if a rule depends on a hole.
   bool looks() const { return !looked_at_.empty(); }
   // An effect is on a path that a hole is a part of.
   bool in_a_path() const;
@@ -36,7 +36,7 @@ class HoleRules {
     std::string path{};  // of the text
     std::string why{};
   };
-  // What some words of the form would pass and others would not. Nothing: whether a rule matches
+  // What some words of the form would pass and others would not. No value: whether a rule matches
   // depends on no more than the kinds of words that `guardrails::filled` tries.
   std::optional<Doubt> doubt() const;
 

@@ -1,4 +1,4 @@
-// Decides a call whose recorded input has holes, where the holes cannot matter (WB-38).
+// Decides a call whose recorded input has holes, if the holes cannot change the verdict (WB-38).
 #pragma once
 
 #include <map>

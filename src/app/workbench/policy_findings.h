@@ -1,5 +1,5 @@
-// What can never matter in a policy, each finding with its proof (WB-62, WB-63). Nothing is
-// guessed: what is not proved is not said.
+// Finds parts of a policy that can never matter, each with its proof (WB-62, WB-63). It reports
+// only what it can prove.
 #pragma once
 
 #include <string>

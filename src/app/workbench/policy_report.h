@@ -1,4 +1,4 @@
-// Is this a policy, and what does it say? For `policy check` and for the HTTP API.
+// Checks and summarises a policy, for `policy check` and for the HTTP API.
 #pragma once
 
 #include <optional>

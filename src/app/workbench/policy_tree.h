@@ -26,7 +26,7 @@ class PolicyTree {
   std::string place(std::string_view pointer) const;
   std::string place_of_rule(std::string_view id) const;
 
-  // The place of the rule in the list of rules. Nothing: there is no such rule.
+  // The place of the rule in the list of rules. No value: there is no such rule.
   std::optional<std::size_t> rule_index(std::string_view id) const;
 
   // The part, or null.

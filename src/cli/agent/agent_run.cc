@@ -220,36 +220,36 @@ Result<int> agent_chat(const Context& context, const AgentChatOptions& options) 
 void agent_options(Syntax& syntax, AgentOptions& options) {
   syntax.file("--agent", options.agent, "its configuration [a plain one, in this folder]");
   syntax.text("--model", options.model, "as anthropic/NAME, openai/NAME or script:FILE", "MODEL");
-  syntax.text("--base-url", options.base_url, "of the model's API [its provider's]", "URL");
+  syntax.text("--base-url", options.base_url, "address of the model's API [the provider's]", "URL");
   syntax.text("--policy", options.policy,
               "a file, or a shipped one by its name [ask-before-effects]", "POLICY");
 }
 
-const Command kAgentRun("agent run", "let it do one task", agent_run,
+const Command kAgentRun("agent run", "run one task", agent_run,
                         [](Syntax& syntax, AgentRunOptions& options) {
-                          syntax.text("task", options.task, "what it shall do", "TASK").required();
+                          syntax.text("task", options.task, "the task", "TASK").required();
                           agent_options(syntax, options.agent);
                           syntax.text("--session", options.session,
-                                      "begin or go on with this one [a new one]", "SESSION");
+                                      "begin or continue this session [a new one]", "SESSION");
                           syntax.flag("--park", options.agent.park,
-                                      "end where a person is asked; `agent resume` goes on");
+                                      "end if a person must be asked; `agent resume` continues");
                         });
 
-const Command kAgentChat("agent chat", "talk with it at the terminal", agent_chat,
+const Command kAgentChat("agent chat", "talk with the agent at the terminal", agent_chat,
                          [](Syntax& syntax, AgentChatOptions& options) {
                            agent_options(syntax, options.agent);
                            syntax.text("--session", options.session,
-                                       "begin or go on with this one [a new one]", "SESSION");
+                                       "begin or continue this session [a new one]", "SESSION");
                          });
 
 const Command kAgentResume(
-    "agent resume", "go on with what a session has open", agent_resume,
+    "agent resume", "continue the open run of a session", agent_resume,
     [](Syntax& syntax, AgentResumeOptions& options) {
-      syntax.text("session", options.session, "which one", "SESSION").required();
+      syntax.text("session", options.session, "the session", "SESSION").required();
       agent_options(syntax, options.agent);
-      syntax.text("--message", options.message, "and say this to it", "TEXT");
+      syntax.text("--message", options.message, "also send this message", "TEXT");
       syntax.flag("--park", options.agent.park,
-                  "end where a person is asked; `agent resume` goes on");
+                  "end if a person must be asked; `agent resume` continues");
     });
 
 }  // namespace

@@ -254,21 +254,21 @@ const Command kAgentList("agent list", "sessions, the newest first", agent_list,
 const Command kAgentShow(
     "agent show", "one session: its runs and background tasks", agent_show,
     [](Syntax& syntax, AgentShowOptions& options) {
-      syntax.text("session", options.session, "which one", "SESSION").required();
+      syntax.text("session", options.session, "the session", "SESSION").required();
       syntax.flag("--transcript", options.transcript,
-                  "what was said and done instead, a line of JSON for each item");
+                  "print the transcript instead, a line of JSON for each item");
     });
 
 const Command kAgentCancel(
-    "agent cancel", "let the run of a session end now", agent_cancel,
+    "agent cancel", "end the run of a session now", agent_cancel,
     [](Syntax& syntax, AgentAskOptions& options) {
-      syntax.text("session", options.session, "which one", "SESSION").required();
+      syntax.text("session", options.session, "the session", "SESSION").required();
     });
 
 const Command kAgentStop(
-    "agent stop", "let the run of a session end after its round", agent_stop,
+    "agent stop", "end the run of a session after its round", agent_stop,
     [](Syntax& syntax, AgentAskOptions& options) {
-      syntax.text("session", options.session, "which one", "SESSION").required();
+      syntax.text("session", options.session, "the session", "SESSION").required();
     });
 
 }  // namespace

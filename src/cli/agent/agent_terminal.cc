@@ -92,7 +92,7 @@ void AgentTerminal::tell_end(const agent::RunReport& report) {
   if (report.status == RunStatus::AwaitingApproval) {
     note(fmt::format("when it is answered: sallyport agent resume {}", report.session_id));
   } else {
-    note(fmt::format("to go on: sallyport agent resume {}", report.session_id));
+    note(fmt::format("to continue: sallyport agent resume {}", report.session_id));
   }
 }
 

@@ -154,21 +154,20 @@ const Command kApprovalsList(
     [](Syntax& syntax, ApprovalsListOptions& options) {
       syntax.text("--kind", options.kind, "only of this kind").choices(approval_kinds());
       syntax.text("--state", options.state, "in this state [pending]").choices(approval_states());
-      syntax.flag("--all", options.all, "those that look alike too, each by itself");
+      syntax.flag("--all", options.all, "list similar questions one by one");
     });
 
-const Command kApprovalsAccept("approvals accept", "take an escalation off the queue as right",
+const Command kApprovalsAccept("approvals accept", "settle an escalation as right",
                                approvals_accept, [](Syntax& syntax, SettleOptions& options) {
-                                 syntax.text("id", options.id, "which one", "ID").required();
+                                 syntax.text("id", options.id, "the escalation", "ID").required();
                                  syntax.text("--note", options.note, "becomes part of the record",
                                              "TEXT");
                                  person_options(syntax, options.login);
                                });
 
-const Command kApprovalsDismiss("approvals dismiss",
-                                "take an escalation off the queue as no concern", approvals_dismiss,
-                                [](Syntax& syntax, SettleOptions& options) {
-                                  syntax.text("id", options.id, "which one", "ID").required();
+const Command kApprovalsDismiss("approvals dismiss", "settle an escalation as no concern",
+                                approvals_dismiss, [](Syntax& syntax, SettleOptions& options) {
+                                  syntax.text("id", options.id, "the escalation", "ID").required();
                                   syntax.text("--note", options.note, "becomes part of the record",
                                               "TEXT");
                                   person_options(syntax, options.login);

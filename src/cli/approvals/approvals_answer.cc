@@ -107,7 +107,7 @@ Result<int> approvals_cancel(const Context& context, const ApprovalsAnswerOption
 }
 
 void answer_options(Syntax& syntax, ApprovalsAnswerOptions& options) {
-  syntax.text("id", options.id, "which one", "ID").required();
+  syntax.text("id", options.id, "the question", "ID").required();
   syntax.text("--reason", options.reason, "why; becomes part of the record");
   syntax.text("--binding", options.binding, "what you saw; another call is not answered", "DIGEST");
   login_options(syntax, options.login);

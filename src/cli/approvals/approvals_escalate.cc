@@ -61,7 +61,7 @@ Result<int> approvals_escalate(const Context& context, const ApprovalsEscalateOp
 const Command kApprovalsEscalate(
     "approvals escalate", "let another reviewer answer too", approvals_escalate,
     [](Syntax& syntax, ApprovalsEscalateOptions& options) {
-      syntax.text("id", options.id, "which one", "ID").required();
+      syntax.text("id", options.id, "the question", "ID").required();
       syntax.text("--to", options.to, "a person, or role:ROLE", "WHO").required();
       syntax.text("--reason", options.reason, "why; becomes part of the record");
       login_options(syntax, options.login);

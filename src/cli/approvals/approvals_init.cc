@@ -134,12 +134,12 @@ Result<int> approvals_init(const Context& context, const ApprovalsInitOptions& o
   return 0;
 }
 
-const Command kApprovalsInit("approvals init", "make the key with which you answer", approvals_init,
-                             [](Syntax& syntax, ApprovalsInitOptions& options) {
-                               syntax.text("--name", options.name, "who you are [user:LOGIN]",
+const Command kApprovalsInit("approvals init", "make the key that signs your answers",
+                             approvals_init, [](Syntax& syntax, ApprovalsInitOptions& options) {
+                               syntax.text("--name", options.name, "your name [user:LOGIN]",
                                            "NAME");
                                syntax.file("--key-file", options.key_file,
-                                           "where to [<data-dir>/approvers]");
+                                           "where to write it [<data-dir>/approvers]");
                                syntax.file("--passphrase-file", options.passphrase_file,
                                            "holds the passphrase [asked at the terminal]");
                                syntax.flag("--register", options.register_it,

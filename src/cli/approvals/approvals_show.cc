@@ -82,8 +82,8 @@ Result<int> approvals_show(const Context& context, const ApprovalsShowOptions& n
 
 const Command kApprovalsShow("approvals show", "one question, and exactly what would run",
                              approvals_show, [](Syntax& syntax, ApprovalsShowOptions& options) {
-                               syntax.text("id", options.id, "which one", "ID").required();
-                               syntax.flag("--full", options.full, "long values whole");
+                               syntax.text("id", options.id, "the question", "ID").required();
+                               syntax.flag("--full", options.full, "show long values whole");
                                syntax.flag(
                                    "--reveal", options.reveal,
                                    "show what redaction took out of the input; asks who you are");

@@ -293,8 +293,8 @@ Result<int> approvals_watch(const Context& context, const ApprovalsWatchOptions&
   return WatchScreen(context, options, queue, std::move(*terminal)).run(bell);
 }
 
-const Command kApprovalsWatch("approvals watch", "see what comes, and answer it", approvals_watch,
-                              [](Syntax& syntax, ApprovalsWatchOptions& options) {
+const Command kApprovalsWatch("approvals watch", "watch questions as they come, and answer them",
+                              approvals_watch, [](Syntax& syntax, ApprovalsWatchOptions& options) {
                                 syntax.text("--kind", options.kind, "only of this kind")
                                     .choices({"approval", "dual_control"});
                                 login_options(syntax, options.login);

@@ -131,9 +131,9 @@ const Command kPasskeysAdd(
 const Command kPasskeysList("passkeys list", "the keys that people have enrolled", passkeys_list);
 
 const Command kPasskeysRemove(
-    "passkeys remove", "let one of your keys count no longer", passkeys_remove,
+    "passkeys remove", "remove one of your keys", passkeys_remove,
     [](Syntax& syntax, PasskeysOptions& options) {
-      syntax.text("id", options.id, "which one, as `passkeys list` has it", "ID").required();
+      syntax.text("id", options.id, "its id, as `passkeys list` shows it", "ID").required();
       own_key_options(syntax, options.login);
     });
 

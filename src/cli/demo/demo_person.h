@@ -12,7 +12,7 @@ class DemoPerson final : public core::Approver {
  public:
   enum class Who {
     User,    // is at the terminal, and has ten seconds; silence is refusal
-    Script,  // answers for him, and says so
+    Script,  // answers for the person, and says so
   };
   using Say = std::function<void(const std::string& line)>;
 

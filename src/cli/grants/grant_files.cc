@@ -63,7 +63,7 @@ Result<json::array> read_grants(const std::filesystem::path& file) {
     if (grants == nullptr) return json::array{value};
     if (object->size() == 1 && grants->is_array()) return grants->get_array();
   }
-  return fail(ErrorCode::Conflict, "this is no grant, no list of grants and no {\"grants\":[...]}",
+  return fail(ErrorCode::Conflict, "this is not a grant, a list of grants or {\"grants\":[...]}",
               file.string());
 }
 

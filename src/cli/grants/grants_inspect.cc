@@ -297,7 +297,7 @@ Result<int> grants_inspect(const Context& context, const InspectOptions& options
 }
 
 const Command kGrantsInspect(
-    "grants inspect", "every check of a token, and what would match", grants_inspect,
+    "grants inspect", "run every check of a token, and find the grant that matches", grants_inspect,
     [](Syntax& syntax, InspectOptions& options) {
       syntax.text("token", options.token, "a file, -, or the token itself", "TOKEN").required();
       syntax.file("--call", options.call, "a call to compare it with, as JSON");

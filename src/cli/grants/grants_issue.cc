@@ -152,10 +152,11 @@ Result<int> grants_revoke(const Context& context, const RevokeOptions& options) 
 void grant_options(Syntax& syntax, GrantOptions& options) {
   syntax.text("--subject", options.subject, "the principal who may use it", "PRINCIPAL").required();
   syntax.file("--grant", options.grant, "what it allows, as JSON");
-  syntax.text("--subject-key", options.subject_key, "with which the subject may hand it on", "KEY");
+  syntax.text("--subject-key", options.subject_key,
+              "public key with which the subject may delegate", "KEY");
 }
 
-const Command kGrantsIssue("grants issue", "make a token", grants_issue,
+const Command kGrantsIssue("grants issue", "issue a token", grants_issue,
                            [](Syntax& syntax, GrantOptions& options) {
                              grant_options(syntax, options);
                              syntax.text("--ttl", options.ttl,
@@ -164,7 +165,7 @@ const Command kGrantsIssue("grants issue", "make a token", grants_issue,
                            });
 
 const Command kGrantsAttenuate(
-    "grants attenuate", "hand on less than a token allows", grants_attenuate,
+    "grants attenuate", "derive a token that allows less", grants_attenuate,
     [](Syntax& syntax, AttenuateOptions& options) {
       syntax.text("token", options.token, "a file, -, or the token itself", "TOKEN").required();
       grant_options(syntax, options.grant);
@@ -173,8 +174,7 @@ const Command kGrantsAttenuate(
     });
 
 const Command kGrantsRevoke(
-    "grants revoke", "let a token count no longer", grants_revoke,
-    [](Syntax& syntax, RevokeOptions& options) {
+    "grants revoke", "revoke a token", grants_revoke, [](Syntax& syntax, RevokeOptions& options) {
       syntax.text("id", options.id, "its id", "ID").required();
       syntax.text("--reason", options.reason, "why; becomes part of the record").required();
       person_options(syntax, options.login);

@@ -125,16 +125,16 @@ Result<int> guard_check(const Context& context, const GuardCheckOptions& options
 }
 
 const Command kGuardCheck(
-    "guard check", "what the checks say of a text", guard_check,
+    "guard check", "run the checks on a text", guard_check,
     [](Syntax& syntax, GuardCheckOptions& options) {
       syntax.text("--config", options.config, "the document, or gallery:NAME", "FILE");
       syntax.text("--stage", options.stage, "which checks")
           .choices({"input", "output", "tool_use", "tool_output"});
-      syntax.text("--policy", options.policy,
-                  "instead of both: all guards of results of this policy, on a result", "NAME");
+      syntax.text("--policy", options.policy, "instead of both: all result guards of this policy",
+                  "NAME");
       syntax.text("--tool", options.tool, "the tool, for the stages of tools", "NAME");
       syntax.text("--text-file", options.text_file, "the text [standard input]", "FILE");
-      syntax.text("--skip", options.skip, "checks to leave out, by their place", "N,N,..");
+      syntax.text("--skip", options.skip, "checks to leave out, by their position", "N,N,..");
     });
 
 }  // namespace

@@ -119,10 +119,10 @@ Result<int> guard_stream(const Context& context, const GuardStreamOptions& optio
 }
 
 const Command kGuardStream(
-    "guard stream", "what would leave, delta by delta", guard_stream,
+    "guard stream", "show what would leave, delta by delta", guard_stream,
     [](Syntax& syntax, GuardStreamOptions& options) {
       syntax.text("--config", options.config, "the document, or gallery:NAME", "FILE").required();
-      syntax.text("--delta", options.delta, "bytes of a delta", "N");
+      syntax.text("--delta", options.delta, "bytes in each delta", "N");
       syntax.text("--splits", options.splits, "bytes of each delta; the rest is one more",
                   "N,N,..");
       syntax.text("--stage", options.stage, "which checks [output]")

@@ -94,7 +94,7 @@ const Command kKeysRotate("keys rotate", "sign with a new key from now on", keys
                           [](Syntax& syntax, RotateOptions& options) {
                             syntax.flag(
                                 "--compromised", options.compromised,
-                                "the old key is in other hands: do not vouch for the new one");
+                                "the old key leaked: pass on no trust from it to the new one");
                             person_options(syntax, options.login);
                           });
 

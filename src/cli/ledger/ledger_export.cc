@@ -71,7 +71,7 @@ Result<int> ledger_export(const Context& context, const ExportOptions& options) 
   return 0;
 }
 
-const Command kLedgerExport("ledger export", "the record in a form that others read", ledger_export,
+const Command kLedgerExport("ledger export", "export the ledger for other programs", ledger_export,
                             [](Syntax& syntax, ExportOptions& options) {
                               syntax.text("--format", options.format, "which form [jsonl]")
                                   .choices({"jsonl", "tlog-tiles", "cef"});

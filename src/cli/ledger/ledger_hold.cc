@@ -137,7 +137,7 @@ Result<int> ledger_acknowledge(const Context& context, const AcknowledgeOptions&
                 ledger::look_at(workspace->store(), &ledger::ReadView::size));
   say(context.json() ? canonical_json(json::object{
                            {"acknowledged", true}, {"sequence", size - 1}, {"size", size}})
-                     : fmt::format("acknowledged; the ledger goes on with {} entries", size));
+                     : fmt::format("acknowledged; the ledger continues with {} entries", size));
   return 0;
 }
 
@@ -160,8 +160,8 @@ const Command kLedgerHoldLift(
 const Command kLedgerHoldList("ledger hold list", "holds in force", ledger_hold_list);
 
 const Command kLedgerAcknowledge(
-    "ledger acknowledge", "let a ledger go on that its witness contradicts", ledger_acknowledge,
-    [](Syntax& syntax, AcknowledgeOptions& options) {
+    "ledger acknowledge", "allow writing to a ledger that its witness contradicts",
+    ledger_acknowledge, [](Syntax& syntax, AcknowledgeOptions& options) {
       syntax.text("--reason", options.reason, "why; becomes part of the record").required();
       person_options(syntax, options.login);
     });

@@ -102,7 +102,7 @@ Result<int> ledger_tables(const Context&, const TablesOptions& options) {
 }
 
 const Command kLedgerMove(
-    "ledger move", "into a database that several gateways share", ledger_move,
+    "ledger move", "move the ledger into a database that several gateways share", ledger_move,
     [](Syntax& syntax, MoveOptions& options) {
       syntax.text("--to", options.to, "its address, postgresql://user@host/database", "URL")
           .required();

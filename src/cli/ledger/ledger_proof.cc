@@ -82,7 +82,7 @@ Result<std::uint64_t> wanted_size(ledger::ReadView& view, std::optional<std::uin
   SALLYPORT_TRY(const std::optional<ledger::Cosigned> newest, ledger::newest_cosigned(view, 0));
   if (newest) return newest->size;
   return fail(ErrorCode::NotFound,
-              "no witness has cosigned a checkpoint under the key of now; see docs/witnesses.md");
+              "no witness has cosigned a checkpoint under the current key; see docs/witnesses.md");
 }
 
 std::string as_json(const Proved& proved, bool checkpoints) {
@@ -143,7 +143,7 @@ Result<int> ledger_checkpoint(const Context& context, const CheckpointOptions& o
 }
 
 const Command kLedgerProof(
-    "ledger proof", "consistency proof between two sizes", ledger_proof,
+    "ledger proof", "print the consistency proof between two sizes", ledger_proof,
     [](Syntax& syntax, ProofOptions& options) {
       syntax.text("A", options.old_size, "the older size", "SIZE").required();
       syntax.text("B", options.new_size, "the newer size", "SIZE").required();
@@ -153,9 +153,9 @@ const Command kLedgerProof(
     });
 
 const Command kLedgerCheckpoint(
-    "ledger checkpoint", "the newest signed checkpoint, or that of a size", ledger_checkpoint,
+    "ledger checkpoint", "print the newest signed checkpoint, or that of a size", ledger_checkpoint,
     [](Syntax& syntax, CheckpointOptions& options) {
-      const Option size = syntax.text("size", options.size, "which one [the newest]", "SIZE");
+      const Option size = syntax.text("size", options.size, "the size [the newest]", "SIZE");
       syntax.flag("--cosigned", options.cosigned, "the newest that witnesses cosigned")
           .excludes(size);
     });

@@ -138,7 +138,7 @@ Result<int> ledger_receipt(const Context& context, const ReceiptOptions& options
 }
 
 const Command kLedgerReceipt(
-    "ledger receipt", "proof of one entry, or of a whole call", ledger_receipt,
+    "ledger receipt", "print the receipt of one entry, or of a whole call", ledger_receipt,
     [](Syntax& syntax, ReceiptOptions& options) {
       syntax
           .text("target", options.target, "an entry's id or sequence, or a call",

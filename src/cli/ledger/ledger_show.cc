@@ -118,7 +118,7 @@ const Command kLedgerShow("ledger show", "entries that match, or one of them who
                           [](Syntax& syntax, ShowOptions& options) {
                             syntax.text("target", options.target,
                                         "an entry's id or sequence, or a call", "ID|CALL|SEQUENCE");
-                            syntax.text("-n,--limit", options.limit, "at most so many", "N");
+                            syntax.text("-n,--limit", options.limit, "at most this many", "N");
                             filter_options(syntax, options.filter);
                           });
 

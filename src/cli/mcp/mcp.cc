@@ -143,13 +143,12 @@ const Command kMcp(
       syntax.text("--url", options.url, "reach the server there instead of starting one", "URL");
       syntax.text("--bearer-env", options.bearer_env, "the variable that holds our token for it",
                   "NAME");
-      syntax.flag("--allow-http", options.allow_http,
-                  "no encryption on the way to another machine");
-      syntax.flag("--login", options.login, "open a browser where the server asks for a login");
+      syntax.flag("--allow-http", options.allow_http, "allow plain HTTP to another machine");
+      syntax.flag("--login", options.login, "open a browser if the server asks for a login");
       oauth_options(syntax, options.oauth);
-      syntax.text("--era", options.era, "of the protocol that the server speaks [auto]")
+      syntax.text("--era", options.era, "protocol era of the server [auto]")
           .choices({"auto", "legacy", "modern"});
-      syntax.text("--grant", options.grant, "token for calls that bring none [$SALLYPORT_GRANT]",
+      syntax.text("--grant", options.grant, "token for calls without one [$SALLYPORT_GRANT]",
                   "FILE");
       syntax.texts("command", options.command, "the server's command, behind `--`",
                    "-- COMMAND...");

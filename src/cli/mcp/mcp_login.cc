@@ -50,7 +50,7 @@ Task<oauth::Account> let_in(oauth::Login login) {
                                        ? co_await oauth::let_client_in(login, challenge)
                                        : co_await oauth::log_in(login, challenge);
   if (!account && account.error().code == ErrorCode::NotFound && answer.status < 300) {
-    co_return fail(ErrorCode::NotFound, "the server asks for no login; use it as it is");
+    co_return fail(ErrorCode::NotFound, "the server needs no login; use it without one");
   }
   co_return account;
 }
@@ -150,24 +150,22 @@ Result<int> mcp_logout(const Context& context, const McpLogoutOptions& options) 
   return 0;
 }
 
-const Command kMcpLogin("mcp login", "let us in at a tool server, with a browser", mcp_login,
-                        [](Syntax& syntax, McpLoginOptions& options) {
-                          syntax.text("--url", options.url, "of the tool server", "URL").required();
-                          syntax.flag("--allow-http", options.allow_http,
-                                      "no encryption on the way to another machine");
-                          oauth_options(syntax, options.oauth);
-                          syntax.text("--wait", options.wait, "for the person, as 90s or 10m [5m]",
-                                      "TIME");
-                          syntax.flag("--no-browser", options.no_browser,
-                                      "only print the address to open");
-                        });
+const Command kMcpLogin(
+    "mcp login", "log in to a tool server, with a browser", mcp_login,
+    [](Syntax& syntax, McpLoginOptions& options) {
+      syntax.text("--url", options.url, "address of the tool server", "URL").required();
+      syntax.flag("--allow-http", options.allow_http, "allow plain HTTP to another machine");
+      oauth_options(syntax, options.oauth);
+      syntax.text("--wait", options.wait, "how long to wait for the login, as 90s or 10m [5m]",
+                  "TIME");
+      syntax.flag("--no-browser", options.no_browser, "only print the address to open");
+    });
 
 const Command kMcpLogout(
     "mcp logout", "forget the tokens for a tool server", mcp_logout,
     [](Syntax& syntax, McpLogoutOptions& options) {
-      syntax.text("--url", options.url, "of the tool server", "URL").required();
-      syntax.flag("--allow-http", options.allow_http,
-                  "no encryption on the way to another machine");
+      syntax.text("--url", options.url, "address of the tool server", "URL").required();
+      syntax.flag("--allow-http", options.allow_http, "allow plain HTTP to another machine");
     });
 
 }  // namespace

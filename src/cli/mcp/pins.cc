@@ -119,7 +119,7 @@ const Command kPinsList("pins list", "what is pinned", pins_list, pin_options);
 
 const Command kPinsDiff("pins diff", "what has changed", pins_diff, pin_options);
 
-const Command kPinsAccept("pins accept", "take a changed definition as the good one", pins_accept,
+const Command kPinsAccept("pins accept", "accept a changed definition", pins_accept,
                           [](Syntax& syntax, PinsOptions& options) {
                             pin_options(syntax, options);
                             person_options(syntax, options.login);

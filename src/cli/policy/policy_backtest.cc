@@ -118,8 +118,8 @@ const Command kPolicyBacktest(
       syntax
           .text("candidate", options.candidate, "a policy, or a shipped one by its name", "POLICY")
           .required();
-      syntax.text("--against", options.against, "compare with this one [the policy of each call]",
-                  "POLICY");
+      syntax.text("--against", options.against,
+                  "compare with this policy [the policy of each call]", "POLICY");
       syntax.text("--last", options.last, "how many calls, the newest first [10000]", "N");
       syntax.text("--examples", options.examples, "how many calls of each group are named [3]",
                   "N");
@@ -129,7 +129,7 @@ const Command kPolicyBacktest(
       syntax.text("--agent", options.agent, "only of this agent", "ID");
       syntax.text("--server", options.server, "only of this tool server", "NAME");
       syntax.text("--tool", options.tool, "only of this tool", "NAME");
-      syntax.text("--since", options.since, "not before this time, or so long ago", "TIME|1h");
+      syntax.text("--since", options.since, "from this time on, or from so long ago", "TIME|1h");
       syntax.text("--until", options.until, "before this time", "TIME|1h");
     });
 

@@ -84,7 +84,7 @@ Result<int> policy_test(const Context& context, const PolicyTestOptions& options
 }
 
 const Command kPolicyTest(
-    "policy test", "does it do what its cases say", policy_test,
+    "policy test", "check that a policy does what its cases say", policy_test,
     [](Syntax& syntax, PolicyTestOptions& options) {
       syntax
           .texts("file", options.files,
@@ -94,9 +94,9 @@ const Command kPolicyTest(
       syntax.texts("--cases", options.cases,
                    "files of cases, or folders of them [FILE.cases.yaml beside the policy]",
                    "FILE|FOLDER");
-      syntax.flag("--coverage", options.coverage, "list what no case decides by");
+      syntax.flag("--coverage", options.coverage, "list which parts of the policy the cases test");
       syntax.text("--min-coverage", options.min_coverage,
-                  "exit 1 where fewer parts of the policy are tested both ways", "PERCENT");
+                  "exit 1 if fewer parts of the policy are tested both ways", "PERCENT");
       syntax.text("--format", options.format, "how results are printed [text]")
           .choices({"text", "json", "junit", "github"});
     });

@@ -51,7 +51,7 @@ Result<int> policy_check(const Context& context, const PolicyCheckOptions& optio
 }
 
 const Command kPolicyCheck(
-    "policy check", "is this a policy, and what does it say", policy_check,
+    "policy check", "check a policy and summarise it", policy_check,
     [](Syntax& syntax, PolicyCheckOptions& options) {
       syntax.text("file", options.file, "the policy, or a shipped one by its name", "FILE")
           .required();

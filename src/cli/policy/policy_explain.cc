@@ -87,8 +87,8 @@ const Command kPolicyExplain(
                   "a file, or a shipped one by its name [that of the recorded call, else starter]",
                   "POLICY");
       syntax.text("--grant", options.grant, "the token that the call presents", "FILE");
-      syntax.flag("--now", options.now, "judge a recorded call by the policy and the facts of now");
-      syntax.text("--at", options.at, "the time of now, as 2026-11-16T12:00:00Z", "TIME");
+      syntax.flag("--now", options.now, "judge a recorded call by the current policy and facts");
+      syntax.text("--at", options.at, "the current time, as 2026-11-16T12:00:00Z", "TIME");
     });
 
 }  // namespace

@@ -91,7 +91,7 @@ const Command kPolicyGallery(
       syntax.text("name", options.name, "print this document", "NAME");
       syntax.text("--locale", options.locale, "names in this language [en]", "en|uk");
       syntax.flag("--names", options.names,
-                  "what guardrails, their stages, types, actions and reason codes are called");
+                  "print the names of guardrails, stages, types, actions and reason codes");
     });
 
 }  // namespace

@@ -85,7 +85,7 @@ Result<int> policy_lint(const Context& context, const PolicyLintOptions& options
 }
 
 const Command kPolicyLint(
-    "policy lint", "what can never matter in a policy, with a proof", policy_lint,
+    "policy lint", "find parts of a policy that can never matter, with a proof", policy_lint,
     [](Syntax& syntax, PolicyLintOptions& options) {
       syntax
           .text("file", options.file,

@@ -64,7 +64,7 @@ Result<int> policy_profiles(const Context& context, const PolicyProfilesOptions&
 }
 
 const Command kPolicyProfiles("policy profiles",
-                              "what tools of agents and servers do, and what programs do",
+                              "list what tools of agents and servers do, and what programs do",
                               policy_profiles, [](Syntax& syntax, PolicyProfilesOptions& options) {
                                 syntax.text("name", options.name,
                                             "only this agent, server or program", "NAME");

@@ -77,10 +77,10 @@ Result<int> console_link(const Context& context, const ConsoleOptions& options) 
   return 0;
 }
 
-const Command kConsole("console", "a link that opens the web console of `serve` once", console_link,
-                       [](Syntax& syntax, ConsoleOptions& options) {
+const Command kConsole("console", "print a link that opens the web console of `serve` once",
+                       console_link, [](Syntax& syntax, ConsoleOptions& options) {
                          syntax.text("--as", options.as,
-                                     "sign in as this reviewer, with the key [only look]", "NAME");
+                                     "sign in as this reviewer, with the key [read only]", "NAME");
                          syntax.flag("--open", options.open, "open it in a browser");
                          syntax.flag("--qr", options.qr, "show it as a QR code too");
                          own_key_options(syntax, options.login);

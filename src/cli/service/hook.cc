@@ -177,7 +177,7 @@ Result<int> answer_hook(const Context& context, const HookOptions& options) {
 
 const Command kHook("hook", "decide about one event of a coding agent, on standard input",
                     answer_hook, [](Syntax& syntax, HookOptions& options) {
-                      syntax.text("--agent", options.agent, "whose event it is")
+                      syntax.text("--agent", options.agent, "the coding agent that sends the event")
                           .choices(hook::dialect_names())
                           .required();
                       syntax.text("--policy", options.policy,

@@ -17,9 +17,9 @@ const Command kInit(
           .text("--client", options.client, "lead the MCP servers of this client through the gate")
           .choices(client_names());
       syntax.file("--file", options.file, "its settings [where the program keeps them]");
-      syntax.text("--policy", options.policy, "the policy that decides then [coding]", "POLICY");
+      syntax.text("--policy", options.policy, "the policy to use [coding]", "POLICY");
       syntax.flag("--print", options.print, "print the settings, write nothing");
-      syntax.flag("--undo", options.undo, "take it out again");
+      syntax.flag("--undo", options.undo, "remove it again");
       syntax.flag("--dry-run", options.dry_run, "say what would be changed");
     });
 

@@ -9,9 +9,9 @@ namespace {
 const Command kServe(
     "serve", "serve agents over HTTP, as the configuration says", serve,
     [](Syntax& syntax, ServeOptions& options) {
-      syntax.text("--policy", options.policy, "instead of the one in the configuration", "POLICY");
-      syntax.text("--log", options.log, "how lines of the log are written [text]")
-          .choices({"text", "json"});
+      syntax.text("--policy", options.policy,
+                  "use this policy instead of the one in the configuration", "POLICY");
+      syntax.text("--log", options.log, "format of log lines [text]").choices({"text", "json"});
       syntax.footer(
           "Servers, tokens and the address to listen on stand in the file that --config names\n"
           "[<data-dir>/config.yaml], as in `sallyport serve --config prod.yaml`. SIGHUP reads it "

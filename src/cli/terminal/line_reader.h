@@ -15,7 +15,7 @@ class LineReader {
  public:
   explicit LineReader(boost::asio::io_context& loop);
 
-  // Without its line end; at most 64 KiB. Nothing: the input has ended, or `stop` was called.
+  // Without its line end; at most 64 KiB. No value: the input has ended, or `stop` was called.
   Async<std::optional<std::string>> line();
   // Forgets what was typed before now: an answer is typed to a question that is on the screen.
   void drop_typed();

@@ -15,7 +15,7 @@ namespace sallyport::app {
 
 class RawTerminal {
  public:
-  // `Conflict`: input or output is no terminal.
+  // `Conflict`: input or output is not a terminal.
   static Result<RawTerminal> open();
   RawTerminal(RawTerminal&& other) noexcept;
   RawTerminal& operator=(RawTerminal&&) = delete;

@@ -122,10 +122,10 @@ Result<int> trust_export(const Context& context, const TrustExportOptions& optio
   return 0;
 }
 
-const Command kTrustExport("trust export", "the chain as others read it (OpenTrustGraph v0)",
-                           trust_export, [](Syntax& syntax, TrustExportOptions& options) {
-                             syntax.text("--limit", options.limit, "only the first so many records",
-                                         "N");
+const Command kTrustExport("trust export", "export the chain (OpenTrustGraph v0)", trust_export,
+                           [](Syntax& syntax, TrustExportOptions& options) {
+                             syntax.text("--limit", options.limit,
+                                         "only the first records, this many", "N");
                              syntax.file("--out", options.out, "where to [standard output]");
                              believed_reviewers(syntax, options.reviewers);
                            });

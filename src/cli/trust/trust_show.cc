@@ -174,7 +174,8 @@ Result<int> trust_show(const Context& context, const TrustShowOptions& options) 
 }
 
 const Command kTrustShow(
-    "trust show", "how an agent stands", trust_show, [](Syntax& syntax, TrustShowOptions& options) {
+    "trust show", "show the trust record of an agent", trust_show,
+    [](Syntax& syntax, TrustShowOptions& options) {
       syntax.text("agent", options.agent, "which agent [all]", "AGENT");
       syntax.flag("--records", options.records, "its records instead of its score");
       syntax.flag("--by-trace", options.by_trace, "its records, trace by trace");
@@ -184,7 +185,7 @@ const Command kTrustShow(
       syntax.text("--tier", options.tier, "records under this tier").choices(tier_words());
       syntax.text("--outcome", options.outcome, "records with this outcome")
           .choices({"success", "failure", "denied", "timeout"});
-      syntax.text("--limit", options.limit, "the newest so many records [1000]", "N");
+      syntax.text("--limit", options.limit, "the newest records, this many [1000]", "N");
       syntax.file("--file", options.file, "a chain document instead of the ledger");
       syntax
           .text("--declared", options.declared,

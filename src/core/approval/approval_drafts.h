@@ -1,6 +1,6 @@
-// The entries that a question leaves in the log: that it was asked, what people said, that it was
-// passed on, what came of it. Each has in front of it the event for those who follow along (LG-9),
-// so the last of a list is the entry itself. `request` is the question as the log has it.
+// Builds the log entries of a question: the request, the answers, escalations and the decision. The
+// topic event for followers comes before each entry (LG-9), so the last draft of a list is the
+// entry itself. `request` is the question as the log has it.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -16,8 +16,8 @@
 
 namespace sallyport::core {
 
-// With the facts that it is pending, and where it was asked. `hidden`: what the record of it will
-// not show of the input.
+// Includes the facts that the question is pending and at which entry. `hidden`: the parts of the
+// input that its record does not show.
 struct QuestionTerms {
   std::chrono::seconds use_within{600};
   std::vector<LaterReviewers> later{};
@@ -33,7 +33,7 @@ Draft refused_draft(const std::string& approval_id, const Vote& vote, std::strin
 std::vector<Draft> response_drafts(const std::string& approval_id, const Reply& reply,
                                    const Vote& vote, const json::object& request);
 
-// `by` is the one who passes it on, as he is named in the log.
+// `by` is the reviewer who escalates, as the log names them.
 std::vector<Draft> passed_on_drafts(const std::string& approval_id,
                                     const std::vector<std::string>& to, const Reply& by,
                                     const json::object& request);
@@ -43,9 +43,9 @@ struct Closing {
   ApprovalStatus status;
   std::string reason{};
   std::string door{};
-  std::string by{};  // who took it back
+  std::string by{};  // who cancelled it
 };
-// The record of AP-3. `state` becomes what the closing says, and travels along as a fact.
+// The record of AP-3. It sets `state` to the state of the closing and commits it as a fact.
 std::vector<Draft> decision_drafts(const std::string& approval_id, ApprovalState& state,
                                    const Closing& closing, const json::object& request,
                                    WallTime now);

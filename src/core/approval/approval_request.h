@@ -16,8 +16,8 @@ inline constexpr std::string_view kRequestSpace = "approval_request";
 // 16 fresh random bytes in hex.
 std::string fresh_nonce(Entropy& entropy);
 
-// The canonical JSON that a binding is the digest of. `question` has all but the binding; `exact`
-// is the text of an input that JSON numbers cannot hold, else empty.
+// The canonical JSON whose digest is the binding. `question` has all but the binding; `exact` is
+// the text of an input that JSON numbers cannot hold, else empty.
 std::string bound_text(const Question& question, const std::string& exact = {});
 // `sha256:` and hex.
 std::string binding_of(const Question& question, const std::string& exact = {});
@@ -44,9 +44,9 @@ json::object request_of(const json::object& entry);
 // Both at once.
 Result<json::object> stored_request(RecordReader& records, const std::string& approval_id);
 
-// No value: an earlier or a later release asked in a way that this one does not know.
+// No value: another release asked in a way that this one does not know.
 std::optional<QuestionKind> kind_of(const json::object& request);
-// It is about no call, and takes an answer in words.
+// True if the question is not about a call and takes an answer in words.
 inline bool is_question(const json::object& request) {
   return kind_of(request) == QuestionKind::Question;
 }

@@ -1,4 +1,4 @@
-// Where a question stands, as a fact that changes with the entries that say so.
+// The state of a question. It is a fact that changes with the entries of the question.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@ struct Vote {
   bool operator==(const Vote&) const = default;
 };
 
-// From then on others may answer too (RU-19).
+// Further reviewers who may answer from that time on (RU-19).
 struct LaterReviewers {
   WallTime at{};
   std::string rule{};
@@ -65,26 +65,26 @@ struct ApprovalState {
 
   std::string text() const;
   static Result<ApprovalState> parse(std::string_view stored);
-  // The fact as it shall be, and as it must still be found for that.
+  // The fact to write, and the stored fact that this write expects.
   Fact fact(const std::string& approval_id) const;
   Fact expected(const std::string& approval_id) const;
 
   bool open() const { return status == ApprovalStatus::Pending; }
-  // Is there something in `later` whose time has come?
+  // True if the time of an element of `later` has come.
   bool passes_on(WallTime now) const;
   // A yes to a call expires. An answer to a question does not (AP-25).
   bool yes_expires() const { return status == ApprovalStatus::Approved && !call_id.empty(); }
-  // People have decided, and nothing came of it yet.
+  // True if people have decided and the decision is not used yet.
   bool decided() const {
     return status == ApprovalStatus::Approved || status == ApprovalStatus::Denied;
   }
-  // `Approved` or `Denied`, where the votes suffice for it (AP-10, AP-11).
+  // `Approved` or `Denied` if the votes suffice, else no value (AP-10, AP-11).
   std::optional<ApprovalStatus> folded() const;
-  // Those who said yes, each once, in order; of a refusal, who refused.
+  // The people who approved, each once, in order; for a refusal, the person who refused.
   std::vector<Vote> counted() const;
 };
 
-// Nothing: there is no such question.
+// No value: there is no such question.
 Result<std::optional<ApprovalState>> approval_state(RecordReader& records,
                                                     const std::string& approval_id);
 

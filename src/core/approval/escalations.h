@@ -14,10 +14,10 @@
 
 namespace sallyport::core {
 
-// What waits, in the order in which it came.
+// Returns the open escalations, oldest first.
 Result<std::vector<EscalationItem>> waiting_escalations(RecordReader& records);
 
-// Nothing: no such item waits.
+// No value: no such item is open.
 Result<std::optional<EscalationItem>> waiting_escalation(RecordReader& records,
                                                          const std::string& id);
 

@@ -1,5 +1,5 @@
-// What redaction takes out of the input of a call, told without telling it: how many bytes, where,
-// and why. People are told before they answer, because what is hidden may be what runs (AP-38).
+// The parts of a call's input that redaction removes, without their content: how many bytes, where
+// and why. People see this before they answer, because the hidden part may be what runs (AP-38).
 #pragma once
 
 #include <boost/json/array.hpp>
@@ -21,7 +21,7 @@ struct HiddenPart {
   std::string detector;  // `private_key_pem`, `member_name`, ...
   std::uint64_t bytes = 0;
   std::uint64_t of = 0;               // bytes of the text it was in
-  std::optional<std::uint64_t> at{};  // its first byte there; nothing: the place is not known
+  std::optional<std::uint64_t> at{};  // its first byte there; no value: the place is unknown
   bool command = false;               // it was part of what a tool executes
 
   // "`command`: 37 of 120 bytes hidden at byte 5 (private_key_pem)"
@@ -30,7 +30,7 @@ struct HiddenPart {
   bool operator==(const HiddenPart&) const = default;
 };
 
-// Empty: the record holds the input whole. An input that the redactor cannot read is hidden whole.
+// Empty: the record holds the whole input. An input that the redactor cannot read is hidden whole.
 // At most 64 are listed; the last one then stands for the rest.
 std::vector<HiddenPart> hidden_parts(const Redactor& redactor, const json::value& input,
                                      const Classification& tool);
@@ -38,7 +38,7 @@ std::vector<HiddenPart> hidden_parts(const Redactor& redactor, const json::value
 json::array hidden_json(const std::vector<HiddenPart>& parts);
 std::vector<HiddenPart> hidden_in(const json::value* stored);
 
-// May the input hold a command? If not, looking for hidden parts of one is in vain.
+// False if the input cannot hold a command. Then there is no need to search for hidden parts.
 bool may_hold_command(const json::value& input, const Classification& tool);
 bool any_command(const std::vector<HiddenPart>& parts);
 // One finding for each hidden part of a command: check `redacted_command`.

@@ -1,6 +1,6 @@
-// An index of the questions that are not done: those without a decision, and a yes to a call that
-// is not used. Lists, metrics and starting processes read it, and so cost what is open and not what
-// was ever asked. It changes in the transactions that change the questions themselves.
+// An index of live questions: those without a decision, and approvals that are not used yet. Lists,
+// metrics and starting processes read it, so their cost does not grow with history. It changes in
+// the transactions that change the questions themselves.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,16 @@ Fact opened(const std::string& approval_id);
 void add_done(std::vector<Fact>& facts, const std::string& approval_id, ApprovalStatus status);
 void add_reopened(std::vector<Fact>& facts, const std::string& approval_id,
                   const ApprovalState& before);
-// Adds what begins the index to the facts of a question. A ledger of an earlier release has no
-// index, and is scanned once. Nothing is added where the index is there, or cannot be read now.
+// Adds the facts that create the index to the facts of a question. A ledger of an earlier release
+// has no index and is scanned once. Adds nothing if the index exists or cannot be read now.
 void begin(RecordReader& records, std::vector<Fact>& facts);
 
 bool is_live(const ApprovalState& state);
-// The state that people are told: a question or an unused yes whose time is over has expired, even
-// if no process has recorded that yet.
+// The state to show to people: a question or an unused approval past its time is expired, even if
+// no process has recorded that yet.
 ApprovalStatus shown_status(const ApprovalState& state, WallTime now);
 
-// All that are live, in the order of their ids. A state that cannot be read is an error of its own.
+// Returns all live questions in the order of their ids. An unreadable state is an error of its own.
 using Live = std::pair<std::string, Result<ApprovalState>>;
 Result<std::vector<Live>> all(RecordReader& records);
 

@@ -19,8 +19,8 @@ struct Opening {
   std::string approval_id;
   std::uint64_t most = 0;
 };
-// With the request. `Exhausted` with the cause `kTooMany` where the agent has `most` open ones.
-// Those that are decided or expired do not count.
+// Committed with the request. `Exhausted` with the cause `kTooMany`: the agent has `most` open
+// requests. Decided and expired requests do not count.
 std::shared_ptr<const FactChange> add(Opening opening, WallTime now);
 
 }  // namespace sallyport::core::open_questions

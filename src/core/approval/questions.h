@@ -1,5 +1,5 @@
-// Questions to people that are about no call: in the same queue as those that are, and answered in
-// words (AP-25). From any thread.
+// Questions to people that are not about a call. They share the queue of approvals and are answered
+// in words (AP-25). Every method may be called from any thread.
 #pragma once
 
 #include <stop_token>
@@ -26,21 +26,21 @@ class Questions {
   };
   explicit Questions(Parts parts) : parts_(parts) {}
 
-  // The id of the question, once it is on record.
+  // Returns the id of the question after it is recorded.
   Task<std::string> ask(HumanQuestion question);
   // Waits for an answer, the deadline or a cancel. It records a deadline and a cancel.
   Task<HumanAnswer> wait(std::string request_id, std::stop_token cancel);
   // Returns the current state. `NotFound`: there is no such question, or it is about a call.
   Result<HumanAnswer> answer_to(const std::string& request_id);
 
-  // What was said when the same question was asked in the dispatch that is made again. `NotFound`
-  // with the cause `replay_missing_answer`.
+  // Returns the recorded answer to the same question of the replayed dispatch. `NotFound` with the
+  // cause `replay_missing_answer`: there is none.
   Result<HumanAnswer> recall(const HumanQuestion& question, ReplayCount& count);
 
  private:
   Question question_of(const HumanQuestion& asked, std::string id, const Plan& plan) const;
   Result<HumanAnswer> answer_in(const std::string& request_id, const ApprovalState& state);
-  // Where people are registered, what counts is what they signed.
+  // If people are registered, only answers that they signed count.
   Result<void> check_people(const std::string& request_id, const ApprovalState& state);
 
   Parts parts_;

@@ -1,4 +1,4 @@
-// Who may answer a question, and what he may say to it.
+// Checks who may answer a question, and which replies count.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -11,17 +11,17 @@ namespace sallyport::core {
 
 inline constexpr std::size_t kLongestReason = 64 * 1024;
 
-// AP-13: neither the agent nor one of its own, listed or not.
+// True for the agent and its sub-agents, which may never answer, even if they are listed (AP-13).
 bool is_requester(std::string_view name, const json::object& request);
 
 // What a person is known by, for records: `key:` and 16 digits of its digest, `token` or `client`.
 std::string shown_credential(std::string_view credential);
 
-// `Unauthenticated`: what he says does not count here.
+// `Unauthenticated`: the reply of this person does not count.
 Result<void> check_reviewer(const Reply& reply, const json::object& request,
                             const ApprovalState& state);
 
-// The same, and what he says. `Conflict` with the cause `binding_mismatch`: he saw something else.
+// Also checks the reply. `Conflict` with the cause `binding_mismatch`: the person saw another call.
 Result<void> check_reply(const Reply& reply, const json::object& request,
                          const ApprovalState& state);
 

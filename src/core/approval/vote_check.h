@@ -1,4 +1,4 @@
-// Whether a vote is that of the person whose name it has.
+// Checks that a vote comes from the person whose name it has.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace sallyport::core {
 
-// Passkeys and keys of browsers, each with the signature under which it was enrolled (CO-19). What
-// they mean is for the book of reviewers to say.
+// Passkeys and browser keys, each with the signature of its enrolment (CO-19). The book of
+// reviewers interprets them.
 inline constexpr std::string_view kPasskeySpace = "passkey";
 Result<std::vector<std::string>> enrolled_keys(RecordReader& records);
 

@@ -1,5 +1,5 @@
-// The question to a person, where a decision needs one: on record before it is asked, and what the
-// answer makes of the call.
+// Asks a person if a decision needs one. The question is recorded before it is asked, and the
+// answer decides about the call.
 #pragma once
 
 #include <optional>
@@ -44,14 +44,14 @@ class Asking {
   // False: the caller does not wait, and `waiting` is its answer.
   Task<bool> ask(Trail& trail, const Caller& caller);
   Answer waiting(const Trail& trail) const;
-  // Consent or refusal, as the reply says. `call_digest`: what the reply was given for.
+  // Sets consent or refusal from the reply. `call_digest`: the digest that the reply binds.
   void take_reply(Trail& trail, const Reply& reply, const std::string& call_digest);
   Question question_about(Decision& decision, std::string id) const;
 
  private:
   struct Opening {
     Question question;
-    Fact like_it;  // that a question about such a call is open, as it was
+    Fact like_it;  // the stored fact that a question about such a call is open
     bool held;     // the caller waits, or a later caller takes the call up
     std::string holder;
     bool only_here;  // what was prepared is lost with this process

@@ -1,4 +1,4 @@
-// What every door asks of a call before anything is written about it.
+// The checks of a call before anything about it is written. Every front makes them.
 #pragma once
 
 #include "sallyport/call.h"

@@ -1,4 +1,4 @@
-// The events of one call: a row for its next commit, and a word to the hooks.
+// The events of one call: a row for its next commit, and a message to the hooks.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A call as JSON, exact, for what keeps a waiting call over a restart. Always encrypted there.
+// The exact JSON of a call, for a waiting call that survives a restart. It is stored encrypted.
 #pragma once
 
 #include "sallyport/call.h"

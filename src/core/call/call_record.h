@@ -1,11 +1,11 @@
-// What the intent and the tool-audit entry of a call say of it, before its end.
+// The content of the intent and of the tool-audit entry of a call, before its end.
 //
 //   CallRecord record = CallRecord::from_entry(entry);   // of the intent
 //   record.tier;                                         // Autonomy::ActAuto
 //   record.announced.continuation_id;                    // of a call that was handed out
 //
-// A call that runs here makes its record of its trail (`Journal`). A call that runs elsewhere, or
-// that lost its process, is read back from the entry that opened it. Both end in `add_end`.
+// `Journal` makes the record of a call that runs here from its trail. The record of a call that
+// runs elsewhere, or lost its process, is read from the entry that opened it. `add_end` ends both.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -84,10 +84,10 @@ struct CallRecord {
   void follow_row(Idempotency::Status status);
 };
 
-// As far as an entry names it.
+// Builds the subject from the ids that an entry names.
 Subject subject_of(const json::object& entry);
 Call call_of(const Subject& subject);
-// What a tool gave, from a result as records and hosts have it.
+// Converts a result, as records and hosts have it, to an envelope.
 Envelope envelope_of(const ToolResult& result);
 
 // Where an ending stands in its batch.

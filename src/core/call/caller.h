@@ -1,4 +1,4 @@
-// The one who makes a call, as the Governor sees it.
+// The caller of a call, as the Governor sees it.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace sallyport::core {
 
-// Who waits for the answer, and how.
+// Says whether the caller waits for the answer, and what it receives meanwhile.
 struct Caller {
   std::stop_token cancel{};
-  bool holds = true;  // waits while a person is asked; else the call goes on by `resume`
+  bool holds = true;  // waits while a person is asked; else `resume` continues the call
   // Asks like one that holds, and goes away: the question stays, an identical call attaches to it
   // (AP-36), and the call itself goes on by `resume` or ends with its question.
   bool leaves = false;

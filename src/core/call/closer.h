@@ -24,8 +24,8 @@ namespace sallyport::core {
 // Who said yes, for a trust record.
 void add_consent(Remembered& ended, const Consent& consent);
 
-// What an event says of a result. A cut could leave half of a secret standing, so text far behind
-// the cut goes first and the rest is cut after redaction.
+// The preview of a result in an event. Text far behind the cut is dropped, the rest is redacted and
+// then cut, because a cut could leave half of a secret.
 std::string output_preview(const Redactor& redactor, const std::string& output);
 
 // Owned by `Stages`.
@@ -56,8 +56,8 @@ class Closer {
     Ending ending;
     FailOpenLog::Share fail_open{};  // guards that were let pass; written in front of it
   };
-  // All of them in one commit. Gives the positions of their records. `Conflict`: an expected fact
-  // changed, and nothing is written.
+  // Closes all of them in one commit and returns the positions of their records. `Conflict`: an
+  // expected fact changed, and nothing is written.
   Task<std::vector<Position>> close(std::vector<Left> calls, std::vector<Fact> expected);
 
  private:

@@ -1,4 +1,4 @@
-// Between the doors: whether the call was made before, its intent, and the tool itself.
+// The stage between the doors: finds an earlier run of the call, writes the intent, runs the tool.
 #pragma once
 
 #include <chrono>
@@ -42,8 +42,8 @@ class Execution {
         second_door_(parts.second_door),
         fail_open_(parts.fail_open) {}
 
-  // Writes the intent: no record, no effect. Gives the answer of an earlier run of the same call,
-  // where there is one. Otherwise the trail is announced, refused, or weighed again.
+  // Writes the intent: no record, no effect. Returns the answer of an earlier run of the same call,
+  // if there is one. Otherwise the trail is announced, refused, or decided again.
   Task<std::optional<Performed>> announce(Trail& trail);
   // Runs the upstream against its deadline and the caller's cancel. Errors fold into the envelope.
   Async<Performed> perform(Trail& trail, std::shared_ptr<Upstream> upstream, const Caller& caller);
@@ -52,14 +52,14 @@ class Execution {
 
  private:
   Result<std::optional<Performed>> look_for_earlier(Trail& trail);
-  // What came of the call that used the same approval (AP-36). Nothing: that is not known.
+  // Returns the result of the call that used the same approval (AP-36). No value: it is unknown.
   Task<std::optional<Performed>> result_of_same(Trail& trail);
   Task<void> write_intent(Trail& trail);
   std::vector<Fact> claim(const Trail& trail, Draft& intent) const;
   Result<void> intent_refused(Trail& trail, const Error& error);
   static Performed fold(Raced<Result<Envelope>> raced, Delivery& delivery,
                         std::chrono::milliseconds limit);
-  // What a tool gives after its call ended is recorded beside the call (PI-31).
+  // Records an answer that comes after its call has ended, beside the call (PI-31).
   Async<void> note_late(std::shared_ptr<Delivery> delivery, SteadyTime begin,
                         Result<Envelope> given);
 

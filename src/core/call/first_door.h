@@ -1,4 +1,4 @@
-// The first door: one decision about a call, told from its start to its end.
+// The first door: makes one decision about a call and emits its events.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ class FirstDoor {
   // refused with a reason.
   Async<void> authorize(Trail& trail, const std::shared_ptr<Upstream>& upstream,
                         const std::stop_token& cancel);
-  // Reads what a decision looks at beside the plan and the call. It writes and tells nothing.
+  // Reads the inputs of a decision beside the plan and the call. It writes and emits nothing.
   Circumstances look(Decision& decision, const Upstream& upstream, DecisionFacts& facts) const;
 
  private:

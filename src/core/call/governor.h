@@ -79,23 +79,23 @@ class Governor {
   // records (AU-88).
   Task<void> tell_unheard();
 
-  // For hand-offs, whose calls run elsewhere: checks a call and gives it its ids. An error: it was
-  // no call, and there is no record of it.
+  // For hand-offs, whose calls run elsewhere: checks a call and gives it its ids. An error: the
+  // call is malformed and has no record.
   Result<Call> accept(Call asked);
-  // All that comes before the effect. Nothing: the call may run, and its intent is on record. An
+  // Does everything before the effect. No value: the call may run, and its intent is recorded. An
   // answer: the call ends here, or waits.
   Task<std::optional<Answer>> admit(Trail& trail, std::shared_ptr<Upstream> upstream,
                                     const Caller& caller);
-  // All that comes after the intent: the effect, the second door, the record.
+  // Does everything after the intent: the effect, the second door, the record.
   Task<Answer> conduct(Trail& trail, std::shared_ptr<Upstream> upstream, const Caller& caller);
-  // Both, for a call whose trail carries more than `run` gives it.
+  // Does both, for a call whose trail carries more than `run` gives it.
   Task<Answer> govern(Trail& trail, std::shared_ptr<Upstream> upstream, Caller caller);
-  // Of a call that does not run: `recalled` is what it gave the first time; without it, it is
-  // refused.
+  // Ends a call that does not run. With `recalled`, the earlier answer, it is served again;
+  // without, it is refused.
   Task<Answer> end_unrun(Trail& trail, std::optional<Performed> recalled, Upstream& upstream,
                          std::stop_token cancel);
-  // The trail of a call that waited for a person and has an answer. The errors are those of
-  // `resume`.
+  // Returns the trail of a call that waited for a person and has an answer. The errors are those
+  // of `resume`.
   Task<Trail> reopen(Resumption waited, Upstream& upstream);
   Trail trail_of(Call call);
 

@@ -1,4 +1,4 @@
-// What a Governor is made of. The stages of a call share it.
+// The parts of a Governor. The stages of a call share them.
 #pragma once
 
 #include <memory>

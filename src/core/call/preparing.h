@@ -16,23 +16,23 @@ struct PreparationLimits {
 };
 
 // Afterwards the trail has a preparation and its effective input, or is refused. A preparation that
-// fails is cancelled at the tool, once. Returns what is to be told where a rule of a built-in tool
+// fails is cancelled at the tool, once. Returns the event to emit if a rule of a built-in tool
 // refused it (EV-42).
 Async<std::optional<Event>> prepare(Trail& trail, std::shared_ptr<Upstream> upstream,
                                     const Clock& clock, std::stop_token cancel,
                                     PreparationLimits limits = {});
 
-// Why a preparation can no longer be executed, if so.
+// Returns why a preparation can no longer be executed. No value: it can.
 std::optional<std::string> expired(const Prepared& prepared, WallTime now);
 
-// A prepared operation that may outlive this process, encrypted, as a fact under the call's row of
-// idempotency (AU-78). Nothing: there is none to keep.
+// A prepared operation that may outlive this process, encrypted, as a fact under the call's
+// idempotency row (AU-78). No value: there is none to keep.
 std::optional<Fact> kept_preparation(Vault& vault, const Trail& trail);
-// The one that an earlier process kept.
+// Returns the preparation that an earlier process stored.
 std::optional<Prepared> kept_preparation(RecordReader& records, const Vault& vault,
                                          const std::string& row_key);
 
-// Calls off at the tool what was prepared and will not run, once (AU-66).
+// Cancels at the tool, once, a preparation that will not run (AU-66).
 void drop_preparation(Trail& trail, Upstream& upstream);
 
 }  // namespace sallyport::core

@@ -1,4 +1,4 @@
-// The second door: everything an upstream gives passes here before anyone sees it.
+// The second door: every result of an upstream passes here before anyone sees it.
 #pragma once
 
 #include <stop_token>
@@ -22,7 +22,7 @@ class SecondDoor {
  public:
   SecondDoor(const Clock& clock, const Redactor& redactor) : clock_(clock), redactor_(redactor) {}
 
-  // Runs the result guards of the plan. Their words come out as people and agents may see them.
+  // Runs the result guards of the plan. Their texts are returned as people and agents may see them.
   Async<Release> look_at(const Plan& plan, Envelope envelope, ResultContext context,
                          FailOpen& fail_open, std::stop_token cancel = {}) const;
   // The ending of a call that ran, or whose earlier answer is served again.

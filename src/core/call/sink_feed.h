@@ -18,12 +18,12 @@ class SinkFeed {
  public:
   SinkFeed(const GovernorParts& parts, Journal& journal) : parts_(parts), journal_(journal) {}
 
-  // The record of a call at `sequence`. A sink that fails is a row of that call.
+  // Gives the record of a call at `sequence` to the sinks. A failed sink becomes a row of the call.
   Async<void> tell_sinks(Trail& trail, std::uint64_t sequence);
-  // The same where no trail is left: what failed goes to `failed`.
+  // The same for a call without a trail: failures go to `failed`.
   Async<void> give_to_sinks(std::uint64_t sequence, const Subject& subject,
                             std::vector<Draft>& failed);
-  // Records that were written when no caller waited for them any more.
+  // Gives the sinks the late records, which were written after their caller had left.
   Task<void> tell_unheard();
   // Writes what `give_to_sinks` collected, or owes it.
   Async<void> note_failures(std::vector<Draft> failed);

@@ -1,5 +1,5 @@
-// Everything that is known about one call while it runs: the decision about it, and what became of
-// that. The coroutine that runs the call owns it and uses it on the executor of the call.
+// Everything that is known about one call while it runs: its decision, and its progress since. The
+// coroutine that runs the call owns it and uses it on the executor of the call.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ class Trail : public Decision {
  public:
   using Decision::Decision;
 
-  // A fact says that it waits here for a person; it goes with the terminal record.
+  // A fact says that it waits here for a person; the terminal record removes the fact.
   void hold_here();
 
   bool observed = false;         // its host has run it (AP-33)

@@ -16,7 +16,7 @@
 
 namespace sallyport::core {
 
-// What a decision looks at beside its plan and its call. `FirstDoor::look` reads it.
+// The inputs of a decision beside its plan and its call. `FirstDoor::look` reads them.
 struct Circumstances {
   DecisionFacts& facts;  // of one moment of the ledger; all reads go there
   WallTime now{};        // for rules, tiers and budgets (WB-10)
@@ -26,21 +26,21 @@ struct Circumstances {
   std::vector<Finding> hidden{};  // commands that redaction hides a part of
   // The call cannot be judged: its tool is unknown, or a hook refused. No guard is asked.
   std::optional<Refusal> unfit{};
-  // Lets the tool prepare, once guards have let the call pass: what it prepared is decided about
-  // too. Null: it does not prepare, or this is a rehearsal.
+  // Lets the tool prepare after the guards allow the call; the preparation is decided about too.
+  // Null: the tool does not prepare, or this is a rehearsal.
   std::function<Async<void>()> prepare{};
-  // What comes behind a refusal is heard too: every guard, the rules and the tiers (WB-27).
+  // Continues after a refusal: asks every guard, the rules and the tiers (WB-27).
   bool hears_all = false;
   std::vector<TierStep>* tier_steps = nullptr;  // for a caller that asks why; null: none
 };
 
 // Afterwards the decision is open, needs a person, or is refused with a reason, and every guard of
 // the plan is listed once for each pass. It reads `facts` and nothing else of the ledger, writes
-// nothing and tells nothing: `rows` has what is to be written. It acts only through guards that
+// nothing and emits nothing: `rows` has what is to be written. It acts only through guards that
 // wait, and through `prepare`.
 Async<void> decide(Decision& decision, const Circumstances& seen);
 
-// For a decision that ended before any guard was asked: all of them, as skipped.
+// Lists all guards as skipped, for a decision that ended before any guard was asked.
 void list_unreached(Decision& decision);
 
 // Tells programs that follow the outbox what would have run (LG-8).

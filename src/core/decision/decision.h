@@ -1,5 +1,5 @@
-// A decision about one call: the plan, the call as guards left it, and what was found about it.
-// `decide` makes it. A call that is made has one inside its `Trail`; a rehearsal has one alone.
+// A decision about one call: the plan, the call with its final input, and what the guards found.
+// `decide` makes it. The `Trail` of a call is one; a rehearsal has one alone.
 #pragma once
 
 #include <memory>
@@ -80,7 +80,7 @@ class Decision {
   // True if only the tier `shadow` keeps the call from running.
   bool is_shadow() const;
   void refuse(Refusal refusal);  // the first one stays
-  // The grant fits and has no room left: its guard has the last word.
+  // The grant matches and has no room left: its guard decides.
   void refuse_spending(const Error& error);
   void reword(std::string reason) { refusal_->reason = std::move(reason); }
 
@@ -134,10 +134,10 @@ class Decision {
   Autonomy autonomy;
   std::string autonomy_source = "plan";
   bool needs_human = false;  // and no program near the agent may answer
-  bool weighed = false;      // grants and guards let it come as far as the tiers
+  bool weighed = false;      // grants and guards allowed it, and the tiers were resolved
   std::string decided_at;    // RFC 3339; empty: nothing was decided yet
-  std::uint64_t as_of = 0;   // entries of the ledger that the facts are of
-  std::string replay_of;     // the event whose dispatch is made again; empty: none
+  std::uint64_t as_of = 0;   // size of the ledger when the facts were read
+  std::string replay_of;     // the event whose dispatch is replayed; empty: none
   std::shared_ptr<const FactChange> spending;  // of the autonomy budget
   FailOpen fail_open;
 

@@ -1,4 +1,4 @@
-// What a decision about a call was made of beside the call itself: enough to make it again (WB-8).
+// The inputs of a decision beside the call itself: enough to make the decision again (WB-8).
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -12,10 +12,10 @@ namespace sallyport::core {
 
 struct DecisionContext {
   std::string decided_at{};       // RFC 3339
-  std::uint64_t as_of = 0;        // entries of the ledger that the facts are of
-  std::string class_source{};     // who says what the tool is: `policy`, `table`, `unknown`, ..
-  bool caution = false;           // what the tool says of itself is reason for care
-  std::string definition{};       // digest of what the tool says of itself; empty: unknown
+  std::uint64_t as_of = 0;        // size of the ledger when the facts were read
+  std::string class_source{};     // source of the classification: `policy`, `table`, `unknown`, ..
+  bool caution = false;           // the tool's own definition gives reason for caution
+  std::string definition{};       // digest of the tool's definition; empty: unknown
   std::string front = "library";  // `mcp`, `http`, `hook`, `library` or `agent`
 
   // As one short text: an intent holds it for the record that is made of it later.

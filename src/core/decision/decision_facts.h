@@ -14,9 +14,9 @@
 
 namespace sallyport::core {
 
-// Owned by one decision, on its thread. A fact that is asked for later is read together with those
-// that were read before, where entries were added in between. If one of these has changed, the
-// value that was read first stays and `torn()` says so: the decision has to be made again.
+// Owned by one decision, on its thread. If entries were added since the first read, a later fact is
+// read together with the earlier ones. If one of these has changed, the value that was read first
+// stays and `torn()` is true: the decision must be made again.
 class DecisionFacts final : public RecordReader {
  public:
   explicit DecisionFacts(RecordReader& records) : records_(records) {}
@@ -25,11 +25,11 @@ class DecisionFacts final : public RecordReader {
   Result<std::vector<Fact>> facts(std::string_view space) override { return records_.facts(space); }
   Result<json::object> entry(std::uint64_t sequence) override { return records_.entry(sequence); }
 
-  // The size of the ledger that the facts were read at; of now where none was read. 0 where it
+  // The size of the ledger when the facts were read; its current size if none was read. 0 if it
   // cannot be read.
   std::uint64_t as_of();
   bool torn() const { return torn_; }
-  // Reads all facts that were asked for so far at one moment, that of now.
+  // Reads all facts that were asked for so far again, at the current moment.
   Result<void> read_again();
 
  private:

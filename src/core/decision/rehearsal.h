@@ -1,8 +1,8 @@
-// What would become of a call, and why: the first door without its consequences.
+// What would happen to a call, and why: the first door without its consequences.
 //
 // There is one function that decides (WB-1, RU-78): `decide`. A real call runs through it, and so
-// does a rehearsal, which tells no hook, prepares nothing and writes nothing. Everything that a
-// decision depends on is a part that its caller gives:
+// does a rehearsal, which notifies no hook, prepares nothing and writes nothing. The caller gives
+// every input of the decision:
 //
 //   NoRecords facts;                          // or StoreReader (now), app::PastFacts (at a
 //                                             // ledger size), or a reader of given values
@@ -11,7 +11,7 @@
 //   Governor governor({plans, records, redactor, clock, entropy, KeyedDigest(key)});
 //   co_await governor.rehearse(call, upstream);   // `call.setting` has front, folder, workspace
 //
-// `upstream` says what the server says of the tool: hints, definition, command.
+// `upstream` has what the server says about the tool: hints, definition, command.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -29,15 +29,15 @@
 
 namespace sallyport::core {
 
-// How much of a plan is heard.
+// How much of a plan is asked.
 enum class Hearing {
-  UntilRefused,  // as for a call that is made: what comes behind a refusal is skipped
+  UntilRefused,  // as for a real call: what comes after a refusal is skipped
   All,           // every guard, the rules and the tiers, so that every cause is known (WB-27)
   Approved,      // as `UntilRefused`, and a person who is asked says yes
 };
 
 struct Rehearsal {
-  Call call{};  // as it would run: with the input as the guards left it
+  Call call{};  // as it would run: with its final input after all guards
   bool rewritten = false;
   Classification classification{};
   std::string policy_hash{};
@@ -45,7 +45,7 @@ struct Rehearsal {
   std::optional<RuleAnswer> rules{};     // none: the policy has no rules
   std::vector<json::object> findings{};  // what guards found, each with its excerpt
   std::shared_ptr<const GrantUse> grant{};
-  bool weighed = false;  // grants and guards let it come as far as the tiers
+  bool weighed = false;  // grants and guards allowed it, and the tiers were resolved
   bool tiered = false;   // its tier decides whether it runs by itself
   bool asked_by_guard = false;
   Autonomy tier = Autonomy::ActWithApproval;

@@ -15,7 +15,7 @@ inline constexpr std::string_view kWorkspaceSpace = "workspace";
 // The fact that pins it.
 std::string workspace_key(const Call& call);
 
-// Empty: unknown. `pins`: this call is the first of its session, and what it says shall be kept.
+// Empty: unknown. `pins`: this call is the first of its session, and its workspace is to be stored.
 std::vector<std::string> session_workspace(const Call& call, RecordReader& records,
                                            bool* pins = nullptr);
 

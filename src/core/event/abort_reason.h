@@ -1,4 +1,4 @@
-// Why a run ended before its time: a word that readers count, and what a person wants to know.
+// Why a run was aborted: a word that programs count, and a text for people.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ std::string_view to_string(AbortCause cause);
 // `deadline_exceeded: 30 s for the whole run`, or the word alone.
 std::string abort_reason(AbortCause cause, std::string_view detail = {});
 
-// Nothing for a reason that begins with none of the words.
+// No value: the reason begins with none of the words.
 std::optional<AbortCause> abort_cause(std::string_view reason);
 
 // The error text for a reason that does not begin with one of the words; it lists them.

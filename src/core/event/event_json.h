@@ -37,7 +37,7 @@ template <class Out, class E, class T>
 void put(Out& out, const E& event, const Field<E, T>& field) {
   put_field(out, field.name, event.*field.member);
 }
-// Of all words, not only the accepted: what is refused later is then refused by its name.
+// Writes all words, not only the accepted ones, so that a later refusal can name the word.
 template <class Out, class E, class Enum>
 void put(Out& out, const E& event, const WordField<E, Enum>& field) {
   out.put(field.name, word_of(words_of(Enum{}), event.*field.member));

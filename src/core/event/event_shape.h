@@ -1,5 +1,5 @@
-// Each event's fields, said once: its wire name, what it does and where each field is kept. Writer,
-// reader and the small questions are all made from this.
+// The fields of each event, declared once: its wire name, its role and where each field is kept.
+// The writer, the reader and the small queries use this declaration.
 #pragma once
 
 #include <array>

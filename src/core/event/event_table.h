@@ -1,4 +1,4 @@
-// The 22 events, in the order of their variant: kind, role, whose they are, fields in wire order.
+// The 22 events, in the order of their variant: kind, role, scope, fields in wire order.
 #pragma once
 
 #include "core/event/event_shape.h"

@@ -1,4 +1,4 @@
-// Who hears of events, in which order, and what a listener that fails means (EV-55..EV-63).
+// The hooks that receive events, their order, and the effect of a hook that fails (EV-55..EV-63).
 #pragma once
 
 #include <chrono>
@@ -20,13 +20,13 @@ namespace sallyport::core {
 using HookRows = std::vector<TopicEvent>;
 inline constexpr std::size_t kMostHookRows = 16;  // for one event
 
-// Hears of every event, already redacted. `const` and callable from any thread.
+// Receives every event, already redacted. `const` and callable from any thread.
 class EventHook {
  public:
   virtual ~EventHook() = default;
   virtual const std::string& name() const = 0;
   virtual bool waits() const { return false; }  // may suspend, and so needs a timer that ends it
-  // The longest that it is waited for; nothing: as long as the registry says.
+  // The longest wait for this hook. No value: the limit of the registry.
   virtual std::optional<std::chrono::milliseconds> limit() const { return std::nullopt; }
   virtual bool fails_open() const { return false; }  // its failure stops nothing, and is on record
   // An error on an announcing event stops what it announces; on a reporting one it is recorded.
@@ -41,7 +41,7 @@ class HookRegistry {
   HookRegistry() = default;
   explicit HookRegistry(std::chrono::milliseconds limit) : limit_(limit) {}
 
-  // Refuses an empty name and one that is taken.
+  // `InvalidInput`: the name is empty or taken.
   Result<void> with_hook(std::shared_ptr<const EventHook> hook);
   Result<void> extend(std::vector<std::shared_ptr<const EventHook>> hooks);
 
@@ -54,7 +54,7 @@ class HookRegistry {
     std::vector<Failure> failures{};
     std::vector<Draft> rows{};  // of hooks that did not fail
   };
-  // Every hook in order, whatever the ones before it did.
+  // Notifies every hook in order, even if earlier hooks failed.
   Async<Told> tell(Event event, Subject subject, const Clock& clock) const;
 
   bool empty() const { return hooks_.empty(); }

@@ -31,8 +31,8 @@ class HostEvents {
   const Instances& instances_;
 };
 
-// The finish of what this entry of kind `event` left open, where its process died (EV-51); nothing:
-// it opened nothing.
+// Returns the finish of the start in this entry of kind `event`, whose process died (EV-51). Empty:
+// the entry is not a start.
 std::vector<Draft> finish_interrupted(const json::object& entry);
 
 }  // namespace sallyport::core

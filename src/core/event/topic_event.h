@@ -1,5 +1,5 @@
-// Events on topics, for programs that follow along: what is proposed, what people are asked, what
-// they say (LG-1, LG-7..LG-9).
+// Events on topics, for programs that follow them: proposals, questions to people and their answers
+// (LG-1, LG-7..LG-9).
 //
 //   SALLYPORT_TRY(Draft draft, topic_draft({.topic = "autonomy", .kind =
 //   "autonomy.budget_exceeded",
@@ -24,7 +24,7 @@ inline constexpr std::string_view kToldBefore = "autonomy_told";
 inline constexpr std::string_view kOutboxTopic = "trigger.outbox";
 inline constexpr std::string_view kGuardrailsTopic = "guardrails";
 
-// The four queues of people, and what stands in them.
+// The four topics about people, and the kinds of their events.
 namespace hitl {
 inline constexpr std::string_view kQuestions = "hitl.questions";
 inline constexpr std::string_view kApprovals = "hitl.approvals";
@@ -42,7 +42,7 @@ inline constexpr std::string_view kDualControlExecuted = "hitl.dual_control_exec
 inline constexpr std::string_view kTimeout = "hitl.timeout";
 }  // namespace hitl
 
-// Whom a governed event is about: headers that no caller sets (LG-7).
+// The subject of a governed event: headers that no caller may set (LG-7).
 struct Governed {
   std::string agent{};
   std::string trace_id{};

@@ -18,7 +18,7 @@ struct Assertion {
   Standing standing = Standing::Unasked;
   json::object by{};  // the process, as far as it can be seen
 
-  // May its word count as the end of a call?
+  // True if its report may end a call.
   bool counts() const { return standing == Standing::Holder || standing == Standing::Successor; }
 
   json::object to_json() const;  // `asserted` of a record

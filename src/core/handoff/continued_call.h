@@ -1,5 +1,5 @@
-// A call that the model proxy has handed to its client, and that comes to another door here: the
-// door goes on with it under the same call id, and ends it with its one record (MP-61).
+// Continues a call that the model proxy handed to its client, at another front: under the same call
+// id, and with one record (MP-61).
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace sallyport::core {
 
 // Runs a call like `Governor::run`. `model_id` is the id that the model gave it, as the client
 // says; empty: unknown. If the proxy has proposed a call under that id to the same agent, that call
-// goes on: with the same tool and input, once. The same call again gets the stored answer, and
+// continues: with the same tool and input, once. The same call again gets the stored answer, and
 // another input under the id is refused as an idempotency conflict.
 Task<Answer> run_model_call(Governor& governor, Call call, std::string model_id,
                             std::shared_ptr<Upstream> upstream, Caller caller = {});

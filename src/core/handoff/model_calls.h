@@ -19,10 +19,10 @@ namespace sallyport::core::model_calls {
 inline constexpr std::string_view kSpace = "model_call";
 // Agent, session and id of the model, as a digest: a call that was left to a later door.
 inline constexpr std::string_view kDeferred = "model_deferred";
-// So long a proposed call is known. A hand-off expires after the same time (AU-60).
+// How long a proposed call is known. A hand-off expires after the same time (AU-60).
 inline constexpr std::chrono::hours kKnownFor{24};
-// A result may come late, and stands in later requests again: so long it is known that no door has
-// seen its call.
+// How long it is known that no door has seen a call. Its result may come late, and later requests
+// repeat it.
 inline constexpr std::chrono::hours kDeferredFor{30 * 24};
 
 struct Proposed {
@@ -37,7 +37,7 @@ std::string tool_mark(std::string_view tool);
 // True if the model may have meant this tool: clients of several servers see `server.tool`.
 bool is_same_tool(const Proposed& proposed, const Call& call);
 
-// Adds a call to those under its id. Calls that are too old go, and the oldest beyond a bound.
+// Adds a call to those under its id. Removes calls that are too old, and the oldest over a bound.
 std::shared_ptr<const FactChange> add(const Call& call, const Proposed& proposed, Vault& vault,
                                       WallTime now);
 // The calls under an id, newest first.

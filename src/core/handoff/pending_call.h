@@ -1,4 +1,4 @@
-// A call that waits, as those see it who are asked about it or execute it elsewhere (AU-53).
+// A waiting call, as the people who are asked and the program that runs it see it (AU-53).
 #pragma once
 
 #include "core/call/trail.h"

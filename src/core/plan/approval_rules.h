@@ -1,5 +1,5 @@
-// Who is asked about calls, how many of them must say yes, and how long a yes is good for. The plan
-// carries them; core knows no keys of people.
+// Says who is asked about calls, how many must approve, and how long an approval is valid. The plan
+// carries these rules; core knows no keys of people.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -25,8 +25,8 @@ class ReviewerBook {
   // `Unauthenticated`: no person of that name may approve, or their key did not sign `statement`.
   virtual Result<void> check(const std::string& reviewer, std::string_view statement,
                              std::string_view signature) const = 0;
-  // The same, where he may also have signed with a key that he has enrolled: `enrolled` holds all
-  // enrolments, as facts keep them (CO-19).
+  // The same, and the person may also have signed with an enrolled key: `enrolled` holds all
+  // enrolments, as facts store them (CO-19).
   virtual Result<void> check_answer(const std::string& reviewer, std::string_view statement,
                                     std::string_view signature,
                                     const std::vector<std::string>& enrolled) const;
@@ -38,14 +38,14 @@ class ReviewerBook {
   // `token:` and the same, or `client:` and the client. It is equal for one person under two names.
   // Empty: no person of that name is registered.
   virtual std::string credential(const std::string& reviewer) const;
-  // Is this the name of an approver that an external program may answer as (RU-67)? Never of one
-  // with a key, because only its holder can sign.
+  // True if an external program may answer under this name of an approver (RU-67). Never for an
+  // approver with a key, because only the holder of the key can sign.
   virtual bool is_program(const std::string& reviewer) const;
-  // The registered approver as whom the user of this client answers there (AP-31). Empty: none.
+  // The registered approver that the user of this client is (AP-31). Empty: none.
   virtual std::string of_client(const std::string& principal) const;
   // Names of the approvers who have that role too, for `role:ROLE` (RU-19).
   virtual std::vector<std::string> with_role(std::string_view role) const;
-  // All that decides, for the hash of the plan.
+  // Everything that decides, for the hash of the plan.
   virtual json::value dump() const = 0;
 };
 
@@ -59,14 +59,14 @@ struct ApprovalRules {
   std::set<std::string> dual_control{};  // tools and side-effect classes
   std::uint64_t most_open = 64;          // questions of one agent that wait at the same time
   std::chrono::seconds hold{50};         // how long a front keeps its client waiting (AP-34)
-  // Null: who answers is vouched for by the program he answers through.
+  // Null: the program vouches for the people who answer through it.
   std::shared_ptr<const ReviewerBook> people{};
   // The program that holds the plan answers for its own people: only what comes through the command
   // line and the HTTP API of other processes is checked against `people`.
   bool program_vouches = false;
 
-  // Did a registered person give this answer, as far as the door and the signature tell (AP-10)?
-  // `enrolled`: the keys that people have enrolled, as facts keep them.
+  // Checks by door and signature that a registered person gave this answer (AP-10). `enrolled`: the
+  // keys that people have enrolled, as facts store them.
   Result<void> check(std::string_view door, const std::string& reviewer, std::string_view statement,
                      std::string_view signature,
                      const std::vector<std::string>& enrolled = {}) const;

@@ -1,4 +1,4 @@
-// A program that answers questions about calls in the place of people.
+// A program that answers questions about calls instead of people.
 #pragma once
 
 #include "base/async.h"

@@ -1,5 +1,5 @@
-// Who decides how much an agent may do by itself, and writes down what it did. The plan carries
-// one; core knows no policy and no trust graph.
+// Decides how much an agent may do by itself, and writes the trust records. The plan carries one;
+// core knows no policy and no trust graph.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -29,7 +29,7 @@ struct TierStep {
 
 class ReviewerBook;
 
-// What the rules of a policy say of a call that is tiered (RU-7..RU-9).
+// The verdict of a policy's rules about a call with a tier (RU-7..RU-9).
 enum class RuleSay {
   Nothing,
   Asks,    // the tier is at most `act_with_approval`
@@ -47,7 +47,7 @@ struct AutonomyQuestion {
   RuleSay rules = RuleSay::Nothing;
 };
 
-// What an approval needs, beside what the plan says. Narrows only (AT-14, AT-15).
+// Requirements of an approval beyond those of the plan. They only narrow (AT-14, AT-15).
 struct ApprovalBounds {
   std::vector<std::string> reviewers{};  // empty: no narrower list
   std::uint64_t quorum = 1;
@@ -58,7 +58,7 @@ struct ApprovalBounds {
 struct AutonomyAnswer {
   Autonomy tier = Autonomy::ActWithApproval;
   std::string source = "default";
-  bool needs_human = false;  // a yes counts only from a person at a door of his own (AT-17)
+  bool needs_human = false;  // a yes counts only from a person at a door of their own (AT-17)
   // Counts a dispatch that needed no person. It is committed with the intent, and refuses the
   // intent with `kBudgetUsedUp` if other calls used up the budget first. Null: there is no budget.
   std::shared_ptr<const FactChange> spending{};
@@ -75,7 +75,7 @@ struct SignedAnswer {
   std::string signature{};  // `ed25519:` and base64, or `ledger:` and a sequence number
 };
 
-// What became of a call under its tier, in the words of the trust graph (AT-31).
+// How a call ended under its tier, in the words of the trust graph (AT-31).
 enum class Enforcement {
   Auto,             // it ran by itself
   ApprovalGranted,  // it ran because people said yes
@@ -116,14 +116,14 @@ class AutonomyRules {
  public:
   virtual ~AutonomyRules() = default;
 
-  // What cannot be read lowers the tier: there is no error.
+  // Unreadable facts lower the tier; there is no error.
   virtual AutonomyAnswer weigh(const AutonomyQuestion& question, RecordReader& records,
                                WallTime now) const = 0;
   // False: every call runs by itself, unless a person has lowered its agent since.
   virtual bool may_ask() const = 0;
   // Written behind the record of the call.
   virtual Draft remember(const Remembered& ended, WallTime now) const = 0;
-  // All that decides, for the hash of the plan.
+  // Everything that decides, for the hash of the plan.
   virtual json::object dump() const = 0;
 };
 

@@ -53,18 +53,18 @@ namespace budgets {
 inline constexpr std::string_view kOverBudget = "grant_budget";
 inline constexpr std::string_view kOverRate = "grant_rate";
 
-// Room is kept for a call that may run later. `Exhausted`, with one of the words above as cause,
-// where there is none; a call that holds already keeps what it holds.
+// Reserves room for a call that may run later. `Exhausted`, with one of the words above as cause:
+// there is no room. A call that already has a reservation keeps it.
 std::shared_ptr<const FactChange> hold(Spending spending, Holder holder, WallTime now);
 
-// The call runs. What it held becomes a charge; what it did not hold is looked for now, with
-// `Exhausted` as above. A hold on other counters is given back.
+// The call runs. Its reservation becomes a charge; missing room is taken now, with `Exhausted` as
+// above. A reservation on other counters is returned.
 std::shared_ptr<const FactChange> charge(Spending spending, Holder holder, WallTime now);
 
-// The call ends without having run. Nothing happens where it holds nothing.
+// The call ends without having run. Does nothing if it has no reservation.
 std::shared_ptr<const FactChange> reverse(std::string call_id);
 
-// Nothing: there is room at this moment. Else the word that says which limit is reached.
+// No value: there is room at this moment. Else the word for the limit that is reached.
 Result<std::optional<std::string_view>> full(RecordReader& reader, const Limit& limit,
                                              WallTime now);
 

@@ -16,7 +16,7 @@
 
 namespace sallyport::core {
 
-// What an upstream knows of itself that rules look at.
+// Facts about an upstream that rules read.
 struct UpstreamFacts {
   std::vector<std::string> command{};    // that this process started; empty: it started none
   std::optional<bool> read_only_hint{};  // what the server says of the tool
@@ -70,7 +70,7 @@ struct RuleAnswer {
   json::object record{};  // `rules` of the record (RU-73)
 };
 
-// What rules that judge results know of the call: which of them its first door found to apply.
+// The result rules that apply to a call, as its first door found them.
 struct ResultRules {
   std::vector<RuleItem> apply{};
 };
@@ -80,9 +80,9 @@ class CallRules {
  public:
   virtual ~CallRules() = default;
   virtual RuleAnswer judge(const RuleQuestion& question) const = 0;
-  // Has it rules that judge results?
+  // True if some rules judge results.
   virtual bool judges_results() const { return false; }
-  // All that decides, for the hash of the plan.
+  // Everything that decides, for the hash of the plan.
   virtual json::object dump() const = 0;
 };
 

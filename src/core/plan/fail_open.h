@@ -1,5 +1,5 @@
-// Keeps account of guards that failed and were let pass because the plan says so: each stretch of
-// such calls is bracketed by two control entries (LE-71).
+// Records the failures of guards that the plan lets fail open: two control entries bracket each
+// interval of such calls (LE-71).
 #pragma once
 
 #include <functional>
@@ -52,7 +52,7 @@ class FailOpenLog {
   Guarded<std::map<std::string, Stretch>> open_;
 };
 
-// One call's part in it.
+// The share of one call.
 class FailOpen {
  public:
   explicit FailOpen(FailOpenLog& log) : log_(log) {}

@@ -1,5 +1,5 @@
-// Where a capability token travels beside a call (CG-10). Taking it puts it into the Call, as it
-// came, and leaves nothing of it where it was.
+// Takes a capability token from a message (CG-10): moves it unchanged into the Call and removes it
+// from the message.
 #pragma once
 
 #include <boost/json/object.hpp>

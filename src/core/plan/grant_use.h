@@ -1,4 +1,4 @@
-// What the grant that fits a call lets it do, and what the call takes from it.
+// The grant that matches a call, and what the call spends from it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct GrantUse {
   Spending spending{};
 };
 
-// What the second door needs to know of it, for a result that comes back later.
+// What the second door needs of a grant, for a result that comes back later.
 json::object grant_use_json(const GrantUse& use);
 Result<GrantUse> grant_use_from_json(const json::value& value);
 

@@ -25,7 +25,7 @@ struct KeptPolicy {
   std::uint64_t sequence = 0;
 };
 
-// Nothing: no text was kept for the hash, or it was erased.
+// No value: no text was kept for the hash, or it was erased.
 Result<std::optional<KeptPolicy>> kept_policy(RecordReader& records, const std::string& hash);
 
 }  // namespace sallyport::core

@@ -1,6 +1,6 @@
-// The effect class under which guards of results see what no tool said: how a server opens, and
-// what it lists. Content is taken out of it as of a result, but it is never cut: half a list is no
-// list.
+// The effect class under which result guards see messages that are not results: the `initialize`
+// response of a server, and its lists. Guards redact them like results but never cut them, because
+// half a list is useless.
 #pragma once
 
 #include <string_view>

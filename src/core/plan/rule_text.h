@@ -1,4 +1,4 @@
-// What rules say of a call that waits, for the person who is asked (RU-73).
+// What rules say about a waiting call, for the person who is asked (RU-73).
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -14,7 +14,7 @@ struct RuleLine {
   std::string text;  // one line, as in AP-39 and AP-40
 };
 
-// `rules` as an approval request has it. Nothing: no rules were asked.
+// `rules` as an approval request has it. Empty: no rules were asked.
 std::vector<RuleLine> rule_lines(const json::object& rules);
 
 // The `rules` of the body of an approval request; empty where it has none.

@@ -36,7 +36,7 @@ struct TextBlock {
   std::string reason_code{};  // such as `guardrail.regex`
 };
 
-// What a step lets out.
+// What a step releases.
 struct PassedText {
   OneOrMore<TextPiece> pieces{};     // in source order, without gaps
   std::vector<Finding> findings{};   // that became certain
@@ -47,7 +47,7 @@ struct PassedText {
   bool changed() const;  // a piece was replaced, or a block withholds the rest
 };
 
-// What the checks of stage `tool_use` say of a proposed call.
+// The verdict of the checks of stage `tool_use` about a proposed call.
 struct CheckedCall {
   std::optional<TextBlock> block{};
   std::optional<json::value> rewritten{};  // its input without what was found
@@ -71,9 +71,9 @@ class StreamGuard {
  public:
   virtual ~StreamGuard() = default;
 
-  // Has the stage a check that may change or withhold a text?
+  // True if the stage has a check that may change or withhold a text.
   virtual bool enforces(TextStage stage) const = 0;
-  // Null: no check of this stage looks at such texts, and they pass untouched. Never for `ToolUse`.
+  // Null: no check of this stage reads such texts, and they pass unchanged. Never for `ToolUse`.
   virtual std::unique_ptr<GuardedText> arm(TextStage stage,
                                            std::optional<std::string_view> tool) const = 0;
   // A whole text. An engine failure is a block (GR-75).

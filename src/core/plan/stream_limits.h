@@ -1,4 +1,4 @@
-// How much of a result that arrives in pieces is taken (PI-26).
+// Limits of a result that arrives in pieces (PI-26).
 #pragma once
 
 #include <chrono>

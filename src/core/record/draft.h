@@ -1,5 +1,4 @@
-// What the product writes into a log: entries before they have a place in it, and the facts that
-// change with them.
+// Entries before they have a place in the log, and the facts that change with them.
 #pragma once
 
 #include <cstdint>

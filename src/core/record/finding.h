@@ -1,4 +1,4 @@
-// What a guard found, as an entry of its own beside the record of the call.
+// A finding of a guard, as an entry beside the record of the call.
 #pragma once
 
 #include "core/record/draft.h"

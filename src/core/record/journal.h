@@ -38,8 +38,8 @@ class Journal {
   // Adds the end of any call: events, escalations, artifact, findings, the record that names them,
   // and the memory.
   EndPlaces complete(CallRecord record, Ending& ending, Batch& batch) const;
-  // What came of a call behind its end, and what the second door says of it. The last of them is
-  // that entry.
+  // Entries for an answer that came after the end of its call, judged by the second door. The last
+  // one is that entry.
   std::vector<Draft> late_result(const Call& call, const std::string& policy_hash, Release release,
                                  std::chrono::nanoseconds after) const;
 

@@ -1,6 +1,6 @@
-// Notices that the log has grown, for all in this process who wait for what another process writes.
-// One of them looks at the size of the log; the others sleep until it has changed. So the cost of
-// waiting does not grow with the number of those who wait, and a quiet log is not searched.
+// Notices that the log has grown, for all tasks of this process that wait for another process. One
+// of them checks the size of the log; the others sleep until it has changed. So the cost does not
+// grow with the number of waiting tasks, and a quiet log is not searched.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ class LogWatch {
   // second has passed, or on cancel; the caller looks which. The one that looks for all returns
   // after one look.
   Async<void> wait(std::string key, std::chrono::milliseconds longest, std::stop_token cancel);
-  // This process has changed what `key` stands for.
+  // Wakes the waiters of `key`: this process has changed its state.
   void ring(const std::string& key);
 
   // True if the log has grown since `seen` was set here; `seen` is set again. One read of the size

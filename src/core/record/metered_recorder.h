@@ -1,5 +1,5 @@
-// Counts what is recorded on its way into the ledger. Whatever decides or acts has to pass here, so
-// no front can forget to be counted, and what the numbers say is what the records say.
+// Counts records on their way into the ledger. Every decision and action passes here, so no front
+// is left out, and the metrics agree with the records.
 #pragma once
 
 #include <functional>

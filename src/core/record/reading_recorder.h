@@ -1,5 +1,4 @@
-// Stands where a Recorder is asked for and nothing may be written: it answers what is asked, and
-// refuses every entry.
+// A Recorder for code that may not write: it answers reads and refuses every entry.
 //
 //   NoRecords nothing;                       // or a reader of a ledger
 //   ReadingRecorder recorder(nothing);
@@ -11,7 +10,7 @@
 
 namespace sallyport::core {
 
-// A ledger in which nothing stands.
+// A reader of an empty ledger.
 class NoRecords final : public RecordReader {
  public:
   Result<std::optional<std::string>> fact(std::string_view, std::string_view) override {

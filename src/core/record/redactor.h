@@ -1,4 +1,4 @@
-// Takes secrets out of what is about to be stored. Never changes what executes or what is answered.
+// Removes secrets from data before it is stored. Never changes what runs or what is answered.
 #pragma once
 
 #include <boost/json/value.hpp>

@@ -1,4 +1,4 @@
-// Facts that nothing asks for any more: they go, so that cost and size do not grow with history.
+// Removes facts that are no longer needed, so that cost and size do not grow with history.
 #pragma once
 
 #include <chrono>
@@ -18,8 +18,8 @@ struct Retiring {
 };
 
 // Removes the facts that are too old, at most a few hundred with each commit. An entry on the topic
-// `facts` says how many. A fact without a time is of an earlier release: it gets the time of now,
-// or goes where its form has no place for one. A fact that changes meanwhile stays.
+// `facts` says how many. A fact without a time is of an earlier release: it gets the current time,
+// or is removed if its form has no place for one. A fact that changes meanwhile stays.
 Task<void> retire_facts(RecordLog& records, std::vector<Retiring> spaces, WallTime now);
 
 }  // namespace sallyport::core

@@ -1,4 +1,4 @@
-// Where a host gets every tool-audit record, after it is durable (AU-88).
+// Receives every tool-audit record for a host, after it is durable (AU-88).
 #pragma once
 
 #include <string>

@@ -29,7 +29,7 @@ struct DispatchedCall {
 // Keeps where a call ended that an event set off, with its terminal record. Calls that are alike
 // are counted in the order of their ends.
 void keep_end_of_dispatched(const DispatchedCall& call, Draft& record);
-// The terminal record of the nth such call. Nothing: there was none.
+// The terminal record of the nth such call. No value: there was none.
 Result<std::optional<std::uint64_t>> end_of_dispatched(RecordReader& records,
                                                        std::string_view trigger_id,
                                                        std::string_view request_digest,

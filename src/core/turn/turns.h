@@ -14,14 +14,14 @@ namespace sallyport::core {
 
 class Turns {
  public:
-  // Which upstream executes a call; nothing: there is no such tool.
+  // Finds the upstream that runs a call. Null: there is no such tool.
   using FindTool = std::function<std::shared_ptr<Upstream>(const Call&)>;
 
   Turns(Governor& governor, Continuations& continuations, FindTool find_tool)
       : governor_(governor), continuations_(continuations), find_tool_(std::move(find_tool)) {}
 
   struct Ended {
-    std::vector<CallResult> results;     // in request order, as far as they are there
+    std::vector<CallResult> results;     // in request order, as far as they exist
     std::optional<Continuation> paused;  // what waits, and for whom
     std::string approval_id;             // of the question it waits for
   };

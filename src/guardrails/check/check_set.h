@@ -59,7 +59,7 @@ struct CheckSet {
   std::vector<std::uint32_t> checks{};  // in the document, for each rule
   std::shared_ptr<const match::PatternSet> raw{};
   std::vector<ViewGroup> groups{};
-  std::vector<const ViewGroup*> group_of_rule{};  // nothing: no views
+  std::vector<const ViewGroup*> group_of_rule{};  // null: no views
 
   // `chosen` are indices of regex and blocklist checks, in order.
   static std::expected<std::shared_ptr<const CheckSet>, DocumentError> make(

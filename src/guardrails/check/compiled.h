@@ -54,7 +54,7 @@ std::vector<Coverage> coverage_of(const Document& document, Stage stage,
 // A hit of a check, without what was matched.
 Hit hit_of(const Document& document, std::size_t check);
 // That of the first check that should have looked when the engine failed. It blocks in every mode
-// (GR-75). Nothing: none should.
+// (GR-75). No value: none should.
 std::optional<Hit> hit_of_failure(const Document& document, const std::vector<Coverage>& coverage);
 // What the user sees where a check blocks.
 std::string block_replacement(const Check& check);

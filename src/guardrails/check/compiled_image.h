@@ -15,7 +15,7 @@ namespace sallyport::guardrails {
 
 std::string image_digest(const Document& document);
 std::string image_of(const Compiled& compiled);
-// Nothing: no image of this document.
+// Null: it is not an image of this document.
 std::shared_ptr<const Compiled> read_image(const Document& document, std::uint64_t generation,
                                            std::string_view image);
 

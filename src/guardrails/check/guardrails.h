@@ -44,7 +44,7 @@ struct Decision {
   std::string check{};
   std::string reason_code{};
   std::string replacement{};            // with the default filled in
-  std::optional<std::string> reason{};  // what the model is told of a refused call (GR-36)
+  std::optional<std::string> reason{};  // the text for the model about a refused call (GR-36)
 
   bool operator==(const Decision&) const = default;
 };
@@ -80,7 +80,7 @@ class Guardrails {
   const Document& document() const;
   const Report& report() const;
   std::uint64_t generation() const;
-  // Has the stage any check at all?
+  // True if the stage has a check.
   bool armed(Stage stage) const;
 
   // Pure. An engine failure is a block with `guardrail.engine_error` (GR-75).

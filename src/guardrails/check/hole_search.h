@@ -26,7 +26,7 @@ struct TextPiece {
   std::vector<std::size_t> forms{};  // empty: the text itself
 };
 
-// Nothing: the marks in the text are not these holes, so what was there cannot be told.
+// No value: the marks in the text are not these holes, so what was there cannot be told.
 std::optional<std::vector<TextPiece>> pieces_of(std::string_view text,
                                                 const std::vector<HoleKind>& holes);
 
@@ -47,7 +47,7 @@ struct HoleReach {
 // Errs to the side that is not decided: `may` and not `must`.
 HoleReach reach_of(const Check& check, const std::vector<TextPiece>& pieces);
 
-// A pattern that all finds of the detector match as a whole; nothing: they may be any text.
+// A pattern that all finds of the detector match as a whole; no value: they may be any text.
 std::optional<std::string> form_pattern(std::string_view detector);
 
 }  // namespace sallyport::guardrails

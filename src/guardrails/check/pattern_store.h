@@ -13,7 +13,7 @@ namespace sallyport::guardrails {
 class PatternStore {
  public:
   virtual ~PatternStore() = default;
-  // Nothing: they have to be compiled.
+  // No value: they have to be compiled.
   virtual std::optional<std::string> load(const std::string& digest) const = 0;
   // What cannot be kept is compiled again the next time.
   virtual void keep(const std::string& digest, std::string_view bytes) const = 0;

@@ -45,7 +45,7 @@ class TextSearch {
                             const std::vector<bool>& wanted);
 
   const std::vector<std::optional<Sighting>>& best() const { return best_; }
-  // Was there more in a view than the rule has seen?
+  // True if a view had more than the rule has seen.
   bool truncated(std::uint32_t rule) const;
   // Of the last text.
   std::uint64_t invalid_utf8() const { return invalid_utf8_; }

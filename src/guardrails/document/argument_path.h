@@ -11,7 +11,7 @@
 namespace sallyport::guardrails {
 
 struct ArgumentPath {
-  std::vector<std::optional<std::string>> segments;  // decoded; nothing: any one segment
+  std::vector<std::optional<std::string>> segments;  // decoded; no value: any one segment
 
   // Nothing where it is no path: it does not begin with `/`, or a `~` is neither `~0` nor `~1`.
   static std::optional<ArgumentPath> read(std::string_view text);

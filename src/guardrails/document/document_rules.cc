@@ -94,7 +94,7 @@ std::optional<std::string_view> belongs_elsewhere(const Subject& subject, std::s
   const bool tool_pattern = check.type == CheckType::ToolPattern;
   const bool tool_stage = check.stage == Stage::ToolUse || check.stage == Stage::ToolOutput;
   if (key == "stage" && tool_pattern && check.stage != Stage::ToolUse) {
-    return "a tool_pattern stands only on stage tool_use";
+    return "a tool_pattern is allowed only on stage tool_use";
   }
   if (key == "on_fail" && tool_pattern && check.on_fail == Action::Redact) {
     return "a tool_pattern cannot redact";

@@ -118,7 +118,7 @@ Done read_views(const json::value& given, const Place& place, Check& check) {
     SALLYPORT_CHECK_OK(read_value(item, place.at(index), view));
     if (std::ranges::find(check.views, view) != check.views.end()) {
       return refuse("shape", place.at(index),
-                    fmt::format("view `{}` stands twice", to_string(view)));
+                    fmt::format("view `{}` occurs twice", to_string(view)));
     }
     check.views.push_back(view);
     ++index;

@@ -16,7 +16,7 @@
 namespace sallyport::guardrails {
 
 struct MessageDelta {
-  std::optional<Channel> channel{};  // nothing: of a tool call, or only tokens
+  std::optional<Channel> channel{};  // no value: of a tool call, or only tokens
   std::string call{};                // of a tool call: its id
   std::string tool{};                // with the first delta of a call
   std::optional<std::string> delta{};

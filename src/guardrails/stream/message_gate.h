@@ -28,7 +28,7 @@ namespace sallyport::guardrails {
 enum class Channel : std::uint8_t { Text, Reasoning };
 std::string_view to_string(Channel channel);
 
-// What became of a call's arguments. `arguments`: as they came, or redacted; nothing: refused.
+// What became of a call's arguments. `arguments`: as they came, or redacted; no value: refused.
 struct CallDecision {
   Evaluation seen{};
   std::optional<std::string> arguments{};
@@ -69,7 +69,7 @@ class MessageGate {
   // Decides the call as `tool_use`. `InvalidInput`, where a check looks: no JSON, and refused.
   // `arguments` is what has not left yet.
   Result<CallDecision> close_call(const std::string& id);
-  // May it run? Then it has started, and whatever comes later of this message does not stop it.
+  // True: the call may run and has started; nothing later in this message stops it.
   Result<bool> start_call(const std::string& id);
 
   // The channel whose text ended the message.

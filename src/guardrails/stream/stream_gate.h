@@ -38,7 +38,7 @@ class StreamGate final : public TextGate {
   std::shared_ptr<const CheckSet> plan_;
   std::vector<Coverage> coverage_;
   const Views* views_ = nullptr;         // of the stream, where checks have any
-  std::optional<match::Stream> stream_;  // nothing: the engine has failed
+  std::optional<match::Stream> stream_;  // no value: the engine has failed
   std::uint64_t bytes_in_ = 0;
   bool blocked_ = false;
   bool finished_ = false;

@@ -25,7 +25,7 @@ class Views final : public match::OtherReadings {
   std::optional<match::OtherMatch> truncated() const override;
   std::size_t state_bytes() const override;
 
-  // Has a rule not seen all, enforcing or not?
+  // True if a rule, enforcing or not, has not seen everything.
   bool truncated(std::uint32_t rule) const;
 
  private:

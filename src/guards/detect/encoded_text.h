@@ -1,4 +1,4 @@
-// Text that stands somewhere as base64.
+// Finds base64 that encodes readable text.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// An export may be shown without its content (LE-37). Which openings are left out that the log
-// itself does not explain?
+// Finds openings that are missing from an export and that the log itself does not explain. An
+// export may be shown without its content (LE-37).
 #pragma once
 
 #include <string>

@@ -16,8 +16,8 @@ class EntryReader {
   EntryReader();
   ~EntryReader();
 
-  // Everything LE-1, LE-2, LE-4, LE-7 and LE-14 demand of an entry's bytes. `where` names the
-  // member. What the other methods say is about the bytes that were last read well.
+  // Checks everything that LE-1, LE-2, LE-4, LE-7 and LE-14 demand of an entry's bytes. `where`
+  // names the member. The other methods are about the bytes of the last successful read.
   Result<void> read(std::string_view bytes);
 
   const EntryView& view() const { return view_; }

@@ -1,4 +1,4 @@
-// What lies behind a sealed field: salt and value, kept beside the entry and outside its hash.
+// The content of a sealed field: salt and value, stored beside the entry and outside its hash.
 #pragma once
 
 #include <array>
@@ -51,8 +51,8 @@ void append_opening_json(std::string& out, const Opening& opening);
 // Reads what `append_opening_json` wrote; exact members, canonical base64.
 Result<Opening> opening_from_json(const json::value& value);
 
-// Does the commitment at `opening.path` of `entry` match? Withheld and erased ones only have to
-// point at a commitment.
+// Checks that the commitment at `opening.path` of `entry` matches. Withheld and erased openings
+// only have to point at a commitment.
 Result<void> check_opening(const json::value& entry, const Opening& opening);
 
 }  // namespace sallyport::ledger

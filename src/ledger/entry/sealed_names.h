@@ -1,4 +1,4 @@
-// Which members of a body hold content, and so stand in an entry as commitments only (LE-14).
+// The names of body members that hold content. An entry has only commitments to them (LE-14).
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// How trust records hang together in a ledger: each names the hash of the one before it. Index and
-// link are given inside the write transaction, so that no two writers make the chain fork (TR-5).
+// Links the trust records of a ledger: each names the hash of the one before it. The write
+// transaction assigns index and link, so that two writers cannot fork the chain (TR-5).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ std::string trust_entry_hash(json::object record);
 // The end of the chain, as the fact `trust/head` keeps it.
 struct TrustHead {
   std::uint64_t index = 0;
-  std::optional<std::string> hash{};  // nothing: there is no record yet
+  std::optional<std::string> hash{};  // no value: there is no record yet
 
   core::Fact fact() const;
 };

@@ -1,6 +1,6 @@
-// Which call is in the hands of which process, between the processes that share a ledger: a lock on
-// one byte of a file, chosen by the call's key. Nothing is written, and the kernel lets go of it
-// when a process ends, however it ends.
+// Claims on calls between processes that share a ledger. A claim is a lock on one byte of a file,
+// chosen by the call's key. Nothing is written, and the kernel releases the lock when the process
+// ends, however it ends.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace sallyport::ledger {
 
-// Any thread. Not exclusive inside one process.
+// May be used from any thread. Not exclusive inside one process.
 class CallClaims {
  public:
   static Result<CallClaims> open(const std::filesystem::path& data_folder);

@@ -1,5 +1,5 @@
-// Who is alive. Each writing process holds a lock on a file named after its instance; the kernel
-// lets go of it when the process ends, however it ends. No clock, no heartbeat, no false death.
+// Shows which processes are alive. Each writing process holds a lock on a file named after its
+// instance. The kernel releases it when the process ends, however it ends. It needs no clock.
 #pragma once
 
 #include <filesystem>
@@ -15,11 +15,11 @@ class InstanceLock {
                                    const std::string& instance_id);
   InstanceLock(InstanceLock&& other) noexcept;
   InstanceLock& operator=(InstanceLock&&) = delete;
-  ~InstanceLock();  // lets go and removes the file
+  ~InstanceLock();  // releases the lock and removes the file
 
-  // Removes the file of one that is dead.
+  // True if the instance is alive. Removes the file of a dead one.
   static bool alive(const std::filesystem::path& data_folder, const std::string& instance_id);
-  // Those that are alive; the files of all others are removed.
+  // Counts the live instances, and removes the files of all others.
   static std::size_t count_living(const std::filesystem::path& data_folder);
 
  private:

@@ -1,5 +1,5 @@
-// The members of a ledger on a disk of this machine: locks on files, which the kernel lets go of
-// when a process ends, however it ends.
+// The members of a ledger on a disk of this machine, known by file locks. The kernel releases a
+// lock when its process ends, however it ends.
 #pragma once
 
 #include "ledger/member/call_claims.h"

@@ -1,5 +1,5 @@
-// Who writes this log and is alive, and which call is in whose hands. One for each ledger that is
-// open for writing. Every method may be called from any thread.
+// Knows which processes write this log and are alive, and which process owns a call. One for each
+// ledger that is open for writing. Every method may be called from any thread.
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ class Membership {
 
   virtual bool alive(const std::string& instance_id) const = 0;
 
-  // Held until the claim goes, or this process does. Null: another process has it.
+  // Held until the claim is destroyed or this process ends. Null: another process has it.
   virtual Result<std::shared_ptr<void>> claim(std::string_view key) = 0;
   // False: the claim was lost with the connection that held it. Claim again.
   virtual bool holds(const std::shared_ptr<void>& claim) const { return claim != nullptr; }
@@ -44,11 +44,11 @@ class Membership {
     std::string instance;
     std::string host;
   };
-  // Those that have given no sign of life for a whole lease, while this process was listening.
+  // Instances without a sign of life for a whole lease, while this process was connected.
   virtual std::vector<Silent> silent() { return {}; }
-  // Asks again, now. False: it has given one.
+  // Checks again now. False: the instance has given a sign of life.
   virtual Result<bool> is_still_silent(const Silent&) { return false; }
-  // It is lost, and the log says so.
+  // The instance is lost, and the log says so.
   virtual void forget(const Silent&) {}
 };
 

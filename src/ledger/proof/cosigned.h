@@ -1,4 +1,4 @@
-// What witnesses said of checkpoints, kept beside the log: facts by size, no bytes of any entry.
+// Cosignatures of witnesses, stored beside the log as facts by size. No byte of an entry changes.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +20,22 @@ struct Cosigned {
   std::string lines{};      // of the note, each with its LF
 };
 
-// Nothing: no witness has cosigned the checkpoint of this size, or it is not kept any more.
+// No value: no witness has cosigned the checkpoint of this size, or it is no longer stored.
 Result<std::optional<Cosigned>> cosigned_at(ReadView& view, std::uint64_t size);
 
 // The newest above `sequence`: with a quorum where there is one, else with any cosignature. Only
 // one whose log key is that of the newest checkpoint, so that it can be checked with that key.
 Result<std::optional<Cosigned>> newest_cosigned(ReadView& view, std::uint64_t sequence);
 
-// Adds verified lines to those of this size, and lets older ones go. `checkpoint` is the note that
+// Adds verified lines to those of this size, and removes older ones. `checkpoint` is the note that
 // they are for, as it is stored.
 Result<void> keep_cosignatures(WriteView& view, std::string_view checkpoint,
                                const std::vector<NoteSignature>& lines,
                                const WitnessPolicy& policy);
 
-// Remembers that the checkpoint of this size is about to be shown to others. When it returns, all
-// up to there is on disk: a commit that did not wait for the disk may be gone after a loss of
-// power, and a witness never forgets what it was shown (SC-22). Waits.
+// Records that the checkpoint of this size is about to be offered to witnesses. When it returns,
+// the log up to there is on disk: a commit that did not wait for the disk may be lost in a power
+// loss, and a witness never forgets a checkpoint (SC-22). Blocks.
 Result<void> note_offered(Ledger& ledger, std::uint64_t size);
 
 // A stored checkpoint with the cosignatures that are kept for its size.

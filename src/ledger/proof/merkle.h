@@ -59,7 +59,7 @@ Result<Proof> inclusion_proof(std::uint64_t index, std::uint64_t size, const Sub
 Result<Proof> consistency_proof(std::uint64_t old_size, std::uint64_t size,
                                 const SubtreeHash& hash);
 
-// The root to which the proof leads, or nothing when it has the wrong length or a wrong place.
+// The root to which the proof leads. No value: the proof has a wrong length or place.
 std::optional<Hash> root_from_inclusion(std::uint64_t index, std::uint64_t size, const Hash& leaf,
                                         const Proof& proof);
 

@@ -29,7 +29,7 @@ struct VerifierKey {
   bool operator==(const VerifierKey&) const = default;
 };
 
-// Signs notes with one key. What signs need not know where the key is kept.
+// Signs notes with one key. Its users need not know where the key is stored.
 class Signer {
  public:
   virtual ~Signer() = default;

@@ -35,14 +35,14 @@ struct Receipt {
 bool is_tlog_proof(std::string_view text);
 Result<Receipt> parse_tlog_proof(std::string_view text);
 
-// Under the newest checkpoint above the entry that witnesses cosigned, where there is one, else
-// under the newest; for a key rotation under the one both keys signed.
-// `NotFound` for a sequence that is not there or was pruned, `corrupt` for one whose receipt would
-// prove nothing. Receipts that name the same `last` entry stand under the same checkpoint (LE-31).
+// Uses the newest checkpoint above the entry that witnesses cosigned, if there is one, else the
+// newest; for a key rotation, the one that both keys signed. `NotFound`: there is no such entry, or
+// it was pruned. `Corrupt`: the receipt would prove nothing. Receipts with the same `last` entry
+// use the same checkpoint (LE-31).
 Result<Receipt> make_receipt(ReadView& view, std::uint64_t sequence, bool with_openings,
                              std::uint64_t last = 0);
 
-// What a verifier says; the first failing step ends it.
+// The result of a verification, which ends at the first failing step.
 struct Verification {
   bool ok = false;
   std::string step;  // the failed one, or the last one when all passed
@@ -60,7 +60,7 @@ struct Trust {
   std::optional<std::string> origin;  // else the key's name
   // Receipts of `key_rotated` entries, in order: their new keys are trusted like `key` (LE-27).
   std::vector<std::string> rotations{};
-  // Only checkpoints that a quorum of its witnesses cosigned count. Nothing: none is asked for.
+  // Only checkpoints that a quorum of its witnesses cosigned count. No value: no quorum is needed.
   std::optional<WitnessPolicy> policy{};
 };
 

@@ -37,17 +37,17 @@ struct LedgerReport {
 // authorized person signed it. Callable from any thread. Empty: control records are not judged.
 using CheckControl =
     std::function<Result<void>(const json::object& record, const std::string& origin)>;
-// Does a trust record change a tier, or claim to?
+// True if a trust record changes a tier, or claims to.
 bool is_trust_control(const json::object& record);
 
 // Judges what people signed with passkeys, which takes their keys: control entries that add and
 // remove one, and answers (CO-21). Asked in the order of the log, on one thread.
 using CheckPasskeys =
     std::function<Result<void>(const json::object& body, const std::string& origin)>;
-// Is the body of an entry of this kind one of these?
+// True if the body of an entry of this kind is one of these.
 bool is_of_passkey(std::string_view kind, const json::object& body);
-// The fault of one that does not hold. Nothing: it tells of a passkey that was enrolled in an entry
-// whose bytes are pruned.
+// The fault of an invalid one. No value: it names a passkey that was enrolled in an entry whose
+// bytes are pruned.
 std::optional<Fault> passkey_fault(std::uint64_t sequence, const Error& error, bool pruned);
 
 // Recomputes everything that is stored. Key periods come from the log itself; `pinned` must be one

@@ -40,7 +40,7 @@ struct Examined {
   };
   struct HoldChange {
     std::string id;
-    std::optional<std::string> fact;  // nothing: lifted
+    std::optional<std::string> fact;  // no value: lifted
   };
 
   std::uint64_t begin = 0;

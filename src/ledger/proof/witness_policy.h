@@ -1,5 +1,4 @@
-// Whose word a checkpoint needs beside that of its log: witnesses, groups of them and the quorum
-// (C2SP tlog-policy).
+// The witnesses, groups and quorum that must cosign a checkpoint (C2SP tlog-policy).
 //
 //   log ledger.example.com/agents+0a1b2c3d+AQ...
 //   witness north witness.example.com/north+4e5f6a7b+BA... https://witness.example.com/north
@@ -41,7 +40,7 @@ struct WitnessPolicy {
   // At most 64 KiB, and 64 of each kind of line. `InvalidInput` with `where` = source:line.
   static Result<WitnessPolicy> parse(std::string_view text, std::string_view source = "policy");
 
-  // Do these witnesses, by their names here, make the quorum?
+  // True if these witnesses, by their names here, make the quorum.
   bool is_met_by(const std::set<std::string>& witnesses) const;
 };
 
@@ -49,7 +48,7 @@ struct WitnessPolicy {
 // of one of them does not verify.
 Result<std::set<std::string>> cosigners_of(const Note& note, const WitnessPolicy& policy);
 
-// The same, and an error that says who is missing where they are no quorum.
+// The same, with an error that names the missing witnesses if there is no quorum.
 Result<std::set<std::string>> require_quorum(const Note& note, const WitnessPolicy& policy);
 
 }  // namespace sallyport::ledger

@@ -37,7 +37,7 @@ struct ExportPart {
 // check of the part finds a bad one. `NotFound`: there is no entry yet.
 Result<void> export_part(ReadView& view, const ExportPart& part, const Line& line);
 
-// The line of one entry without any opening: what is sealed stays sealed.
+// The line of one entry without openings: sealed content stays sealed.
 Result<std::string> sealed_line(const StoredEntry& stored);
 
 // ArcSight Common Event Format, one event a line (LE-66). `with_openings` adds `msg`: the body with
@@ -48,17 +48,16 @@ Result<void> export_cef(ReadView& view, const Filter& filter, std::string_view v
 // One entry that is not pruned, without its openings.
 Result<std::string> cef_line(const StoredEntry& stored, std::string_view version);
 
-// The same as an event of OCSF 1.1, as JSON: a call is API Activity (6003), what happens to the
-// gate itself Application Lifecycle (6002), everything else a base event (0).
+// The same as an event of OCSF 1.1, as JSON: a call is API Activity (6003), a control entry is
+// Application Lifecycle (6002), everything else is a base event (0).
 Result<std::string> ocsf_line(const StoredEntry& stored, std::string_view version);
 
 // Where the `number`th tile of a level, or of `entries`, lies: `tile/0/x001/x234/067` for 1234067,
 // with `.p/<width>` when it is narrower than 256.
 std::string tile_path(std::string_view level, std::uint64_t number, std::uint64_t width);
 
-// What stands at such a path, as far as the log reaches. Nothing: there is no such tile, its name
-// is not in the one form that `tile_path` gives it, or an entry in it was pruned. No opening is in
-// it.
+// The content of such a path, as far as the log reaches, without openings. No value: there is no
+// such tile, its name does not have the form of `tile_path`, or an entry in it was pruned.
 Result<std::optional<std::string>> read_tile(ReadView& view, std::string_view path);
 
 // tlog-tiles in a folder (LE-65). Writes what a reader of the newest checkpoint needs: full tiles

@@ -1,4 +1,4 @@
-// Finding entries: in write order, by what they are about, without reading the whole log.
+// Finds entries by their subject, in write order, without reading the whole log.
 #pragma once
 
 #include <functional>
@@ -41,7 +41,7 @@ Result<std::vector<StoredEntry>> newest_entries(ReadView& view, const Filter& fi
 Result<std::map<std::string, std::uint64_t>> count_by(ReadView& view, Facet facet);
 
 // The signed sizes next to `size`, which may be signed itself: a commit may hold many entries and
-// has one checkpoint. Nothing: none is near.
+// has one checkpoint. No value: there is none nearby.
 struct SignedNear {
   std::optional<std::uint64_t> before;
   std::optional<std::uint64_t> after;

@@ -1,4 +1,4 @@
-// Reads a store the way a recorder is read, without being able to write.
+// A `RecordReader` over a store. It cannot write.
 #pragma once
 
 #include "core/record/record_reader.h"

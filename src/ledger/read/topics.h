@@ -1,5 +1,5 @@
-// Topics of the ledger, read by programs that follow along: pages, subscriptions and cursors that
-// survive a restart (LG-1..LG-6, TR-8).
+// Reads topics of the ledger: pages, subscriptions, and cursors that survive a restart (LG-1..LG-6,
+// TR-8).
 //
 //   SALLYPORT_TRY(TopicPage page, read_topic(store, "trigger.outbox", 0, 100));
 //   Subscription news(store, "trigger.outbox", page.events.back().id);
@@ -22,11 +22,11 @@ namespace sallyport::ledger {
 Result<TopicPage> read_topic(LedgerStore& store, const std::string& topic, std::int64_t after,
                              std::size_t limit);
 
-// 0 where nothing was ever written to it.
+// 0: nothing was ever written to the topic.
 Result<std::uint64_t> latest_id(ReadView& view, const std::string& topic);
 
-// History from `after` on, then what comes, without a hole or a repeat. Writers never wait for it.
-// Belongs to one thread.
+// Delivers the history after `after`, then new events, without gaps or repeats. Writers never wait
+// for it. Used on one thread.
 class Subscription {
  public:
   using Message = TopicFollower::Message;
@@ -35,10 +35,9 @@ class Subscription {
   static Result<Subscription> open(LedgerStore& store, std::string topic, std::int64_t after,
                                    std::size_t queue = kQueue);
 
-  // Takes over what was written since. A subscriber that lags behind by more than the queue is told
-  // so.
+  // Queues new events. A subscriber that falls behind by more than the queue gets `Lagged`.
   Result<void> pump();
-  // Nothing: nothing is there now. History is read as it is asked for and cannot lag.
+  // No value: there is no event now. History is read on demand and cannot lag.
   Result<std::optional<Message>> next();
   bool ended() const { return ended_ && waiting_.empty(); }
 
@@ -60,8 +59,8 @@ class Subscription {
   bool ended_ = false;
 };
 
-// Where a named consumer stands; 0 before it moved. Cursors only move forward and never pass the
-// latest id: `Conflict`, and nothing is written.
+// The position of a named consumer; 0 before its first move. A cursor moves forward only and never
+// past the latest id; any other move is `Conflict`, and nothing is written.
 Result<std::uint64_t> cursor_of(LedgerStore& store, const std::string& topic,
                                 const std::string& consumer);
 Result<void> move_cursor(Ledger& ledger, const std::string& topic, const std::string& consumer,

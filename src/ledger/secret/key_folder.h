@@ -14,16 +14,16 @@ namespace sallyport::ledger {
 
 class KeyFolder {
  public:
-  // Makes `<data folder>/keys` with mode 0700 where there is none.
+  // Creates `<data folder>/keys` with mode 0700 if it does not exist.
   static Result<KeyFolder> open(const std::filesystem::path& data_folder);
 
-  // What processes left that were killed while they made a key.
+  // Removes the files of processes that were killed while they made a key.
   void remove_leftovers() const;
 
   // Null: there is no such file.
   using FoundKey = Result<std::shared_ptr<const SigningKey>>;
   FoundKey signing_key() const;
-  // The one that is there afterwards, if another process was quicker. Never null.
+  // Returns the key of the other process if that was quicker. Never null.
   FoundKey create_signing_key(const std::string& origin, Entropy& entropy) const;
 
   // Rotation: the next key is on disk before the log says so, and takes the old one's place after.
@@ -34,12 +34,12 @@ class KeyFolder {
 
   // Made on first use: 32 random bytes each.
   Result<std::string> digest_key(Entropy& entropy) const;
-  // For those who only read: nothing where there is none.
+  // For readers: no value if there is none.
   static Result<std::optional<std::string>> kept_digest_key(
       const std::filesystem::path& data_folder);
   Result<std::string> box_key(Entropy& entropy) const;  // encrypts what waiting calls need
 
-  // Left behind by the first commit: a key that has signed never starts a second, empty log.
+  // Written by the first commit: a key that has signed never starts a second, empty log.
   Result<bool> has_signed() const;
   Result<void> mark_signed(const std::string& origin) const;
 

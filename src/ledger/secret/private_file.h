@@ -1,4 +1,4 @@
-// Files that only their owner may read: made with mode 0600 from the first moment, synced, renamed.
+// Files that only their owner may read: created with mode 0600, synced, then renamed.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@ namespace sallyport::ledger {
 // that others may enter.
 Result<void> make_private_folder(const std::filesystem::path& folder);
 
-// Nothing when there is no such file. Refuses one that others can read or another user owns; the
+// No value: there is no such file. Refuses a file that others can read or another user owns; the
 // message says what to change.
 Result<std::optional<std::string>> read_private_file(const std::filesystem::path& file,
                                                      std::size_t largest = 64 * 1024);

@@ -1,4 +1,4 @@
-// Encrypts what has to be kept for a while and must not be read from a file (XSalsa20-Poly1305).
+// Encrypts data that is stored for a while and must not be readable in a file (XSalsa20-Poly1305).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Tells the callers of one commit, in runs: one hand-over to an executor for all that wait there,
+// Answers the callers of one commit in batches: one post to an executor for all callers on it,
 // instead of a lock and a wake-up for each.
 #pragma once
 

@@ -24,7 +24,7 @@ class BlockWriter {
   BlockWriter(const BlockWriter&) = delete;
   BlockWriter& operator=(const BlockWriter&) = delete;
 
-  // The log has so many entries. May be called from any thread; it does not wait.
+  // Says that the log has this many entries. May be called from any thread; it does not wait.
   void note_size(std::uint64_t size);
 
  private:

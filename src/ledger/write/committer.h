@@ -28,16 +28,16 @@ struct Group {
   std::vector<SealedDraft> drafts;
   core::Urgency urgency = core::Urgency::Reports;
 
-  // Where what is written depends on what is stored: runs inside the transaction, and may change
-  // facts and openings there. Its error refuses this group alone, so it changes nothing before it
-  // can no longer fail.
+  // For a group that depends on stored data: runs inside the transaction, and may change facts and
+  // openings there. Its error refuses only this group, so it changes nothing before it can no
+  // longer fail.
   using Compose = std::function<Result<std::vector<core::Draft>>(WriteView&)>;
   Compose compose;
 
   // Facts as they must still be; else this group alone is refused with `Conflict`.
   std::vector<core::Fact> expected;
 
-  // A person has looked at what stands beside the entries and takes it as it is.
+  // A person accepts the present data beside the entries.
   bool accepts_unsealed = false;
 
   bool waits_for_disk = true;
@@ -72,7 +72,7 @@ class Committer {
   // One transaction, one checkpoint, at most one sync. On success every group has its result; on
   // failure nothing was written and the error is for all of them.
   Result<void> commit(const std::vector<Group*>& groups);
-  // The same, and an error at once where another writer would have to be waited for.
+  // The same, but returns an error at once if it would have to wait for another writer.
   Result<void> commit_at_once(Group& group);
 
   Result<SealedDraft> seal(core::Draft draft);
@@ -87,7 +87,7 @@ class Committer {
   // The callers of this group are told that it failed, though it was or may have been written. What
   // they report then ends calls whose intents are in the log.
   void note_doubt(const Group& group) { note_intents(group, doubtful_); }
-  // The log names this instance as one that writes.
+  // Call it when the log names this instance as a writer.
   void joined() { joined_ = true; }
   // It no longer does; the next commit says under which name it goes on.
   void left() { joined_ = false; }

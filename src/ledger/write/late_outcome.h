@@ -1,5 +1,5 @@
-// What is left of the report about a call that another gateway has closed: this gateway was declared
-// lost while the call ran, or the commit of its intent or of the report was in doubt and did happen.
+// The late outcome of a call that another gateway has closed: this gateway was declared lost while
+// the call ran, or the commit of the intent or of the report was in doubt and did happen.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,7 @@ namespace sallyport::ledger {
 struct Group;
 class SealedDraft;
 
-// Calls whose callers were told that the intent could not be recorded, though it may be in the log:
-// the ids of the intents, by call.
+// Ids of intents in doubt, by call: their callers got an error, but the intent may be in the log.
 using DoubtfulIntents = std::map<std::string, Uuid>;
 
 // Adds the intents of a group of which it is not known whether it was written.

@@ -1,4 +1,4 @@
-// What waits for the pen, and what is owed. Only for the files of Ledger.
+// The queue of groups that wait for the pen, and the owed ones. Only for the files of Ledger.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ inline constexpr std::size_t kBatchEntries = 2048;
 inline constexpr std::size_t kBatchBytes = 4u << 20;
 inline constexpr std::size_t kQueuedBytes = 256u << 20;
 
-// Each try costs a transaction, which a disk that refuses need not be asked for by every call.
+// The pause between attempts: each attempt costs a transaction, so not every call makes one.
 inline constexpr auto kTryAgain = std::chrono::milliseconds(100);
 
 inline std::size_t weight(const Group& group) {
@@ -97,7 +97,7 @@ struct Ledger::Queue {
     return taken;
   }
 
-  // What comes now would have to wait for debts that could not be paid a moment ago.
+  // True if a new group would wait behind owed records that could not be written a moment ago.
   bool is_blocked(SteadyTime now) const SALLYPORT_REQUIRES(mutex) {
     return !health.ok && !owed.empty() && now - failed_at < kTryAgain;
   }
@@ -107,7 +107,7 @@ struct Ledger::Queue {
     return now - failed_at >= std::chrono::seconds(1);
   }
 
-  // All that waits behind debts which cannot be paid.
+  // Returns all groups that wait behind owed records which cannot be written.
   std::deque<Group> take_blocked() {
     const MutexLock lock(mutex);
     if (health.ok || owed.empty()) return {};
@@ -119,8 +119,8 @@ struct Ledger::Queue {
     return !waiting.empty() || stopping || (paying && !owed.empty());
   }
 
-  // Is the caller that appended last the only one? Callers that take turns find an empty queue, and
-  // would each hold up the others: a caller that was joined a moment ago is one of many.
+  // True if the last caller is the only one. Callers that take turns each find an empty queue and
+  // would delay each other, so a caller that had company a moment ago counts as one of many.
   bool last_is_alone() SALLYPORT_REQUIRES(mutex) {
     constexpr int kRemembered = 64;
     if (waiting.size() > 1) company = kRemembered;
@@ -129,7 +129,7 @@ struct Ledger::Queue {
     return false;
   }
 
-  // What a caller on this executor may write himself: all that waits, and nothing is wrong.
+  // Returns what a caller on this executor may write itself: the whole queue, if nothing is wrong.
   std::optional<Group> take_lone(const boost::asio::any_io_executor& executor) {
     const MutexLock lock(mutex);
     if (waiting.size() != 1 || !owed.empty() || stopping || !health.ok) return std::nullopt;

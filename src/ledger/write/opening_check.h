@@ -1,4 +1,4 @@
-// What is looked at before the first append: newest checkpoint, right edge, tail, witness.
+// The checks before the first append: newest checkpoint, right edge, tail, witness.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ Result<void> check_before_writing(ReadView& view, const VerifierKey& key,
 struct KeyPeriod {
   VerifierKey key;
   std::uint64_t first_size = 0;            // smallest tree it may have signed
-  std::optional<std::uint64_t> last_size;  // nothing: still in use
+  std::optional<std::uint64_t> last_size;  // no value: still in use
   bool compromised = false;
 };
 Result<std::vector<KeyPeriod>> key_history(ReadView& view);
@@ -28,7 +28,7 @@ Result<std::vector<KeyPeriod>> key_history(ReadView& view);
 Result<void> check_leaf(const StoredEntry& stored);
 
 // The openings of an entry. `corrupt` names the place where one does not match its commitment, is
-// missing, or where the row is not as it was sealed: nothing of such an entry is handed out.
+// missing, or where the row differs from its seal: nothing of such an entry is returned.
 Result<std::vector<Opening>> openings_of(const StoredEntry& stored);
 
 // The whole entry as readers see it, its body opened.
@@ -38,7 +38,8 @@ Result<json::object> opened_entry(const StoredEntry& stored);
 // wrote the ledger, and verifying says so.
 Result<void> check_seals_of(LedgerStore& store, std::shared_ptr<const KeyedDigest> secret);
 
-// A checkpoint kept elsewhere is a state this ledger went through, signed by a key of `keys`.
+// Checks that a checkpoint kept elsewhere is an earlier state of this ledger, signed by a key of
+// `keys`.
 Result<void> check_against(ReadView& view, std::string_view kept_note,
                            const std::vector<KeyPeriod>& keys);
 

@@ -1,4 +1,4 @@
-// Space kept back for the outcomes of calls that are already running when the disk fills up.
+// Disk space reserved for the outcomes of calls that run when the disk fills up.
 #pragma once
 
 #include <cstdint>

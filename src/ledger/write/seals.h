@@ -1,6 +1,6 @@
-// What stands beside the entries under no signature: openings, the places of checkpoints, facts,
-// the index. Seals under the secret of the data folder (`keys/digest.key`) make a change by another
-// program show (LE-46). docs/formats.md has the layout.
+// Seals protect the data that no signature covers: openings, the places of checkpoints, facts, the
+// index. They use the secret of the data folder (`keys/digest.key`) and reveal a change by another
+// program (LE-46). docs/formats.md has the layout.
 //
 // Each row of an entry has a seal. The row that ends a commit also seals the state of that commit:
 // the sum over all facts, and the sum over all rows that lost content. Both are under the signed
@@ -54,7 +54,7 @@ class Seals {
   std::optional<Tag> row_part(const StoredEntry& row) const;
 
   std::string state_seal(std::string_view checkpoint, const SealedState& state) const;
-  // Nothing: it is not there, or not of this secret and this checkpoint.
+  // No value: there is no state, or it is not of this secret and this checkpoint.
   std::optional<SealedState> state(std::string_view checkpoint, std::string_view row_seal) const;
 
   Tag fact_part(const core::Fact& fact) const;
@@ -94,12 +94,12 @@ Result<std::vector<std::string>> changed_facts(ReadView& view, const KeyedDigest
 Result<std::optional<std::uint64_t>> bad_block(ReadView& view, const KeyedDigest& digest,
                                                std::uint64_t blocks);
 
-// Every seal there is, one after the other: for those who do not verify the rest as well.
+// Checks every seal, for callers that do not verify the rest as well.
 Result<void> check_seals(ReadView& view, const KeyedDigest& digest);
 
-// Inside a transaction: rows whose openings or bytes it took away get new seals.
+// Inside a transaction: gives new seals to rows whose openings or bytes it removed.
 Result<void> reseal_altered(WriteView& view, const KeyedDigest& digest, SealedState& state);
-// A person accepts everything as it is: what has no valid seal gets one, and sums are made anew.
+// A person accepts the present state: rows without a valid seal get one, and sums are recomputed.
 Result<SealedState> reseal_all(WriteView& view, const KeyedDigest& digest);
 
 }  // namespace sallyport::ledger

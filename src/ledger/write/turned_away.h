@@ -1,5 +1,5 @@
-// What came while so much was owed that no more of it could be kept: not recorded one by one, but
-// counted, and told in one entry once writing works again.
+// Counts calls and reports that came while too many records were owed to keep more. One entry
+// reports the counts once writing works again.
 #pragma once
 
 #include <boost/json.hpp>

@@ -1,4 +1,4 @@
-// Where an entry stands whose id came from a caller: it may have been written before (LE-5).
+// Finds the position of an entry whose id came from a caller: it may be written already (LE-5).
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@ namespace sallyport::mcp {
 inline constexpr std::string_view kApprovalKey = "sallyport.approval";
 
 // `params` of `elicitation/create`. `request` is that of AP-1 as the ledger has it, so secrets are
-// masked in it. Hidden characters are shown by number, and the binding stands at the end. Where a
-// rule asks for a reason, the note is required (RU-18).
+// masked in it. Hidden characters are shown by number, and the binding is at the end. If a rule
+// asks for a reason, the note is required (RU-18).
 // `body` of the entry that asked has the description, what is hidden, and what rules say (RU-73).
 json::object approval_form(const json::object& request, const json::object& body);
 
@@ -21,7 +21,7 @@ json::object approval_form(const json::object& request, const json::object& body
 // person may answer.
 std::optional<Reply> reply_in_form(const json::value& answer);
 
-// Did the client declare that it can show forms?
+// True if the client declared that it can show forms.
 bool shows_forms(const json::object& capabilities);
 
 }  // namespace sallyport::mcp

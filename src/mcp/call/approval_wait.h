@@ -1,5 +1,5 @@
-// Calls that wait for a person. The client is kept waiting for a while, is asked itself where its
-// user is a registered reviewer, and is told to come back where that takes too long
+// Calls that wait for a person. The client waits for a while. If its user is a registered reviewer,
+// the client itself is asked. If the wait takes too long, the client is told to make the call again
 // (AP-31, AP-34..AP-37).
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace sallyport::mcp {
 
-using Grants = std::vector<std::string>;  // tokens, as they came or as the front was given one
+using Grants = std::vector<std::string>;  // tokens of the call, or the token of the front
 
 // Owned by a gateway and used on its strand.
 class ApprovalWait {
@@ -22,18 +22,18 @@ class ApprovalWait {
   ApprovalWait(const GatewayContext& context, const AnswerBridge& bridge, CallTasks& tasks)
       : context_(context), bridge_(bridge), tasks_(tasks) {}
 
-  // Attends to the client of a call about which a person is being asked.
+  // Serves the client of a call while a person is asked about it.
   Async<void> attend(CallDesk::Held call);
   // The person has answered, or the question is over.
   void end(HeldCall& call);
-  // The call ended while its client was away. The client gets a refusal when it comes back. A result
-  // belongs to the identical call that brought it about, so it is not kept here.
+  // The call ended while its client was away. The client gets a refusal when it returns. A result
+  // belongs to the identical call that ran, so it is not stored here.
   void end_away(const CallDesk::Held& call, bool refused);
 
   // The call that the client was told to make again with this request; null: there is none.
   CallDesk::Held awaited(const Message& request, const Grants& grants) const;
   void come_back(const CallDesk::Held& call, const Message& request);
-  // The request brings the answer to a form of ours. The client's request is open meanwhile.
+  // Takes the answer to our form from the request. The client's request stays open meanwhile.
   Async<void> take_answer(Message request, SealedState state);
 
  private:
@@ -46,7 +46,7 @@ class ApprovalWait {
     json::object params{};
   };
 
-  // The registered reviewer as whom the user of this client answers; empty: none.
+  // The registered reviewer that the user of this client is; empty: none.
   std::string reviewer_here() const;
   std::optional<Form> form_for(const HeldCall& call) const;
   bool is_decided(const std::string& approval_id) const;

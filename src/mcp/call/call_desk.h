@@ -19,16 +19,16 @@
 
 namespace sallyport::mcp {
 
-// A call from its request to its end, and beyond it while the client may still come for the answer.
+// A call from its request to its end, and longer while the client may still fetch the answer.
 struct HeldCall {
-  // Where the client is. What the call itself does is another matter: it may end in any of these.
+  // The state of the client, not of the call: the call may end in any of these states.
   enum class State {
     Queued,   // the client waits for the answer; the call waits for its turn
     Running,  // the client waits for the answer
-    Parked,   // the client was asked something for the server and has not come back
+    Parked,   // the client got a question of the server and has not returned
     Away,     // the client was told to make the call again, once a person has answered
     Task,     // the client was given a task
-    Left,     // no client comes for it
+    Left,     // the client does not return
   };
   // A question of the server that the client has to answer.
   struct Question {
@@ -83,12 +83,12 @@ class CallDesk {
 
   // Takes a call, under the id of the client's request: it is queued.
   void add(const Held& call, std::string client_id);
-  // The one change of state. `key` finds the call there: the client's id, the token of a parked
-  // call, the identity of one whose client is away, or the id of a task. False: there is no way from
-  // its state to this one, and nothing has changed.
+  // The only function that changes a state. `key` finds the call there: the client's id, the token
+  // of a parked call, the identity of a call whose client is away, or the id of a task. False: this
+  // transition is not allowed, and nothing has changed.
   bool move(const Held& call, State to, std::string key = {});
 
-  // Null: there is none.
+  // Null: there is no such call.
   Held of_client(const std::string& client_id) const;
   Held find(State state, const std::string& key) const;
   Held find_away(const std::string& identity, const std::string& approval_id) const;
@@ -108,7 +108,7 @@ class CallDesk {
   void note_token(const std::string& token, const Held& call) { tokens_[token] = call; }
   Held of_token(const std::string& token) const;
 
-  // The call has ended: no token and, unless its client may come for it, no state leads to it.
+  // The call has ended. Removes its tokens and, unless its client may still fetch it, the call.
   void finish(const Held& call);
   // Forgets calls in this state that have ended and for which no client has come in time.
   void forget_old(State state, SteadyTime now);

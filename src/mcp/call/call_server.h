@@ -9,10 +9,10 @@
 
 namespace sallyport::mcp {
 
-// Whose words the params of a request are in.
+// The form of the params of a request.
 enum class Words {
-  OfClient,  // those of the client's era
-  Own,       // ours: nothing that a stateless server wants to know is in them yet
+  OfClient,  // that of the client's era
+  Own,       // ours: they still lack what a stateless server needs
 };
 
 // The tool server. Used on its strand; a call keeps it alive (`ForwardedCall::Parts::keep`).
@@ -22,18 +22,18 @@ class CallServer {
   virtual Server& link() = 0;
   // Returns once the server can be asked.
   virtual Task<void> wait_ready() = 0;
-  // The params of a request in the words of the server's era.
+  // Returns the params of a request in the form of the server's era.
   virtual std::string params_for(std::string params, Words words) const = 0;
   virtual bool callable(const std::string& tool) const = 0;
   virtual const ToolDefinition* tool(const std::string& name) const = 0;  // null: not listed
   virtual core::UpstreamFacts facts(const std::string& tool) const = 0;
 };
 
-// The client, which a stateless server wants to ask something before it goes on.
+// The client that a stateless server asks before it continues a call.
 class CallClient {
  public:
   virtual ~CallClient() = default;
-  // True: the client is asked here. Else it sees the questions for itself.
+  // True: the gateway asks the client. False: the client sees the questions in the result.
   virtual bool is_asked() const = 0;
   // Returns the result that the client gave. `about` is the id of its request.
   virtual Task<std::string> ask(std::string method, std::string params, std::string about) = 0;

@@ -27,23 +27,24 @@ class CallTasks {
   CallTasks(const GatewayContext& context, const AnswerBridge& bridge)
       : context_(context), bridge_(bridge) {}
 
-  // The task is durable before the client hears of it. False: there is none, the client is held.
+  // Makes a task, which is durable before the client learns of it. False: there is none, and the
+  // client waits.
   Async<bool> give(CallDesk::Held call);
   // The call has changed: subscriptions to its task are told.
   void tell(HeldCall& call);
 
-  // Is the request about a task of ours?
+  // True if the request is about a task of ours.
   bool is_ours(const Message& request) const;
   void answer(const Message& request);
-  // Why a request about tasks is refused, the whole answer; empty: it is not. A client that does not
-  // say that it knows tasks is not told of any, whether it is there or not.
+  // Returns the whole refusal of a request about tasks; empty: it is not refused. A client that did
+  // not declare tasks does not learn whether a task exists.
   std::string refusal(const Message& request) const;
 
   // Notes the tasks of ours that a subscription names. Returns those that are there.
   json::array listen(const Message& request);
   // A client that subscribes after the end of a task is told of the end too.
   void tell_ended(const std::string& listener);
-  // `subscriptions/listen` as the server may hear it: neither of our tasks nor of those of others.
+  // `subscriptions/listen` for the server: without our tasks and without tasks of other agents.
   std::string for_server(const std::string& listen) const;
 
  private:

@@ -1,5 +1,5 @@
-// One call on its way to the server: what the Governor invokes, and what the server gave, as it
-// came.
+// One call that is forwarded to the server. The Governor invokes it, and it holds the server's
+// unchanged answer.
 #pragma once
 
 #include <memory>
@@ -17,15 +17,15 @@
 
 namespace sallyport::mcp {
 
-// A request that is governed: what it asks for, apart from how the protocol wraps it.
+// The content of a governed request, without its protocol members.
 struct CallParams {
   std::string tool;                        // of `tools/call`, else the method
   json::value input;                       // the arguments, else the params without `_meta`
   std::optional<std::string> raw_input{};  // where a double cannot hold one of its numbers
 };
-// `InvalidInput`: it is no such request.
+// `InvalidInput`: it is not such a request.
 Result<CallParams> read_call_params(const Message& request);
-// The same for identical calls under the same grants, whatever the protocol wraps them in.
+// Equal for identical calls under the same grants. Protocol members do not count.
 std::string identity_of(const Message& request, const CallParams& asked,
                         const std::vector<std::string>& grants);
 // The task that a request is about; empty: it names none.

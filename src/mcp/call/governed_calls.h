@@ -1,4 +1,4 @@
-// Calls: each is governed, and each gets one answer.
+// Runs the calls of a client. Each call is governed and gets one answer.
 #pragma once
 
 #include <memory>
@@ -28,10 +28,10 @@ class GovernedCalls {
   Grants take_grants(Message& request) const;
   // Queues the call; it runs when there is a place. `held` is the memory of the request.
   void begin(Message request, Grants grants, net::Quota::Share held);
-  // Gives progress of the server to the call that it is about. False: it is about none.
+  // Gives a progress message of the server to its call. False: it belongs to no call.
   bool hear_progress(Message& notification);
 
-  // Runs what was proposed and is answered by now (AP-22). An error: it cannot be found out.
+  // Runs the proposals that are answered by now (AP-22). An error: they cannot be read.
   Task<void> run_answered(std::stop_token cancel);
 
  private:

@@ -1,6 +1,5 @@
-// What a server wants to know before it goes on, in the result of a call: the client is given the
-// questions, and brings the answers with another request. What the server wants back is sealed
-// meanwhile.
+// Questions of a stateless server in the result of a call. The client gets the questions and sends
+// the answers with another request. The state that the server wants back is sealed meanwhile.
 #pragma once
 
 #include <optional>
@@ -18,21 +17,21 @@ class HandedQuestions {
  public:
   explicit HandedQuestions(const GatewayContext& context) : context_(context) {}
 
-  // The response to a call with its questions as the client may have them: each is governed and
-  // recorded, forms say whose they are, and the state that the server wants back is sealed. An error
-  // instead of a response whose questions are denied or cannot be answered.
+  // Returns the response to a call with its questions for the client: each is governed and
+  // recorded, forms name the server, and the server's state is sealed. Returns an error response if
+  // the questions are denied or cannot be answered.
   Async<std::string> hand_over(std::string response, CallDesk::Held call);
 
-  // Does a stateless client bring answers to what a stateless server wanted to know?
+  // True if a stateless client sends answers to questions of a stateless server.
   bool brings_answers(const Message& request) const;
-  // The request with its answers as the second door lets them through. They are on record then.
+  // Returns the request with its answers as the second door released them. They are recorded.
   Task<Message> with_answers(Message request);
 
-  // Does the request bring a state that we have sealed, or pretends to?
+  // True if the request has a state that looks like one that we sealed.
   bool brings_state(const Message& request) const;
   // `InvalidInput`: the state is not for this request.
   Result<SealedState> state_of(const Message& request, const Grants& grants) const;
-  // Does it bring a state that was not given here?
+  // True if it has a state that was not issued here.
   bool brings_foreign_state(const Message& request) const;
   // The request with the state that the server gave. The sealed one is used up.
   Task<Message> with_own_state(Message request, SealedState state);

@@ -1,6 +1,6 @@
-// Calls whose server asks something that only a stateless client can answer. The client gets the
-// questions as the answer to its request and makes the request again with the answers; the call
-// waits here meanwhile.
+// Calls whose server asks a question that a stateless client must answer. The client gets the
+// questions as the answer to its request and repeats the request with the answers. The call waits
+// here meanwhile.
 #pragma once
 
 #include <stop_token>
@@ -21,10 +21,10 @@ class ParkedCalls {
   CallDesk::Held to_ask(std::string_view method, std::string_view params) const;
   // Parks that call, and returns what its client answered.
   Task<Message> park(std::string method, std::string params, std::stop_token cancel);
-  // Does a request go on with a parked call, or pretend to?
+  // True if a request continues a parked call, or claims to.
   bool is_about_parked(const Message& request) const;
   void go_on(const Message& request, const Grants& grants);
-  void stop();  // the gateway ends: no client is waited for
+  void stop();  // the gateway ends: the calls no longer wait for their clients
 
  private:
   void send_questions(const CallDesk::Held& call);

@@ -1,4 +1,4 @@
-// Waits for what the client answers to a question of ours.
+// Waits for the client's answer to a question of ours.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -12,7 +12,7 @@
 
 namespace sallyport::mcp {
 
-// On the strand of a gateway. Shared by the one that waits and the one that hears the answer.
+// Used on the strand of a gateway. The waiting coroutine and the reader of messages share it.
 class AwaitedAnswer {
  public:
   explicit AwaitedAnswer(const boost::asio::any_io_executor& executor) : bell_(executor) {}

@@ -1,5 +1,4 @@
-// Changed lists and resources, from servers that simply tell to clients that want to be asked, and
-// the other way round.
+// Notifications of changed lists and resources, between a server and a client of different eras.
 #pragma once
 
 #include <string>
@@ -15,13 +14,13 @@ class ClientListeners {
   ClientListeners(const GatewayContext& context, CallTasks& tasks)
       : context_(context), tasks_(tasks) {}
 
-  // A stateless client listens to a server of sessions, or to tasks of ours.
+  // A stateless client subscribes to a stateful server, or to tasks of ours.
   void listen(const Message& request);
-  // The client ends such a subscription. The last one that listened to a resource ends the server's.
+  // The client ends such a subscription. The last one for a resource also ends the server's.
   void unlisten(const std::string& client_id);
 
-  // A notification of the server. True: it was passed on in the words of the client's era, or is
-  // nothing for this client. False: it is to be passed on as it is.
+  // Takes a notification of the server. True: it was translated for the client, or is not for this
+  // client. False: forward it unchanged.
   bool tell(const Message& notification);
   void tell_tools_changed();
   // A server that was started again may have other lists than before.

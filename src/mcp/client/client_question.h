@@ -1,6 +1,6 @@
-// A request of a server to its client, on its way there: what the Governor invokes. So a policy
-// allows, asks about or denies it like a call, the record has the request and the answer, and the
-// answer passes the second door before the server sees it.
+// A request of a server to its client, which the Governor invokes. So the policy decides about it
+// as about a call, the record has the request and the answer, and the answer passes the second door
+// before the server sees it.
 #pragma once
 
 #include <functional>

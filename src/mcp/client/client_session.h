@@ -1,5 +1,5 @@
-// One client: its link, what it says about itself, its requests that are no calls, and the questions
-// that are put to it.
+// One client: its link, its own description, its requests that are not calls, and the questions to
+// it.
 #pragma once
 
 #include <deque>
@@ -17,7 +17,7 @@
 
 namespace sallyport::mcp {
 
-// What a stateless client wants to hear of.
+// The notifications that a stateless client subscribed to.
 struct Listening {
   bool tools = false;
   bool prompts = false;
@@ -25,12 +25,12 @@ struct Listening {
   std::set<std::string> uris{};
 };
 
-// A request of the client that is no call, until it has its answer.
+// A request of the client that is not a call, until it is answered.
 struct OpenRequest {
   std::uint64_t server_id = 0;           // under which the server knows it; 0: it does not
   std::optional<Listening> listening{};  // a subscription that we hold, and no server
   bool endless = false;                  // the answer is only the end of a subscription
-  bool hears_of_tools = false;           // from the server, and from us where a person accepts one
+  bool hears_of_tools = false;           // from the server, and from us if a person accepts one
   std::set<std::string> tasks{};         // of ours that it listens to
 };
 
@@ -44,7 +44,7 @@ class ClientSession {
   ClientSession(boost::asio::any_io_executor executor, MessageDoor& door, Settings settings,
                 std::unique_ptr<ClientLink> link);
 
-  // Returns the next message. What is no message has been answered already. No value: the client has
+  // Returns the next message. Malformed messages are already answered. No value: the client has
   // left, or `ClientLink::hang_up` was called.
   Async<std::optional<Message>> next();
   // Only one revision has batches; `version` is what one side named when it opened, JSON text.
@@ -60,10 +60,10 @@ class ClientSession {
   void meet_opening(const Message& request);
   const ClientProfile& profile() const { return profile_; }
   Era era() const { return profile_.era; }
-  // The error for a request that cannot be of the era of this client; empty: it can.
+  // The error for a request of the wrong era for this client; empty: the era is right.
   std::string era_error(const Message& request) const;
 
-  // Requests that are no calls, by the client's id.
+  // Requests that are not calls, by the client's id.
   std::map<std::string, OpenRequest>& requests() { return requests_; }
   OpenRequest& begin(const std::string& id) { return requests_[id] = {}; }
   bool is_open(const std::string& id) const { return requests_.contains(id); }

@@ -1,22 +1,22 @@
-// A client being served, from its first message to its last.
+// Serves one client from its first message to its last.
 #pragma once
 
 #include "base/async.h"
 
 namespace sallyport::mcp {
 
-// On a context with one thread.
+// Used on a context with one thread.
 class Conversation {
  public:
   virtual ~Conversation() = default;
 
-  // Until the client goes, `stop`, or there is nothing to serve it with. Its calls have ended then.
+  // Runs until the client leaves, `stop`, or no server is left. All its calls have ended then.
   virtual Task<void> run() = 0;
-  virtual void stop() = 0;  // the client is not waited for any more
-  // A call of its client waits: for a person, or for the client to come back. Stopping would end
-  // it.
+  virtual void stop() = 0;  // no longer waits for the client
+  // True if a call of its client waits: for a person, or for the client to return. Stopping would
+  // end it.
   virtual bool holds_calls() const = 0;
-  // After `run`: nothing of it runs any more, so that it may go.
+  // After `run`: true if no coroutine of it runs any more, so it may be destroyed.
   virtual bool quiet() const = 0;
 };
 

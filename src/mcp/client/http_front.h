@@ -1,5 +1,4 @@
-// `/mcp` for clients of both eras: sessions that are opened, and requests that say everything
-// themselves.
+// `/mcp` for clients of both eras: sessions, and stateless requests.
 #pragma once
 
 #include <map>
@@ -30,7 +29,7 @@ struct HttpFrontLimits {
 // On a context with one thread.
 class HttpFront final : public net::HttpHandler {
  public:
-  // Who is being served.
+  // The client that is served.
   struct Caller {
     std::string principal{};
     std::string session_id{};  // in records; not the one that the client knows
@@ -38,9 +37,9 @@ class HttpFront final : public net::HttpHandler {
   };
   using Open =
       std::function<std::shared_ptr<Conversation>(const Caller&, std::unique_ptr<ClientLink>)>;
-  // The principal that the headers prove. `Unauthenticated`: none, and why, in words that may be
-  // told; with the cause `oauth::kInsufficientScope`, one that may not come. Another error: that
-  // cannot be found out now.
+  // Returns the principal that the headers prove. `Unauthenticated`: none; the client may see the
+  // reason. With the cause `oauth::kInsufficientScope`: the principal lacks a scope. Any other
+  // error: the check is not possible now.
   using Authenticate = std::function<Task<std::string>(const net::ServerRequest&)>;
 
   struct Parts {
@@ -62,7 +61,7 @@ class HttpFront final : public net::HttpHandler {
   Async<std::optional<net::ServerResponse>> refuse(net::ServerRequest& head) override;
   Async<void> handle(net::ServerExchange& exchange) override;
 
-  // Until `stop`; all sessions have ended then.
+  // Runs until `stop`; all sessions have ended then.
   Async<void> run();
   void stop();
 
@@ -115,7 +114,7 @@ class HttpFront final : public net::HttpHandler {
 
   Result<SessionPtr> open_session(std::string principal, bool shared);
   Result<SessionPtr> shared_session(const std::string& principal);
-  // `InvalidInput`: none is named. `NotFound`: there is no such one, for this principal.
+  // `InvalidInput`: no session is named. `NotFound`: this principal has no such session.
   Result<SessionPtr> session_of(const net::ServerRequest& request, const std::string& principal);
   bool make_room(const std::string& principal);
   Async<void> converse(SessionPtr session, net::Quota::Share place);

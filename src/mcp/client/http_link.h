@@ -1,5 +1,5 @@
-// A client that speaks over HTTP: its messages come from many requests, and what it is told goes to
-// the stream of the request that it is about.
+// A client over HTTP. Its messages come from many requests; a message to it goes to the stream of
+// the request that it belongs to.
 #pragma once
 
 #include <deque>
@@ -28,13 +28,13 @@ class HttpLink final : public ClientLink {
   };
   HttpLink(boost::asio::any_io_executor executor, Settings settings);
 
-  // Where the answer will be. `Conflict`: this id is in use. `Exhausted`: too much waits.
+  // Returns the outlet of the answer. `Conflict`: this id is in use. `Exhausted`: too much waits.
   Result<std::shared_ptr<Outlet>> ask(Message request, const net::ServerRequest& head);
-  // A notification or an answer.
+  // Takes a notification or an answer.
   Result<void> tell(std::string text);
   // The client does not want the rest of it.
   void cancel(const Outlet& outlet);
-  // What belongs to no request.
+  // The outlet for messages that belong to no request.
   const std::shared_ptr<Outlet>& standing() const { return standing_; }
   std::shared_ptr<Outlet> stream(std::uint64_t number) const;
   bool busy() const { return !asked_.empty(); }
@@ -43,7 +43,7 @@ class HttpLink final : public ClientLink {
   void hang_up() override;
   Async<void> run() override;
   bool send(std::string text, std::string_view about) override;
-  // One stream that is not read does not stop the others: what it does not take is dropped.
+  // A stream that is not read does not block the others: its messages over the bound are dropped.
   Async<void> room(std::chrono::milliseconds) override { co_return; }
   Async<void> flush(std::chrono::milliseconds longest) override;
   void close() override;

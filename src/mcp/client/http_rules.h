@@ -1,4 +1,4 @@
-// What the headers of a request must say beside its body, in either era.
+// Checks the headers of a request against its body, in either era.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -26,7 +26,7 @@ std::optional<Refused> refuse_modern(const net::ServerRequest& head, const Messa
 // Of a request in a session: the version, where a header names one.
 std::optional<Refused> refuse_legacy(const net::ServerRequest& head);
 
-// Is it of the stateless era?
+// True if the request is of the stateless era.
 bool is_modern(const net::ServerRequest& head, const Message& message);
 
 // What is wrong with the `Mcp-Param-...` headers of a call, given the input schema of its tool;
@@ -34,14 +34,13 @@ bool is_modern(const net::ServerRequest& head, const Message& message);
 std::string argument_contradiction(const net::ServerRequest& head, const json::value& schema,
                                    const json::value& input);
 
-// A header's value, decoded where it stands between both marks of `=?base64?...?=`. Nothing: it is
-// malformed.
+// The value of a header, decoded if it has the form `=?base64?...?=`. No value: it is malformed.
 std::optional<std::string> header_text(std::string_view value);
 
 // The status of an answer of the stateless era that carries this error.
 unsigned status_of_error(std::int64_t code);
 
-// Is this media type among those of an `Accept` header? Where there is none, everything is.
+// True if an `Accept` header allows this media type. Without the header every type is allowed.
 bool accepts(const net::ServerRequest& head, std::string_view type);
 
 }  // namespace sallyport::mcp

@@ -1,5 +1,5 @@
-// What one stream of an HTTP client has to hear, in its order. Where a client may come back, the
-// newest of what it has heard is kept for it.
+// The queue of messages for one stream of an HTTP client. If the client may reconnect, the newest
+// delivered messages are kept for it.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
@@ -15,7 +15,7 @@ namespace sallyport::mcp {
 
 struct OutletLimits {
   std::size_t waiting_bytes = 8u << 20;  // beyond that only the last message is taken
-  std::size_t kept_events = 0;           // of those that were heard
+  std::size_t kept_events = 0;           // delivered messages that are kept
   std::size_t kept_bytes = 0;
 };
 
@@ -31,16 +31,16 @@ class Outlet {
   Outlet(const boost::asio::any_io_executor& executor, std::uint64_t number, OutletLimits limits);
 
   std::uint64_t number() const { return number_; }
-  std::uint64_t heard() const { return heard_; }  // number of the newest that was
+  std::uint64_t heard() const { return heard_; }  // number of the newest delivered message
 
   // False: the text was dropped, because the queue is full or no client will read it.
   bool put(std::string text, bool last);
   void close();  // nothing more will be put
 
-  // The next one. Nothing: none came in time, `wake` was called, or it is closed and empty.
+  // The next message. No value: none came in time, `wake` was called, or it is closed and empty.
   Async<std::optional<Event>> next(std::chrono::milliseconds longest);
   void wake();
-  // The next one is that behind this one, or behind the newest that is gone.
+  // Continues after the message of this number, or after the newest that is no longer kept.
   void rewind(std::uint64_t heard);
 
   std::size_t bytes() const { return waiting_bytes_ + kept_bytes_; }

@@ -1,4 +1,4 @@
-// Requests of the client that are only passed on to the server, and their answers.
+// Forwards requests of the client that are not calls to the server, and returns the answers.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ class RequestRelay {
                ClientListeners& listeners)
       : context_(context), bridge_(bridge), tasks_(tasks), listeners_(listeners) {}
 
-  // Passes it on, once the server is ready.
+  // Forwards the request once the server is ready.
   void pass(Message request);
   // A client that reads the list of tools page by page: the gate knows all pages before the second
   // one, and so which names stand on two of them.
@@ -24,11 +24,11 @@ class RequestRelay {
   // The client does not want the answer. `reason` is JSON text.
   void cancel(const std::string& client_id, std::string_view reason);
 
-  // Is it answered here, because the server's era has no such thing?
+  // True if it is answered here, because the server's era has no such request.
   bool is_answered_here(const Message& request) const;
   void answer_here(const Message& request);
 
-  // What waits here for long is counted. Nothing: the client has heard that there is no room.
+  // Counts the memory of a waiting request. No value: there is no room, and the client was told.
   std::optional<net::Quota::Share> room_for(const Message& request);
 
  private:

@@ -1,4 +1,4 @@
-// Answers for the client, in the words of its era.
+// Translates answers for the client into the form of its era.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a client reads where the server's own answer may not be shown, or there is none.
+// Answers for a client if the server's own answer may not be shown, or there is none.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 namespace sallyport::mcp {
 
 // A result of `tools/call` for a call that was refused, failed on its way, was withheld or waits.
-// It is a result and no protocol error, so that the model reads it. `structured`: also as
-// `structuredContent`. A tool with an output schema of its own cannot have that: clients check it
-// against the schema, and take a result without it only where `isError` is set. Its results are
-// errors, and the same members stand in `_meta` under `sallyport`.
+// It is a result and not a protocol error, so that the model reads it. `structured`: also as
+// `structuredContent`. A tool with its own output schema cannot have that: clients check it against
+// the schema, and accept a result without it only if `isError` is set. Its results are errors, and
+// `_meta` has the same members under `sallyport`.
 std::string notice_result(const Answer& answer, bool structured);
 // For a call that still waits for a person; it is to be made again (AT-27, AP-35).
 std::string pending_result(std::string_view tool, const core::WaitingCall& call, bool structured);

@@ -1,5 +1,5 @@
-// What one side asked for and the other could not be given, counted by feature: a bridge that drops
-// things in silence is what users complain of.
+// Counts, by feature, the requests of one side that the other era cannot express, so that nothing
+// is dropped silently.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ class BridgeLog {
 
   // True: no write is under way, so the caller must call `write`.
   bool note(std::string_view feature);
-  // Until nothing is left. What cannot be written is dropped: it is no reason to stop a call.
+  // Writes until nothing is left. Drops counts that cannot be written; no call stops for them.
   Async<void> write();
 
  private:

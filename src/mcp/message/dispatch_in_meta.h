@@ -1,4 +1,4 @@
-// What a client tells of where its call comes from (AT-12), and the scope that it puts around it
+// The origin of a call, as its client says it (AT-12), and the scope that the client puts around it
 // (AT-13): `params._meta["sallyport/dispatch"]`.
 //
 //   {"turn": 3, "provider": "anthropic", "model": "m", "scope": {"tier": "suggest"},
@@ -12,7 +12,7 @@ namespace sallyport::mcp {
 
 inline constexpr std::string_view kDispatchMember = "sallyport/dispatch";
 
-// Takes it out of the request, text and value, and puts it into the call, whose agent is known. A
+// Moves it from the request, text and value, into the call, whose agent is known. A
 // scope only narrows, so any client may give one. `InvalidInput` names the member that is unknown,
 // too long or of another type; the call is then refused.
 Result<void> take_dispatch(Message& request, Call& call);

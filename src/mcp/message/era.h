@@ -1,4 +1,4 @@
-// The two eras of the protocol: sessions with an opening, and requests that each say everything.
+// The two eras of the protocol: stateful (sessions that begin with `initialize`) and stateless.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ enum class Era {
   Modern,  // `server/discover`, since 2026-07-28
 };
 
-// What is known about a server before it was asked.
+// What is known about the era of a server before it is asked.
 struct EraHint {
   Era era = Era::Unknown;              // that alone it is said to have
   bool pinned = false;                 // by a person: the other one is not tried

@@ -1,4 +1,4 @@
-// What the other side answered to a request that is governed: as it came, and as the guards see it.
+// The answer of the other side to a governed request: as received, and as the guards see it.
 #pragma once
 
 #include <boost/json/value.hpp>

@@ -2,9 +2,9 @@
 //
 // A message holds the members of its kind and no others: `jsonrpc`, and of a request `id`, `method`
 // and `params`, of a notification `method` and `params`, of a response `id` and `result` or `error`
-// with `code`, `message` and `data`. Guards look at `params`, `result` and `error`; what stands
-// beside them would pass unseen, so it is left out when a message is read. A message without such
-// members stays the bytes that came.
+// with `code`, `message` and `data`. Guards judge `params`, `result` and `error`. Other members
+// would pass unchecked, so they are left out when a message is read. A message without such members
+// keeps its received bytes.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -30,17 +30,17 @@ struct Message {
   std::string method{};     // of a request or notification
   std::size_t dropped = 0;  // members that belong to no message of this kind
 
-  // `InvalidInput` for what is no JSON (cause `parse`), no message (cause `request`; params are an
-  // object, as the protocol has them) or over a limit (cause `kOverLimit`).
+  // `InvalidInput`: the text is not JSON (cause `parse`), not a message (cause `request`; params
+  // must be an object) or over a limit (cause `kOverLimit`).
   static Result<Message> read(std::string text, const JsonLimits& limits);
 
-  // About the bytes of memory that it takes while it waits.
+  // The approximate bytes of memory that it takes while it waits.
   std::size_t weight() const;
 
   const json::object& object() const { return value.get_object(); }
   const json::object* params() const;
   const json::object* meta() const;  // `_meta` of the params; null: there is none
-  // Does it say of itself that it is of the stateless era?
+  // True if it declares the stateless era.
   bool is_modern() const;
 
   // Parts of `text`; empty where there is none.
@@ -53,10 +53,10 @@ struct Message {
   std::string with_id(std::string_view id) const;
 };
 
-// Several messages in one array, as one revision has them?
+// True if the text is a batch: several messages in one array, as one revision has them.
 bool is_batch(std::string_view text);
 
-// The id of something that is no message; canonical, empty where none is found.
+// The canonical id of something that is not a message; empty: none is found.
 std::string id_in_wreck(std::string_view beginning, std::string_view end);
 // Returns the id under which the sender waits for the answer to an unreadable request. Never an id
 // inside its params, which would end another request.
@@ -90,7 +90,7 @@ inline constexpr std::int64_t kApprovalOver = -31410;
 inline constexpr std::int64_t kTooMuch = -31429;
 inline constexpr std::int64_t kNotRecorded = -31500;
 
-// Requests that are calls: judged, recorded, and in need of a grant where the policy says so.
+// True for requests that are calls: judged, recorded, and subject to grants.
 bool is_governed(std::string_view method);
 
 // The member of its params that says what a request is about; empty: none does.

@@ -1,5 +1,5 @@
-// The door for messages that are no calls: which methods may pass, the guards of results, and the
-// record of what was done to them.
+// The door for messages that are not calls: decides which methods may pass, runs the result guards,
+// and records what was done to the messages.
 #pragma once
 
 #include <string>
@@ -32,18 +32,19 @@ class MessageDoor {
   };
   MessageDoor(Parts parts, Settings settings);
 
-  // May a notification pass? One that the protocol does not have is dropped unless the policy names
-  // its method.
+  // True if a notification may pass. One that the protocol does not have is dropped unless the
+  // policy names its method.
   bool passes(Side from, const Message& notification);
-  // May a side ask this? What the protocol does not have is refused unless the policy names it.
+  // True if a request may pass. One that the protocol does not have is refused unless the policy
+  // names its method.
   bool may_ask(Side from, const Message& request);
   // The message as the guards of results release it (`Screen::pass`).
   Task<Message> release(std::string what, Message message);
 
-  // Counts what has no record of its own.
+  // Counts a message that has no record.
   void note(MessageLog::What what, Side from, std::string_view method,
             const std::string& evidence = {});
-  // Counts a message that had members which belong to no message.
+  // Counts a message with members that do not belong to its kind.
   void note_trimmed(Side from, const Message& message, std::string_view method);
   // Counts a feature of one side that the other could not be given.
   void note_degraded(std::string_view feature);

@@ -12,11 +12,11 @@ namespace sallyport::mcp {
 enum class Side { Client, Server };
 std::string_view to_string(Side side);
 
-// Does this side send such a message?
+// True if this side may send such a message.
 bool is_known(Side from, const Message& message);
 
-// Is it the name of a request that either side sends? No tool may have it: calls are judged and
-// recorded under the name of a tool or of a method.
+// True if it is the method of a request of either side. No tool may have that name, because calls
+// are judged and recorded under the name of a tool or of a method.
 bool is_request_name(std::string_view name);
 
 // Why such a request is refused, and how it is allowed.

@@ -1,6 +1,6 @@
-// The second door for every message that is no result of a call: lists, openings, notifications,
-// requests of a server. It passes the same result guards. Results of calls pass them in the
-// Governor; a message of a server reaches a client in no third way.
+// The second door for messages that are not results of calls: lists, `initialize` responses,
+// notifications, requests of a server. They pass the same result guards. Results of calls pass them
+// in the Governor. There is no other way from a server to a client.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// A `requestState`: what the client carries between two requests, for us or for a stateless server
-// behind us, and cannot read, change, move to another request or use twice (AP-32).
+// A `requestState`: data that the client carries between two requests, for us or for a stateless
+// server. The client cannot read, change, reuse or move it to another request (AP-32).
 #pragma once
 
 #include <string>
@@ -24,11 +24,11 @@ struct SealedState {
   bool operator==(const SealedState&) const = default;
 };
 
-// Is it one of ours, or pretends to be?
+// True if it has the form of our sealed states.
 bool is_sealed(std::string_view text);
 
 std::string seal(core::Vault& vault, const SealedState& state);
-// `InvalidInput`: not sealed by this ledger's key, changed since, or over.
+// `InvalidInput`: it is not sealed by this ledger's key, was changed, or has expired.
 Result<SealedState> unseal(const core::Vault& vault, std::string_view text, WallTime now);
 
 // `Conflict`: it was used before, in whichever process.

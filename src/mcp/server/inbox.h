@@ -1,4 +1,4 @@
-// What the server sends about one request: messages on the way, then one reply.
+// The messages of a server about one request: progress and log messages, then one reply.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
@@ -9,10 +9,10 @@
 
 namespace sallyport::mcp {
 
-// On the strand of its server.
+// Used on the strand of its server.
 class Inbox final : public Waiter {
  public:
-  // `bound`: messages that wait; older ones go when more come, or when they are large.
+  // `bound`: the most queued messages; older ones are dropped for newer ones or for large ones.
   Inbox(const boost::asio::any_io_executor& executor, std::size_t bound)
       : bell_(executor), bound_(bound) {
     bell_.expires_at(boost::asio::steady_timer::time_point::max());

@@ -14,10 +14,10 @@
 
 namespace sallyport::mcp {
 
-// The number in an id of ours; nothing for any other id.
+// The number in an id of ours; no value for any other id.
 std::optional<std::uint64_t> number_of(std::string_view id);
 
-// On the strand of its server.
+// Used on the strand of its server.
 class PendingRequests {
  public:
   PendingRequests(std::size_t bound, Server::Log log) : bound_(bound), log_(std::move(log)) {}
@@ -40,7 +40,7 @@ class PendingRequests {
   // No late answer can come any more.
   void forget(std::uint64_t id);
 
-  // A server that floods gets a few lines of ours, not one for each of its own.
+  // Limits log lines, so that a server that floods cannot flood our log.
   void complain(std::string_view what, std::string_view about);
 
  private:

@@ -1,5 +1,5 @@
-// Tool definitions as they were when they were first seen. One that has changed since is held back
-// until a person accepts the new one.
+// Pins of tool definitions as they were first seen. A tool whose definition has changed is held
+// back until a person accepts the new one.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,8 @@ Result<std::optional<Pin>> find_pin(core::RecordReader& records, const std::stri
 // The facts of a tool that is held back because its definition has changed: for cases of
 // `policy test`, which have no ledger.
 std::vector<core::Fact> held_facts(const std::string& server, const std::string& tool);
-// A command about a tool, as people copy it into a shell: its name is whatever its server says.
+// A command about a tool that people can paste into a shell. The server chooses the tool's name, so
+// it is quoted.
 std::string pins_command(std::string_view verb, const std::string& server, const std::string& tool);
 // The text for operators that says why nothing new of the server is pinned.
 std::string no_room_for(const std::string& server, std::size_t most);
@@ -53,7 +54,7 @@ struct HeldBack {
   std::set<std::string> beyond;  // new ones of a server that has as many pins as it may have
 };
 
-// For a gateway. `look` is called on its strand, the rest from anywhere.
+// Owned by a gate. `look` is called on the strand of a gateway, the rest from any thread.
 class PinBook {
  public:
   // Twice what a list may have: a server may replace all of its tools and is still served, one that
@@ -62,8 +63,8 @@ class PinBook {
   explicit PinBook(core::RecordLog& records, std::size_t most_of_server = kMostOfServer)
       : records_(records), most_of_server_(most_of_server) {}
 
-  // Pins what is new while there is room, and notes what has changed. A pin of an earlier release
-  // that still fits is written anew over the whole definition, once.
+  // Pins new tools while there is room, and records changed ones. A pin of an earlier release that
+  // still matches is written once more, over the whole definition.
   Task<HeldBack> look(std::string server, std::vector<ToolDefinition> tools);
 
   // Loads what earlier looks found changed, for a process that only decides.
@@ -71,7 +72,7 @@ class PinBook {
 
   // Reads the current state: another process may have accepted the tool.
   bool held(const std::string& server, const std::string& tool) const;
-  // Not pinned, and never to be, because its server has no room for more.
+  // True if the tool is not pinned because its server has no room for more pins.
   bool beyond(const std::string& server, const std::string& tool) const;
   std::size_t most_of_server() const { return most_of_server_; }
 

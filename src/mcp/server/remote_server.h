@@ -1,10 +1,10 @@
 // A tool server that is reached over HTTP, of either era.
 //
-// Each request is a POST of its own; its answer is one JSON document, or a stream of events that
-// ends with it. A server of sessions names the session when it is opened and may speak on a stream
-// that we ask for (GET); a session that the server has forgotten is opened again, and what it
-// refused for that reason is sent again, because it was not done. To a stateless server a closed
-// stream is a cancel. A server that does not take an opening is asked for the stream of 2024-11-05.
+// Each request is a POST; its answer is one JSON document, or a stream of events that ends with it.
+// A stateful server names the session in its `initialize` response and may send messages on a
+// stream that we open (GET). If the server has forgotten the session, it is opened again, and the
+// refused request is sent again, because the server did not run it. For a stateless server a closed
+// stream is a cancel. If a server refuses `initialize`, the transport of 2024-11-05 is tried.
 #pragma once
 
 #include <map>
@@ -33,7 +33,7 @@ class RemoteServer final : public Server {
     std::shared_ptr<oauth::Credentials> credentials{};
     bool allow_plain = false;
   };
-  // `InvalidInput`: it may not be reached like that.
+  // `InvalidInput`: the settings do not allow this address.
   static Result<ServerMaker> maker(Place place);
   RemoteServer(Parts parts, Place place);
 

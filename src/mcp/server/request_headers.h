@@ -1,4 +1,4 @@
-// What a stateless server is told in HTTP headers beside the body of a request.
+// The HTTP headers of a request to a stateless server.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -18,8 +18,8 @@ struct ParamHeader {
   std::string header;             // behind `Mcp-Param-`
 };
 
-// What the input schema of a tool asks for (`x-mcp-header`). Nothing: it asks for what is not
-// allowed, and such a tool is not offered.
+// The headers that the input schema of a tool asks for (`x-mcp-header`). No value: it asks for a
+// forbidden header, and such a tool is not offered.
 std::optional<std::vector<ParamHeader>> param_headers(const json::object& tool);
 
 // Text as a header can carry it: as it is, or between `=?base64?` and `?=`.

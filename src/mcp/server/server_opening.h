@@ -1,5 +1,5 @@
-// Which era a server speaks, and how it is opened: `initialize` for one of sessions,
-// `server/discover` for a stateless one. A server that is started again is opened again.
+// Finds the era of a server and opens it: with `initialize` if it is stateful, with
+// `server/discover` if it is stateless. A server that is restarted is opened again.
 #pragma once
 
 #include <chrono>
@@ -16,14 +16,14 @@
 
 namespace sallyport::mcp {
 
-// Hears what a tool server sends, on the strand of its session.
+// Receives the messages of a tool server, on the strand of its session.
 class ServerListener {
  public:
   virtual ~ServerListener() = default;
   // The next message of the server waits until these return.
   virtual Async<void> server_asks(Message request) = 0;
   virtual Async<void> server_tells(Message notification) = 0;
-  // It was started again and has opened: its lists may have changed.
+  // The server was restarted and opened: its lists may have changed.
   virtual void server_returned() = 0;
 };
 
@@ -50,17 +50,17 @@ class ServerOpening {
 
   Era era() const { return era_; }
   bool ready() const { return ready_; }
-  // The server has heard, or is to hear, `notifications/initialized`.
+  // True if `notifications/initialized` was sent to the server, or will be.
   bool initialized() const { return initialized_; }
   void set_initialized() { initialized_ = true; }
   // The params of `initialize`, and the result of a server of sessions.
   const std::string& params() const { return params_; }
   const std::string& opening() const { return opening_; }
   const std::string& discovery() const { return discovery_; }  // the result of a stateless server
-  // What the server said when it was opened, in whichever era.
+  // The server's `initialize` or `server/discover` result.
   const std::string& said() const { return era_ == Era::Modern ? discovery_ : opening_; }
   std::uint64_t generation() const { return generation_; }  // counts the server's processes
-  // The server will not open by itself: it was given up, or wants a login.
+  // True if the server will not open by itself: it was abandoned, or requires a login.
   bool hopeless() const { return gave_up_ || not_let_in_; }
 
   // Opens it for a client of sessions, with the params of its `initialize`. Returns the answer of a

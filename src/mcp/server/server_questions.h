@@ -1,5 +1,5 @@
-// What a server asks in the middle of a call. A server of sessions sends a request; a stateless one
-// answers with what it needs, and is called again. Each question is governed like a call.
+// Questions of a server during a call. A stateful server sends a request. A stateless server
+// returns its questions as the result, and is called again. Each question is governed like a call.
 #pragma once
 
 #include <map>
@@ -50,7 +50,7 @@ class ServerQuestions final : public CallClient {
   std::map<std::string, Shared> asking_;  // by the server's id
 };
 
-// Has the client said that it can answer this? `era` is that of the client.
+// True if the client declared that it can answer this. `era` is that of the client.
 bool may_be_asked(Era era, std::string_view method, std::string_view params,
                   const json::object& capabilities);
 // What a server asks for, as a feature that is counted.

@@ -1,5 +1,5 @@
-// One tool server: started or reached, opened in its era, started again when it ends, with its tools
-// and their pins. It knows no client, only the profile of one.
+// One tool server: starts or reaches it, opens it in its era, restarts it when it ends, and knows
+// its tools and their pins. It knows no client, only the profile of one.
 #pragma once
 
 #include <memory>
@@ -42,12 +42,12 @@ class ServerSession final : public CallServer, private Server::Listener {
   // Keeps the server running until `stop`. An error: it was given up.
   Task<void> run();
   Async<void> stop() { return link_->stop(); }
-  void expect_end() { ends_ = true; }  // that the server ends is no news from here on
+  void expect_end() { ends_ = true; }  // the end of the server is no longer reported
 
   // What the Governor invokes for a request.
   std::shared_ptr<ForwardedCall> upstream(ForwardedCall::Parts parts, Message request,
                                           CallParams asked);
-  // A request in the words of the server's era.
+  // A request in the form of the server's era.
   std::string text_for(const Message& request) const;
   bool has(Era server, Era client) const;  // is the server of one era and its client of the other?
 

@@ -1,5 +1,5 @@
-// The tools of one server, as it lists them: known before the first call, pinned when they are first
-// seen, and held back when they change.
+// The listed tools of one server: read before the first call, pinned when they are first seen, and
+// held back when they change.
 #pragma once
 
 #include <map>
@@ -31,9 +31,9 @@ class ServerTools {
   };
   ServerTools(Parts parts, Settings settings) : parts_(parts), settings_(std::move(settings)) {}
 
-  // Null: no list that was seen has it.
+  // Null: no list so far has it.
   const ToolDefinition* find(const std::string& name) const;
-  // May a call name this tool? A name of a method, of two tools or of none may not be called.
+  // True if a call may name this tool. The name of a method, of two tools or of none is refused.
   bool callable(const std::string& name) const;
   bool known() const { return known_; }  // the whole list was read since it last changed
   bool held(const std::string& name) const { return parts_.pins.held(settings_.server, name); }
@@ -42,8 +42,8 @@ class ServerTools {
   // Reads the list before the first call, and again when it may have changed or lacks the tool. A
   // tool whose definition was never seen cannot be pinned.
   Async<void> learn(std::string wanted);
-  // The answer of the server to `method` as a client may see it: without tools and instructions that
-  // are held back, and through the second door.
+  // Returns the server's answer to `method` as a client may see it: without held-back tools and
+  // instructions, and after the second door.
   Task<Message> shown(std::string method, Message answer);
   // True: a person has accepted the change of a tool since the last look.
   bool take_accepted();

@@ -1,5 +1,5 @@
-// What a client has asked of its server for good: a log level, and resources whose changes it wants
-// to hear of. A server that is started again has to hear it again.
+// Lasting requests of a client to its server: a log level, and subscriptions to resources. They are
+// sent again to a restarted server.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@ class StandingRequests {
   StandingRequests(Server& server, const ClientProfile& client, const Limits& limits)
       : server_(server), client_(client), limits_(limits) {}
 
-  // Notes a request of a client of sessions.
+  // Remembers a request of a stateful client.
   void note(const Message& request);
-  // Requests of a stateless client name a log level each; a server of sessions has one, the lowest of
-  // them. Returns false for what is no level, and sets `changed` where the server has to hear of it.
+  // Each request of a stateless client names a log level; a stateful server has one, the lowest of
+  // them. Returns false if it is not a level. Sets `changed` if the server must be told.
   bool lower_log_level(const json::value& level, bool& changed);
-  // Tells a server of sessions, whose opening said `opening`, the log level.
+  // Sends the log level to a stateful server, whose `initialize` result is `opening`.
   Async<void> tell_log_level(std::string opening);
   Async<void> subscribe(std::set<std::string> uris);
   Async<void> unsubscribe(std::set<std::string> uris);
 
-  // Tells all of it to a server of sessions that was started again.
+  // Sends all of them to a restarted stateful server.
   Async<void> repeat();
-  // Holds the one subscription at a stateless server that a client of sessions needs. `discovery`
-  // says what the server tells of.
+  // Holds the one subscription at a stateless server that a stateful client needs. `discovery` says
+  // which notifications the server sends.
   Async<void> listen(std::string discovery);
   void forget_listening() { listening_ = 0; }  // the server that was listened to has ended
 
@@ -46,7 +46,7 @@ class StandingRequests {
   std::uint64_t listening_ = 0;          // our own `subscriptions/listen`
 };
 
-// Does an opening or a discovery say that the server has this, or tells of its changes?
+// True if an `initialize` or `server/discover` result declares this, or notifications about it.
 bool offers(const std::string& said, std::string_view feature);
 bool offers(const std::string& said, std::string_view feature, std::string_view what);
 

@@ -1,4 +1,4 @@
-// A tool server that speaks over its standard streams: started, kept running, asked, and ended.
+// A tool server over standard streams. Starts the process, keeps it running, and ends it.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
@@ -15,13 +15,13 @@ namespace sallyport::mcp {
 
 class StdioServer final : public Server {
  public:
-  // `run_as`: the account that it runs as. Nothing: that of this process.
+  // `run_as`: the account that it runs as. No value: that of this process.
   StdioServer(Parts parts, std::vector<std::string> command, std::optional<net::RunAs> run_as);
   // A maker of such servers.
   static ServerMaker maker(std::vector<std::string> command,
                            std::optional<net::RunAs> run_as = std::nullopt);
 
-  // Starts it, and starts it again when it ends.
+  // Starts the process, and restarts it when it ends.
   Task<void> run() override;
   Async<void> stop() override;
 

@@ -1,4 +1,4 @@
-// What a server says about one of its tools.
+// A server's definition of one of its tools.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -22,11 +22,11 @@ struct ToolDefinition {
   bool raises_caution = false;      // it says of itself that it is no harmless lookup (AT-25)
 };
 
-// Of a result of `tools/list`. Whatever has no name is passed over.
+// Reads a result of `tools/list`. Elements without a name are skipped.
 std::vector<ToolDefinition> definitions_in(const json::object& result);
 
-// What a server says about itself to the model (`instructions`), or that it says nothing. It is
-// pinned like a tool of this name, which no tool may have.
+// The `instructions` of a server for the model, or their absence. They are pinned like a tool of
+// this name, which no tool may have.
 inline constexpr std::string_view kInstructionsPin = "server/instructions";
 ToolDefinition instructions_in(const json::object& opening);
 

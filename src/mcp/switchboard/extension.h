@@ -1,4 +1,4 @@
-// A line of a switchboard: the client, as the gateway of one server sees it.
+// The client of a switchboard, as the gateway of one server sees it.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
@@ -19,7 +19,7 @@ class Extension final : public ClientLink {
 
   // False: too much waits.
   bool put(net::Line line);
-  void finish();  // nothing more is put; what waits is still heard
+  void finish();  // no more messages are queued; queued ones are still delivered
 
   Async<std::optional<net::Line>> next() override;
   void hang_up() override;

@@ -77,7 +77,7 @@ void Switchboard::ask_all(const Message& request) {
   const json::object* const params = request.params();
   const auto cursor = params ? text_in(*params, "cursor") : std::nullopt;
   const auto cursors = cursor ? split_cursor(*cursor) : std::nullopt;
-  if (cursor && !cursors) return refuse(request, kInvalidParams, "`cursor` is none of ours");
+  if (cursor && !cursors) return refuse(request, kInvalidParams, "`cursor` was not issued here");
   if (request.method == "initialize") opening_ = request.text;
   if (request.method == "logging/setLevel") {
     log_level_ = with_member(request.text, "id", own_id("level"));

@@ -1,5 +1,5 @@
-// Ids of tasks that several servers give out, as one client sees them: `server.id`, like tools.
-// Messages as text in, and as text out.
+// Ids of tasks of several servers, as one client sees them: `server.id`, like tools. Input and
+// output are messages as text.
 #pragma once
 
 #include <string>

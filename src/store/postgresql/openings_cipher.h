@@ -18,7 +18,7 @@ class OpeningsCipher {
 
   // The same text at the same place gives the same bytes.
   std::string close(std::uint64_t sequence, std::string_view openings) const;
-  // Nothing: it was changed, is of another secret, or none is known.
+  // No value: it was changed, is of another secret, or none is known.
   std::optional<std::string> open(std::string_view stored) const;
 
  private:

@@ -70,7 +70,7 @@ class View final : public ledger::WriteView {
   static void put_block(Link& link, std::uint64_t log, const ledger::BlockIndex& index,
                         std::string_view seal);
 
-  // Is this commit in the log? Inside a transaction that has the lock.
+  // True if this commit is in the log. Call it inside a transaction that has the lock.
   static Result<bool> holds(Link& link, std::uint64_t log, const Mark& mark);
   static void put_lock(Link& link, std::uint64_t log);
   // Ends the connection that has the lock of the log and whose client has neither sent nor taken

@@ -33,7 +33,7 @@ class Checkpointer {
   // log, which is tried again and again: the kernel tells of a lost page only once.
   bool owes_sync() const { return owes_sync_; }
 
-  // Has a copy ended since this was last asked? What is missing then is what was written meanwhile.
+  // True if a copy has ended since the last call. It lacks only what was written meanwhile.
   bool has_copied() { return copied_.exchange(false); }
 
   // Runs `work` while nothing is copied: two copies at a time are `busy`, not one after the other.

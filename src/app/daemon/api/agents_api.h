@@ -1,4 +1,4 @@
-// Agents over HTTP: how they stand, what their records suggest, and a signed change of a tier.
+// Agents over HTTP: their trust records, what these suggest, and signed changes of a tier.
 #pragma once
 
 #include <functional>

@@ -135,7 +135,7 @@ void ApprovalsApi::add_to(api::HttpApi& api) {
                  return stream(exchange, std::move(still));
                }),
            .words = {.name = "streamApprovals",
-                     .summary = "What happens to questions from now on",
+                     .summary = "Events about questions from now on",
                      .response = schema::text(),
                      .type = "text/event-stream"}});
   add_reads(api);
@@ -175,7 +175,7 @@ void ApprovalsApi::add_writes(api::HttpApi& api) {
            .roles = who,
            .handler = act([this](Request request) { return cancel(std::move(request)); }),
            .words = {.name = "cancelApproval",
-                     .summary = "Takes a question back",
+                     .summary = "Withdraws a question",
                      .request = schema::exact({}, {{"reason", schema::text()}}),
                      .response = answered_schema(),
                      .problems = {409}},

@@ -97,7 +97,7 @@ void ApprovalsApi::add_reads(api::HttpApi& api) {
        .roles = who,
        .handler = api::Read([this](const Request& request) { return list(request); }),
        .words = {.name = "listApprovals",
-                 .summary = "What waits, the riskiest first",
+                 .summary = "Open questions, the riskiest first",
                  .query = {{"state", "pending, approved, ..., all [pending]", schema::text()},
                            {"kind", "approval, dual_control, question, escalation", schema::text()},
                            {"after", "only ids behind this one, in their order", schema::text()},
@@ -113,7 +113,7 @@ void ApprovalsApi::add_reads(api::HttpApi& api) {
            .roles = who,
            .handler = api::Read([this](const Request& request) { return show(request); }),
            .words = {.name = "showApproval",
-                     .summary = "One question, what was answered, and what came of it",
+                     .summary = "One question, its answers and its result",
                      .query = {{"full", "1: nothing is left out", schema::text()}},
                      .response = schema::object()}});
 }

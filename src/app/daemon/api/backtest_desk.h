@@ -1,5 +1,5 @@
-// Backtests that people start over HTTP: one runs at a time, on a thread of its own, and can be
-// stopped. Nothing is run or written (CO-60).
+// Backtests that people start over HTTP: one at a time, on its own thread, and it can be stopped. A
+// backtest runs and writes nothing (CO-60).
 #pragma once
 
 #include <atomic>
@@ -24,11 +24,11 @@ class BacktestDesk {
 
   BacktestDesk(ExplainScene scene, const Clock& clock) : scene_(std::move(scene)), clock_(clock) {}
   BacktestDesk(const BacktestDesk&) = delete;
-  ~BacktestDesk();  // stops what runs, and waits for it
+  ~BacktestDesk();  // stops a running backtest and waits for it
 
   // `Conflict`: one runs already.
   Result<std::string> start(const std::string& who, BacktestTerms terms);
-  // False: there is none of this id. What runs stops, and is forgotten with its result.
+  // Stops a running backtest and deletes it with its result. False: no backtest has this id.
   bool drop(const std::string& id);
   // The newest first, without results.
   json::array list() const;

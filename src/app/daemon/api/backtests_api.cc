@@ -106,7 +106,7 @@ void BacktestsApi::add_to(api::HttpApi& api) {
              return api::Response{.body = std::move(*body)};
            }),
            .words = {.name = "showBacktest",
-                     .summary = "How far a backtest is, and what it found",
+                     .summary = "The progress of a backtest, and its result",
                      .response = backtest_schema()}});
   api.add({.method = "DELETE",
            .pattern = "backtests/{id}",
@@ -118,7 +118,7 @@ void BacktestsApi::add_to(api::HttpApi& api) {
              co_return api::Response{.status = 204};
            }),
            .words = {.name = "dropBacktest",
-                     .summary = "Stops a backtest that runs, or forgets one that has ended"}});
+                     .summary = "Stops a running backtest, or deletes one that has ended"}});
 }
 
 // The text that a person edits, or a policy by its name.

@@ -1,4 +1,4 @@
-// What another policy would have made of recorded calls, over HTTP (CO-60).
+// Backtests over HTTP: recorded calls, decided again under another policy (CO-60).
 #pragma once
 
 #include "api/http_api.h"

@@ -67,10 +67,10 @@ void ExplainApi::add_to(api::HttpApi& api) {
            .handler =
                api::Read([this](const api::Request& request) { return explain_recorded(request); }),
            .words = {.name = "explainCall",
-                     .summary = "What decided about a call, and what would have had to differ",
+                     .summary = "What decided about a call, and what would have to differ",
                      .query = {{"policy",
                                 "now, the hash of a kept policy or the name of a shipped one "
-                                "[the policy of then]",
+                                "[the policy of that time]",
                                 schema::text()}},
                      .response = explanation_schema()}});
   api.add({.method = "POST",
@@ -79,7 +79,7 @@ void ExplainApi::add_to(api::HttpApi& api) {
            .handler = on_readers(api.readers(), std::bind_front(&ExplainApi::explain_given, this)),
            .words = {
                .name = "explainGiven",
-               .summary = "Would this call run? It is not run",
+               .summary = "Says whether this call would run; it does not run",
                .request = schema::exact({{"call", schema::object()}}, {{"policy", schema::text()}}),
                .response = explanation_schema()}});
 }

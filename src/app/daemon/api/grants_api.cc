@@ -54,7 +54,7 @@ void GrantsApi::add_to(api::HttpApi& api) {
            .roles = {Role::Controller},
            .handler = api::Act([this](api::Request request) { return revoke(std::move(request)); }),
            .words = {.name = "revokeGrant",
-                     .summary = "Lets a token count no longer, and says why",
+                     .summary = "Revokes a token, with a reason",
                      .request = schema::exact({{"reason", schema::text()}}),
                      .response = schema::object({{"grant_id", schema::text()},
                                                  {"revoked", schema::truth()},

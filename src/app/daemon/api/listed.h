@@ -1,4 +1,4 @@
-// Lists that are small enough to be made whole, in the shape that all lists have.
+// Lists that are small enough to be built whole, in the shape that all lists have.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ namespace sallyport::app {
 Result<api::Response> listed(const api::Request& request, std::string_view list,
                              std::uint64_t tree_size, json::array rows);
 
-// A list that is always told whole.
+// A list that is always returned whole.
 api::Response whole_list(json::array items);
 
-// What a list is asked with, for documents.
+// The query parameters of a list, for documents.
 std::vector<api::Parameter> list_parameters();
 
 // Tool definitions and policy texts are sealed. Besides those who read sealed content, controllers

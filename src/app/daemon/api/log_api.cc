@@ -279,7 +279,7 @@ void RecordsApi::add_log(api::HttpApi& api) {
                        .response = std::move(response),
                        .type = type}});
   };
-  add("facets", "countFacet", "How often each value of a field stands in the log", facets,
+  add("facets", "countFacet", "Counts of each value of a field in the log", facets,
       {{"field", "agent, kind, outcome, server, tool, topic, session or run", schema::text()}},
       schema::object({{"field", schema::text()}, {"values", schema::list(schema::object())}}));
   const Look stats = [this](ledger::ReadView& view, const Request& request) {
@@ -317,7 +317,8 @@ void RecordsApi::add_log(api::HttpApi& api) {
       schema::object({{"keys", schema::list(schema::object())}}));
   add("log/gaps", "listGaps", "What `ledger verify --gaps` finds", gaps, {},
       schema::object({{"gaps", schema::list(schema::object())}, {"left_out", schema::number()}}));
-  add("intervals", "listIntervals", "When something was not as it should be", intervals,
+  add("intervals", "listIntervals",
+      "Times in which something was wrong, such as a guard that failed open", intervals,
       {{"kind", fmt::format("{} [fail_open]", fmt::join(gap_kinds(), ", ")), schema::text()}},
       schema::object({{"intervals", schema::list(schema::object())}}));
 }

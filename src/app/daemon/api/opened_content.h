@@ -1,5 +1,5 @@
-// Puts on record who opened sealed content over HTTP: one entry for each person and minute, more
-// where requests come at the same moment (CO-50).
+// Records who opened sealed content over HTTP: one entry for each person and minute, more if
+// requests come at the same moment (CO-50).
 #pragma once
 
 #include <map>
@@ -12,13 +12,12 @@
 
 namespace sallyport::app {
 
-// From any thread that may wait.
+// May be used from any thread that may block.
 class OpenedContent {
  public:
   OpenedContent(ledger::Ledger& ledger, const Clock& clock) : ledger_(ledger), clock_(clock) {}
 
-  // `what`: where it was, for example `entries/14`. An error: it is not on record, so nothing may
-  // be shown.
+  // `what`: the place, for example `entries/14`. An error: it is not recorded, so show nothing.
   Result<void> note(const api::Person& person, const std::string& what);
 
  private:

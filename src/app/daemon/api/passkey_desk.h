@@ -1,6 +1,6 @@
-// Passkeys and keys of browsers, as the daemon takes them in: a page makes a key, the daemon says
-// what has to be signed for it, and the reviewer's registered key or an enrolled passkey signs
-// (CO-19). Also finds out who signs in with a passkey.
+// Enrols passkeys and browser keys: a page makes a key, the daemon says what must be signed for it,
+// and the reviewer's registered key or an enrolled passkey signs (CO-19). Also identifies a person
+// who signs in with a passkey.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace sallyport::app {
 
-// On the loop of the server. All parts must outlive it.
+// Used on the loop of the server. All parts must outlive it.
 class PasskeyDesk {
  public:
   static constexpr std::chrono::minutes kGood{5};  // of a challenge, and of a code
@@ -46,9 +46,9 @@ class PasskeyDesk {
                               std::string_view client_data, std::string_view authenticator_data);
   Result<Offer> offer_browser_key(const std::string& person, const std::string& origin,
                                   std::string_view spki);
-  // What a code stands for. `NotFound`: nothing, or no more.
+  // The statement of a code. `NotFound`: the code is unknown or has expired.
   Result<trust::Enrolment> offered(std::string_view code) const;
-  // Signed: it counts from now on, on record.
+  // Takes the signature. The key counts from now on, and that is recorded.
   Task<trust::Enrolment> accept(std::string code, std::string signature);
 
   // All of one person, removed ones too.

@@ -65,7 +65,7 @@ void PasskeysApi::add_to(api::HttpApi& api) {
            .roles = who,
            .handler = api::Act([this](Request request) { return options(std::move(request)); }),
            .words = {.name = "passkeyOptions",
-                     .summary = "What a browser needs to make a passkey",
+                     .summary = "The options that a browser needs to make a passkey",
                      .request = schema::exact({}),
                      .response = schema::object({{"challenge", schema::text()},
                                                  {"rp_id", schema::text()},
@@ -79,7 +79,7 @@ void PasskeysApi::add_to(api::HttpApi& api) {
        .body_bytes = kLargestEnrolment,
        .handler = api::Act([this](Request request) { return enrol(std::move(request)); }),
        .words = {.name = "enrolPasskey",
-                 .summary = "Offers a key that a page has made, or signs for one with a passkey",
+                 .summary = "Enrols a key that a page has made, or signs for one with a passkey",
                  .request = schema::exact({}, {{"client_data", schema::text()},
                                                {"authenticator_data", schema::text()},
                                                {"public_key", schema::text()},
@@ -103,8 +103,7 @@ void PasskeysApi::add_to(api::HttpApi& api) {
            .pattern = "passkeys/{id}",
            .roles = who,
            .handler = api::Act([this](Request request) { return remove(std::move(request)); }),
-           .words = {.name = "removePasskey",
-                     .summary = "Lets one of the caller's own keys count no longer"}});
+           .words = {.name = "removePasskey", .summary = "Removes one of the caller's own keys"}});
 }
 
 Task<api::Response> PasskeysApi::options(Request request) {

@@ -77,7 +77,7 @@ void PinsApi::add_to(api::HttpApi& api) {
            .roles = {Role::Viewer},
            .handler = state,
            .words = {.name = "showPin",
-                     .summary = "One tool: its definition, and the one that waits where it changed",
+                     .summary = "One tool: its definition and, if it changed, the new one",
                      .response = pin_schema()}});
   api.add({.method = "POST",
            .pattern = "pins/{server}/{tool}/accept",

@@ -140,14 +140,14 @@ void PoliciesApi::add_writes(api::HttpApi& api) const {
                        .problems = {409}},
              .condition = std::move(condition)});
   };
-  add("POST", "policies/check", "checkPolicy", "What `policy check --json` says of a text",
+  add("POST", "policies/check", "checkPolicy", "Checks a text, as `policy check --json` does",
       act(&PoliciesApi::check), text_schema(), schema::object({{"valid", schema::truth()}}));
-  add("POST", "policies/test", "testPolicy", "Puts cases to a text, as `policy test` does",
+  add("POST", "policies/test", "testPolicy", "Tests a text with cases, as `policy test` does",
       act(&PoliciesApi::test), schema::exact({{"text", schema::text()}, {"cases", schema::text()}}),
       schema::object({{"passed", schema::number()},
                       {"failed", schema::number()},
                       {"cases", schema::list(schema::object())}}));
-  add("PUT", "policies/drafts/{name}", "keepDraft", "Keeps a draft; it is not in force",
+  add("PUT", "policies/drafts/{name}", "keepDraft", "Stores a draft; it is not in force",
       act(&PoliciesApi::keep), text_schema(), schema::object({{"name", schema::text()}}),
       read(&PoliciesApi::show_draft));
   add(

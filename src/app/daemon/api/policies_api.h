@@ -25,7 +25,7 @@ class PoliciesApi {
  private:
   using Work = Result<api::Response> (PoliciesApi::*)(const api::Request&) const;
   api::Read read(Work work) const;
-  // On a thread that may wait.
+  // Used on a thread that may block.
   api::Act act(Work work) const;
   void add_reads(api::HttpApi& api) const;
   void add_writes(api::HttpApi& api) const;

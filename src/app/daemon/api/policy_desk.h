@@ -11,7 +11,8 @@
 
 namespace sallyport::app {
 
-// Drafts from any thread that may wait; the rest on the loop of the gate, which must outlive it.
+// Drafts may be used from any thread that may block, the rest on the loop of the gate, which must
+// outlive it.
 class PolicyDesk {
  public:
   static constexpr std::size_t kLargestText = 1u << 20;
@@ -21,7 +22,7 @@ class PolicyDesk {
       : gate_(gate), writes_(writes), drafts_(std::move(drafts)) {}
 
   PolicyWrites writes() const { return writes_; }
-  // `Unauthenticated`, `policies_read_only`: the configuration does not allow as much.
+  // `Unauthenticated`, `policies_read_only`: the configuration does not allow this.
   Result<void> allow(PolicyWrites needed) const;
 
   // The text of a client, with what it may extend: a shipped policy, or the file that the policy in
@@ -31,7 +32,7 @@ class PolicyDesk {
 
   // Sorted.
   Result<std::vector<std::string>> drafts() const;
-  // `NotFound`: there is no such draft. `InvalidInput`: it is no name.
+  // `NotFound`: there is no such draft. `InvalidInput`: the name is malformed.
   Result<std::string> draft(const std::string& name) const;
   // `Exhausted`: there are too many.
   Result<void> keep(const std::string& name, const std::string& text) const;
@@ -44,10 +45,10 @@ class PolicyDesk {
   struct Activated {
     std::string hash_before{};
     std::string hash{};
-    bool in_force = false;  // false: the gate has not taken it up within some seconds
+    bool in_force = false;  // false: the gate has not loaded it within some seconds
   };
   // `Conflict`, `precondition_failed`: another policy is in force, or the file has changed.
-  // `InvalidInput` with its place: it is no good policy. On record before the file changes.
+  // `InvalidInput` with its place: the policy is invalid. Recorded before the file changes.
   Task<Activated> activate(Activation wanted);
 
  private:

@@ -272,7 +272,7 @@ void RecordsApi::add_entries(api::HttpApi& api) {
              return openings(view, request);
            }),
            .words = {.name = "listOpenings",
-                     .summary = "What lies behind the sealed fields of an entry",
+                     .summary = "The content of the sealed fields of an entry",
                      .response = schema::object({{"sequence", schema::number()},
                                                  {"openings", schema::list(schema::object())}})}});
   api.add({.method = "GET",

@@ -215,7 +215,7 @@ void StreamApi::add_to(api::HttpApi& api) {
              return answer;
            }),
            .words = {.name = "showHealth",
-                     .summary = "What is wrong right now",
+                     .summary = "The current problems of the gate",
                      .response = schema::object({{"ok", schema::truth()},
                                                  {"server_time", schema::text()},
                                                  {"version", schema::text()},

@@ -8,7 +8,7 @@
 
 namespace sallyport::app {
 
-// On the loop of the server; reads run on its readers. All parts must outlive it.
+// Used on the loop of the server; reads run on its readers. All parts must outlive it.
 class StreamApi {
  public:
   struct Parts {

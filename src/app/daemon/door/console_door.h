@@ -1,5 +1,5 @@
-// Where `sallyport console` comes to the daemon for a link, and `sallyport passkeys add` with a
-// signature: a socket in the data folder, for programs of this user alone.
+// The socket of the console, in the data folder and only for programs of this user. `sallyport
+// console` gets a link there, and `sallyport passkeys add` sends a signature.
 #pragma once
 
 #include <deque>
@@ -16,7 +16,7 @@ inline constexpr const char* kConsoleSocket = "console.sock";
 inline constexpr std::string_view kConsoleGreeting = "sallyport-console/1";
 inline constexpr std::size_t kLargestConsoleFrame = 16u << 10;
 
-// What a reviewer signs to get a link for himself: good for one minute, and once.
+// The statement that a reviewer signs to get a link: valid for one minute, and once.
 std::string console_statement(const std::string& reviewer, const std::string& ledger,
                               const std::string& nonce, const std::string& at);
 

@@ -1,6 +1,6 @@
-// Where hooks of coding agents come to a daemon. Beside them on one data folder it judges each of
-// them by the policy that the hook names, so its answer is the one that the hook would have found
-// alone. As the service of the system set-up it judges hooks of all users by its own policy.
+// The socket at which a daemon answers hooks of coding agents. On a shared data folder it judges
+// each event by the policy that the hook names, so its answer equals that of the hook alone. As the
+// service of the system set-up it judges hooks of all users by its own policy.
 #pragma once
 
 #include <set>
@@ -19,7 +19,7 @@ class HookDoor {
   // Both must outlive it.
   HookDoor(Gate& gate, const ServeConfig& config);
 
-  // Where that cannot be, hooks decide alone, or are refused under the system set-up.
+  // If the socket cannot be opened, hooks decide alone; under the system set-up they are refused.
   Result<void> open();
   Async<void> run(std::chrono::milliseconds patience);
   void stop() { server_.stop(); }
@@ -27,7 +27,7 @@ class HookDoor {
  private:
   using Response = net::FrameServer::Response;
   Async<std::optional<Response>> answer(net::Peer peer, std::string frame);
-  // Puts in what the kernel says about the user in the place of what the message says.
+  // Replaces the user in the message by the user that the kernel names.
   Async<void> put_asker(net::Peer peer, const std::string& policy, HookQuestion& question);
 
   Gate& gate_;

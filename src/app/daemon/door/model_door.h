@@ -1,4 +1,4 @@
-// Where agents of `sallyport serve` come with requests to models: the model proxy, put together.
+// Puts the model proxy of `sallyport serve` together.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
@@ -13,7 +13,7 @@
 
 namespace sallyport::app {
 
-// On the loop of the gate. All must outlive it.
+// Used on the loop of the gate. All parts must outlive it.
 class ModelDoor {
  public:
   static constexpr std::size_t kConnections = 16'384;  // of clients, most of them streams
@@ -25,7 +25,7 @@ class ModelDoor {
   Result<void> open(const proxy::Settings& settings);
   void route(net::HttpServer& server);
 
-  // Another configuration, checked as a whole before it counts.
+  // Loads another configuration. It is checked as a whole before it takes effect.
   struct Change {
     proxy::Settings settings;
     proxy::UpstreamList upstreams;
@@ -33,9 +33,9 @@ class ModelDoor {
   Result<Change> prepare(const proxy::Settings& settings);
   void take_up(Change change);
 
-  // Streams that run have so long, then they get the failure frame of their API (MP-85).
+  // Running streams have this long, then they get the failure frame of their API (MP-85).
   void stop(std::chrono::milliseconds patience);
-  // Nothing runs any more.
+  // Call it when nothing runs any more.
   void stopped();
   std::vector<std::string> open_circuits() const;
 

@@ -1,6 +1,6 @@
-// Where `sallyport mcp` of every user comes to the service of the system set-up: a client on
-// standard streams, brought here by a relay, is served like one that comes over HTTP. Its principal
-// is the user that the kernel names.
+// The socket at which the service of the system set-up serves `sallyport mcp` of every user. A
+// relay connects a client on standard streams, which is served like a client over HTTP. Its
+// principal is the user that the kernel names.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace sallyport::app {
 
-// On the loop of the gate.
+// Used on the loop of the gate.
 class RelayDoor {
  public:
   // All must outlive it.

@@ -1,5 +1,5 @@
-// Puts on record whom `serve` does not let in: `authorization_denied` with the action
-// `front_admission` (EV-10).
+// Records clients that `serve` rejects: `authorization_denied` with the action `front_admission`
+// (EV-10).
 //
 // A flood of bad tokens must not fill the disk: 32 refusals at once, then one in 30 seconds. The
 // others are counted, and the next row says how many there were.
@@ -14,7 +14,7 @@
 
 namespace sallyport::app {
 
-// On a context with one thread. All must outlive it.
+// Used on a context with one thread. All parts must outlive it.
 class AdmissionLog {
  public:
   AdmissionLog(core::Emitter& emitter, const Clock& clock) : emitter_(emitter), clock_(clock) {}

@@ -1,4 +1,4 @@
-// Which agent a bearer token belongs to. Only digests are kept.
+// Maps bearer tokens to agents. Only digests are stored.
 #pragma once
 
 #include <filesystem>
@@ -23,11 +23,11 @@ class AgentTokens {
   // Those alone.
   static AgentTokens of(const std::vector<ServeConfig::Agent>& agents);
 
-  // The agent whose token stands in the one `Authorization` header.
+  // The agent whose token is in the one `Authorization` header.
   std::optional<std::string> agent_of(const net::ServerRequest& request) const;
   // The agent that this token belongs to.
   std::optional<std::string> agent_with(std::string_view token) const;
-  // Whom every request comes from where no token is asked for.
+  // The agent of every request if no token is required.
   const std::optional<std::string>& anybody() const { return anybody_; }
 
   // Of the token of this machine; empty where there is none.

@@ -1,4 +1,4 @@
-// Who may come over HTTP: the people of the policy or of the data folder, as they are registered
+// The people who may use the HTTP API: those of the policy or of the data folder, as registered
 // now.
 #pragma once
 

@@ -15,7 +15,7 @@ namespace sallyport::app {
 std::vector<oauth::ResourceServer::Issuer> trusted_issuers(const AuthorizationConfig& config,
                                                            const std::string& resource);
 
-// On a context with one thread.
+// Used on a context with one thread.
 class Authenticator {
  public:
   explicit Authenticator(AgentTokens tokens) : tokens_(std::move(tokens)) {}

@@ -1,4 +1,4 @@
-// The token that a request brings.
+// Reads the token of a request.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@ namespace sallyport::app {
 std::optional<std::string_view> bearer_of(const net::ServerRequest& request);
 
 // The agent's token in a request to a model: that of `x-sallyport-token`, else of `Authorization:
-// Bearer`, else of `x-api-key`, at most 16 KiB; nothing where there is none. `Unauthenticated`: one
-// of these headers is there twice.
+// Bearer`, else of `x-api-key`, at most 16 KiB. No value: there is none. `Unauthenticated`: one of
+// these headers occurs twice.
 Result<std::optional<std::string_view>> model_token_of(const net::ServerRequest& request);
 
 }  // namespace sallyport::app

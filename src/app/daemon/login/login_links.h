@@ -13,7 +13,7 @@
 
 namespace sallyport::app {
 
-// On the loop of the server. Only digests are kept.
+// Used on the loop of the server. Only digests are stored.
 class LoginLinks {
  public:
   static constexpr std::chrono::minutes kGood{5};
@@ -24,7 +24,7 @@ class LoginLinks {
   using Guest = api::Sessions::Guest;
   // The secret of the link.
   std::string make(Guest guest);
-  // Nothing: it was used, is too old, or never was.
+  // No value: the link was used, is too old, or never existed.
   std::optional<Guest> take(std::string_view secret);
 
  private:

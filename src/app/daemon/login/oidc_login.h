@@ -1,5 +1,5 @@
-// Signing in at an OpenID provider (CO-18): one address that sends the browser there, and one that
-// it comes back to. The page gets a link that works once, as from the command line.
+// Sign-in at an OpenID provider (CO-18): one route sends the browser to the provider, and one takes
+// it back. The page gets a link that works once, as from the command line.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace sallyport::app {
 
-// On the loop of the server. All parts must outlive it.
+// Used on the loop of the server. All parts must outlive it.
 class OidcLogin {
  public:
   struct Parts {

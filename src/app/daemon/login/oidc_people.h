@@ -1,5 +1,5 @@
-// The people that `console.oidc` admits, as the configuration file says now. A person who is taken
-// out of it loses rights and streams at once (CO-24).
+// The people that `console.oidc` admits, as the configuration file says now. A person who is
+// removed from it loses rights and streams at once (CO-24).
 #pragma once
 
 #include <filesystem>
