@@ -12,10 +12,6 @@ namespace sallyport::guards {
 
 namespace {
 
-bool is_label(std::string_view label) {
-  return !label.empty() && label.front() != '-' && label.back() != '-';
-}
-
 bool is_top_level(std::string_view label) {
   return label.size() >= 2 &&
          (run_end(label, 0, kLetter) == label.size() || label.starts_with("xn--"));
@@ -31,7 +27,7 @@ std::size_t domain_end(std::string_view text, std::size_t begin) {
     std::size_t trimmed = end;
     while (trimmed > at && text[trimmed - 1] == '-') --trimmed;
     const std::string_view label = text.substr(at, trimmed - at);
-    if (!is_label(label)) return best;
+    if (label.empty() || label.front() == '-') return best;
     if (dotted && is_top_level(label) && right_edge(text, trimmed)) best = trimmed;
     if (trimmed != end || !is_at(text, end, kDot)) return best;
     dotted = true;
