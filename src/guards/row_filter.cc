@@ -90,7 +90,7 @@ void RowFilter::filter(Envelope& envelope) {
 }
 
 std::string RowFilter::rows() const {
-  const Count& count = structured_.total > rows_.total ? structured_ : rows_;
+  const Count& count = std::ranges::max(rows_, structured_, {}, &Count::total);
   return count.total == 0 ? "" : fmt::format("{}/{}", count.kept, count.total);
 }
 

@@ -25,7 +25,7 @@ std::size_t domain_end(std::string_view text, std::size_t begin) {
     const std::size_t end = run_end(text, at, kAlnum | kDash);
     // A dash is no part of a label's end, and a word edge all the same.
     std::size_t trimmed = end;
-    while (trimmed > at && text[trimmed - 1] == '-') --trimmed;
+    while (text[trimmed - 1] == '-') --trimmed;  // `@` or a dot stands before the label
     const std::string_view label = text.substr(at, trimmed - at);
     if (label.empty() || label.front() == '-') return best;
     if (dotted && is_top_level(label) && right_edge(text, trimmed)) best = trimmed;

@@ -98,7 +98,7 @@ void check_bare_value(Candidates& found, std::size_t begin) {
   }
   found.set_examined(Detector::PasswordAssignment, begin, end);
   if (is_at(text, end, kBracket | kDollar)) return;
-  if (end > begin && text[end - 1] == ',') --end;
+  if (text[end - 1] == ',') --end;  // at least the `=` stands before it
   if (is_path(text.substr(begin, end - begin))) return;
   if (!looks_like_password(text.substr(begin, end - begin))) return;
   found.add(Detector::PasswordAssignment, begin, end);

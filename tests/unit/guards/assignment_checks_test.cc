@@ -80,6 +80,7 @@ TEST(AssignmentChecksTest, WordsOfAPhraseStandOneBlankApart) {
                 only("passphrase_assignment", "six tall oaks"))
         << end;
   }
+  EXPECT_THAT(found("password=six/tall green oaks"), IsEmpty()) << "a path";
   EXPECT_THAT(found("password: six tall oaks. "), only("passphrase_assignment", "six tall oaks"));
 }
 

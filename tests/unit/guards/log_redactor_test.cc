@@ -40,7 +40,7 @@ TEST_F(LogRedactorTest, WhatOthersSayMeanwhileEndsNoKey) {
 
 // AU-84
 TEST_F(LogRedactorTest, LinesMayBeginWithTheTime) {
-  (void)log_.line("[fs] 12:00:01 ERROR " + kBegin);
+  EXPECT_EQ(log_.line("[fs] 12:00:01 ERROR " + kBegin), "[fs] 12:00:01 ERROR " + kMark);
   EXPECT_EQ(log_.line("[fs] 12:00:02 ERROR " + kLine), "[fs] " + kMark);
   EXPECT_EQ(log_.line("[fs] 12:00:02 ERROR ab=="), "[fs] " + kMark);
   EXPECT_EQ(log_.line("[fs] 12:00:03 ERROR " + kEnd), "[fs] " + kMark);

@@ -133,6 +133,7 @@ TEST(QueryResultTest, ChunksThatHoldRowsAreFilteredEach) {
   const json::value rows = json::parse(R"({"rows":[{"a":1,"ssn":2}]})");
   EXPECT_EQ(filtered({row}), R"([{"a":1,"ssn":"****"}])");
   EXPECT_EQ(filtered({rows}), R"([{"rows":[{"a":1,"ssn":"****"}]}])");
+  EXPECT_EQ(filtered({row, "x"}), R"([{"a":"****","ssn":"****"},"****"])");
   for (const json::value& other : {json::value(7), json::value("ssn=2")}) {
     EXPECT_EQ(filtered({rows, other}), R"([{"rows":[{"a":1,"ssn":"****"}]},"****"])");
   }
