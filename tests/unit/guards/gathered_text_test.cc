@@ -117,9 +117,9 @@ TEST(GatheredTextTest, ACutNeverSplitsACharacter) {
   EXPECT_EQ(cut_at_character("\x80\x80", 1), "");
 }
 
-class EverySecond final : public Clock {
+class SteppedClock final : public Clock {
  public:
-  explicit EverySecond(std::chrono::milliseconds step) : step_(step) {}
+  explicit SteppedClock(std::chrono::milliseconds step) : step_(step) {}
   WallTime wall() const override { return {}; }
   SteadyTime steady() const override { return now_ += step_; }
 
@@ -131,7 +131,7 @@ class EverySecond final : public Clock {
 // PI-66
 TEST(GatheredTextTest, AScanMayTakeAllOfItsTime) {
   for (const int step : {1000, 1001}) {
-    const EverySecond clock{std::chrono::milliseconds(step)};
+    const SteppedClock clock{std::chrono::milliseconds(step)};
     const auto guard = *OutputSanitizer::build({}, "key", clock);
     EXPECT_EQ(guard->sanitize(Envelope::of("clean")).kind == Verdict::Kind::Allow, step == 1000);
   }

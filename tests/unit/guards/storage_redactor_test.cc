@@ -274,7 +274,7 @@ TEST(StorageRedactorTest, JsonInATextIsReadByItsMemberNames) {
 }
 
 // LE-55
-TEST(StorageRedactorTest, JsonOfUpToOneMebibyteIsReadInATexts) {
+TEST(StorageRedactorTest, JsonInATextIsReadUpToOneMebibyte) {
   for (const std::size_t size : {1U << 20, (1U << 20) + 1}) {
     std::string text = R"({"password":"open"})";
     text += std::string(size - text.size(), ' ');
@@ -283,7 +283,7 @@ TEST(StorageRedactorTest, JsonOfUpToOneMebibyteIsReadInATexts) {
   }
 }
 
-// LE-55: the words behind an assignment stay in a command that stands in a JSON text too.
+// AP-38
 TEST(StorageRedactorTest, ACommandIsKnownByAnyNameAroundIt) {
   const auto text_of = [](json::value value, std::string_view name) {
     (void)redactor().redact(name, value);
@@ -294,6 +294,8 @@ TEST(StorageRedactorTest, ACommandIsKnownByAnyNameAroundIt) {
   EXPECT_EQ(text_of(words, "command"), kept);
   EXPECT_EQ(text_of(words, "args"), R"("password=[REDACTED:secret]")");
   EXPECT_EQ(text_of(json::array{words}, "command"), "[" + kept + "]");
+  EXPECT_EQ(text_of(json::value(json::serialize(json::object{{"x", words}})), "command"),
+            R"("{\"x\":\"password=[REDACTED:secret] wipe every disk\"}")");
   EXPECT_EQ(text_of(json::object{{"argv", json::array{json::object{{"x", words}}}}}, "body"),
             R"({"argv":[{"x":)" + kept + "}]}");
 }
