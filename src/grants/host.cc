@@ -135,8 +135,7 @@ std::optional<Host> glob_suffix(std::string_view pattern) {
 }
 
 bool is_below(const Host& host, const Host& suffix) {
-  return !host.address && host.name.size() > suffix.name.size() + 1 &&
-         host.name.ends_with("." + suffix.name);
+  return !host.address && host.name.ends_with("." + suffix.name);  // no name begins with a dot
 }
 
 std::vector<std::string_view> host_leaves(const json::value& input) {

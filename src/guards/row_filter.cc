@@ -90,7 +90,7 @@ void RowFilter::filter(Envelope& envelope) {
 }
 
 std::string RowFilter::rows() const {
-  const Count& count = structured_.total > rows_.total ? structured_ : rows_;
+  const Count& count = std::ranges::max(rows_, structured_, {}, &Count::total);
   return count.total == 0 ? "" : fmt::format("{}/{}", count.kept, count.total);
 }
 
@@ -214,8 +214,8 @@ void RowFilter::filter_cells(json::array& cells, const json::array& columns,
 
 void RowFilter::drop_rows(json::array& rows, Count& count) const {
   count.total += rows.size();
-  if (limits_.max_rows && count.kept + rows.size() > *limits_.max_rows) {
-    rows.resize(*limits_.max_rows - count.kept);
+  if (limits_.max_rows) {
+    rows.resize(std::min<std::size_t>(rows.size(), *limits_.max_rows - count.kept));
   }
   count.kept += rows.size();
 }

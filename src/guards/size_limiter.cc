@@ -69,7 +69,7 @@ class Cutting {
     json::value out = cut(value);
     if (!is_mcp_result(value)) return out;
     json::array& blocks = out.as_object().at("content").as_array();
-    const bool marked = !blocks.empty() && blocks.size() > limits_.max_items;
+    const bool marked = blocks.size() > limits_.max_items;
     if (marked) blocks.back() = text_block(blocks.back().as_string());
     return out;
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <hs/hs.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
 #include <new>
@@ -118,9 +119,8 @@ Result<std::shared_ptr<const WordingSet>> WordingSet::build(const std::vector<Wo
   hs_compile_error_t* error = nullptr;
   if (hs_compile_multi(pointers.data(), flags.data(), ids.data(), static_cast<unsigned>(ids.size()),
                        HS_MODE_BLOCK, nullptr, &database, &error) != HS_SUCCESS) {
-    const std::size_t which =
-        error->expression < 0 ? 0 : static_cast<std::size_t>(error->expression);
-    return std::unexpected(refusal(wordings.at(which), error));
+    const int which = std::max(error->expression, 0);  // below 0: of none of them
+    return std::unexpected(refusal(wordings.at(static_cast<std::size_t>(which)), error));
   }
   return std::shared_ptr<const WordingSet>(new WordingSet(Database(database)));
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+
 #include "base/try.h"
 
 namespace sallyport::ledger {
@@ -16,6 +18,21 @@ Result<void> LedgerStore::add_block_index(const BlockIndex& index, std::string_v
 std::unexpected<Error> ledger_unavailable(std::string_view cause, std::string_view detail) {
   return fail(cause == "corrupt" ? ErrorCode::Corrupt : ErrorCode::Unavailable,
               fmt::format("ledger_unavailable: {}: {}", cause, detail), {}, std::string(cause));
+}
+
+std::string_view cause_of(int system_error) {
+  switch (system_error) {
+    case ENOSPC:
+    case EDQUOT:
+      return "no_space";
+    case EROFS:
+      return "read_only";
+    case EACCES:
+    case EPERM:
+      return "not_owner";
+    default:
+      return "io";
+  }
 }
 
 Result<void> WriteView::put_fact(const core::Fact& written) {

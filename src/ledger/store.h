@@ -228,4 +228,7 @@ class LedgerStore {
 // that several machines share adds fenced, in_doubt and clock.
 std::unexpected<Error> ledger_unavailable(std::string_view cause, std::string_view detail);
 
+// The cause that an error of the system (`errno`) is.
+std::string_view cause_of(int system_error);
+
 }  // namespace sallyport::ledger

@@ -12,10 +12,6 @@ namespace sallyport::guards {
 
 namespace {
 
-bool is_label(std::string_view label) {
-  return !label.empty() && label.front() != '-' && label.back() != '-';
-}
-
 bool is_top_level(std::string_view label) {
   return label.size() >= 2 &&
          (run_end(label, 0, kLetter) == label.size() || label.starts_with("xn--"));
@@ -29,9 +25,9 @@ std::size_t domain_end(std::string_view text, std::size_t begin) {
     const std::size_t end = run_end(text, at, kAlnum | kDash);
     // A dash is no part of a label's end, and a word edge all the same.
     std::size_t trimmed = end;
-    while (trimmed > at && text[trimmed - 1] == '-') --trimmed;
+    while (text[trimmed - 1] == '-') --trimmed;  // `@` or a dot stands before the label
     const std::string_view label = text.substr(at, trimmed - at);
-    if (!is_label(label)) return best;
+    if (label.empty() || label.front() == '-') return best;
     if (dotted && is_top_level(label) && right_edge(text, trimmed)) best = trimmed;
     if (trimmed != end || !is_at(text, end, kDot)) return best;
     dotted = true;

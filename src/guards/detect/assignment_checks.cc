@@ -98,7 +98,7 @@ void check_bare_value(Candidates& found, std::size_t begin) {
   }
   found.set_examined(Detector::PasswordAssignment, begin, end);
   if (is_at(text, end, kBracket | kDollar)) return;
-  if (end > begin && text[end - 1] == ',') --end;
+  if (text[end - 1] == ',') --end;  // at least the `=` stands before it
   if (is_path(text.substr(begin, end - begin))) return;
   if (!looks_like_password(text.substr(begin, end - begin))) return;
   found.add(Detector::PasswordAssignment, begin, end);
@@ -225,7 +225,7 @@ std::optional<Detector> secret_of_member(std::string_view name, std::string_view
   if (value.size() < kShortest || name.empty()) return std::nullopt;
   if (kLastLetters.find(name.back()) == std::string_view::npos) return std::nullopt;
   constexpr std::size_t kLongestEnding = 24;
-  const std::size_t ending = name.size() > kLongestEnding ? name.size() - kLongestEnding : 0;
+  const std::size_t ending = name.size() - std::min(name.size(), kLongestEnding);
   const std::string letters = letters_of(name.substr(ending));
   if (wanted.test(index_of(Detector::AwsSecretAccessKey)) &&
       ends_in_one_of(letters, kAwsSecretNames) && is_aws_secret(value)) {

@@ -13,9 +13,9 @@ bool by_place(const Hit& a, const Hit& b) {
   return std::tie(a.begin, a.end, a.detector) < std::tie(b.begin, b.end, b.detector);
 }
 
+// The longest first.
 bool by_rank(const Hit& a, const Hit& b) {
-  if (a.size() != b.size()) return a.size() > b.size();
-  return std::tie(a.detector, a.begin) < std::tie(b.detector, b.begin);
+  return std::tuple(b.size(), a.detector, a.begin) < std::tuple(a.size(), b.detector, b.begin);
 }
 
 bool any_overlap(const std::vector<Hit>& sorted) {

@@ -56,7 +56,6 @@ bool may_be_secret(const Census& text) {
   if (assigned && text.has(Digit) && size >= 12) return true;         // password_assignment
   if (assigned && text.has(Blank) && size >= 20) return true;         // passphrase_assignment
   if (assigned && size >= 50) return true;                            // aws_secret_access_key
-  if (text.of(Colon) >= 2 && text.has(At)) return true;               // url_password
   if (text.has(Dash) && size >= 15) return true;                      // slack, gitlab, model
   if (text.has(Underscore) && size >= 24) return true;                // stripe, github
   if (text.has(Blank) && text.has(Digit) && size >= 23) return true;  // bearer_header
@@ -73,8 +72,9 @@ bool may_be_personal(const Census& text) {
   return text.of(Upper) >= 2 && text.of(Digit) >= 2 && text.size() >= 15;  // iban
 }
 
-bool may_be_internal(const Census& text) {
-  return text.of(Colon) >= 2 || (text.of(Dot) >= 3 && text.of(Digit) >= 4);  // private_ip
+bool may_be_address(const Census& text) {
+  if (text.of(Colon) >= 2) return true;             // private_ip, url_password
+  return text.of(Dot) >= 3 && text.of(Digit) >= 4;  // private_ip
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ bool may_be_internal(const Census& text) {
 bool may_match(std::string_view text, const DetectorSet& wanted) {
   if (text.size() > kLongest) return true;
   const Census census(text);
-  if (may_be_secret(census) || may_be_personal(census) || may_be_internal(census)) return true;
+  if (may_be_secret(census) || may_be_personal(census) || may_be_address(census)) return true;
   return wanted.test(index_of(Detector::HighEntropy)) && census.has(Digit) && census.size() >= 24;
 }
 

@@ -31,7 +31,6 @@ class Editing {
  public:
   explicit Editing(const EnvelopeEdits& edits) : edits_(edits) {
     for (const auto& [place, value] : edits.values) places_.add(place);
-    for (const auto& [place, name] : edits.names) places_.add(place);
   }
 
   // Copied whole and then changed where it must be, which is faster than piece by piece.
@@ -68,7 +67,7 @@ class Editing {
   bool has_renamed(const json::object& object) const {
     if (edits_.names.empty()) return false;
     return std::ranges::any_of(object, [this](const json::key_value_pair& member) {
-      return places_.may_hold(&member) && edits_.names.contains(&member);
+      return edits_.names.contains(&member);
     });
   }
 

@@ -133,7 +133,7 @@ class Scan {
         edits_.names.emplace(piece.place, std::move(part.text));
       } else if (piece.kind == Piece::Kind::Text) {
         edits_.texts.emplace(piece.place, std::move(part.text));
-      } else if (part.dropped && part.text.empty()) {
+      } else if (part.text.empty()) {
         edits_.values.emplace(piece.place, nullptr);
       } else {
         edits_.values.emplace(piece.place, part.text);

@@ -42,7 +42,7 @@ class Folded {
   explicit Folded(std::string_view name) {
     if (name.starts_with("x-") || name.starts_with("X-")) name.remove_prefix(2);
     // Every list is about how a name ends.
-    if (name.size() > kLongest) name.remove_prefix(name.size() - kLongest);
+    name.remove_prefix(name.size() - std::min(name.size(), kLongest));
     bool behind_separator = true;
     for (std::size_t i = 0; i < name.size(); ++i) {
       const bool separator = is(name[i], kUnderscore | kDash);
@@ -64,10 +64,9 @@ class Folded {
  private:
   static constexpr std::size_t kLongest = 96;
 
-  // The T of idToken and of IDToken.
+  // The T of idToken and of IDToken; never the first character of a name.
   static bool is_hump(std::string_view name, std::size_t i) {
-    if (i == 0 || !is(name[i], kUpper)) return false;
-    return !is(name[i - 1], kUpper) || is_at(name, i + 1, kLower);
+    return is(name[i], kUpper) && (!is(name[i - 1], kUpper) || is_at(name, i + 1, kLower));
   }
 
   void append(char c, bool begins_word) {

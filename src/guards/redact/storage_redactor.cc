@@ -142,9 +142,7 @@ class Walk {
   // JSON as text, as tools often answer: its member names say what is sensitive there too.
   bool replace_in_json_text(json::value& value, std::string_view text) {
     constexpr std::size_t kLongest = 1u << 20;
-    if (text.size() < 8 || text.size() > kLongest || (text[0] != '{' && text[0] != '[')) {
-      return false;
-    }
+    if (text.size() > kLongest || !(text.starts_with('{') || text.starts_with('['))) return false;
     Result<ParsedJson> parsed = parse_json(text, {.values = values_});
     if (!parsed || !parsed->exact) {
       // Looking at it was not free either.

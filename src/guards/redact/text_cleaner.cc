@@ -49,7 +49,6 @@ void replace_in_part(CleanedPart& part, std::size_t begin,
   out.append(part.text, copied - begin);
   part.text = std::move(out);
   part.changed = true;
-  part.dropped = part.text.empty();
 }
 
 void cut_parts(TextCleaner::Group& group, std::size_t most) {

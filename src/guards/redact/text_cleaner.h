@@ -20,7 +20,6 @@ struct CleanedPart {
   std::string text;
   bool truncated = false;  // `kTruncated` belongs behind it
   bool changed = false;
-  bool dropped = false;  // nothing of it is left
 };
 
 // Immutable once built: every method may be called from any thread, at the same time.

@@ -49,9 +49,7 @@ Result<CallClaims> CallClaims::open(const std::filesystem::path& data_folder) {
   const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) {
     const int error = errno;
-    return ledger_unavailable(error == ENOSPC  ? "no_space"
-                              : error == EROFS ? "read_only"
-                                               : "io",
+    return ledger_unavailable(cause_of(error),
                               fmt::format("{}: {}", file.string(), std::strerror(error)));
   }
   return CallClaims(std::shared_ptr<const int>(new int(fd), [](const int* owned) {

@@ -102,9 +102,7 @@ Result<InstanceLock> InstanceLock::take(const std::filesystem::path& data_folder
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       continue;
     }
-    return ledger_unavailable(error == ENOSPC  ? "no_space"
-                              : error == EROFS ? "read_only"
-                                               : "io",
+    return ledger_unavailable(cause_of(error),
                               fmt::format("{}: {}", file.string(), std::strerror(error)));
   }
 }

@@ -27,10 +27,8 @@ Result<std::vector<Hash>> hashes(ReadView& view, int level, std::uint64_t begin,
 // [begin, end) as an edge of its own, taking the largest stored subtrees that fit.
 Result<Edge> edge_over(ReadView& view, std::uint64_t begin, std::uint64_t end) {
   Edge edge;
-  int level = 0;
-  while (level < kTopLevel && width(level + 1) <= end - begin) ++level;
   std::uint64_t at = begin;
-  for (; level >= 0; --level) {
+  for (int level = kTopLevel; level >= 0; --level) {
     const std::uint64_t count = (end - at) / width(level);
     if (count == 0) continue;
     const std::uint64_t first = at / width(level);
@@ -56,7 +54,7 @@ SubtreeHash subtree_hash(ReadView& view) {
 
 Result<void> put_nodes(WriteView& view, const std::vector<Edge::Subtree>& completed) {
   for (const Edge::Subtree& subtree : completed) {
-    if (subtree.height % kTileBits != 0 || subtree.height / kTileBits > kTopLevel) continue;
+    if (subtree.height % kTileBits != 0) continue;
     SALLYPORT_CHECK_OK(view.put_node(subtree.height / kTileBits, subtree.position, subtree.root));
   }
   return {};

@@ -19,11 +19,8 @@ namespace {
 
 std::unexpected<Error> system_failure(const std::filesystem::path& path) {
   const int error = errno;
-  const std::string_view cause = error == ENOSPC || error == EDQUOT  ? "no_space"
-                                 : error == EROFS                    ? "read_only"
-                                 : error == EACCES || error == EPERM ? "not_owner"
-                                                                     : "io";
-  return ledger_unavailable(cause, fmt::format("{}: {}", path.string(), std::strerror(error)));
+  return ledger_unavailable(cause_of(error),
+                            fmt::format("{}: {}", path.string(), std::strerror(error)));
 }
 
 class File {

@@ -24,10 +24,7 @@ Result<void> Reserve::keep() {
     if (error != 0) ::unlink(file_.c_str());
   }
   if (error != 0) {
-    return ledger_unavailable(error == ENOSPC || error == EDQUOT  ? "no_space"
-                              : error == EROFS                    ? "read_only"
-                              : error == EACCES || error == EPERM ? "not_owner"
-                                                                  : "io",
+    return ledger_unavailable(cause_of(error),
                               fmt::format("no room for the reserve of {} bytes, {}: {}", bytes_,
                                           file_.string(), std::strerror(error)));
   }

@@ -96,5 +96,15 @@ TEST(HostTest, NamesThatBreakTheRulesOfIdnaAreNone) {
   }
 }
 
+// CG-45
+TEST(HostTest, TextsThatNameAHostAreThoseOfKeysAndAddresses) {
+  const json::value input{{"host", "a.org"},
+                          {"x", " https://b.org/x"},
+                          {"domain", "file:///c"},
+                          {"y", "d.org"},
+                          {"z", "1http://e.org"}};
+  EXPECT_EQ(host_leaves(input), (std::vector<std::string_view>{"a.org", " https://b.org/x"}));
+}
+
 }  // namespace
 }  // namespace sallyport::grants

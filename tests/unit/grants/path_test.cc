@@ -51,8 +51,14 @@ TEST(PathTest, PathsThatMayMeanSomethingElseDoNotMatch) {
   EXPECT_FALSE(under_app("~/x"));
   EXPECT_FALSE(under_app("~root/srv/app"));
   EXPECT_FALSE(under_app("file://other/srv/app/x"));
+  EXPECT_FALSE(under_app("file://localhosts/srv/app/x"));
+  EXPECT_FALSE(under_app("file://otherhost/srv/app/x"));
+  EXPECT_FALSE(under_app("file://localhost"));
   EXPECT_FALSE(under_app("file:///etc/passwd?/../../srv/app/x"));
-  EXPECT_FALSE(under_app("file:///srv/app/%zz"));
+  for (const std::string_view digits : {"%zz", "%4g", "%g4", "%4", "%", "%4G", "%`1", "%1:"}) {
+    EXPECT_FALSE(under_app("file:///srv/app/" + std::string(digits))) << digits;
+  }
+  EXPECT_TRUE(under_app("file:///srv/app/%4a%4F%30%39"));
   EXPECT_FALSE(under_app("file:srv/app/x"));
 }
 

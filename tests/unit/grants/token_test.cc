@@ -167,9 +167,15 @@ TEST(TokenTest, ParentAndChainComeTogetherAndChainsDoNotNest) {
   token = child_token();
   token["chain"].as_array()[0].as_object()["chain"] = json::array{};
   EXPECT_EQ(form_of(token), "`chain` is no member of a grant token");
-  token = child_token();
-  token["parent"] = "sha256:00";
-  EXPECT_NE(form_of(token), "good");
+  for (const json::value& parent :
+       {json::value(7), json::value("sha256:00"), json::value("sha257:" + std::string(64, '0')),
+        json::value("sha256:" + std::string(63, '0')),
+        json::value("sha256:" + std::string(65, '0')),
+        json::value("sha256:" + std::string(64, 'A'))}) {
+    token = child_token();
+    token["parent"] = parent;
+    EXPECT_EQ(form_of(token), "`parent` must be `sha256:` and 64 lower-case hex digits") << parent;
+  }
 }
 
 // CG-31 CG-66

@@ -248,6 +248,11 @@ TEST(DetectorTableTest, BearerHeaderIsTheTokenAlone) {
   EXPECT_THAT(found("Bearer abcdefghijklmn1"), IsEmpty());
   EXPECT_THAT(found("Forbearer abcdefghijklmno1"), IsEmpty());
   EXPECT_THAT(found("Bearer: abcdefghijklmno1"), IsEmpty());
+  for (const std::string path :
+       {"abcd/efgh/ijkl1234", "ABCD/EFGH/IJKL1234", "Abcd//fgh/ijkl1234", "Abcd/efgh/ijkl-123",
+        "Abcd/efgh/ijkl_123", ".bcd-efgh-ijkl-1234"}) {
+    EXPECT_THAT(found("Bearer " + path), IsEmpty()) << path;
+  }
 }
 
 // PI-54, PI-67
@@ -382,6 +387,7 @@ TEST(DetectorTableTest, FractionsTimesAndFillersAreNoCreditCards) {
   EXPECT_THAT(found("1700000000004"), IsEmpty());
   EXPECT_THAT(found("1700000000000000004"), IsEmpty());
   EXPECT_THAT(found("00000000-0000-0000-0000-000000000000"), IsEmpty());
+  EXPECT_THAT(found("00000000-0000-4000-4111-111111111111"), IsEmpty());
   for (const std::string prefix : {"", "trace-", "id ", "call="}) {
     EXPECT_THAT(found(prefix + "0196f4c0-7abc-7def-8411-111111111111"), IsEmpty()) << prefix;
     EXPECT_THAT(found(prefix + "0196f4c0-7abc-7def-4111-111111111111, next"), IsEmpty()) << prefix;
@@ -472,7 +478,13 @@ TEST(DetectorTableTest, HighEntropyIsFoundOnlyWhenAskedFor) {
   EXPECT_THAT(with_entropy(random.substr(1)), IsEmpty());
   EXPECT_THAT(with_entropy("aaaaaaaaaaaaaaaaaaaaaaa1"), IsEmpty());
   EXPECT_THAT(with_entropy("abcdefghijklmnopqrstuvwxyz"), IsEmpty());
-  EXPECT_THAT(with_entropy(repeated(random, 257)), IsEmpty());
+  const std::string longest = repeated(random, 256).substr(0, 256);
+  EXPECT_THAT(with_entropy(longest), only("high_entropy", longest));
+  EXPECT_THAT(with_entropy(longest + "x"), IsEmpty());
+  // Sixteen characters once and eight twice: 4.5 bits each.
+  const std::string least = "abcdefghijklmnop0123456701234567";
+  EXPECT_THAT(with_entropy(least), only("high_entropy", least));
+  EXPECT_THAT(with_entropy("aacdefghijklmnop0123456701234567"), IsEmpty());
   EXPECT_THAT(with_entropy(repeated(random, 240)), only("high_entropy", repeated(random, 240)));
 }
 

@@ -36,5 +36,12 @@ TEST(EncodedTextTest, WhatIsNoBase64OfTextIsNothing) {
   EXPECT_FALSE(text_in_base64("AAAAAAAAAAAAAAAAAAAAA"));
 }
 
+TEST(EncodedTextTest, TextIsReadFromSixteenDigitsOn) {
+  const std::string twelve = "twelve chars";
+  EXPECT_EQ(text_in_base64(base64(as_bytes(twelve))), twelve);
+  EXPECT_FALSE(text_in_base64(base64(as_bytes("eleven char")))) << "its padding does not count";
+  EXPECT_FALSE(text_in_base64(base64(as_bytes("a lone continuation \x80 byte"))));
+}
+
 }  // namespace
 }  // namespace sallyport::guards

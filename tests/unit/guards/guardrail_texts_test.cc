@@ -101,5 +101,49 @@ TEST(GuardrailTextsTest, TextsInJsonAnswersAreReadAsTheyMean) {
   }
 }
 
+TEST(GuardrailTextsTest, APieceSaysWhetherItWasReplaced) {
+  const auto gate = texts_of(kChecks)->arm(TextStage::Output, std::nullopt);
+  core::PassedText passed = gate->push("a key-12 b");
+  core::PassedText last = gate->finish();
+  std::string replaced;
+  std::string kept;
+  for (const core::PassedText* const part : {&passed, &last}) {
+    for (const auto& piece : part->pieces) (piece.replaced ? replaced : kept) += piece.text;
+  }
+  EXPECT_EQ(replaced, "[K]");
+  EXPECT_EQ(kept, "a  b");
+}
+
+TEST(GuardrailTextsTest, OnlyChecksOfTextsInAnswersAreReadAsJson) {
+  const auto for_json = [](std::string_view checks) {
+    return *texts_of(checks)->for_json_answers() != nullptr;
+  };
+  EXPECT_TRUE(for_json(R"([{"type":"regex","stage":"output","id":"a","patterns":["x"]}])"));
+  EXPECT_TRUE(for_json(R"([{"type":"blocklist","stage":"output","id":"a","words":["x"]}])"));
+  EXPECT_FALSE(for_json(R"([{"type":"regex","stage":"input","id":"a","patterns":["x"]}])"));
+  EXPECT_FALSE(for_json(
+      R"([{"type":"regex","stage":"output","id":"a","patterns":["x"],"views":["json"]}])"));
+}
+
+TEST(GuardrailTextsTest, AnExcerptIsKeptWhereThatIsWantedAndNothingWasTakenOut) {
+  const auto document = guardrails::read_document(R"({"checks":)" + std::string(kChecks) + "}");
+  ASSERT_TRUE(document);
+  const auto compiled = guardrails::Guardrails::compile(*document, 7);
+  ASSERT_TRUE(compiled);
+  const auto excerpts = [&](Excerpts wanted, TextStage stage, std::string_view text) {
+    const core::PassedText seen =
+        GuardrailTexts(*compiled, wanted).look_at(stage, text, std::nullopt);
+    EXPECT_EQ(seen.findings.size(), 1u);
+    const auto& finding = seen.findings.front();
+    const bool in_body = finding.body.contains("excerpt");
+    EXPECT_NE(in_body, !finding.excerpt.empty()) << "it stands in one place";
+    return in_body;
+  };
+  EXPECT_TRUE(excerpts(Excerpts::Kept, TextStage::Input, "hello"));
+  EXPECT_FALSE(excerpts(Excerpts::Withheld, TextStage::Input, "hello"));
+  EXPECT_TRUE(excerpts(Excerpts::Kept, TextStage::Output, "STOP"));
+  EXPECT_FALSE(excerpts(Excerpts::Kept, TextStage::Output, "key-12"));
+}
+
 }  // namespace
 }  // namespace sallyport::guards

@@ -242,6 +242,27 @@ TEST(OutputSanitizerTest, AForgedMarkHidesNothing) {
   EXPECT_EQ(sanitize(R"("[FP:4111111111111111]")").text, R"("[FP:4111111111111111]")");
 }
 
+// PI-63, PI-67: what a deny entry finds inside of a mark stays there.
+TEST(OutputSanitizerTest, OnlyMarksThatAreWrittenAreLeftAlone) {
+  const auto guard =
+      sanitizer(R"({"deny":[{"name":"word","pattern":"email|secret|word|0123|a\\[b"}]})");
+  for (const std::string mark : {"[REDACTED:email]", "[REDACTED:secret]", "[REDACTED:custom:word]",
+                                 "[FP:0123456789abcdef]"}) {
+    EXPECT_EQ(sanitize("\"word " + mark + "\"", *guard).text, "\"**** " + mark + "\"");
+  }
+  EXPECT_EQ(sanitize(R"("[REDACTED:other word]")", *guard).text, R"("[REDACTED:other ****]")");
+  EXPECT_EQ(sanitize(R"("[REDACTED:custom:email]")", *guard).text, R"("[REDACTED:custom:****]")");
+  EXPECT_EQ(sanitize(R"("[FP:0123456789abcde]")", *guard).text, R"("[FP:****456789abcde]")");
+  EXPECT_EQ(sanitize(R"("[FP:0123456789abcdeg]")", *guard).text, R"("[FP:****456789abcdeg]")");
+  EXPECT_EQ(sanitize(R"("xa[bx")", *guard).text, R"("x****x")");
+}
+
+// PI-63: a pattern that takes line ends takes each string by itself.
+TEST(OutputSanitizerTest, ADenyEntryNeverReachesIntoAnotherString) {
+  EXPECT_EQ(sanitize(R"(["S1E","S2E"])", R"({"deny":[{"name":"a","pattern":"S[\\s\\S]*E"}]})").text,
+            R"(["****","****"])");
+}
+
 std::string random_text(std::mt19937& random) {
   static const std::vector<std::string> pieces = {"AKIAIOSFODNN7EXAMPLE",
                                                   "AKIA",

@@ -133,6 +133,7 @@ TEST(QueryResultTest, ChunksThatHoldRowsAreFilteredEach) {
   const json::value rows = json::parse(R"({"rows":[{"a":1,"ssn":2}]})");
   EXPECT_EQ(filtered({row}), R"([{"a":1,"ssn":"****"}])");
   EXPECT_EQ(filtered({rows}), R"([{"rows":[{"a":1,"ssn":"****"}]}])");
+  EXPECT_EQ(filtered({row, "x"}), R"([{"a":"****","ssn":"****"},"****"])");
   for (const json::value& other : {json::value(7), json::value("ssn=2")}) {
     EXPECT_EQ(filtered({rows, other}), R"([{"rows":[{"a":1,"ssn":"****"}]},"****"])");
   }
@@ -147,6 +148,140 @@ TEST(QueryResultTest, WhatIsNoTableAfterAllIsNotShown) {
     const std::string text = filter(value, kNoSsn).text;
     EXPECT_FALSE(text.contains("cell")) << value << " is " << text;
     EXPECT_NE(text, "allowed") << value;
+  }
+}
+
+// PI-75, PI-79
+TEST(QueryResultTest, OnlyWhatAnMcpResultHasIsReadAsOne) {
+  EXPECT_EQ(filter(R"({"content":"x","isError":true})", kNoSsn).text,
+            R"({"content":"****","isError":"****"})");
+  EXPECT_EQ(filter(R"({"structuredContent":[{"ssn":1,"a":2}],"isError":true})", kNoSsn).text,
+            R"({"structuredContent":[{"ssn":"****","a":2}],"isError":true})");
+  EXPECT_EQ(filter(R"({"content":"x","structuredContent":[]})", kNoSsn).text,
+            R"({"content":"****","structuredContent":[]})");
+  EXPECT_EQ(filter(R"({"content":[],"more":[{"type":"text","text":"[]"}]})", kNoSsn).text,
+            R"({"content":[],"more":[{"type":"****","text":"****"}]})");
+  EXPECT_EQ(filter(R"({"type":"text","text":"[{\"ssn\":1}]"})", kNoSsn).text,
+            R"({"type":"text","text":"[{\"ssn\":\"****\"}]"})");
+}
+
+// PI-75, PI-79
+TEST(QueryResultTest, OfABlockOnlyTheTextOfATextBlockIsRead) {
+  const auto block = [](const std::string& value) {
+    const std::string text = filter(R"({"content":[)" + value + "]}", kNoSsn).text;
+    return text.substr(12, text.size() - 14);
+  };
+  EXPECT_EQ(block(R"("[]")"), R"("****")");
+  EXPECT_EQ(block(R"({"type":"text","text":7})"), R"({"type":"text","text":"****"})");
+  EXPECT_EQ(block(R"({"type":"text","note":"[]","text":"[]"})"),
+            R"({"type":"text","note":"****","text":"[]"})");
+  EXPECT_EQ(block(R"({"type":"image","text":"[]"})"), R"({"type":"image","text":"****"})");
+  EXPECT_EQ(block(R"({"type":"weird","text":"[]"})"), R"({"type":"****","text":"****"})");
+}
+
+// PI-79
+TEST(QueryResultTest, ATextStaysAsItWasWrittenOrIsMaskedWhole) {
+  EXPECT_EQ(filter(R"("[ {\"a\": 1} ]")", kNoSsn).text, R"("[ {\"a\": 1} ]")");
+  EXPECT_EQ(filter(R"("[ {\"ssn\": 1} ]")", kNoSsn).text, R"("[{\"ssn\":\"****\"}]")");
+  for (const char* const value : {R"("{\"rows\":7}")", R"("[1]")", R"("{\"a\":1}")", R"("7")"}) {
+    EXPECT_EQ(filter(value, kNoSsn).text, R"("****")") << value;
+  }
+  // What a text quotes once more is not read at all.
+  EXPECT_EQ(filter(R"("\"{\\\"table\\\":\\\"salaries\\\",\\\"rows\\\":[]}\"")", kUsers).text,
+            R"("****")");
+}
+
+// PI-76
+TEST(QueryResultTest, OfWhatStandsBesideTheRowsOnlyCountsAndTablesStay) {
+  EXPECT_EQ(
+      filter(
+          R"({"rows":[],"count":"x","total":3,"truncated":true,"size":4,"sorted":true,"tables":["t"]})",
+          kNoSsn)
+          .text,
+      R"({"rows":[],"count":"****","total":3,"truncated":true,"size":"****","sorted":"****",)"
+      R"("tables":["t"]})");
+}
+
+// PI-76
+TEST(QueryResultTest, TheLargerOfTextAndStructuredContentIsCounted) {
+  const std::string one = R"([{"a":1}])";
+  const std::string three = R"([{"a":1},{"a":2},{"a":3}])";
+  const auto evidence = [](const std::string& text, const std::string& structured) {
+    return filter(json::serialize(json::object{
+                      {"content", json::array{json::object{{"type", "text"}, {"text", text}}}},
+                      {"structuredContent", json::parse(structured)}}),
+                  kTwoRows)
+        .evidence;
+  };
+  EXPECT_EQ(evidence(one, three), "rows=2/3");
+  EXPECT_EQ(evidence(three, one), "rows=2/3");
+  EXPECT_EQ(evidence("[]", "[]"), "");
+}
+
+// PI-76
+TEST(QueryResultTest, RowsOfAllTextBlocksCountTogether) {
+  EXPECT_EQ(filter(R"({"content":[{"type":"text","text":"[{\"a\":1}]"},
+                      {"type":"text","text":"[{\"a\":2},{\"a\":3}]"}]})",
+                   kTwoRows)
+                .text,
+            R"({"content":[{"type":"text","text":"[{\"a\":1}]"},)"
+            R"({"type":"text","text":"[{\"a\":2}]"}]})");
+  EXPECT_EQ(filter(R"([{"a":1}])", context_of({{"max_rows_returned", "0"}})).text, "[]");
+}
+
+// PI-77
+TEST(QueryResultTest, ADeniedColumnIsMaskedHoweverDeepItStands) {
+  EXPECT_EQ(filter(R"([{"a":[[{"ssn":1,"b":2}]],"c":{"ssn":3}}])", kNoSsn).text,
+            R"([{"a":[[{"ssn":"****","b":2}]],"c":{"ssn":"****"}}])");
+  EXPECT_EQ(filter(R"({"columns":["a"],"rows":[[{"ssn":1},2]]})", kNoSsn).text,
+            R"({"columns":["a"],"rows":[[{"ssn":"****"},"****"]]})");
+  EXPECT_EQ(filter(R"({"columns":["a"],"rows":[[1,2]]})", kTwoRows).text,
+            R"({"columns":["a"],"rows":[[1,2]]})");
+}
+
+// PI-77
+TEST(QueryResultTest, AColumnOfOneTableIsDeniedOfThatTableOnly) {
+  EXPECT_EQ(
+      filter(R"({"table":"Users","rows":[{"mail":1,"name":2,"orders.mail":3}]})", kNoSsn).text,
+      R"({"table":"Users","rows":[{"mail":"****","name":2,"orders.mail":3}]})");
+  EXPECT_EQ(filter(R"([{"mail":1,"users.name":2,"db.users.mail":3}])", kNoSsn).text,
+            R"([{"mail":"****","users.name":2,"db.users.mail":3}])");
+}
+
+// PI-78
+TEST(QueryResultTest, TablesAreLookedForWhereResultsNameThem) {
+  const std::string blocked = "blocked: the result names a table that the grant does not allow";
+  EXPECT_EQ(filter(R"({"content":[],"metadata":{"tables":["salaries"]}})", kUsers).text, blocked);
+  EXPECT_EQ(filter(R"({"content":[],"meta":{"table":"salaries"}})", kUsers).text,
+            R"({"content":[],"meta":{"table":"****"}})");
+  for (const char* const value :
+       {R"({"columns":["users.a","b"],"rows":[]})", R"({"tables":[["USERS"]],"rows":[]})"}) {
+    EXPECT_EQ(filter(value, kUsers).text, value);
+  }
+  EXPECT_EQ(filter(R"({"table":7,"columns":"salaries.x"})", kUsers).text,
+            R"({"table":"****","columns":"****"})");
+  EXPECT_EQ(filter(R"({"columns":[7,"salaries.x"]})", kUsers).text, blocked);
+}
+
+// PI-76
+TEST(QueryResultTest, ChunksOfMcpAreNoRows) {
+  const auto filtered = [](std::string_view chunk, bool complete) {
+    const Envelope stream{.kind = Envelope::Kind::Stream,
+                          .chunks = {json::parse(chunk)},
+                          .complete = complete,
+                          .reason = complete ? "" : "lost ssn 1"};
+    const json::value out = json::parse(filter(stream, kNoSsn).text).at("stream");
+    EXPECT_EQ(out.as_object().contains("reason"), !complete);
+    if (!complete) EXPECT_EQ(out.at("reason"), "****");
+    return json::serialize(out.at("chunks").at(0));
+  };
+  for (const bool complete : {true, false}) {
+    EXPECT_EQ(filtered(R"({"content":[{"type":"text","text":"see 1"}]})", complete),
+              R"({"content":[{"type":"text","text":"****"}]})");
+    EXPECT_EQ(filtered(R"({"type":"text","text":"see 1"})", complete),
+              R"({"type":"text","text":"****"})");
+    EXPECT_EQ(filtered(R"({"type":"car","rows":7,"ssn":1})", complete),
+              R"({"type":"car","rows":7,"ssn":"****"})");
   }
 }
 
@@ -175,9 +310,25 @@ TEST(QueryResultTest, WhatTheContextLacksIsNamed) {
 TEST(QueryResultTest, AConstraintThatCannotBeReadBlocks) {
   EXPECT_EQ(filter("[]", context_of({{"max_rows_returned", "\"2\""}})).text,
             "blocked: constraint `max_rows_returned` of the matched grant must be a whole number");
-  EXPECT_EQ(
-      filter("[]", context_of({{"column_denylist", "[1]"}})).text,
-      "blocked: constraint `column_denylist` of the matched grant must be an array of strings");
+  EXPECT_EQ(filter("[]", context_of({{"max_rows_returned", "-1"}})).text,
+            "blocked: constraint `max_rows_returned` of the matched grant must be a whole number");
+  EXPECT_EQ(filter("[]", context_of({{"max_rows_returned", "18446744073709551615"}})).text, "[]");
+  for (const char* const columns : {"[1]", "\"ssn\""}) {
+    EXPECT_EQ(
+        filter("[]", context_of({{"column_denylist", columns}})).text,
+        "blocked: constraint `column_denylist` of the matched grant must be an array of strings");
+  }
+  EXPECT_EQ(filter(R"("x")", context_of({{"max_calls", "[1]"}})).text, "allowed")
+      << "it is not about rows";
+}
+
+// PI-74
+TEST(QueryResultTest, EveryConstraintOnRowsNeedsTheMatchedGrant) {
+  for (const char* const type : {"max_rows_returned", "column_denylist", "table_allowlist"}) {
+    ResultContext context = context_of({{type, "[]"}});
+    context.matched_grant_index.reset();
+    EXPECT_EQ(filter("[]", context).text, "blocked: the context lacks `matched_grant_index`");
+  }
 }
 
 }  // namespace

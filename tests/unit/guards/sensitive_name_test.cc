@@ -39,6 +39,8 @@ TEST(SensitiveNameTest, NamesOfTheListAreSensitiveHoweverTheyAreWritten) {
                                  "credentials",
                                  "Cookie",
                                  "Set-Cookie",
+                                 "x-cookie",
+                                 "X-Authorization",
                                  "passphrase"}) {
     EXPECT_TRUE(is_sensitive_name(name)) << name;
   }

@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "core/plan/protocol_frame.h"
 #include "support/governed.h"
 
 namespace sallyport::guards {
@@ -65,6 +66,45 @@ TEST(SizeLimiterTest, AnMcpResultStaysOne) {
                     R"({"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]})"),
             R"({"kind":"value","value":{"content":[{"type":"text","text":"a"},)"
             R"({"type":"text","text":"[TRUNCATED: kept 1 of 2 items]"}]}})");
+}
+
+// PI-70 PI-71
+TEST(SizeLimiterTest, OnlyAListOfBlocksIsMcp) {
+  EXPECT_EQ(limited(R"({"max_total_bytes":8})", R"({"content":"abcdefgh"})"),
+            R"({"kind":"value","value":"[OUTPUT TOO LARGE: 22 bytes]"})");
+  EXPECT_EQ(limited(R"({"max_total_bytes":8})", R"({"content":[]})"),
+            R"({"kind":"value","value":{"content":[{"type":"text",)"
+            R"("text":"[OUTPUT TOO LARGE: 14 bytes]"}]}})");
+  EXPECT_EQ(limited(R"({"max_items":1,"max_string_bytes":2})",
+                    R"({"content":[{"type":"text"}],"note":"abc"})"),
+            R"({"kind":"value","value":{"content":[{"type":"te[TRUNCATED: kept 2 of 4 bytes]"}],)"
+            R"("note":"ab[TRUNCATED: kept 2 of 3 bytes]"}})");
+}
+
+// PI-71
+TEST(SizeLimiterTest, TheSizeOfAnErrorIsThatOfItsMessageAndData) {
+  Envelope error = Envelope::error("abcd", 1);
+  EXPECT_EQ(limited(R"({"max_total_bytes":6})", error), "allowed");
+  error.data = json::array{1};
+  EXPECT_EQ(limited(R"({"max_total_bytes":9})", error), "allowed");
+  EXPECT_EQ(limited(R"({"max_total_bytes":8,"over":"replace"})", error),
+            R"({"kind":"error","error":{"message":"[OUTPUT TOO LARGE: 9 bytes]","code":1}})");
+  const Envelope stream{.kind = Envelope::Kind::Stream, .chunks = {"abcd"}, .complete = true};
+  EXPECT_EQ(limited(R"({"max_total_bytes":7})", stream),
+            R"({"kind":"stream","stream":{"chunks":["[OUTPUT TOO LARGE: 8 bytes]"],)"
+            R"("complete":true}})");
+}
+
+// PI-69: a frame of the protocol that is cut is no frame any more.
+TEST(SizeLimiterTest, FramesOfTheProtocolAreNotCut) {
+  const SizeLimiter guard(size_limits_from_json(json::parse(R"({"max_string_bytes":1})")).value());
+  const Envelope envelope = Envelope::of("abc");
+  EXPECT_EQ(
+      test::run_now(guard.judge(envelope, {.effect_class = std::string(core::kProtocolFrame)}))
+          ->kind,
+      Verdict::Kind::Allow);
+  EXPECT_EQ(test::run_now(guard.judge(envelope, {.effect_class = "none"}))->kind,
+            Verdict::Kind::Rewrite);
 }
 
 // PI-71 (partly)

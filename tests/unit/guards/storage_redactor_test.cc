@@ -264,12 +264,52 @@ TEST(StorageRedactorTest, JsonTextsBeyondABoundAreSearchedAsTexts) {
   EXPECT_GE(removals.size(), 3u);
 }
 
+// LE-55, AU-82: a tool that answers in JSON text names what is sensitive there.
+TEST(StorageRedactorTest, JsonInATextIsReadByItsMemberNames) {
+  const Redacted object = redact(R"({"t":"{\"password\":\"opensesame\",\"m\":\"a@b.io\"}"})");
+  EXPECT_EQ(object.text,
+            R"({"t":"{\"m\":\"[REDACTED:pii]\",\"password\":\"[REDACTED:secret]\"}"})");
+  EXPECT_THAT(object.removals,
+              ElementsAre(Removal{"/t", "secret", "opensesame"}, Removal{"/t", "pii", "a@b.io"}));
+  EXPECT_EQ(redact(R"(["[{\"pwd\":\"open\"}]"])").text, R"(["[{\"pwd\":\"[REDACTED:secret]\"}]"])");
+  expect_untouched(R"(["{\"a\": 1}","[ ]","{","x{\"password\":\"open\"}"])");
+  expect_untouched(R"(["{\"n\":12345678901234567890,\"password\":\"opensesame\"}"])");
+}
+
+// LE-55
+TEST(StorageRedactorTest, JsonInATextIsReadUpToOneMebibyte) {
+  for (const std::size_t size : {1U << 20, (1U << 20) + 1}) {
+    std::string text = R"({"password":"open"})";
+    text += std::string(size - text.size(), ' ');
+    json::value value(text);
+    EXPECT_EQ(redactor().redact("body", value).size(), size == 1U << 20 ? 1U : 0U);
+  }
+}
+
+// AP-38
+TEST(StorageRedactorTest, ACommandIsKnownByAnyNameAroundIt) {
+  const auto text_of = [](json::value value, std::string_view name) {
+    (void)redactor().redact(name, value);
+    return json::serialize(value);
+  };
+  const json::value words("password=hunter22 wipe every disk");
+  const std::string kept = R"("password=[REDACTED:secret] wipe every disk")";
+  EXPECT_EQ(text_of(words, "command"), kept);
+  EXPECT_EQ(text_of(words, "args"), R"("password=[REDACTED:secret]")");
+  EXPECT_EQ(text_of(json::array{words}, "command"), "[" + kept + "]");
+  EXPECT_EQ(text_of(json::value(json::serialize(json::object{{"x", words}})), "command"),
+            R"("{\"x\":\"password=[REDACTED:secret] wipe every disk\"}")");
+  EXPECT_EQ(text_of(json::object{{"argv", json::array{json::object{{"x", words}}}}}, "body"),
+            R"({"argv":[{"x":)" + kept + "}]}");
+}
+
 // LE-55: identifiers are looked at for secrets alone, and what was clean once stays clean.
 TEST(StorageRedactorTest, AnIdentifierLosesSecretsAndNothingElse) {
   for (int i = 0; i < 600; ++i) {
     std::string clean = "call-" + std::to_string(i % 300) + " of jane@example.com";
     const std::string before = clean;
     EXPECT_FALSE(redactor().redact_identifier(clean));
+    EXPECT_FALSE(redactor().redact_identifier(clean)) << "the second time from memory";
     EXPECT_EQ(clean, before);
     std::string secret = "id " + kAwsId;
     EXPECT_TRUE(redactor().redact_identifier(secret));

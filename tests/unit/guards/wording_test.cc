@@ -13,7 +13,8 @@ std::string found(const std::vector<Wording>& wordings, std::string_view text,
   if (!set) return "refused: " + set.error().where;
   std::string all;
   std::vector<WordingSet::Match> matches = (*set)->find(text);
-  std::ranges::sort(matches, {}, &WordingSet::Match::begin);
+  std::ranges::sort(matches, {},
+                    [](const auto& match) { return std::pair(match.begin, match.end); });
   for (const WordingSet::Match& match : matches) {
     all += std::to_string(match.begin) + "-" + std::to_string(match.end) + "=" +
            std::to_string(match.wording) + " ";
@@ -48,6 +49,8 @@ TEST(WordingTest, WhatIsNoTextOrNoPatternIsRefusedWithItsPlace) {
 TEST(WordingTest, OfEachPlaceTheLongestIsFound) {
   EXPECT_EQ(found({{.text = "a+", .is_pattern = true}}, "xaaa-a"), "1-4=0 5-6=0 ");
   EXPECT_EQ(found({{.text = "a+", .is_pattern = true}, {.text = "b"}}, "ab"), "0-1=0 1-2=1 ");
+  EXPECT_EQ(found({{.text = "ab"}, {.text = "a"}}, "xab"), "1-2=1 1-3=0 ")
+      << "two that begin at one place are two";
   EXPECT_EQ(found({{.text = "a.c"}}, "abc a.c"), "4-7=0 ") << "text is no pattern";
   EXPECT_EQ(found({{.text = "x*", .is_pattern = true, .place = "here"}}, "x"), "refused: here")
       << "it matches where nothing stands";

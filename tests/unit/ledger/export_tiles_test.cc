@@ -127,5 +127,60 @@ TEST(TileExportTest, AnUnwritableFolderIsAnErrorThatNamesIt) {
   EXPECT_THAT(done.error().message, HasSubstr("file"));
 }
 
+// LE-65
+TEST(TileExportTest, WhatAnEarlierExportLeftIsHeldAgainstTheLedger) {
+  TestLedger ledger;
+  ledger.open();
+  ledger.append_many(300);
+  const fs::path folder = ledger.folder / "tiles";
+  ASSERT_TRUE(tiles(ledger, folder));
+  SystemEntropy entropy;
+  const SigningKey key = SigningKey::generate("any.example", entropy);
+  const Checkpoint good = *Checkpoint::parse(Note::parse(content(folder / "checkpoint"))->text);
+  const auto left = [&](const std::string& text) {
+    std::ofstream(folder / "checkpoint", std::ios::binary) << text;
+    const Result<void> done = tiles(ledger, folder);
+    return done ? "" : done.error().message;
+  };
+  EXPECT_EQ(left(good.sign({&key})), "");
+  Checkpoint other = good;
+  other.size = good.size + 1;
+  EXPECT_THAT(left(other.sign({&key})), HasSubstr("is of a later state than this ledger"));
+  other = good;
+  other.root[0] ^= 1;
+  EXPECT_THAT(left(other.sign({&key})), HasSubstr("contradicts this ledger"));
+  EXPECT_THAT(left("free text"), HasSubstr("is not a checkpoint"));
+}
+
+// LE-65
+TEST(TileExportTest, ATileThatIsGoneIsWrittenAgainAndTheOthersStay) {
+  TestLedger ledger;
+  ledger.open();
+  ledger.append_many(300);
+  const fs::path folder = ledger.folder / "tiles";
+  ASSERT_TRUE(tiles(ledger, folder));
+  const fs::file_time_type long_ago{};
+  for (const char* const name : {"tile/0/000", "tile/0/001.p/46", "tile/entries/001.p/46"}) {
+    fs::last_write_time(folder / name, long_ago);
+  }
+  fs::remove(folder / "tile/entries/000");
+  ASSERT_TRUE(tiles(ledger, folder));
+  EXPECT_TRUE(fs::exists(folder / "tile/entries/000"));
+  for (const char* const name : {"tile/0/000", "tile/0/001.p/46", "tile/entries/001.p/46"}) {
+    EXPECT_EQ(fs::last_write_time(folder / name), long_ago) << name;
+  }
+}
+
+// LE-65
+TEST(TileExportTest, AnEmptyLedgerHasNoTiles) {
+  auto store = store::SqliteStore::in_memory();
+  ASSERT_TRUE(store);
+  const test::TempFolder folder;
+  const Result<void> done =
+      (*store)->read([&](ReadView& view) { return export_tiles(view, folder.path() / "tiles"); });
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::NotFound);
+}
+
 }  // namespace
 }  // namespace sallyport::ledger

@@ -173,6 +173,39 @@ TEST_F(RedactionTest, IdentifiersAreTheSameInTheEntryAndItsBody) {
   EXPECT_EQ(entry(seal(draft)).at_pointer("/redactions/0/path"), "/agent_id");
 }
 
+// LE-56, WB-9
+TEST_F(RedactionTest, AnIdentifierThatWasASecretIsSaidToBeWhole) {
+  const auto listed = [&](std::string id) {
+    return entry(seal({.body = {{"agent_id", std::move(id)}}})).at_pointer("/redactions/0");
+  };
+  const json::value whole = listed("hunter2");
+  EXPECT_EQ(whole.at("whole"), true);
+  EXPECT_EQ(whole.at("detector"), "fake");
+  EXPECT_EQ(whole.at("category"), "secret");
+  EXPECT_EQ(whole.at("digest").as_string(), digest_("hunter2"));
+  for (const std::string id : {"bot-hunter2", "hunter2-bot", "hunter2]"}) {
+    EXPECT_FALSE(listed(id).as_object().contains("whole")) << id;
+    EXPECT_EQ(listed(id).at("digest").as_string(), digest_(id));
+  }
+}
+
+// LE-56
+TEST_F(RedactionTest, AListOfRedactionsNamesTwoHundredAndCountsTheRest) {
+  const auto list = [&](std::size_t count, std::size_t bytes) {
+    core::Draft draft{.body = {{"n", 1}}};
+    for (std::size_t i = 0; i < count; ++i) {
+      draft.redactions.push_back(json::value(std::string(bytes - 2, 'x')));
+    }
+    return entry(seal(draft)).at("redactions").as_array();
+  };
+  EXPECT_EQ(list(200, 10).size(), 200u);
+  const json::array longer = list(203, 10);
+  ASSERT_EQ(longer.size(), 201u);
+  EXPECT_EQ(longer.back().at("category"), "3 more");
+  EXPECT_EQ(list(24, 1024).size(), 24u) << "24 KiB";
+  EXPECT_EQ(list(24, 1025).back().at("category"), "1 more");
+}
+
 core::Draft with_exact(json::object body, core::ExactContent exact) {
   core::Draft draft{.body = std::move(body)};
   draft.exact.push_back(std::move(exact));

@@ -35,6 +35,10 @@ TEST_F(TileReaderTest, TilesAreAsWideAsTheirNameSays) {
   EXPECT_EQ(tile("tile/1/000.p/1")->size(), 32u);
   EXPECT_TRUE(tile("tile/entries/000"));
   EXPECT_TRUE(tile("tile/entries/001.p/2"));
+  EXPECT_EQ(tile("tile/0/001.p/46")->size(), 46 * 32u);
+  EXPECT_FALSE(tile("tile/0/001.p/47"));
+  EXPECT_FALSE(tile("tile/0/002.p/1"));
+  EXPECT_FALSE(tile("tile/1/000.p/2"));
 }
 
 // LE-65

@@ -89,6 +89,43 @@ TEST_F(WitnessPolicyTest, WhatTheFormatForbidsIsRefusedWithItsLine) {
   EXPECT_EQ(why(fmt::format("log {}\nlog {} https://x\n", kLog, kLog)),
             "file:2: this log is there already");
   EXPECT_EQ(why(std::string(64 * 1024, '#') + "\n"), "file:0: a policy is at most 64 KiB");
+  EXPECT_EQ(why(std::string(64 * 1024 - 13, '#') + "\nquorum none\n"), "accepted");
+  EXPECT_EQ(why("quorum no\x7fne\n"), "file:1: a line holds a control character");
+  EXPECT_EQ(why("quorum none\n#\x1f\n"), "file:2: a line holds a control character");
+  EXPECT_EQ(why(line(0, "a") + "group g 0 a\n"),
+            "file:2: `0` is not all, any or a number from 1 to 1");
+  EXPECT_EQ(why(line(0, "a") + "group g 1 a\nquorum g\n"), "accepted");
+}
+
+// SC-57
+TEST_F(WitnessPolicyTest, EachLineHasItsWords) {
+  const std::string key = witnesses[0].verifier().text();
+  EXPECT_EQ(why(fmt::format("log {} https://x\nquorum none\n", kLog)), "accepted");
+  for (const std::string& text :
+       {std::string("log\n"), fmt::format("log {} https://x y\n", kLog)}) {
+    EXPECT_EQ(why(text), "file:1: write `log VKEY [URL]`");
+  }
+  for (const std::string& text : {std::string("witness\n"), std::string("witness a\n"),
+                                  "witness a " + key + " https://x y\n"}) {
+    EXPECT_EQ(why(text), "file:1: write `witness NAME VKEY [URL]`");
+  }
+  for (const std::string text : {"quorum\n", "quorum none none\n"}) {
+    EXPECT_EQ(why(text), "file:1: write `quorum NAME`");
+  }
+}
+
+// SC-57
+TEST_F(WitnessPolicyTest, SixtyFourLinesOfAKindAreTheMost) {
+  std::string text;
+  std::string groups;
+  for (int i = 0; i < 64; ++i) {
+    const TestWitness witness(fmt::format("w.example/{}", i), static_cast<std::uint8_t>(100 + i));
+    text += fmt::format("witness w{} {}\n", i, witness.verifier().text());
+    groups += fmt::format("group g{} any w{}\n", i, i);
+  }
+  EXPECT_EQ(why(text + groups + "quorum g0\n"), "accepted");
+  EXPECT_EQ(why(text + line(0, "more")), "file:65: more than 64 lines `witness`");
+  EXPECT_EQ(why(text + groups + "group more any g0\n"), "file:129: more than 64 lines `group`");
 }
 
 // SC-55 SC-57
@@ -104,6 +141,9 @@ TEST_F(WitnessPolicyTest, ACosignatureCountsUnderItsOwnKeyTimeAndText) {
             "no quorum `g`: 1 of 2 witnesses cosigned, missing b");
   note.signatures.push_back(witnesses[1].cosign(note.text, 1));
   EXPECT_EQ(require_quorum(note, *policy), (std::set<std::string>{"a", "b"}));
+
+  note.signatures.back() = witnesses[1].cosign(note.text, (1ull << 63) - 1);
+  EXPECT_TRUE(require_quorum(note, *policy));
 
   for (const NoteSignature& bad :
        {witnesses[1].cosign("origin\n2\nAAAA\n"), witnesses[1].cosign(note.text, 0),
