@@ -14,6 +14,7 @@
 #include "base/loop_crew.h"
 #include "base/try.h"
 #include "ledger/entry/trust_link.h"
+#include "ledger/maintenance.h"
 #include "ledger/read/store_reader.h"
 #include "ledger/secret/private_file.h"
 #include "ledger/write/answers.h"
@@ -442,6 +443,36 @@ Result<void> Ledger::finish_rotation(WriteView& view) {
   SALLYPORT_TRY(const std::shared_ptr<const SigningKey> staged, keys_.staged());
   if (!staged || staged->verifier().text() != current) return {};
   return keys_.promote_staged();
+}
+
+// One entry for each such period (SC-40).
+void Ledger::tell_clock_skew() {
+  const Result<void> fit = membership_->may_act();
+  const bool skewed = !fit && fit.error().cause == "clock";
+  if (!std::exchange(skewed_, skewed) && skewed) {
+    Group group;
+    group.compose = [](WriteView&) -> Result<std::vector<core::Draft>> {
+      return std::vector{control("clock_skew", {})};
+    };
+    (void)committer_.commit({&group});
+  }
+}
+
+void Ledger::apply_retention() {
+  constexpr auto kEvery = std::chrono::hours(1);
+  const SteadyTime now = parts_.clock.steady();
+  if (settings_.retention.empty() || !health().ok) return;
+  if (retention_applied_ && now - *retention_applied_ < kEvery) return;
+  retention_applied_ = now;
+  bool erased = false;
+  for (const auto& [kind, age] : settings_.retention) {
+    Group group;
+    Selection old{.kind = kind, .until = parts_.clock.wall() - age};
+    group.compose =
+        erase(std::move(old), "retention", fmt::format("older than {} s", age.count()), Held::Skip);
+    erased = (committer_.commit({&group}) && group.result) || erased;
+  }
+  if (erased) (void)parts_.store.scrub();
 }
 
 }  // namespace sallyport::ledger

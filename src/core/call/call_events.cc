@@ -3,7 +3,7 @@
 namespace sallyport::core {
 
 Async<void> CallEvents::report(Trail& trail, Event event) {
-  trail.rows.push_back(event);
+  trail.rows.push_back(event_row(event, trail.subject()));
   // A reporting event has no error: what fails is in the rows.
   (void)co_await tell(trail, event);
 }

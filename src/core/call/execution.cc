@@ -301,7 +301,7 @@ Task<void> Execution::write_intent(Trail& trail) {
     trail.closing_expected.clear();
   } else {
     trail.rows.push_back(std::move(intent));
-    trail.rows.push_back(started);
+    trail.rows.push_back(event_row(started, trail.subject()));
   }
   trail.opened = trail.opened || (first && trail.handed_out_until.empty());
   if (trail.consent) {

@@ -94,10 +94,9 @@ void note_surroundings(Trail& trail, DecisionFacts& facts) {
 // Notes of a decision that does not hold. Events stay: hooks have heard them.
 void drop_notes(Trail& trail, std::size_t from) {
   const auto first = trail.rows.begin() + static_cast<std::ptrdiff_t>(from);
-  trail.rows.erase(
-      std::remove_if(first, trail.rows.end(),
-                     [](const Trail::Row& row) { return std::holds_alternative<Draft>(row); }),
-      trail.rows.end());
+  trail.rows.erase(std::remove_if(first, trail.rows.end(),
+                                  [](const Draft& row) { return row.kind != Kind::Event; }),
+                   trail.rows.end());
 }
 
 // How often a decision is made again because others changed what it was made of.
@@ -154,7 +153,7 @@ Async<void> FirstDoor::authorize(Trail& trail, const std::shared_ptr<Upstream>& 
   const Call& call = trail.call();
   const Event started =
       event::ToolAuthorizationStarted{call.agent_id, call.tool, call.tool_call_id, seen.preview};
-  trail.rows.push_back(started);
+  trail.rows.push_back(event_row(started, trail.subject()));
   const Result<void> told = co_await events_.tell(trail, started);
   if (!told) seen.unfit = Refusal{told.error().message, Refusal::By::Listener};
   if (upstream->preparing() != nullptr) {

@@ -142,8 +142,7 @@ class Decision {
   FailOpen fail_open;
 
   // What is to be written of the call with its next commit, in order.
-  using Row = std::variant<Event, Draft>;
-  std::vector<Row> rows;
+  std::vector<Draft> rows;
 
   const Subject& subject() const { return subject_; }
 

@@ -32,10 +32,8 @@ Task<Rehearsal> Governor::rehearse(Call asked, std::shared_ptr<Upstream> upstrea
     co_await decide(decision, again);
   }
   // Only findings. A call that is not made is not announced.
-  for (const Decision::Row& row : decision.rows) {
-    const Draft* const draft = std::get_if<Draft>(&row);
-    if (draft != nullptr && draft->kind == Kind::GuardHit)
-      seen.findings.push_back(draft->body.members());
+  for (const Draft& row : decision.rows) {
+    if (row.kind == Kind::GuardHit) seen.findings.push_back(row.body.members());
   }
   if (decision.needs_person) {
     seen.question = stages_.asking.question_about(

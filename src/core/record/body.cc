@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/exact_numbers.h"
+#include "base/json_cursor.h"
 
 namespace sallyport::core {
 
@@ -31,6 +32,13 @@ const json::object& Body::members() const {
   if (text == nullptr) return std::get<json::object>(content_);
   if (!read_) read_ = parsed(*text);
   return *read_;
+}
+
+bool Body::is_sound() const {
+  constexpr std::size_t kDeepest = 120;
+  const std::string* const text = std::get_if<std::string>(&content_);
+  if (text == nullptr) return check_json(std::get<json::object>(content_), kDeepest).has_value();
+  return is_utf8(*text) && JsonCursor(*text).take_value(kDeepest) == *text;
 }
 
 std::string Body::text() && {

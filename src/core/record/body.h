@@ -40,6 +40,8 @@ class Body {
   }
   bool contains(std::string_view name) const { return members().contains(name); }
 
+  // False: no entry can hold it, because it is not UTF-8, not finite or nested too deep.
+  bool is_sound() const;
   // Canonical JSON, as `CanonicalWriter` writes it.
   std::string text() &&;
 

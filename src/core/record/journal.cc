@@ -158,14 +158,12 @@ void pin_workspace(const Trail& trail, Draft& draft) {
 constexpr std::size_t kRowsBehind = 4;
 
 // An event that one of many calls tells for all.
-bool is_told_once(const Trail::Row& row) {
-  const Draft* const draft = std::get_if<Draft>(&row);
-  return draft != nullptr && draft->topic == kAutonomyTopic;
+bool is_told_once(const Draft& row) {
+  return row.topic == kAutonomyTopic;
 }
 
-bool fits_an_entry(const Trail::Row& row) {
-  const Event* const event = std::get_if<Event>(&row);
-  return event == nullptr || check_json(to_json(*event));
+bool fits_an_entry(const Draft& row) {
+  return row.kind != Kind::Event || row.body.is_sound();
 }
 
 // False under `durability: relaxed`, for a call that has not been on disk yet.
@@ -301,13 +299,7 @@ std::vector<Draft> Journal::gathered(Trail& trail, FailOpenLog::Share& share) co
   drafts.reserve(share.drafts.size() + trail.rows.size() + kRowsBehind);
   drafts.insert(drafts.end(), share.drafts.begin(), share.drafts.end());
   for (Draft& draft : drafts) draft.subject.policy_hash = trail.plan().hash();
-  for (const Trail::Row& row : trail.rows) {
-    if (const Event* const event = std::get_if<Event>(&row)) {
-      drafts.push_back(event_row(*event, trail.subject()));
-    } else {
-      drafts.push_back(std::get<Draft>(row));
-    }
-  }
+  drafts.insert(drafts.end(), trail.rows.begin(), trail.rows.end());
   return drafts;
 }
 
@@ -384,8 +376,9 @@ Async<void> Journal::end_without_record(Trail& trail, Ending ending, const Error
   if (fits) co_return owe(trail, std::move(failed));
   // The ledger is well, what was to be said does not fit into it: what is left to say is that.
   trail.forget_evidence();
-  std::erase_if(trail.rows, [](const Trail::Row& row) { return !fits_an_entry(row); });
-  std::erase_if(failed.events, [](const Event& event) { return !fits_an_entry(event); });
+  std::erase_if(trail.rows, [](const Draft& row) { return !fits_an_entry(row); });
+  std::erase_if(failed.events,
+                [](const Event& event) { return !fits_an_entry(event_row(event, {})); });
   const auto write_bare = [&] {
     Ending bare = failed;
     bare.memory.reset();

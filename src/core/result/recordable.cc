@@ -1,10 +1,33 @@
 #include "core/result/recordable.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/exact_numbers.h"
 
 namespace sallyport::core {
+
+namespace {
+
+// As its JSON, which no record could hold if it were deeper. The levels around the values are those
+// of that JSON.
+bool fits_a_record(const Envelope& envelope) {
+  constexpr std::size_t kDeepestAnswer = 100;
+  switch (envelope.kind) {
+    case Envelope::Kind::Value:
+      return check_json(envelope.value, kDeepestAnswer - 1).has_value();
+    case Envelope::Kind::Stream:
+      return is_utf8(envelope.reason) &&
+             std::ranges::all_of(envelope.chunks, [](const json::value& chunk) {
+               return check_json(chunk, kDeepestAnswer - 3).has_value();
+             });
+    case Envelope::Kind::Error:
+      return is_utf8(envelope.message) && check_json(envelope.data, kDeepestAnswer - 2).has_value();
+  }
+  return false;
+}
+
+}  // namespace
 
 Envelope recordable(Envelope envelope) {
   const auto hold_exactly = [](json::value& value) {
@@ -13,12 +36,8 @@ Envelope recordable(Envelope envelope) {
   hold_exactly(envelope.value);
   hold_exactly(envelope.data);
   for (json::value& chunk : envelope.chunks) hold_exactly(chunk);
-  // Deeper than this would not fit into a record.
-  constexpr std::size_t kDeepestAnswer = 100;
-  if (const json::value shape = envelope.to_json(); !check_json(shape, kDeepestAnswer)) {
-    return Envelope::malformed_output(json::serialize(shape));
-  }
-  return envelope;
+  if (fits_a_record(envelope)) return envelope;
+  return Envelope::malformed_output(json::serialize(envelope.to_json()));
 }
 
 }  // namespace sallyport::core

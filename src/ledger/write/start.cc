@@ -9,7 +9,6 @@
 #include "base/try.h"
 #include "ledger/copy_ledger.h"
 #include "ledger/ledger.h"
-#include "ledger/maintenance.h"
 #include "ledger/member/instance_lock.h"
 #include "ledger/member/local_membership.h"
 #include "ledger/read/query.h"
@@ -399,36 +398,6 @@ void Ledger::close_lost() {
     if (!closing) return remember(std::unexpected(closing.error()));
     if (*closing == Closing::Done) membership_->forget(each);
   }
-}
-
-// One entry for each such period (SC-40).
-void Ledger::tell_clock_skew() {
-  const Result<void> fit = membership_->may_act();
-  const bool skewed = !fit && fit.error().cause == "clock";
-  if (!std::exchange(skewed_, skewed) && skewed) {
-    Group group;
-    group.compose = [](WriteView&) -> Result<std::vector<core::Draft>> {
-      return std::vector{control("clock_skew", {})};
-    };
-    (void)committer_.commit({&group});
-  }
-}
-
-void Ledger::apply_retention() {
-  constexpr auto kEvery = std::chrono::hours(1);
-  const SteadyTime now = parts_.clock.steady();
-  if (settings_.retention.empty() || !health().ok) return;
-  if (retention_applied_ && now - *retention_applied_ < kEvery) return;
-  retention_applied_ = now;
-  bool erased = false;
-  for (const auto& [kind, age] : settings_.retention) {
-    Group group;
-    Selection old{.kind = kind, .until = parts_.clock.wall() - age};
-    group.compose =
-        erase(std::move(old), "retention", fmt::format("older than {} s", age.count()), Held::Skip);
-    erased = (committer_.commit({&group}) && group.result) || erased;
-  }
-  if (erased) (void)parts_.store.scrub();
 }
 
 }  // namespace sallyport::ledger
