@@ -317,6 +317,11 @@ TEST(ChainFileTest, WhatIsNoDocumentIsNotVerified) {
     EXPECT_FALSE(report.verified) << text.substr(0, 80);
     EXPECT_FALSE(report.errors.empty());
   }
+  for (const std::string text : {R"({"records":[)", R"({"records":["a)", R"({"records":[{"a":1)",
+                                 R"({"records":[{"a":"b)"}) {
+    const ChainReport report = verify_text(text);
+    EXPECT_TRUE(first_error(report).contains("it ends too early")) << first_error(report);
+  }
 }
 
 // TR-21
