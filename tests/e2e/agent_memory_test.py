@@ -118,7 +118,7 @@ class Compaction(AgentTest):
         options = self.agent(outcome_turns, script={"summary": {"error": {"status": 503, "body": "busy"}}}, compaction=self.LONG)
         outcome = self.cli("agent", "run", "go", "--session", "s-1", *options, "--json")
         self.assertEqual(outcome.code, 0, outcome.err)
-        self.assertIn("goes on without compaction", outcome.err)
+        self.assertIn("continues without compaction", outcome.err)
         finished = [payload for kind, payload in self.events() if kind == "request_finished" and not payload["success"]]
         self.assertEqual([one["attempt"] for one in finished], [1, 2, 3])
         self.assertNotIn("memory_compaction_proposed", [kind for kind, _ in self.events()])

@@ -219,7 +219,9 @@ Draft CallRecord::audit(const Ending* ending) && {
 
 void CallRecord::set(std::string_view name, const json::value& value) {
   std::erase_if(content, [&](const OpenMember& member) { return member.name == name; });
+  constexpr std::size_t kCommonText = 128;
   OpenMember member{.name = std::string(name)};
+  member.text.reserve(kCommonText);
   append_exact_json(member.text, value);
   content.push_back(std::move(member));
 }

@@ -60,6 +60,8 @@ std::string guards_text(const std::vector<GuardRun>& runs) {
 
 void add_content(const Trail& trail, CallRecord& record) {
   const Call& call = trail.call();
+  constexpr std::size_t kMembers = 6;
+  record.content.reserve(kMembers);
   record.set("effective_input", call.input);
   record.content.push_back({"guards", guards_text(trail.guard_runs)});
   record.set("provenance", json::object{{"provider", call.provenance.provider},

@@ -199,7 +199,10 @@ void SealedDraft::begin(std::size_t body_bytes) {
 
 // Everything behind the body.
 void SealedDraft::finish(const json::array& redactions) {
+  constexpr std::size_t kCommonPart = 192;
+  before_sequence_.reserve(kCommonPart);
   after_sequence_.clear();
+  after_sequence_.reserve(kCommonPart);
   after_topic_.clear();
   Members head(before_time_);
   head.text("call_id", view_.call_id);

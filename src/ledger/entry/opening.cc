@@ -208,7 +208,13 @@ bool has_erased(std::string_view packed) {
 }
 
 std::string pack_openings(const std::vector<Opening>& openings) {
+  constexpr std::size_t kMarksAndSizes = 2 + 4 + 4;
+  std::size_t size = 0;
+  for (const Opening& opening : openings) {
+    size += kMarksAndSizes + opening.path.size() + opening.salt.size() + opening.value.size();
+  }
   std::string out;
+  out.reserve(size);
   for (const Opening& opening : openings) {
     out += opening.form == Form::Json ? 'j' : 'r';
     out += opening.state == OpeningState::Open       ? 'o'

@@ -25,6 +25,8 @@ bool is_identifier(std::string_view name) {
          std::ranges::find(kNames, name) != std::end(kNames);
 }
 
+constexpr std::string_view kBodyPath = "/body";
+
 json::value parsed(std::string_view own) {
   constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
   Result<ParsedJson> value = parse_json(own, {.bytes = kAny, .values = kAny});
@@ -223,7 +225,9 @@ bool Sealer::content(std::string_view name, std::size_t depth) {
   const std::string_view text = cursor_.take_value(depth, &strict);
   if (text.empty()) return false;
   const std::string here = path();
-  Opening opening{.path = "/body" + here};
+  Opening opening;
+  opening.path.reserve(kBodyPath.size() + here.size());
+  opening.path.append(kBodyPath).append(here);
   parts_.entropy.fill(opening.salt);
   const core::ExactContent* const exact = exact_content(here);
   const bool withheld = exact != nullptr && exact->withheld;
@@ -270,7 +274,9 @@ const core::ExactContent* Sealer::exact_content(std::string_view path) const {
 }
 
 std::string Sealer::path() const {
+  constexpr std::size_t kCommonPath = 48;
   std::string path;
+  path.reserve(kCommonPath);
   std::string scratch;
   for (const Step& step : steps_) {
     if (step.is_item) {

@@ -93,7 +93,10 @@ std::string_view state_part(std::string_view row_seal) {
 
 // Salts and values of open ones are bound by the commitment in the signed entry.
 std::string Seals::row_seal(const StoredEntry& row, std::string_view state) const {
-  std::string text = "sallyport/row/v1\n";
+  constexpr std::size_t kCommonText = 512;  // growing to it costs as much as writing it
+  std::string text;
+  text.reserve(kCommonText + state.size());
+  text = "sallyport/row/v1\n";
   const char kind = lost_content(row) ? kAltered : kWhole;
   text += kind;
   text += row.bytes ? 'b' : '-';
@@ -102,7 +105,9 @@ std::string Seals::row_seal(const StoredEntry& row, std::string_view state) cons
   put(text, state.size(), 4);
   text += state;
   append_manifest(text, row.openings);
-  std::string seal(1, kind);
+  std::string seal;
+  seal.reserve(kRowSeal + state.size());
+  seal += kind;
   seal += as_text(tag_of(digest_->bytes(text)));
   seal += state;
   return seal;
