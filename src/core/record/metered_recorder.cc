@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/json_members.h"
+#include "sallyport/outcome.h"
 
 namespace sallyport::core {
 
@@ -41,7 +42,9 @@ std::string_view rule_of(const json::object& body) {
 
 std::string_view decided(const Draft& draft, const json::object& body) {
   if (!bool_in(body, "terminal").value_or(true)) return "ask";
-  return draft.outcome == "completed" || draft.outcome == "cached" ? "allow" : "deny";
+  const std::optional<Outcome::Kind> outcome = outcome_kind_from(draft.outcome);
+  const bool ran = outcome == Outcome::Kind::Completed || outcome == Outcome::Kind::Cached;
+  return ran ? "allow" : "deny";
 }
 
 }  // namespace
