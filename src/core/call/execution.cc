@@ -132,7 +132,7 @@ Task<std::optional<Performed>> Execution::announce(Trail& trail) {
   co_return std::nullopt;
 }
 
-// Step 7: refuses, gives the stored answer, or neither, when the call may run.
+// Refuses, gives the stored answer, or neither, when the call may run.
 Result<std::optional<Performed>> Execution::look_for_earlier(Trail& trail) {
   // A call that was resumed is in our hands only as long as it still waits.
   for (const Fact& waits : trail.closing_expected) {
@@ -275,7 +275,7 @@ std::vector<Fact> Execution::claim(const Trail& trail, Draft& intent) const {
   return expected;
 }
 
-// Step 8. `Conflict`: look again. Any other error: nothing ran, and that is owed.
+// `Conflict`: look again. Any other error: nothing ran, and that is owed.
 Task<void> Execution::write_intent(Trail& trail) {
   const Call& call = trail.call();
   Draft intent = journal_.intent(trail);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kTogether = 16;
 
-bool acts(const Trail& trail, const Upstream& upstream) {
+bool must_run_alone(const Trail& trail, const Upstream& upstream) {
   return trail.classification().tier == Tier::Confirm || upstream.raises_caution();
 }
 
@@ -41,7 +41,7 @@ Task<std::vector<Answer>> Governor::run_together(std::vector<RunnableCall> calls
     if (!call && all.empty()) co_return std::unexpected(call.error());
     if (!call || all.size() == kTogether || has_id(all, call->tool_call_id)) break;
     Begun next{std::make_unique<Trail>(trail_of(std::move(*call))), std::move(asked.upstream)};
-    const bool alone = acts(*next.trail, *next.upstream);
+    const bool alone = must_run_alone(*next.trail, *next.upstream);
     if (alone && !all.empty()) break;
     Result<std::optional<Answer>> ended = co_await admit(*next.trail, next.upstream, caller);
     if (!ended) {
