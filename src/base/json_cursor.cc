@@ -132,6 +132,22 @@ bool JsonCursor::skip_array(std::size_t depth, bool* exact) {
   return take(']');
 }
 
+std::vector<MemberText> members_in(std::string_view object) {
+  constexpr std::size_t kDeepest = 128;
+  std::vector<MemberText> members;
+  JsonCursor cursor(object);
+  if (!cursor.take('{') || cursor.take('}')) return {};
+  do {
+    const std::string_view name = cursor.take_string();
+    if (name.empty() || !cursor.take(':')) return {};
+    const std::string_view text = cursor.take_value(kDeepest);
+    if (text.empty()) return {};
+    members.push_back({name.substr(1, name.size() - 2), text});
+  } while (cursor.take(','));
+  if (!cursor.take('}') || !cursor.at_end()) return {};
+  return members;
+}
+
 bool is_exact_number(std::string_view number) {
   constexpr std::size_t kSurely = 15;
   if (number.size() <= kSurely && number.find_first_of("eE") == std::string_view::npos) return true;

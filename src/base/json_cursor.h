@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sallyport {
 
@@ -39,6 +40,14 @@ class JsonCursor {
   std::string_view text_;
   std::size_t at_ = 0;
 };
+
+// The members of an object, each with its name and the text of its value, in one pass. A name is as
+// it is written, without quotes. Empty: the text is no object, or has none.
+struct MemberText {
+  std::string_view name;
+  std::string_view text;
+};
+std::vector<MemberText> members_in(std::string_view object);
 
 // True when the number is at most 2^53-1 from zero.
 bool is_exact_number(std::string_view number);

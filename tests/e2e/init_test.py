@@ -203,7 +203,7 @@ class Init(CliTest):
         self.assertIn("PreToolUse, PostToolUse, UserPromptSubmit", check()["detail"])
         self.assertIn("/hooks", check()["advice"])
         trust()
-        self.assertEqual((check()["state"], "goes on when its hook fails" in check()["detail"]), ("warn", True))
+        self.assertEqual((check()["state"], "runs the tool anyway if its hook fails" in check()["detail"]), ("warn", True))
         trust(enabled=False)
         self.assertEqual(check()["state"], "fail")
         trust()

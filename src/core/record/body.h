@@ -40,6 +40,10 @@ class Body {
   }
   bool contains(std::string_view name) const { return members().contains(name); }
 
+  // Reads some members; those that a body lacks are left out. What is not read costs next to nothing,
+  // however large it is. `a/b` is the member `b` of the object `a`, which then has no other.
+  json::object pick(std::initializer_list<std::string_view> paths) const;
+
   // False: no entry can hold it, because it is not UTF-8, not finite or nested too deep.
   bool is_sound() const;
   // Canonical JSON, as `CanonicalWriter` writes it.

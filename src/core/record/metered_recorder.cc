@@ -155,7 +155,11 @@ MeteredRecorder::Counts MeteredRecorder::counts_of(const std::vector<Draft>& dra
     }
     switch (draft.kind) {
       case Kind::ToolAudit:
-        read_record(draft, draft.body.members(), counts);
+        // Results may be large, and are not looked at.
+        read_record(draft,
+                    draft.body.pick(
+                        {"approval_id", "autonomy", "guards", "post_invocation/hooks", "terminal"}),
+                    counts);
         break;
       case Kind::GuardHit:
         read_hit(draft.body.members(), counts);
