@@ -30,7 +30,7 @@ void measure_verification(Report& report, bool quick);
 void measure_governor(Report& report, bool quick);
 // Seconds of one call with an effect, made alone, over and over.
 double effect_seconds(core::Recorder& recorder, std::size_t count);
-// Nothing else, to count instructions. `where` is empty, `memory` or `disk`.
+// Nothing else, to count instructions. `where` is `bare`, `guards`, `hooks`, `memory` or `disk`.
 void run_calls(std::size_t count, const std::string& where, const std::string& tool,
                std::size_t callers);
 void measure_redaction(Report& report, bool quick);

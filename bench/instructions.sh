@@ -8,7 +8,7 @@ trap 'rm -rf "$folder"' EXIT
 # callgrind cannot read the debug information of this compiler.
 objcopy --strip-debug build/bin/sallyport_bench "$folder/bench"
 count() {
-  valgrind --tool=callgrind --callgrind-out-file="$folder/out" "$folder/bench" --calls "$1" 2>&1 |
+  valgrind --tool=callgrind --callgrind-out-file="$folder/out" "$folder/bench" --calls "$1" hooks 2>&1 |
     sed -n 's/.*Collected : *//p'
 }
 few=$(count 500)
