@@ -1,7 +1,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/encoding.h"
+#include "base/json_cursor.h"
 #include "sallyport/json.h"
 
 namespace sallyport {
@@ -13,144 +13,80 @@ constexpr std::size_t kDeepest = 128;
 // Walks over the text once. Members in strictly rising order also means that none stands twice.
 class Walker {
  public:
-  explicit Walker(std::string_view text) : text_(text) {}
+  explicit Walker(std::string_view text) : cursor_(text) {}
 
-  bool whole_text_is_canonical() { return value(0) && at_ == text_.size(); }
+  bool whole_text_is_canonical() { return value(kDeepest) && cursor_.at_end(); }
 
  private:
-  // A member name as it stands in the text.
-  struct Name {
-    std::string_view written;
-    bool escaped = false;
-  };
-
   bool value(std::size_t depth) {
-    switch (peek()) {
+    switch (cursor_.peek()) {
       case '{':
         return object(depth);
       case '[':
         return array(depth);
       case '"':
-        return string();
+        return is_canonical_string(cursor_.take_string());
       case 't':
-        return word("true");
       case 'f':
-        return word("false");
       case 'n':
-        return word("null");
+        return cursor_.take_literal();
       default:
-        return number();
+        return is_canonical_number(cursor_.take_number());
     }
   }
 
   bool object(std::size_t depth) {
-    if (depth == kDeepest) return false;
-    ++at_;
-    if (peek() == '}') return take('}');
-    Name previous;
-    for (bool first = true;; first = false) {
-      const std::size_t begin = at_ + 1;
-      escaped_ = false;
-      if (peek() != '"' || !string()) return false;
-      const Name name{text_.substr(begin, at_ - 1 - begin), escaped_};
-      if (!first && !in_order(previous, name)) return false;
-      previous = name;
-      if (!take(':') || !value(depth + 1)) return false;
-      if (peek() == '}') return take('}');
-      if (!take(',')) return false;
-    }
+    if (depth == 0) return false;
+    cursor_.take('{');
+    if (cursor_.take('}')) return true;
+    std::string_view before;
+    do {
+      const std::string_view name = cursor_.take_string();
+      if (!is_canonical_string(name)) return false;
+      if (!before.empty() && !names_in_order(before, name)) return false;
+      before = name;
+      if (!cursor_.take(':') || !value(depth - 1)) return false;
+    } while (cursor_.take(','));
+    return cursor_.take('}');
   }
 
   bool array(std::size_t depth) {
-    if (depth == kDeepest) return false;
-    ++at_;
-    if (peek() == ']') return take(']');
-    while (value(depth + 1)) {
-      if (peek() == ']') return take(']');
-      if (!take(',')) return false;
-    }
-    return false;
+    if (depth == 0) return false;
+    cursor_.take('[');
+    if (cursor_.take(']')) return true;
+    do {
+      if (!value(depth - 1)) return false;
+    } while (cursor_.take(','));
+    return cursor_.take(']');
   }
 
-  bool string() {
-    for (++at_; at_ < text_.size(); ++at_) {
-      const auto c = static_cast<unsigned char>(text_[at_]);
-      if (c == '"') {
-        ++at_;
-        return true;
-      }
-      if (c < 0x20) return false;
-      if (c == '\\' && !escape()) return false;
-    }
-    return false;
+  // With the shortest escapes, and only where there must be one. Empty: no string.
+  static bool is_canonical_string(std::string_view written) {
+    if (written.find('\\') == std::string_view::npos) return !written.empty();
+    std::string scratch;
+    std::string again;
+    append_canonical_string(again, string_in(written, scratch));
+    return again == written;
   }
 
-  // Only the shortest ones: two characters where JSON has such, \u00xx for other control
-  // characters.
-  bool escape() {
-    escaped_ = true;
-    const char kind = ++at_ < text_.size() ? text_[at_] : '\0';
-    if (kind != 'u') return std::string_view("\"\\bfnrt").find(kind) != std::string_view::npos;
-    if (text_.substr(at_ + 1, 2) != "00" || at_ + 4 >= text_.size()) return false;
-    const int high = hex_digit(text_[at_ + 3]);
-    const int low = hex_digit(text_[at_ + 4]);
-    const int code = high * 16 + low;
-    at_ += 4;
-    return high >= 0 && high <= 1 && low >= 0 && code != '\b' && code != '\f' && code != '\n' &&
-           code != '\r' && code != '\t';
-  }
-
-  static bool in_order(const Name& a, const Name& b) {
-    if (!a.escaped && !b.escaped) return canonical_less(a.written, b.written);
-    return canonical_less(decoded(a), decoded(b));
-  }
-
-  static std::string decoded(const Name& name) {
-    const Result<ParsedJson> parsed = parse_json("\"" + std::string(name.written) + "\"");
-    return parsed ? std::string(parsed->value.get_string()) : std::string();
-  }
-
-  bool number() {
-    const std::size_t begin = at_;
-    while (at_ < text_.size() &&
-           std::string_view("+-.0123456789e").find(text_[at_]) != std::string_view::npos)
-      ++at_;
-    const std::string_view token = text_.substr(begin, at_ - begin);
-    if (is_small_integer(token)) return true;
+  static bool is_canonical_number(std::string_view written) {
+    if (written.empty()) return false;
+    if (is_small_integer(written)) return true;
     double number = 0;
-    const auto read = std::from_chars(token.data(), token.data() + token.size(), number);
-    if (read.ec != std::errc{} || read.ptr != token.data() + token.size()) return false;
-    std::string written;
-    append_canonical_number(written, number);
-    return written == token && std::abs(number) <= 9007199254740991.0;
+    (void)std::from_chars(written.data(), written.data() + written.size(), number);
+    std::string again;
+    append_canonical_number(again, number);
+    return again == written && std::abs(number) <= 9007199254740991.0;
   }
 
   // Almost every number of ours, without a conversion.
-  static bool is_small_integer(std::string_view token) {
-    if (token.empty() || token.size() > 15) return false;
-    if (token.size() > 1 && token[0] == '0') return false;
-    for (const char c : token) {
-      if (c < '0' || c > '9') return false;
-    }
-    return true;
+  static bool is_small_integer(std::string_view written) {
+    constexpr std::size_t kExactDigits = 15;
+    return written.size() <= kExactDigits &&
+           written.find_first_not_of("0123456789") == std::string_view::npos;
   }
 
-  bool word(std::string_view expected) {
-    if (text_.substr(at_, expected.size()) != expected) return false;
-    at_ += expected.size();
-    return true;
-  }
-
-  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  bool take(char c) {
-    if (peek() != c) return false;
-    ++at_;
-    return true;
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-  bool escaped_ = false;  // since the last member name began
+  JsonCursor cursor_;
 };
 
 }  // namespace

@@ -32,10 +32,13 @@ std::size_t next_special(const char* from) {
 
 }  // namespace
 
-bool JsonCursor::take_word(std::string_view word) {
-  if (text_.compare(at_, word.size(), word) != 0) return false;
-  at_ += word.size();
-  return true;
+bool JsonCursor::take_literal() {
+  for (const std::string_view word : {"true", "false", "null"}) {
+    if (text_.compare(at_, word.size(), word) != 0) continue;
+    at_ += word.size();
+    return true;
+  }
+  return false;
 }
 
 std::string_view JsonCursor::take_string() {
@@ -53,6 +56,7 @@ std::string_view JsonCursor::take_string() {
     if (static_cast<unsigned char>(c) < 0x20) return {};
     if (c != '\\') continue;
     if (take('u')) {
+      if (text_.size() - at_ >= 2 && (text_[at_] | 0x20) == 'd' && text_[at_ + 1] >= '8') return {};
       for (int i = 0; i < 4; ++i) {
         if (hex_digit(peek()) < 0) return {};
         ++at_;
@@ -99,11 +103,9 @@ bool JsonCursor::skip_value(std::size_t depth, bool* exact) {
     case '"':
       return !take_string().empty();
     case 't':
-      return take_word("true");
     case 'f':
-      return take_word("false");
     case 'n':
-      return take_word("null");
+      return take_literal();
     default: {
       const std::string_view number = take_number();
       if (exact != nullptr && !number.empty()) *exact = *exact && is_exact_number(number);
@@ -164,6 +166,16 @@ std::string_view string_in(std::string_view written, std::string& scratch) {
   const Result<ParsedJson> parsed = parse_json(written, {.bytes = written.size(), .depth = 1});
   scratch = parsed ? std::string(parsed->value.get_string()) : std::string();
   return scratch;
+}
+
+bool names_in_order(std::string_view before, std::string_view name) {
+  // Most names differ in their first letter.
+  const auto is_letter = [](char c) { return c >= '_' && c <= 'z'; };
+  if (before[1] != name[1] && is_letter(before[1]) && is_letter(name[1])) {
+    return before[1] < name[1];
+  }
+  std::string scratch[2];
+  return canonical_less(string_in(before, scratch[0]), string_in(name, scratch[1]));
 }
 
 }  // namespace sallyport

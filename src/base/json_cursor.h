@@ -9,7 +9,8 @@
 namespace sallyport {
 
 // A place in a text. Each `take_` function moves behind what stands there, or says that it is not
-// there. Together they accept the grammar of RFC 8259 without blanks; they do not look at UTF-8.
+// there. Together they accept the grammar of RFC 8259 without blanks and without escaped surrogates,
+// which CanonicalWriter never writes; they do not look at UTF-8.
 class JsonCursor {
  public:
   explicit JsonCursor(std::string_view text) : text_(text) {}
@@ -23,7 +24,7 @@ class JsonCursor {
     ++at_;
     return true;
   }
-  bool take_word(std::string_view word);
+  bool take_literal();  // true, false or null
   // With its quotes, as it is written. Empty: none stands here.
   std::string_view take_string();
   std::string_view take_number();
@@ -52,7 +53,12 @@ std::vector<MemberText> members_in(std::string_view object);
 // True when the number is at most 2^53-1 from zero.
 bool is_exact_number(std::string_view number);
 
-// What the string says. `written` has its quotes; `scratch` holds the result where it has escapes.
+// What the string says. `written` is what `take_string` took of UTF-8 text; `scratch` holds the
+// result where it has escapes.
 std::string_view string_in(std::string_view written, std::string& scratch);
+
+// True if the names may follow each other in a canonical object. Both are as `take_string` took
+// them.
+bool names_in_order(std::string_view before, std::string_view name);
 
 }  // namespace sallyport

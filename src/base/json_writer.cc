@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <span>
 
 #include "base/exact_numbers.h"
 
@@ -11,9 +12,9 @@ namespace sallyport {
 namespace {
 
 template <class Integer>
-void append_digits(std::string& out, Integer number) {
-  char buffer[24];
-  out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, number).ptr);
+std::string_view digits_of(Integer number, std::span<char> buffer) {
+  char* const begin = buffer.data();
+  return {begin, std::to_chars(begin, begin + buffer.size(), number).ptr};
 }
 
 }  // namespace
@@ -24,17 +25,17 @@ CanonicalWriter::Level CanonicalWriter::begin_object() {
   first_ = members_.size();
   sorted_ = true;
   in_array_ = false;
-  out_ += '{';
+  write_char('{');
   return outer;
 }
 
 void CanonicalWriter::end_object(const Level& outer) {
   if (!sorted_) sort_members();
-  members_.resize(first_);
+  members_.erase(members_.begin() + first_, members_.end());
   first_ = outer.first;
   sorted_ = outer.sorted;
   in_array_ = outer.in_array;
-  out_ += '}';
+  write_char('}');
 }
 
 // Members stand between commas, each from its quote on.
@@ -45,40 +46,54 @@ void CanonicalWriter::sort_members() {
     std::string_view text;
   };
   boost::container::small_vector<Written, 16> written;
-  const boost::container::small_vector<char, 1024> before(out_.begin() + begin, out_.end());
+  const boost::container::small_vector<char, 1024> before(out_.data() + begin, out_.data() + size_);
   for (std::size_t i = first_; i < members_.size(); ++i) {
     const bool last = i + 1 == members_.size();
-    const std::size_t end = last ? out_.size() : members_[i + 1].at - 1;
+    const std::size_t end = last ? size_ : members_[i + 1].at - 1;
     const std::size_t at = members_[i].at;
-    written.push_back({members_[i].name, std::string_view(before.data() + (at - begin), end - at)});
+    written.push_back(
+        {members_[i].name.text(), std::string_view(before.data() + (at - begin), end - at)});
   }
   std::ranges::sort(written, canonical_less, &Written::name);
-  out_.resize(begin);
+  size_ = begin;
   for (const Written& member : written) {
-    if (&member != &written.front()) out_ += ',';
-    out_ += member.text;
+    if (&member != &written.front()) write_char(',');
+    write_raw(member.text);
   }
 }
 
-void CanonicalWriter::put_name(std::string_view name) {
+void CanonicalWriter::put_name(MemberName name) {
   if (members_.size() > first_) {
-    sorted_ = sorted_ && canonical_less(members_.back().name, name);
-    out_ += ',';
+    const MemberName before = members_.back().name;
+    const bool ascii = before.is_plain() && name.is_plain();
+    sorted_ = sorted_ &&
+              (ascii ? before.text() < name.text() : canonical_less(before.text(), name.text()));
+    write_char(',');
   }
-  members_.push_back({name, out_.size()});
-  write(name);
-  out_ += ':';
+  members_.push_back({name, size_});
+  if (!name.is_plain()) {
+    write(name.text());
+    return write_char(':');
+  }
+  const std::string_view text = name.text();
+  char* const to = grow(text.size() + 3);
+  to[0] = '"';
+  std::memcpy(to + 1, text.data(), text.size());
+  std::memcpy(to + 1 + text.size(), "\":", 2);
 }
 
-char* CanonicalWriter::grow(std::size_t bytes) {
-  const std::size_t before = out_.size();
+void CanonicalWriter::enlarge(std::size_t bytes) {
+  const std::size_t needed = size_ + bytes;
+  const std::size_t room =
+      needed <= out_.capacity() ? out_.capacity() : std::max(2 * out_.capacity(), needed);
   // Not the size that the operation is given: libstdc++ 12 gives it the capacity.
-  out_.resize_and_overwrite(before + bytes, [&](char*, std::size_t) { return before + bytes; });
-  return out_.data() + before;
+  out_.resize_and_overwrite(room, [&](char*, std::size_t) { return room; });
 }
 
 void CanonicalWriter::write(std::string_view text) {
-  if (needs_json_escape(text)) return append_canonical_string(out_, text);
+  if (needs_json_escape(text)) {
+    return write_with([&](std::string& out) { append_canonical_string(out, text); });
+  }
   char* const to = grow(text.size() + 2);
   to[0] = '"';
   std::memcpy(to + 1, text.data(), text.size());
@@ -86,31 +101,33 @@ void CanonicalWriter::write(std::string_view text) {
 }
 
 void CanonicalWriter::separate_items() {
-  if (out_.back() != '[') out_ += ',';
+  if (out_[size_ - 1] != '[') write_char(',');
 }
 
 void CanonicalWriter::write(std::uint64_t number) {
-  append_digits(out_, number);
+  char buffer[24];
+  write_raw(digits_of(number, buffer));
 }
 
 void CanonicalWriter::write(std::int64_t number) {
-  append_digits(out_, number);
+  char buffer[24];
+  write_raw(digits_of(number, buffer));
 }
 
 void CanonicalWriter::write(double number) {
-  append_canonical_number(out_, number);
+  write_with([&](std::string& out) { append_canonical_number(out, number); });
 }
 
 void CanonicalWriter::write(const json::value& value) {
-  append_exact_json(out_, value);
+  write_with([&](std::string& out) { append_exact_json(out, value); });
 }
 
 void CanonicalWriter::write(const json::array& items) {
-  append_exact_json(out_, items);
+  write_with([&](std::string& out) { append_exact_json(out, items); });
 }
 
 void CanonicalWriter::write(const json::object& members) {
-  append_exact_json(out_, members);
+  write_with([&](std::string& out) { append_exact_json(out, members); });
 }
 
 }  // namespace sallyport

@@ -20,6 +20,7 @@
 #include <boost/json/value.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,13 +31,33 @@
 
 namespace sallyport {
 
+// The name of a member. A name that stands in the source is known to need no escape.
+class MemberName {
+ public:
+  template <std::size_t kSize>
+  consteval MemberName(const char (&name)[kSize]) : text_(name, kSize - 1), is_plain_(true) {
+    for (const char c : text_) {
+      if (c < 0x20 || c > 0x7e || c == '"' || c == '\\') throw "a plain name has no such character";
+    }
+  }
+  constexpr MemberName(std::string_view name) : text_(name) {}
+  MemberName(const std::string& name) : text_(name) {}
+
+  constexpr std::string_view text() const { return text_; }
+  constexpr bool is_plain() const { return is_plain_; }
+
+ private:
+  std::string_view text_;
+  bool is_plain_ = false;
+};
+
 // Writes one JSON text. Members of an object may come in any order and end up in that of RFC 8785;
 // those that come in that order cost the least. A whole number beyond 2^53 is written with all its
 // digits, which RFC 8785 would round; a number that is not finite is written as no JSON at all, so
 // that every reader refuses the text.
 class CanonicalWriter {
  public:
-  CanonicalWriter() { out_.reserve(kCommonText); }
+  CanonicalWriter() { enlarge(kCommonText); }
 
   // The names that `members` puts must outlive this call.
   template <class Members>
@@ -46,34 +67,34 @@ class CanonicalWriter {
     end_object(outer);
   }
   template <class Members>
-  void object(std::string_view name, Members&& members) {
+  void object(MemberName name, Members&& members) {
     put_name(name);
     object(std::forward<Members>(members));
   }
   // `items` calls `item` or `object` for each.
   template <class Items>
   void array(Items&& items) {
-    out_ += '[';
+    write_char('[');
     const bool outer = std::exchange(in_array_, true);
     std::forward<Items>(items)();
     in_array_ = outer;
-    out_ += ']';
+    write_char(']');
   }
   template <class Items>
-  void array(std::string_view name, Items&& items) {
+  void array(MemberName name, Items&& items) {
     put_name(name);
     array(std::forward<Items>(items));
   }
 
   template <class T>
-  void put(std::string_view name, const T& value) {
+  void put(MemberName name, const T& value) {
     put_name(name);
     write(value);
   }
   // A value that is canonical JSON already.
-  void put_text(std::string_view name, std::string_view canonical) {
+  void put_text(MemberName name, std::string_view canonical) {
     put_name(name);
-    out_ += canonical;
+    write_raw(canonical);
   }
   template <class T>
   void item(const T& value) {
@@ -81,12 +102,15 @@ class CanonicalWriter {
     write(value);
   }
 
-  std::string take() && { return std::move(out_); }
+  std::string take() && {
+    out_.resize(size_);
+    return std::move(out_);
+  }
 
  private:
   static constexpr std::size_t kCommonText = 1024;  // growing to it costs as much as writing it
   struct Member {
-    std::string_view name;
+    MemberName name;
     std::size_t at;
   };
   struct Level {
@@ -98,16 +122,32 @@ class CanonicalWriter {
   Level begin_object();
   void end_object(const Level& outer);
   void sort_members();
-  void put_name(std::string_view name);
+  void put_name(MemberName name);
   void separate_items();
+
   // Makes room for so many bytes, which the caller writes.
-  char* grow(std::size_t bytes);
+  char* grow(std::size_t bytes) {
+    if (out_.size() - size_ < bytes) enlarge(bytes);
+    return out_.data() + std::exchange(size_, size_ + bytes);
+  }
+  void enlarge(std::size_t bytes);
+  void write_char(char c) { *grow(1) = c; }
+  void write_raw(std::string_view text) {
+    std::memcpy(grow(text.size()), text.data(), text.size());
+  }
+  // Has `append` write to the end of the text.
+  template <class Append>
+  void write_with(Append&& append) {
+    out_.resize(size_);
+    std::forward<Append>(append)(out_);
+    size_ = out_.size();
+  }
 
   void write(std::string_view text);
   void write(const std::string& text) { write(std::string_view(text)); }
   void write(const char* text) { write(std::string_view(text)); }
-  void write(bool truth) { out_ += truth ? "true" : "false"; }
-  void write(std::nullptr_t) { out_ += "null"; }
+  void write(bool truth) { write_raw(truth ? "true" : "false"); }
+  void write(std::nullptr_t) { write_raw("null"); }
   void write(std::uint64_t number);
   void write(std::int64_t number);
   void write(int number) { write(std::int64_t{number}); }
@@ -118,10 +158,11 @@ class CanonicalWriter {
   template <class T>
   void write(const std::optional<T>& value) {
     if (value) return write(*value);
-    out_ += "null";
+    write(nullptr);
   }
 
-  std::string out_;
+  std::string out_;  // the text, and room behind it
+  std::size_t size_ = 0;
   boost::container::small_vector<Member, 64> members_;  // of all objects that are open
   std::size_t first_ = 0;                               // of the innermost one
   bool sorted_ = true;
@@ -134,10 +175,10 @@ class ObjectWriter {
   explicit ObjectWriter(std::size_t members = 0) { object_.reserve(members); }
 
   template <class Members>
-  void object(std::string_view name, Members&& members) {
+  void object(MemberName name, Members&& members) {
     json::object outer = std::exchange(object_, {});
     std::forward<Members>(members)();
-    outer.emplace(name, std::exchange(object_, {}));
+    outer.emplace(name.text(), std::exchange(object_, {}));
     object_ = std::move(outer);
   }
   template <class Members>
@@ -147,15 +188,15 @@ class ObjectWriter {
     array_.push_back(std::exchange(object_, std::move(outer)));
   }
   template <class Items>
-  void array(std::string_view name, Items&& items) {
+  void array(MemberName name, Items&& items) {
     json::array outer = std::exchange(array_, {});
     std::forward<Items>(items)();
-    object_.emplace(name, std::exchange(array_, std::move(outer)));
+    object_.emplace(name.text(), std::exchange(array_, std::move(outer)));
   }
 
   template <class T>
-  void put(std::string_view name, const T& value) {
-    object_.emplace(name, value_of(value));
+  void put(MemberName name, const T& value) {
+    object_.emplace(name.text(), value_of(value));
   }
   template <class T>
   void item(const T& value) {

@@ -94,7 +94,7 @@ Ledger::~Ledger() {
 Task<std::vector<core::Position>> Ledger::append(std::vector<core::Draft> drafts,
                                                  core::Urgency urgency,
                                                  std::vector<core::Fact> expected) {
-  SALLYPORT_CO_TRY(Group group, seal(std::move(drafts), urgency));
+  SALLYPORT_CO_TRY(Group group, group_of(std::move(drafts), urgency));
   group.expected = std::move(expected);
   const auto initiate = [this](auto handler, Group waiting) {
     const auto executor = asio::get_associated_executor(handler);
@@ -112,7 +112,7 @@ void Ledger::note_speed(SteadyTime begin) {
 }
 
 Result<Positions> Ledger::append_blocking(std::vector<core::Draft> drafts, core::Urgency urgency) {
-  SALLYPORT_TRY(Group group, seal(std::move(drafts), urgency));
+  SALLYPORT_TRY(Group group, group_of(std::move(drafts), urgency));
   return submit_and_wait(std::move(group));
 }
 
@@ -120,16 +120,34 @@ Result<Positions> Ledger::transact(Group::Compose compose) {
   return submit_and_wait({.compose = std::move(compose)});
 }
 
-Result<Group> Ledger::seal(std::vector<core::Draft> drafts, core::Urgency urgency) {
+// Callers share the cost of sealing with the writer: a writer that waits for its callers seals, and
+// callers that wait for the writer do. What has no size yet is sealed here, so that the queue has a
+// bound; and so is what goes into a shared log, where it has the name of this process as it is now.
+Result<Group> Ledger::group_of(std::vector<core::Draft> drafts, core::Urgency urgency) {
   if (std::ranges::any_of(drafts, is_trust_control)) return refuse_control();
-  Group group{.urgency = urgency};
-  group.waits_for_disk = std::ranges::any_of(drafts, &core::Draft::waits_for_disk);
-  for (core::Draft& draft : drafts) {
-    group.known_ids = group.known_ids || (draft.id && !draft.fresh_id);
-    SALLYPORT_TRY(SealedDraft sealed, committer_.seal(std::move(draft)));
-    group.drafts.push_back(std::move(sealed));
-  }
+  Group group{.unsealed = std::move(drafts), .urgency = urgency};
+  const auto has_text = [](const core::Draft& draft) { return draft.body.text_size().has_value(); };
+  const auto may_be_written = [](const core::Draft& draft) { return draft.id && !draft.fresh_id; };
+  group.waits_for_disk = std::ranges::any_of(group.unsealed, &core::Draft::waits_for_disk);
+  group.known_ids = std::ranges::any_of(group.unsealed, may_be_written);
+  const bool here = committer_parts_.by_lease || !std::ranges::all_of(group.unsealed, has_text) ||
+                    queue_->is_long();
+  if (here) SALLYPORT_CHECK_OK(committer_.seal(group));
   return group;
+}
+
+// A group with a draft that no entry can hold has its answer, and leaves the others.
+void Ledger::seal(std::vector<Group>& groups) {
+  Answers answers;
+  for (auto group = groups.begin(); group != groups.end();) {
+    if (const Result<void> done = committer_.seal(*group); !done) {
+      group->result = std::unexpected(done.error());
+      answers.add(std::move(*group));
+      group = groups.erase(group);
+    } else {
+      ++group;
+    }
+  }
 }
 
 Result<Positions> Ledger::submit_and_wait(Group group) {
@@ -182,6 +200,10 @@ std::optional<Group> Ledger::write_in_place(const asio::any_io_executor& executo
     const MutexLock pen(pen_, std::adopt_lock);
     std::optional<Group> lone = reserve_.kept() ? queue_->take_lone(executor) : std::nullopt;
     if (lone) {
+      if (const Result<void> sealed = committer_.seal(*lone); !sealed) {
+        lone->result = std::unexpected(sealed.error());
+        return lone;
+      }
       const SteadyTime begin = parts_.clock.steady();
       const Result<void> done = committer_.commit_at_once(*lone);
       note_speed(begin);
@@ -214,10 +236,12 @@ void Ledger::work() {
       stopping = queue_->stopping;
       if (groups.empty() && stopping) break;
     }
-    if (groups.empty()) {
+    const bool idle = groups.empty();
+    seal(groups);
+    if (idle) {
       probe();
       watch_facts();
-    } else if (!settle(std::move(groups))) {
+    } else if (!groups.empty() && !settle(std::move(groups))) {
       refuse_blocked();
       // Debts that the disk refuses go with the process: the next start closes their calls.
       if (stopping) queue_->forget_debts();

@@ -138,7 +138,8 @@ class Ledger final : public core::Recorder {
   Result<void> start();
   Result<std::vector<core::Draft>> opening_drafts(WriteView& view);
   Result<void> finish_rotation(WriteView& view);
-  Result<Group> seal(std::vector<core::Draft> drafts, core::Urgency urgency);
+  Result<Group> group_of(std::vector<core::Draft> drafts, core::Urgency urgency);
+  void seal(std::vector<Group>& groups);
   std::unexpected<Error> refuse_control();
   void submit(Group group);
   void call_for_writing(const boost::asio::any_io_executor& executor, bool alone);

@@ -59,21 +59,21 @@ class RecordWriter {
       : out_(out), open_(open) {}
 
   template <class T>
-  void put(std::string_view name, const T& value) {
-    put_open_before(name);
+  void put(MemberName name, const T& value) {
+    put_open_before(name.text());
     out_.put(name, value);
   }
-  void put_or_null(std::string_view name, const std::string& text) {
-    put_open_before(name);
+  void put_or_null(MemberName name, const std::string& text) {
+    put_open_before(name.text());
     if (text.empty()) return out_.put(name, nullptr);
     out_.put(name, text);
   }
-  void put_unless_empty(std::string_view name, const std::string& text) {
+  void put_unless_empty(MemberName name, const std::string& text) {
     if (!text.empty()) put(name, text);
   }
   template <class Members>
-  void object(std::string_view name, Members&& members) {
-    put_open_before(name);
+  void object(MemberName name, Members&& members) {
+    put_open_before(name.text());
     out_.object(name, std::forward<Members>(members));
   }
   void put_rest() {

@@ -16,7 +16,7 @@ std::string refusing_rule(const Trail& trail) {
                      trail.refusal() && trail.refusal()->by == Refusal::By::Plan &&
                      trail.refusal()->reason == trail.rules->text;
   if (rules) return trail.rules->rule;
-  for (const GuardRun& run : trail.guard_runs) {
+  for (const GuardRun& run : trail.guard_runs()) {
     if (run.verdict == GuardVerdict::Deny || run.verdict == GuardVerdict::Error)
       return run.rule.value_or(run.guard);
   }
@@ -69,14 +69,13 @@ std::string output_preview(const Redactor& redactor, const std::string& output) 
   return plain_text(redactor, cut_utf8_bytes(output, kLooked));
 }
 
-// What may be shown of it once it is on record.
+// What may be shown of it once it is on record; then it gets what the second door released.
 Answer Closer::answer_of(const Trail& trail, const Ending& ending) const {
   Answer answer{.call_id = trail.call().call_id,
                 .outcome = ending.outcome,
                 .effect = ending.effect,
                 .approval_id = trail.approval_id};
   if (ending.release) {
-    answer.released = ending.release->released;
     answer.result = *ending.outcome.result;
   } else if (trail.is_shadow()) {
     answer.result = not_run(trail, NotRun::Skipped);
@@ -95,8 +94,7 @@ Answer Closer::answer_of(const Trail& trail, const Ending& ending) const {
 Task<Answer> Closer::finish(Trail& trail, Ending ending) {
   Answer answer = answer_of(trail, ending);
   ending.memory = memory_of(trail, ending);
-  const std::vector<Event> events = closing_events(trail, ending, answer.result);
-  ending.events = events;
+  ending.events = closing_events(trail, ending, answer.result);
   const bool ran = ending.release.has_value();
   const Result<Journal::Ended> ended = co_await journal_.end(trail, ending);
   if (!ended) {
@@ -108,11 +106,12 @@ Task<Answer> Closer::finish(Trail& trail, Ending ending) {
     answer.outcome = Outcome::persistence_failed(ended.error().message);
     co_return answer;
   }
+  if (ending.release) answer.released = std::move(ending.release->released);
   answer.sequence = ended->record.sequence;
   answer.record_id = ended->record.id;
   if (trail.consent) approvals_.ring(trail.consent->approval_id);
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    (void)co_await events_.tell(trail, events[i], ended->events.at(i).sequence);
+  for (std::size_t i = 0; i < ending.events.size(); ++i) {
+    (void)co_await events_.tell(trail, ending.events[i], ended->events.at(i).sequence);
   }
   co_await sinks_.tell_sinks(trail, ended->record.sequence);
   co_return answer;

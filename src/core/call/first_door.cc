@@ -114,7 +114,7 @@ Circumstances FirstDoor::look(Decision& decision, const Upstream& upstream,
                      .now = parts_.clock.wall(),
                      .clock = parts_.clock,
                      .preview = preview_of(call, decision.classification(), std::move(folder))};
-  const Result<json::value> structured = structured_input(upstream, call);
+  Result<json::value> structured = structured_input(upstream, call);
   if (const Result<void> ready = parts_.recorder.ready(); !ready) {
     seen.unfit =
         Refusal{"event sink failed: audit: " + ready.error().message, Refusal::By::Listener};
@@ -125,7 +125,8 @@ Circumstances FirstDoor::look(Decision& decision, const Upstream& upstream,
         Refusal{"the call cannot be previewed: " + structured.error().message, Refusal::By::Tool};
   }
   if (structured) {
-    seen.preview.structured_input = call_is_exact(call) ? *structured : seen.preview.raw_input;
+    seen.preview.structured_input =
+        call_is_exact(call) ? std::move(*structured) : seen.preview.raw_input;
   }
   // What guards may change later is judged as it came: it is the agent that hides something.
   if (!decision.consent && may_hold_command(call.input, decision.classification())) {
@@ -151,10 +152,12 @@ Async<void> FirstDoor::authorize(Trail& trail, const std::shared_ptr<Upstream>& 
     co_return;
   }
   const Call& call = trail.call();
-  const Event started =
-      event::ToolAuthorizationStarted{call.agent_id, call.tool, call.tool_call_id, seen.preview};
+  // The event borrows the preview.
+  Event started = event::ToolAuthorizationStarted{call.agent_id, call.tool, call.tool_call_id,
+                                                  std::move(seen.preview)};
   trail.rows.push_back(event_row(started, trail.subject()));
   const Result<void> told = co_await events_.tell(trail, started);
+  seen.preview = std::move(std::get<event::ToolAuthorizationStarted>(started).preview);
   if (!told) seen.unfit = Refusal{told.error().message, Refusal::By::Listener};
   if (upstream->preparing() != nullptr) {
     seen.prepare = [&] { return prepare_call(trail, upstream, cancel); };

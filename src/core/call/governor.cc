@@ -58,8 +58,8 @@ Task<void> Governor::tell_unheard() {
 }
 
 Task<Answer> Governor::run(Call asked, std::shared_ptr<Upstream> upstream, Caller caller) {
-  SALLYPORT_CO_TRY(Call call, accept(std::move(asked)));
-  Trail trail = trail_of(std::move(call));  // classified
+  SALLYPORT_CO_CHECK_OK(accept(asked));
+  Trail trail = trail_of(std::move(asked));  // classified
   co_return co_await govern(trail, std::move(upstream), std::move(caller));
 }
 
@@ -169,7 +169,7 @@ Task<Answer> Governor::resume(Resumption waited, std::shared_ptr<Upstream> upstr
   co_return co_await govern(trail, std::move(upstream), std::move(caller));
 }
 
-Result<Call> Governor::identify(Call call) const {
+Result<void> Governor::identify(Call& call) const {
   SALLYPORT_CHECK_OK(check_call(call));
   if (!call.raw_input && !numbers_are_exact(call.input))
     call.raw_input = json::serialize(call.input);
@@ -180,16 +180,15 @@ Result<Call> Governor::identify(Call call) const {
   if (call.agent_id.empty()) call.agent_id = "runtime";
   if (call.provenance.provider.empty()) call.provenance.provider = "unknown";
   if (call.provenance.model.empty()) call.provenance.model = "unknown";
-  return call;
+  return {};
 }
 
-Result<Call> Governor::accept(Call asked) {
-  SALLYPORT_TRY(Call call, identify(std::move(asked)));
-  SALLYPORT_CHECK_OK(stages_.parts.recorder.accept_call());
-  return call;
+Result<void> Governor::accept(Call& call) {
+  SALLYPORT_CHECK_OK(identify(call));
+  return stages_.parts.recorder.accept_call();
 }
 
-Trail Governor::trail_of(Call call) {
+Trail Governor::trail_of(Call&& call) {
   return {std::move(call), stages_.parts.plans.current(), stages_.parts.digest, stages_.fail_open};
 }
 

@@ -81,7 +81,7 @@ class Governor {
 
   // For hand-offs, whose calls run elsewhere: checks a call and gives it its ids. An error: the
   // call is malformed and has no record.
-  Result<Call> accept(Call asked);
+  Result<void> accept(Call& call);
   // Does everything before the effect. No value: the call may run, and its intent is recorded. An
   // answer: the call ends here, or waits.
   Task<std::optional<Answer>> admit(Trail& trail, std::shared_ptr<Upstream> upstream,
@@ -97,7 +97,7 @@ class Governor {
   // Returns the trail of a call that waited for a person and has an answer. The errors are those
   // of `resume`.
   Task<Trail> reopen(Resumption waited, Upstream& upstream);
-  Trail trail_of(Call call);
+  Trail trail_of(Call&& call);
 
   Stages& stages() { return stages_; }
   Approvals& approvals() { return stages_.approvals; }
@@ -107,7 +107,7 @@ class Governor {
   Recorder& recorder() { return stages_.parts.recorder; }
 
  private:
-  Result<Call> identify(Call call) const;
+  Result<void> identify(Call& call) const;
 
   Stages stages_;
 };

@@ -29,7 +29,7 @@ void add_redaction_notice(Envelope& envelope) {
 ResultContext result_context(const Trail& trail) {
   return {
       .tool = trail.call().tool,
-      .call = std::make_shared<const Call>(trail.call()),
+      .call = trail.shared_call(),
       .scope = trail.grant ? trail.grant->scope : kNoGrants,
       .effect_class = trail.classification().effect_class,
       .policy_hash = trail.plan().hash(),

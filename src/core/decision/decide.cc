@@ -39,7 +39,9 @@ class Pass {
       : decision_(decision),
         seen_(seen),
         number_(number),
-        context_{decision.classification(), number, seen.preview, &seen.facts} {}
+        context_{decision.classification(), number, seen.preview, &seen.facts} {
+    runs_.reserve(decision.plan().guards().size());
+  }
 
   Async<void> run(std::shared_ptr<const Guard> guard) {
     const GuardTraits& traits = guard->traits();
@@ -54,8 +56,8 @@ class Pass {
     if (judged.cancelled && skipped(run)) co_return;
     if (sees_grants) decision_.grant = judged.failure ? nullptr : judged.verdict.grant;
     run.duration_us = judged.duration_us;
-    if (!judged.verdict.rule.empty()) run.rule = judged.verdict.rule;
-    run.evidence = judged.verdict.evidence;
+    if (!judged.verdict.rule.empty()) run.rule = std::move(judged.verdict.rule);
+    run.evidence = std::move(judged.verdict.evidence);
     decision_.note(std::move(judged.verdict.findings));
     if (judged.failure) {
       take_failure(traits, judged, run);
@@ -75,9 +77,11 @@ class Pass {
 
   // Rewriting guards ran ahead of the others; the record has them in the order of the plan.
   void write_down(const std::vector<std::shared_ptr<const Guard>>& order) {
+    std::vector<GuardRun>& written = decision_.change_guard_runs();
+    written.reserve(written.size() + order.size());
     for (const std::shared_ptr<const Guard>& guard : order) {
       const auto run = std::ranges::find(runs_, guard->traits().name, &GuardRun::guard);
-      if (run != runs_.end()) decision_.guard_runs.push_back(std::move(*run));
+      if (run != runs_.end()) written.push_back(std::move(*run));
     }
   }
 
@@ -193,7 +197,7 @@ class Pass {
 Async<void> ask_guards(Decision& decision, const Circumstances& seen) {
   const Plan& plan = decision.plan();
   const unsigned before =
-      decision.guard_runs.empty() ? 0 : static_cast<unsigned>(decision.guard_runs.back().pass);
+      decision.guard_runs().empty() ? 0 : static_cast<unsigned>(decision.guard_runs().back().pass);
   for (unsigned number = before + 1;; ++number) {
     Pass pass(decision, seen, number);
     // Once, and never on what a tool has prepared: that is one thing or another, not a draft.
@@ -349,7 +353,7 @@ Async<void> decide(Decision& decision, const Circumstances& seen) {
   if (seen.unfit) decision.refuse(*seen.unfit);
   if (decision.open()) {
     co_await judge_call(decision, seen);
-  } else if (decision.guard_runs.empty()) {
+  } else if (decision.guard_runs().empty()) {
     list_unreached(decision);
   }
   if (decision.rules) note_expired(decision, seen.facts);
@@ -370,7 +374,7 @@ void list_unreached(Decision& decision) {
     GuardRun run = not_yet_run(guard->traits(), 1);
     run.verdict = GuardVerdict::Skipped;
     run.why = "stage_not_reached";
-    decision.guard_runs.push_back(std::move(run));
+    decision.change_guard_runs().push_back(std::move(run));
   }
 }
 

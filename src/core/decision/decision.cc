@@ -5,19 +5,43 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "base/exact_numbers.h"
+#include "base/json_writer.h"
 #include "core/record/finding.h"
+#include "core/record/shapes.h"
 
 namespace sallyport::core {
 
 namespace {
-// Two inputs that a double would make one stay two.
-json::value exact_input(const Call& call) {
-  if (!call.raw_input) return call.input;
-  return json::object{{"raw", *call.raw_input}};
+
+std::string text_of(const json::value& input) {
+  constexpr std::size_t kCommonText = 128;
+  std::string text;
+  text.reserve(kCommonText);
+  append_exact_json(text, input);
+  return text;
 }
+
+// Two inputs that a double would make one stay two.
+void put_input(CanonicalWriter& out, const Call& call, const std::string& text) {
+  if (!call.raw_input) return out.put_text("input", text);
+  out.object("input", [&] { out.put("raw", *call.raw_input); });
+}
+
+std::string request_of(const Call& call, const std::string& input) {
+  CanonicalWriter out;
+  out.object([&] {
+    put_input(out, call, input);
+    out.put("principal", call.agent_id);
+    out.put("server", call.server);
+    out.put("tool", call.tool);
+  });
+  return std::move(out).take();
+}
+
 }  // namespace
 
-Decision::Decision(Call call, std::shared_ptr<const Plan> plan, const KeyedDigest& digest,
+Decision::Decision(Call&& call, std::shared_ptr<const Plan> plan, const KeyedDigest& digest,
                    FailOpenLog& fail_open)
     : autonomy(plan->autonomy()),
       fail_open(fail_open),
@@ -28,10 +52,8 @@ Decision::Decision(Call call, std::shared_ptr<const Plan> plan, const KeyedDiges
       classification_(plan_->classify(call_)),
       requested_input_(call_.input),
       requested_raw_(call_.raw_input),
-      request_digest_(digest_(canonical_json(json::object{{"input", exact_input(call_)},
-                                                          {"principal", call_.agent_id},
-                                                          {"server", call_.server},
-                                                          {"tool", call_.tool}}))),
+      requested_text_(text_of(requested_input_)),
+      request_digest_(digest_(request_of(call_, requested_text_))),
       subject_{.policy_hash = plan_->hash(),
                .call_id = call_.call_id,
                .session_id = call_.session_id,
@@ -39,12 +61,27 @@ Decision::Decision(Call call, std::shared_ptr<const Plan> plan, const KeyedDiges
                .server = call_.server,
                .tool_name = call_.tool,
                .trace_id = call_.trace_id,
-               .run_id = call_.run_id} {}
+               .run_id = call_.run_id},
+      input_text_(requested_text_) {
+  constexpr std::size_t kCommonRows = 8;
+  rows.reserve(kCommonRows);
+}
 
 Call Decision::call_with_grants() const {
   Call call = call_;
   call.grants = grants_;
   return call;
+}
+
+std::shared_ptr<const Call> Decision::shared_call() const {
+  if (!shared_call_) shared_call_ = std::make_shared<const Call>(call_);
+  return shared_call_;
+}
+
+void Decision::input_changed() {
+  input_text_.clear();
+  call_digest_.clear();
+  shared_call_.reset();
 }
 
 // A later pass may see another input, and so another tool (RU-27).
@@ -149,18 +186,45 @@ void Decision::tool_definition(std::string digest) {
 
 const std::string& Decision::call_digest() const {
   if (call_digest_.empty()) {
-    const json::value definition =
-        tool_definition_.empty() ? json::value() : json::value(tool_definition_);
-    json::object bound{{"input", exact_input(call_)},
-                       {"policy_hash", plan_->hash()},
-                       {"principal", call_.agent_id},
-                       {"tool", call_.tool},
-                       {"tool_definition", definition}};
-    // The same line is another call in another folder, where rules look at that.
-    if (plan_->rules() && !call_.setting.folder.empty()) bound["folder"] = call_.setting.folder;
-    call_digest_ = digest_(canonical_json(bound));
+    CanonicalWriter bound;
+    bound.object([&] {
+      // The same line is another call in another folder, where rules look at that.
+      if (plan_->rules() && !call_.setting.folder.empty()) {
+        bound.put("folder", call_.setting.folder);
+      }
+      put_input(bound, call_, input_text());
+      bound.put("policy_hash", plan_->hash());
+      bound.put("principal", call_.agent_id);
+      bound.put("tool", call_.tool);
+      if (tool_definition_.empty()) {
+        bound.put("tool_definition", nullptr);
+      } else {
+        bound.put("tool_definition", tool_definition_);
+      }
+    });
+    call_digest_ = digest_(std::move(bound).take());
   }
   return call_digest_;
+}
+
+const std::string& Decision::guards_text() const {
+  if (!guards_text_.empty()) return guards_text_;
+  CanonicalWriter out;
+  out.array([&] {
+    for (const GuardRun& run : guard_runs_) out.object([&] { write_members(out, run); });
+  });
+  guards_text_ = std::move(out).take();
+  return guards_text_;
+}
+
+std::vector<GuardRun>& Decision::change_guard_runs() {
+  guards_text_.clear();
+  return guard_runs_;
+}
+
+const std::string& Decision::input_text() const {
+  if (input_text_.empty()) input_text_ = text_of(call_.input);
+  return input_text_;
 }
 
 bool Decision::is_shadow() const {
@@ -173,8 +237,8 @@ void Decision::refuse(Refusal refusal) {
 
 void Decision::replace_input(json::value input, std::optional<std::string> raw) {
   call_.input = std::move(input);
-  call_digest_.clear();
   call_.raw_input = std::move(raw);  // those that came are of the old input
+  input_changed();
 }
 
 void Decision::prepared(Prepared prepared, bool outlives_process) {
@@ -186,7 +250,6 @@ void Decision::prepared(Prepared prepared, bool outlives_process) {
 void Decision::decide_again(std::shared_ptr<const Plan> plan) {
   plan_ = std::move(plan);
   subject_.policy_hash = plan_->hash();
-  call_digest_.clear();
   classification_ = plan_->classify(call_);
   autonomy = plan_->autonomy();
   autonomy_source = "plan";
@@ -194,8 +257,9 @@ void Decision::decide_again(std::shared_ptr<const Plan> plan) {
     call_.input = requested_input_;
     call_.raw_input = requested_raw_;
   }
+  input_changed();
   refusal_.reset();
-  guard_runs.clear();
+  change_guard_runs().clear();
   escalations.clear();
   grant.reset();
   question.reset();
@@ -216,18 +280,21 @@ void Decision::note(std::vector<Finding> findings) {
 void Decision::forget_content() {
   constexpr const char* kTooLarge = "[too large to be recorded]";
   requested_input_ = kTooLarge;
+  requested_text_ = text_of(requested_input_);
   call_.input = kTooLarge;
   call_.raw_input.reset();
-  guard_runs.clear();
+  input_text_ = requested_text_;  // the digest stays that of what was asked for
+  shared_call_.reset();
+  change_guard_runs().clear();
 }
 
 void Decision::forget_evidence() {
   if (rules) rules->record.erase("effects");
-  for (GuardRun& run : guard_runs) run.evidence = nullptr;
+  for (GuardRun& run : change_guard_runs()) run.evidence = nullptr;
 }
 
 void Decision::refuse_spending(const Error& error) {
-  for (GuardRun& run : guard_runs) {
+  for (GuardRun& run : change_guard_runs()) {
     if (run.stage != to_string(Stage::Grant) || run.verdict != GuardVerdict::Allow) continue;
     run.verdict = GuardVerdict::Deny;
     run.rule = error.cause;

@@ -55,12 +55,14 @@ struct Consent {
 class Decision {
  public:
   // `call` has its ids. The constructor classifies it under the plan.
-  Decision(Call call, std::shared_ptr<const Plan> plan, const KeyedDigest& digest,
+  Decision(Call&& call, std::shared_ptr<const Plan> plan, const KeyedDigest& digest,
            FailOpenLog& fail_open);
 
   const Call& call() const { return call_; }  // without its capability tokens
   // The call with its grants, only for the guard that checks grants.
   Call call_with_grants() const;
+  // A copy as it is now, for what may outlive the decision.
+  std::shared_ptr<const Call> shared_call() const;
   const Plan& plan() const { return *plan_; }
   std::shared_ptr<const Plan> shared_plan() const { return plan_; }
   const Classification& classification() const { return classification_; }
@@ -70,6 +72,9 @@ class Decision {
   bool cautious() const { return cautious_; }
   void tool_definition(std::string digest);
   const json::value& requested_input() const { return requested_input_; }
+  // The input as it came and as it is now, as records have it: JSON of `append_exact_json`.
+  const std::string& requested_text() const { return requested_text_; }
+  const std::string& input_text() const;
   const std::optional<Prepared>& prepared() const { return prepared_; }
   RecoveryClass recovery_class() const;
   // The text of an input that JSON numbers cannot hold; otherwise empty.
@@ -94,6 +99,11 @@ class Decision {
   const std::string& request_digest() const { return request_digest_; }
   const std::string& call_digest() const;  // of the current input
 
+  // What the guards said so far, and as records have it.
+  const std::vector<GuardRun>& guard_runs() const { return guard_runs_; }
+  const std::string& guards_text() const;
+  std::vector<GuardRun>& change_guard_runs();
+
   // Entries of their own, with the next commit.
   void note(std::vector<Finding> findings);
 
@@ -102,7 +112,6 @@ class Decision {
   // Drops the content too. The record then says only that the call was made, and how it ended.
   void forget_content();
 
-  std::vector<GuardRun> guard_runs;
   std::vector<Escalation> escalations;  // from guards before the call
   std::optional<std::string> question;  // a guard wants a person to be asked
   bool needs_person = false;            // the tier or a guard requires a yes that is missing
@@ -147,6 +156,8 @@ class Decision {
   const Subject& subject() const { return subject_; }
 
  private:
+  void input_changed();
+
   std::vector<std::string> grants_;  // declared before `call_`, because they are moved out of it
   Call call_;
   std::shared_ptr<const Plan> plan_;
@@ -155,13 +166,19 @@ class Decision {
   std::string tool_definition_;
   json::value requested_input_;
   std::optional<std::string> requested_raw_;
+  std::string requested_text_;
   std::string request_digest_;
   std::optional<Prepared> prepared_;
+  std::vector<GuardRun> guard_runs_;
   bool outlives_process_ = false;
   std::optional<Refusal> refusal_;
   Subject subject_;
-  bool cautious_ = false;            // the tool's own definition gives reason for caution
-  mutable std::string call_digest_;  // empty: the input has changed since it was computed
+  bool cautious_ = false;  // the tool's own definition gives reason for caution
+  // Made when they are asked for; empty: the input has changed since.
+  mutable std::string input_text_;
+  mutable std::string call_digest_;
+  mutable std::shared_ptr<const Call> shared_call_;
+  mutable std::string guards_text_;  // empty: `guard_runs_` have changed since
 };
 
 }  // namespace sallyport::core

@@ -10,11 +10,11 @@ namespace sallyport::core {
 
 Task<Rehearsal> Governor::rehearse(Call asked, std::shared_ptr<Upstream> upstream,
                                    Hearing hearing) {
-  SALLYPORT_CO_TRY(Call call, identify(std::move(asked)));
+  SALLYPORT_CO_CHECK_OK(identify(asked));
   Rehearsal seen;
   // A rehearsal lets no call pass, so it neither begins nor counts in an interval of failing open.
   FailOpenLog own(stages_.parts.recorder.instance_id());
-  Decision decision(std::move(call), stages_.parts.plans.current(), stages_.parts.digest, own);
+  Decision decision(std::move(asked), stages_.parts.plans.current(), stages_.parts.digest, own);
   DecisionFacts facts(stages_.parts.recorder);
   const auto look = [&] {
     Circumstances around = stages_.first_door.look(decision, *upstream, facts);
@@ -44,7 +44,7 @@ Task<Rehearsal> Governor::rehearse(Call asked, std::shared_ptr<Upstream> upstrea
   seen.rewritten = decision.call().input != decision.requested_input();
   seen.classification = decision.classification();
   seen.policy_hash = decision.plan().hash();
-  seen.guard_runs = std::move(decision.guard_runs);
+  seen.guard_runs = std::move(decision.change_guard_runs());
   seen.rules = decision.rules;
   seen.grant = decision.grant;
   seen.weighed = decision.weighed || (decision.open() && !decision.needs_person);

@@ -29,15 +29,15 @@ class EventReader {
  private:
   template <class E, class T>
   void read(E& event, const Field<E, T>& field) {
-    read_into(event.*field.member, field.name);
+    read_into(event.*field.member, field.name.text());
   }
   template <class E, class Enum>
   void read(E& event, const WordField<E, Enum>& field) {
-    event.*field.member = read_word(in_, field.name, field.accepted);
+    event.*field.member = read_word(in_, field.name.text(), field.accepted);
   }
   template <class E>
   void read(E& event, const CutField<E>& field) {
-    read_into(event.*field.member, field.name);
+    read_into(event.*field.member, field.name.text());
   }
 
   void read_into(std::string& out, std::string_view name) { out = in_.text(name); }

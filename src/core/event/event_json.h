@@ -21,15 +21,15 @@ namespace sallyport::core {
 // Writing.
 
 template <class Out, class T>
-void put_field(Out& out, std::string_view name, const T& value) {
+void put_field(Out& out, MemberName name, const T& value) {
   out.put(name, value);
 }
 template <class Out>
-void put_field(Out& out, std::string_view name, const Preview& preview) {
+void put_field(Out& out, MemberName name, const Preview& preview) {
   out.object(name, [&] { write_members(out, preview); });
 }
 template <class Out>
-void put_field(Out& out, std::string_view name, const std::optional<Usage>& usage) {
+void put_field(Out& out, MemberName name, const std::optional<Usage>& usage) {
   out.put(name, usage ? json::value(to_json(*usage)) : json::value());
 }
 
@@ -59,7 +59,7 @@ constexpr auto kCanonicalOrder = [] {
   order.back() = {"kind", kFields<E>};
   std::apply(
       [&, place = std::size_t{0}](const auto&... field) mutable {
-        ((order[place] = {field.name, place}, ++place), ...);
+        ((order[place] = {field.name.text(), place}, ++place), ...);
       },
       kShape<E>.fields);
   std::ranges::sort(order);  // names are lower-case letters and `_`

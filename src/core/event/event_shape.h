@@ -9,6 +9,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "base/json_writer.h"
 #include "core/record/read_field.h"
 #include "sallyport/event.h"
 
@@ -18,14 +19,14 @@ enum class Role { Announces, Reports };
 
 template <class Owner, class T>
 struct Field {
-  std::string_view name;
+  MemberName name;
   T Owner::* member;
 };
 
 // A field with one of these words.
 template <class Owner, class Enum>
 struct WordField {
-  std::string_view name;
+  MemberName name;
   Enum Owner::* member;
   std::type_identity_t<std::span<const Word<Enum>>> accepted;
 };
@@ -35,7 +36,7 @@ enum class CutUnit { Bytes, CodePoints };
 // Text that is written only up to a limit.
 template <class Owner>
 struct CutField {
-  std::string_view name;
+  MemberName name;
   std::string Owner::* member;
   CutUnit unit;
   std::size_t limit;

@@ -203,8 +203,8 @@ class ContinuedCall {
 // The door decides and runs it like any call; the fact says that a door has seen it.
 Task<Answer> run_deferred(Governor& governor, Call call, Fact seen,
                           std::shared_ptr<Upstream> upstream, Caller caller) {
-  SALLYPORT_CO_TRY(Call accepted, governor.accept(std::move(call)));
-  Trail trail = governor.trail_of(std::move(accepted));
+  SALLYPORT_CO_CHECK_OK(governor.accept(call));
+  Trail trail = governor.trail_of(std::move(call));
   trail.closing_facts.push_back(std::move(seen));
   co_return co_await governor.govern(trail, std::move(upstream), std::move(caller));
 }

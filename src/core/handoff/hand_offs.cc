@@ -63,8 +63,8 @@ Task<HandOffs::Given> HandOffs::hand_out(Continuation::Payload frame, std::vecto
   for (Call& asked : calls) {
     asked.session_id = giving.frame.session_id;
     asked.turn = giving.frame.turn;
-    SALLYPORT_CO_TRY(Call call, governor_.accept(std::move(asked)));
-    Trail trail = governor_.trail_of(std::move(call));
+    SALLYPORT_CO_CHECK_OK(governor_.accept(asked));
+    Trail trail = governor_.trail_of(std::move(asked));
     SALLYPORT_CO_TRY(const bool kept, co_await give(giving, trail, caller));
     if (kept) co_return std::move(giving.given);
   }

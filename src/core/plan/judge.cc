@@ -71,7 +71,7 @@ void bound(Verdict& verdict) {
   constexpr std::size_t kLongestRule = 256;
   constexpr std::size_t kLargestEvidence = 20 * 1024;
   constexpr std::size_t kMostFindings = 256;
-  verdict.rule = cut_utf8_bytes(verdict.rule, kLongestRule);
+  if (verdict.rule.size() > kLongestRule) verdict.rule = cut_utf8_bytes(verdict.rule, kLongestRule);
   if (verdict.findings.size() > kMostFindings) verdict.findings.resize(kMostFindings);
   if (verdict.evidence.is_null()) return;
   const std::size_t size = canonical_json(verdict.evidence).size();
@@ -123,14 +123,14 @@ std::string_view to_string(GuardFailure failure) {
 
 Async<Judged> judge(std::shared_ptr<const Guard> guard, const Call& call,
                     const GuardContext& context, const Clock& clock, std::stop_token cancel) {
-  co_return co_await judged<Guard, Call, GuardContext>(std::move(guard), call, context, kGuardLimit,
-                                                       clock, std::move(cancel));
+  return judged<Guard, Call, GuardContext>(std::move(guard), call, context, kGuardLimit, clock,
+                                           std::move(cancel));
 }
 
 Async<Judged> judge(std::shared_ptr<const ResultGuard> guard, const Envelope& envelope,
                     const ResultContext& context, const Clock& clock, std::stop_token cancel) {
-  co_return co_await judged<ResultGuard, Envelope, ResultContext>(
-      std::move(guard), envelope, context, kResultGuardLimit, clock, std::move(cancel));
+  return judged<ResultGuard, Envelope, ResultContext>(std::move(guard), envelope, context,
+                                                      kResultGuardLimit, clock, std::move(cancel));
 }
 
 Task<HookRows> told(std::shared_ptr<const EventHook> hook, const Event& event,

@@ -53,9 +53,7 @@ std::optional<Envelope> redacted(const Verdict& verdict, const Envelope& current
 class Fold {
  public:
   Fold(const Plan& plan, FailOpen& fail_open, Envelope original)
-      : plan_(plan), fail_open_(fail_open), current_(original) {
-    release_.original = std::move(original);
-  }
+      : plan_(plan), fail_open_(fail_open), current_(std::move(original)) {}
 
   const Envelope& current() const { return current_; }
   bool blocked_deliberately() const { return deliberate_; }
@@ -77,12 +75,18 @@ class Fold {
 
   Release finish() {
     if (release_.verdict == Verdict::Kind::Deny) {
+      release_.original = std::move(before_rewrites_ ? *before_rewrites_ : current_);
       release_.released = Envelope::error(words_.value_or(
           fmt::format("Result withheld by {}: {}", release_.guard, release_.reason)));
       return std::move(release_);
     }
+    if (before_rewrites_) {
+      release_.original = std::move(*before_rewrites_);
+    } else if (current_.malformed_bytes) {
+      release_.original = current_;
+    }
     release_.released = std::move(current_);
-    if (!same(release_.released, release_.original)) {
+    if (before_rewrites_ && !same(release_.released, release_.original)) {
       release_.verdict = Verdict::Kind::Rewrite;
     } else if (!release_.escalations.empty()) {
       release_.verdict = Verdict::Kind::Escalate;
@@ -116,6 +120,7 @@ class Fold {
         return;
       case Verdict::Kind::Rewrite:
         if (std::optional<Envelope> envelope = redacted(verdict, current_)) {
+          if (!before_rewrites_) before_rewrites_ = std::move(current_);
           current_ = within(plan_.stream_limits(), std::move(*envelope));
         } else {
           judged.failure = GuardFailure::Malformed;
@@ -173,6 +178,7 @@ class Fold {
   const Plan& plan_;
   FailOpen& fail_open_;
   Envelope current_;
+  std::optional<Envelope> before_rewrites_;
   Release release_;
   bool deliberate_ = false;
   std::optional<std::string> words_;  // of the guard that blocked

@@ -60,7 +60,7 @@ struct Release {
   std::optional<Failure> failure{};
   bool cancelled = false;  // not every guard has judged
   std::vector<Finding> findings{};
-  Envelope original{};
+  Envelope original{};                  // as the tool gave it; only if `keeps_original`
   Envelope released{};                  // after a block: the notice
   bool advisory = false;                // the host shows its own result anyway (PI-33)
   std::optional<Assertion> asserted{};  // who reports the result; no value: it ran here

@@ -84,6 +84,11 @@ bool Body::is_sound() const {
   return is_utf8(*text) && JsonCursor(*text).take_value(kDeepest) == *text;
 }
 
+std::optional<std::size_t> Body::text_size() const {
+  const std::string* const text = std::get_if<std::string>(&content_);
+  return text != nullptr ? std::optional(text->size()) : std::nullopt;
+}
+
 std::string Body::text() && {
   if (std::string* const text = std::get_if<std::string>(&content_)) return std::move(*text);
   std::string text;

@@ -48,6 +48,8 @@ class Body {
   bool is_sound() const;
   // Canonical JSON, as `CanonicalWriter` writes it.
   std::string text() &&;
+  // Its size in bytes. No value: it is a value, and has no text yet.
+  std::optional<std::size_t> text_size() const;
 
  private:
   std::variant<json::object, std::string> content_;

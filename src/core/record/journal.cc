@@ -50,10 +50,11 @@ DecisionContext context_of(const Trail& trail) {
           .front = front_word(trail.call().setting.front)};
 }
 
-std::string guards_text(const std::vector<GuardRun>& runs) {
+std::string provenance_text(const Provenance& provenance) {
   CanonicalWriter out;
-  out.array([&] {
-    for (const GuardRun& run : runs) out.object([&] { write_members(out, run); });
+  out.object([&] {
+    out.put("model", provenance.model);
+    out.put("provider", provenance.provider);
   });
   return std::move(out).take();
 }
@@ -62,11 +63,10 @@ void add_content(const Trail& trail, CallRecord& record) {
   const Call& call = trail.call();
   constexpr std::size_t kMembers = 6;
   record.content.reserve(kMembers);
-  record.set("effective_input", call.input);
-  record.content.push_back({"guards", guards_text(trail.guard_runs)});
-  record.set("provenance", json::object{{"provider", call.provenance.provider},
-                                        {"model", call.provenance.model}});
-  record.set("requested_input", trail.requested_input());
+  record.content.push_back({"effective_input", trail.input_text()});
+  record.content.push_back({"guards", trail.guards_text()});
+  record.content.push_back({"provenance", provenance_text(call.provenance)});
+  record.content.push_back({"requested_input", trail.requested_text()});
   if (trail.rules) {
     json::object rules = trail.rules->record;
     if (!trail.scene.empty()) rules["scene"] = trail.scene;
@@ -183,7 +183,7 @@ std::vector<Draft> finding_rows(const Release& release, const Subject& subject) 
 // A guard that escalated before the call has the item it opened as its evidence.
 void name_escalations(Trail& trail, const std::vector<std::string>& ids) {
   std::size_t next = 0;
-  for (GuardRun& run : trail.guard_runs) {
+  for (GuardRun& run : trail.change_guard_runs()) {
     if (run.verdict != GuardVerdict::Escalate || next == ids.size()) continue;
     run.evidence = json::object{{"escalation_id", ids[next++]}};
   }

@@ -94,8 +94,8 @@ std::optional<Performed> recall_recorded(Stages& stages, Trail& trail,
 }  // namespace
 
 Task<Answer> Governor::replay(Call asked, std::shared_ptr<Upstream> upstream, ReplayCount& count) {
-  SALLYPORT_CO_TRY(Call call, accept(std::move(asked)));
-  Trail trail = trail_of(std::move(call));
+  SALLYPORT_CO_CHECK_OK(accept(asked));
+  Trail trail = trail_of(std::move(asked));
   trail.replay_of = count.trigger_id();
   const std::shared_ptr<Upstream> tool = std::make_shared<RecordedTool>(std::move(upstream));
   SALLYPORT_CO_TRY(const std::optional<Recorded> first, recorded_call(stages_, trail, count));

@@ -36,11 +36,11 @@ Task<std::vector<Answer>> Governor::run_together(std::vector<RunnableCall> calls
   std::optional<Error> error;
   for (RunnableCall& asked : calls) {
     // Those beside the first one are few, and come again where they do not run here.
-    Result<Call> call =
-        all.empty() ? accept(std::move(asked.call)) : identify(std::move(asked.call));
-    if (!call && all.empty()) co_return std::unexpected(call.error());
-    if (!call || all.size() == kTogether || has_id(all, call->tool_call_id)) break;
-    Begun next{std::make_unique<Trail>(trail_of(std::move(*call))), std::move(asked.upstream)};
+    Call& call = asked.call;
+    const Result<void> accepted = all.empty() ? accept(call) : identify(call);
+    if (!accepted && all.empty()) co_return std::unexpected(accepted.error());
+    if (!accepted || all.size() == kTogether || has_id(all, call.tool_call_id)) break;
+    Begun next{std::make_unique<Trail>(trail_of(std::move(call))), std::move(asked.upstream)};
     const bool alone = must_run_alone(*next.trail, *next.upstream);
     if (alone && !all.empty()) break;
     Result<std::optional<Answer>> ended = co_await admit(*next.trail, next.upstream, caller);

@@ -64,6 +64,12 @@ Reach reach_of_member(Reach object, std::string_view name, const json::value& va
   return name == "properties" ? Reach::Schemas : Reach::Plain;
 }
 
+// JSON as text, as tools often answer, begins like this.
+bool may_be_json(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  return begin != std::string_view::npos && (text[begin] == '{' || text[begin] == '[');
+}
+
 // One walk over one value.
 class Walk {
  public:
@@ -139,10 +145,10 @@ class Walk {
     }
   }
 
-  // JSON as text, as tools often answer: its member names say what is sensitive there too.
+  // The member names of JSON in a text say what is sensitive there too.
   bool replace_in_json_text(json::value& value, std::string_view text) {
     constexpr std::size_t kLongest = 1u << 20;
-    if (text.size() > kLongest || !(text.starts_with('{') || text.starts_with('['))) return false;
+    if (text.size() > kLongest || !may_be_json(text)) return false;
     Result<ParsedJson> parsed = parse_json(text, {.values = values_});
     if (!parsed || !parsed->exact) {
       // Looking at it was not free either.
@@ -258,11 +264,9 @@ class CleanText {
       case '"':
         return string();
       case 't':
-        return cursor_.take_word("true");
       case 'f':
-        return cursor_.take_word("false");
       case 'n':
-        return cursor_.take_word("null");
+        return cursor_.take_literal();
       default:
         return number();
     }
@@ -295,8 +299,7 @@ class CleanText {
     const std::string_view written = cursor_.take_string();
     if (written.empty()) return false;
     const std::string_view text = string_in(written, scratch);
-    const bool may_be_json = text.starts_with('{') || text.starts_with('[');
-    return !may_be_json && has_no_match(text);
+    return !may_be_json(text) && has_no_match(text);
   }
 
   bool number() {

@@ -39,17 +39,6 @@ std::string written(const json::value& value) {
   return text;
 }
 
-bool in_order(std::string_view a, std::string_view b) {
-  if (a.find('\\') == std::string_view::npos && b.find('\\') == std::string_view::npos) {
-    return canonical_less(a, b);
-  }
-  const auto said = [](std::string_view name) {
-    std::string scratch;
-    return std::string(string_in("\"" + std::string(name) + "\"", scratch));
-  };
-  return canonical_less(said(a), said(b));
-}
-
 }  // namespace
 
 bool without_secrets(const core::Redactor& redactor, std::string& text) {
@@ -96,11 +85,9 @@ bool Sealer::value(std::string_view name, std::size_t depth) {
     case '"':
       return string(name);
     case 't':
-      return cursor_.take_word("true");
     case 'f':
-      return cursor_.take_word("false");
     case 'n':
-      return cursor_.take_word("null");
+      return cursor_.take_literal();
     default:
       return number(name);
   }
@@ -111,15 +98,14 @@ bool Sealer::object(std::size_t depth) {
   if (!cursor_.take('{')) return false;
   if (cursor_.take('}')) return true;
   std::string_view before;
-  bool first = true;
   do {
     const std::string_view quoted = cursor_.take_string();
     if (quoted.empty() || !cursor_.take(':')) return false;
-    const std::string_view name = quoted.substr(1, quoted.size() - 2);
-    if (!std::exchange(first, false) && !in_order(before, name)) {
+    if (!before.empty() && !names_in_order(before, quoted)) {
       return fault("body: members that are not in canonical order");
     }
-    before = name;
+    before = quoted;
+    const std::string_view name = quoted.substr(1, quoted.size() - 2);
     steps_.push_back({.name = name});
     const bool sealed = is_sealed_name(name) && cursor_.peek() != 'n';
     if (!(sealed ? content(name, depth - 1) : value(name, depth - 1))) return false;

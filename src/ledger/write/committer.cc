@@ -137,6 +137,15 @@ Result<SealedDraft> Committer::seal(core::Draft draft) {
                            {parts_.redactor, parts_.digest, parts_.entropy, parts_.instance.get()});
 }
 
+Result<void> Committer::seal(Group& group) {
+  group.drafts.reserve(group.drafts.size() + group.unsealed.size());
+  for (core::Draft& draft : std::exchange(group.unsealed, {})) {
+    SALLYPORT_TRY(SealedDraft sealed, seal(std::move(draft)));
+    group.drafts.push_back(std::move(sealed));
+  }
+  return {};
+}
+
 Result<void> Committer::commit(const std::vector<Group*>& groups) {
   return commit(groups, {});
 }

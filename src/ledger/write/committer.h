@@ -26,6 +26,7 @@ using Positions = std::vector<core::Position>;
 // Drafts that are written together or not at all.
 struct Group {
   std::vector<SealedDraft> drafts;
+  std::vector<core::Draft> unsealed{};  // until `Committer::seal`
   core::Urgency urgency = core::Urgency::Reports;
 
   // For a group that depends on stored data: runs inside the transaction, and may change facts and
@@ -76,6 +77,8 @@ class Committer {
   Result<void> commit_at_once(Group& group);
 
   Result<SealedDraft> seal(core::Draft draft);
+  // Seals what is unsealed. `InvalidInput`: no entry can hold one of the drafts.
+  Result<void> seal(Group& group);
   std::uint64_t size() const { return stored_.edge.size(); }
   const std::string& newest_checkpoint() const { return stored_.checkpoint; }
   bool is_on_disk() const { return is_on_disk_; }  // what was committed last

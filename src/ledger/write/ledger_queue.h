@@ -24,7 +24,16 @@ inline constexpr auto kTryAgain = std::chrono::milliseconds(100);
 inline std::size_t weight(const Group& group) {
   std::size_t bytes = 256;
   for (const SealedDraft& draft : group.drafts) bytes += draft.size();
+  for (const core::Draft& draft : group.unsealed) {
+    bytes += draft.body.text_size().value_or(0);
+    for (const core::ExactContent& exact : draft.exact)
+      bytes += exact.bytes ? exact.bytes->size() : 0;
+  }
   return bytes;
+}
+
+inline std::size_t entries_of(const Group& group) {
+  return group.drafts.size() + group.unsealed.size();
 }
 
 // The memory it takes while it is owed, nearly.
@@ -74,6 +83,13 @@ struct Ledger::Queue {
     return last_is_alone();
   }
 
+  // True if the writer has more to do than its callers.
+  bool is_long() {
+    constexpr std::size_t kFewGroups = 8;
+    const MutexLock lock(mutex);
+    return waiting.size() > kFewGroups;
+  }
+
   // What goes into one transaction: everything owed, then as much as fits.
   std::vector<Group> take() SALLYPORT_REQUIRES(mutex) {
     std::vector<Group> taken;
@@ -83,10 +99,10 @@ struct Ledger::Queue {
       while (!source->empty()) {
         const Group& next = source->front();
         const bool alone = next.compose != nullptr;
-        const bool fits = entries + next.drafts.size() <= kBatchEntries &&
+        const bool fits = entries + entries_of(next) <= kBatchEntries &&
                           size + weight(next) <= kBatchBytes && !alone;
         if (!taken.empty() && !fits) return taken;
-        entries += next.drafts.size();
+        entries += entries_of(next);
         size += weight(next);
         bytes -= weight(next);
         taken.push_back(std::move(source->front()));

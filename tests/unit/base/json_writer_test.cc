@@ -111,9 +111,9 @@ TEST(JsonCursorTest, ItTakesOneValueAndStandsBehindIt) {
 }
 
 TEST(JsonCursorTest, WhatIsNoJsonIsNotTaken) {
-  for (const char* const text :
-       {"", "{", "[1,]", "{\"a\"}", "{\"a\":}", "nul", "01x", "-", "1.", "1e", "\"\\x\"",
-        "\"\\u12g4\"", "\"open", "\"tab\t\"", "{a:1}", "NaN"}) {
+  for (const char* const text : {"", "{", "[1,]", "{\"a\"}", "{\"a\":}", "nul", "01x", "-", "1.",
+                                 "1e", "\"\\x\"", "\"\\u12g4\"", "\"\\ud800\"",
+                                 "\"\\uD83D\\uDE00\"", "\"open", "\"tab\t\"", "{a:1}", "NaN"}) {
     JsonCursor cursor(text);
     EXPECT_TRUE(cursor.take_value(8).empty() || !cursor.at_end()) << text;
   }
@@ -144,6 +144,41 @@ TEST(JsonCursorTest, AStringSaysWhatItsEscapesStandFor) {
   std::string scratch;
   EXPECT_EQ(string_in(R"("plain")", scratch), "plain");
   EXPECT_EQ(string_in(R"("a\nb\u00e9")", scratch), "a\nb\xc3\xa9");
+}
+
+TEST(JsonCursorTest, NamesRiseInTheOrderOfWhatTheySay) {
+  const std::string rising[] = {R"("")",
+                                R"("\n")",
+                                R"(" ")",
+                                R"("!")",
+                                R"("\"")",
+                                R"("B")",
+                                R"("_")",
+                                R"("a")",
+                                R"("a\n")",
+                                R"("aa")",
+                                R"("b")",
+                                "\"\xc3\xa9\"",
+                                "\"\xf0\x9f\x98\x80\"",
+                                "\"\xef\xbf\xbd\""};
+  for (std::size_t i = 0; i < std::size(rising); ++i) {
+    for (std::size_t k = 0; k < std::size(rising); ++k) {
+      EXPECT_EQ(names_in_order(rising[i], rising[k]), i < k) << rising[i] << " " << rising[k];
+    }
+  }
+}
+
+TEST(CanonicalWriterTest, LongTextAndNamesThatNeedEscapesStandInTheirOrder) {
+  const std::string text(5000, 'x');
+  const std::string escaped = "a\"b";
+  CanonicalWriter out;
+  out.object([&] {
+    out.put("z", text);
+    out.put(std::string_view(escaped), 1);
+    out.put("a", json::array{1, "two"});
+    out.put("m", 2.5);
+  });
+  EXPECT_EQ(std::move(out).take(), R"({"a":[1,"two"],"a\"b":1,"m":2.5,"z":")" + text + R"("})");
 }
 
 }  // namespace

@@ -233,6 +233,13 @@ TEST(StorageRedactorTest, ASecretPlantedInEachPlaceInTurnIsFoundInNone) {
   }
 }
 
+// LE-55
+TEST(StorageRedactorTest, JsonInATextMayStandBehindBlanks) {
+  const Redacted result = redact(R"({"text":"\r\n\t {\"password\": \"a b c\"}"})");
+  EXPECT_EQ(result.text, R"({"text":"{\"password\":\"[REDACTED:secret]\"}"})");
+  expect_untouched(R"({"text":" { no JSON at all"})");
+}
+
 TEST(StorageRedactorTest, AnIdentifierLosesSecretsAndKeepsAddresses) {
   std::string agent = "jane@example.com/10.0.0.1";
   EXPECT_FALSE(redactor().redact_identifier(agent));
@@ -330,7 +337,7 @@ TEST(StorageRedactorTest, PlainContentIsKnownToBeCleanFromItsText) {
 TEST(StorageRedactorTest, WhatIsCalledCleanHasNothingToTakeOut) {
   std::mt19937 random(11);  // NOLINT(cert-msc51-cpp)
   const std::vector<std::string> words = {"report",   "a\"b",
-                                          "x\ny",     "{\"password\":\"hunter2\"}",
+                                          "x\ny",     " {\"password\":\"hunter2\"}",
                                           kAwsId,     "jane@example.com",
                                           "10.0.0.1", "service_account",
                                           "[1,2]"};
