@@ -33,6 +33,7 @@ namespace {
 constexpr std::size_t kReadBytes = 64u << 10;  // at once, beside a head
 constexpr std::size_t kSmallBody = 64u << 10;  // one for each connection is no danger
 constexpr std::chrono::milliseconds kLook{250};
+constexpr std::chrono::milliseconds kFirstLook{25};
 
 ServerRequest value_of(const http::request_header<>& head) {
   ServerRequest request{.method = std::string(head.method_string())};
@@ -102,7 +103,11 @@ HttpServer::Connection::Connection(HttpServer& server, tcp::socket socket)
       stream_(std::move(socket), server.tls_ ? &server.tls_->context() : nullptr),
       buffer_(server.limits_.header_bytes + kReadBytes),
       number_(++server.last_connection_),
-      watching_(stream_.get_executor(), server.log_) {
+      watching_(stream_.get_executor(), server.log_),
+      first_look_(stream_.get_executor()) {
+  boost::system::error_code unknown;
+  const tcp::endpoint peer = stream_.bottom().socket().remote_endpoint(unknown);
+  if (!unknown) peer_ = peer.address().to_string();
   server_.connections_[number_] = this;
 }
 
@@ -261,9 +266,7 @@ Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_head(Parser&
   keep_alive_ = keep_alive_ && head.keep_alive();
   plain_ = head.version() < 11;
   request_ = value_of(head);
-  boost::system::error_code gone;
-  const tcp::endpoint peer = stream_.bottom().socket().remote_endpoint(gone);
-  if (!gone) request_.peer = peer.address().to_string();
+  request_.peer = peer_;
   co_return std::nullopt;
 }
 
@@ -345,10 +348,25 @@ std::chrono::milliseconds HttpServer::Connection::write_limit() const {
 
 Async<void> HttpServer::Connection::run_handler() {
   stream_.bottom().expires_never();
-  watching_.start(watch());
+  handling_ = true;
+  watch_later();
   co_await route_->second.handler->handle(*this);
+  handling_ = false;
+  first_look_.cancel();
+  if (watching_.size() == 0) co_return;
   watching_.cancel();
   (void)co_await watching_.join(std::chrono::seconds(1));
+}
+
+// Most requests are answered before it is worth looking whether the peer is still there.
+void HttpServer::Connection::watch_later() {
+  first_look_.expires_after(kFirstLook);
+  first_look_.async_wait([self = std::weak_ptr(self_)](const boost::system::error_code& cancelled) {
+    if (cancelled) return;
+    const std::shared_ptr<Connection* const> connection = self.lock();
+    if (!connection || !(*connection)->handling_ || (*connection)->watching_.size() > 0) return;
+    (*connection)->watching_.start((*connection)->watch());
+  });
 }
 
 // While the handler runs: is the peer still there? A peer that has sent its next request already

@@ -3,12 +3,14 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -59,6 +61,7 @@ class HttpServer::Connection final : public ServerExchange {
   std::chrono::milliseconds write_limit() const;
   Async<void> run_handler();
   Async<void> watch();
+  void watch_later();
   void set_gone();
   void count(unsigned status) const;
   Async<void> end_stream();
@@ -75,6 +78,11 @@ class HttpServer::Connection final : public ServerExchange {
   boost::beast::flat_buffer buffer_;
   std::uint64_t number_;
   TaskGroup watching_;
+  boost::asio::steady_timer first_look_;
+  // Outlived by handlers of that timer.
+  std::shared_ptr<Connection* const> self_ = std::make_shared<Connection* const>(this);
+  bool handling_ = false;
+  std::string peer_;  // its address; empty: unknown
   bool keep_alive_ = true;
   bool plain_ = false;  // HTTP/1.0, which has no streams
   bool idle_ = false;
