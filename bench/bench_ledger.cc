@@ -50,7 +50,7 @@ void BenchLedger::reopen() {
 
 core::Draft BenchLedger::record(std::uint64_t n, std::size_t session) {
   core::Draft draft{.kind = core::Kind::ToolAudit, .outcome = "completed"};
-  draft.subject = {
+  draft.subject = Subject{
       .policy_hash = "sha256:1111111111111111111111111111111111111111111111111111111111111111",
       .call_id = fmt::format("0199a1b2-0000-7000-8000-{:012x}", n),
       .session_id = fmt::format("session-{}", session),

@@ -2,6 +2,7 @@
 """What the gate adds to a tool call, beside the proxies of npm, in one run.
 
    python3 bench/mcp_bench.py [--calls 2000] [--rounds 10] [--seconds 3] [--json]
+   python3 bench/mcp_bench.py --load 64 [--seconds 3]     only the gate, under so many clients
 
 A bare client over kept-alive connections, so that the client's own time hides nothing. The targets take turns in every
 round: a noisy machine slows them all alike. Compare within one run; what is added is added to the server itself.
@@ -31,6 +32,7 @@ from npm_peers import Peers, node  # noqa: E402
 BIN = os.environ.get("SALLYPORT_BIN", str(ROOT / "build" / "bin" / "sallyport"))
 RIVALS = Peers("rivals", {"mcp-proxy": "6.7.19", "supergateway": "4.0.0"})
 ECHO = ROOT / "bench" / "echo_server.mjs"
+NATIVE_ECHO = pathlib.Path(BIN).with_name("echo_server")  # of echo_server.cc, where the time of Node would hide the gate's
 VERSION = "2025-11-25"
 OPENING = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
 CALL = {"name": "echo", "arguments": {"message": "hello"}}
@@ -308,6 +310,24 @@ def throughput(url, clients, seconds):
     return rate
 
 
+def processor_seconds(process):
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def load(options, cwd):
+    """The gate alone under many clients, each with a tool server of its own; they share the machine."""
+    for server, command in (("node", [str(node(20)), str(ECHO)]), ("native", [str(NATIVE_ECHO)])):
+        for kind in ("relaxed", "reads"):
+            name = f"{kind}-{server}"
+            target = Target(name, served(cwd, name, kind, lambda: {"command": command})).start(cwd)
+            before = processor_seconds(target.process)
+            rate = throughput(target.url, options.load, options.seconds)
+            used = (processor_seconds(target.process) - before) / (rate * options.seconds)
+            print(f"{kind + ', servers of ' + server:<28}{rate:>7.0f} calls/s{used * 1e6:>6.0f} us of processor time of the gate a call")
+            target.stop()
+
+
 def at(values, share):
     values = sorted(values)
     return values[min(len(values) - 1, int(len(values) * share))]
@@ -354,7 +374,14 @@ def main():
     parser.add_argument("--rounds", type=int, default=10, help="turns that the targets take")
     parser.add_argument("--seconds", type=float, default=3, help="time for each throughput")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--load", type=int, metavar="CLIENTS", help="measure only the gate, under so many clients")
     options = parser.parse_args()
+    if options.load:
+        cwd = tempfile.mkdtemp(prefix="sallyport-mcp-bench-")
+        try:
+            return load(options, cwd)
+        finally:
+            shutil.rmtree(cwd, ignore_errors=True)
     reason = RIVALS.install()
     if reason is not None:
         sys.exit(f"mcp_bench: mcp-proxy and supergateway could not be installed: {reason}")
