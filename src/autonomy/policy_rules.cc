@@ -93,7 +93,7 @@ core::Draft exceeded_event(const Call& call, const Budget& budget, std::vector<W
                         core::Governed{call.agent_id, call.trace_id, Autonomy::ActWithApproval});
   // Ids are bounded, and so is what is made of them.
   SALLYPORT_INVARIANT(draft.has_value());
-  draft->subject.call_id = call.call_id;
+  draft->subject.set(&Subject::call_id, call.call_id);
   draft->changes.push_back(
       std::make_shared<MarkAnnounced>(call.agent_id, budget, std::move(windows), now));
   return std::move(*draft);

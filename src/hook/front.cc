@@ -414,11 +414,11 @@ Task<void> Front::note(std::string_view kind, const Event& event, json::object b
   body["kind"] = kind;
   body["detail"] = event.name;
   core::Draft draft{.kind = core::Kind::Topic,
-                    .subject = {.call_id = text_or_empty(body, "call_id"),
-                                .session_id = event.session_id,
-                                .agent_id = settings_.agent,
-                                .server = server_of(event),
-                                .tool_name = event.tool},
+                    .subject = Subject{.call_id = text_or_empty(body, "call_id"),
+                                       .session_id = event.session_id,
+                                       .agent_id = settings_.agent,
+                                       .server = server_of(event),
+                                       .tool_name = event.tool},
                     .topic = "hooks",
                     .body = std::move(body),
                     .facts = std::move(facts)};

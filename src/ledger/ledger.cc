@@ -179,15 +179,30 @@ void Ledger::submit(Group group) {
   Answers().add(std::move(group));
 }
 
-// The writer thread writes. The caller writes itself if no other caller has joined it by the time
-// that everything ready on its executor has run.
+// The writer thread writes, once all that is ready on the loop of the caller has run. The caller
+// writes itself if no other caller has joined it by then.
 void Ledger::call_for_writing(const asio::any_io_executor& executor, bool alone) {
-  if (!settings_.in_place || !executor || !alone || !quick_) return queue_->wake.notify_one();
-  asio::post(executor, [door = door_, executor] {
+  if (!queue_->promises(executor)) return;
+  // Keeps the promise also of a loop that ends before it.
+  struct Promise {
+    std::shared_ptr<Door> door;
+    Promise(std::shared_ptr<Door> to) : door(std::move(to)) {}
+    Promise(Promise&&) = default;
+    ~Promise() {
+      if (!door) return;
+      const std::shared_lock lock(door->mutex);
+      if (door->ledger != nullptr) door->ledger->queue_->call_writer();
+    }
+  };
+  const bool in_place = settings_.in_place && alone && quick_;
+  asio::post(executor, [promise = Promise(door_), executor, in_place]() mutable {
     std::optional<Group> written;
     {
-      const std::shared_lock lock(door->mutex);
-      if (door->ledger != nullptr) written = door->ledger->write_in_place(executor);
+      const Promise kept = std::move(promise);
+      const std::shared_lock lock(kept.door->mutex);
+      if (in_place && kept.door->ledger != nullptr) {
+        written = kept.door->ledger->write_in_place(executor);
+      }
     }
     if (written) written->done(std::move(written->result));
   });
@@ -211,7 +226,6 @@ std::optional<Group> Ledger::write_in_place(const asio::any_io_executor& executo
       queue_->put_back(std::move(*lone));
     }
   }
-  queue_->wake.notify_one();
   return std::nullopt;
 }
 
@@ -221,9 +235,10 @@ void Ledger::work() {
       const MutexLock lock(queue_->mutex);
       // Wakes once a second for what is late: the witness, retention, debts that could not be paid.
       // Gateways of a shared log look more often for those that are lost (SC-31).
+      const std::chrono::milliseconds longest =
+          committer_parts_.by_lease ? kLooksForLost : std::chrono::milliseconds(1000);
       const auto late =
-          std::chrono::steady_clock::now() +
-          (committer_parts_.by_lease ? kLooksForLost : std::chrono::milliseconds(1000));
+          std::chrono::steady_clock::now() + (queue_->waiting.empty() ? longest : kLoopStands);
       while (!queue_->has_work() && queue_->wake.wait_until(queue_->mutex, late)) {
       }
     }
@@ -411,6 +426,11 @@ Result<std::vector<core::Fact>> Ledger::facts(std::string_view space) {
 
 Result<core::RecordReader::Moment> Ledger::moment(const std::vector<core::FactKey>& keys) {
   return StoreReader(parts_.store).moment(keys);
+}
+
+std::uint64_t Ledger::size_seen() {
+  const std::uint64_t seen = committer_.size_seen();
+  return seen > 0 ? seen : RecordReader::size_seen();  // this process has written nothing yet
 }
 
 Result<json::object> Ledger::entry(std::uint64_t sequence) {

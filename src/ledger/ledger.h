@@ -95,6 +95,7 @@ class Ledger final : public core::Recorder {
   Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) override;
   Result<std::vector<core::Fact>> facts(std::string_view space) override;
   Result<Moment> moment(const std::vector<core::FactKey>& keys) override;
+  std::uint64_t size_seen() override;
   Result<json::object> entry(std::uint64_t sequence) override;
   bool alive(const std::string& instance_id) const override;
   Result<Claim> claim(std::string_view key) override { return membership_->claim(key); }

@@ -138,11 +138,12 @@ Result<TrustRecord> trust_record_from_json(const json::value& value) {
 
 core::Draft trust_draft(const TrustRecord& record) {
   core::Draft draft{.kind = core::Kind::Trust,
-                    .subject = {.agent_id = record.agent, .trace_id = record.trace_id},
+                    .subject = Subject{.agent_id = record.agent, .trace_id = record.trace_id},
                     .outcome = std::string(to_string(record.outcome)),
                     .topic = std::string(kTopic),
                     .body = to_json(record)};
-  if (const auto call = text_in(record.metadata, "call_id")) draft.subject.call_id = *call;
+  if (const auto call = text_in(record.metadata, "call_id"))
+    draft.subject.set(&Subject::call_id, std::string(*call));
   return draft;
 }
 

@@ -31,7 +31,7 @@ void check_answer(History& history, const Answer& answer) {
   const auto& entries = history.disk.entries;
   const auto found = std::find_if(entries.rbegin(), entries.rend(), [&](const auto& entry) {
     const bool tells = entry.draft.kind == Kind::ToolAudit || is_join(entry.draft);
-    return tells && entry.draft.subject.call_id == answer.call_id;
+    return tells && entry.draft.subject->call_id == answer.call_id;
   });
   if (answer.outcome.kind == Outcome::Kind::PersistenceFailed) {
     if (has_result) complain("a result without a record");

@@ -207,7 +207,7 @@ class Checks {
     return std::ranges::any_of(disk_.entries, [&](const auto& entry) {
       const json::value* const used = entry.draft.body.if_contains("request_id");
       return entry.draft.kind == Kind::Intent && used != nullptr && *used == *approval &&
-             entry.draft.subject.call_id != record.subject.call_id;
+             entry.draft.subject->call_id != record.subject->call_id;
     });
   }
 
@@ -295,10 +295,10 @@ class Checks {
     ModelDisk::Facts facts;
     for (std::uint64_t i = 0; i < disk_.entries.size(); ++i) {
       const Draft& entry = draft(i);
-      const Story story{.call_id = entry.subject.call_id, .trace = entry.subject.trace_id};
+      const Story story{.call_id = entry.subject->call_id, .trace = entry.subject->trace_id};
       if (entry.kind == Kind::Intent || entry.outcome == "cached") {
         const std::string key =
-            row_key(entry.subject.session_id, text_of(entry.body, "tool_call_id"));
+            row_key(entry.subject->session_id, text_of(entry.body, "tool_call_id"));
         const auto row = facts.find({"idempotency", key});
         const bool there = row != facts.end();
         const json::value stored =

@@ -32,10 +32,10 @@ std::map<std::string, Story> stories_on(const ModelDisk& disk) {
   std::map<std::string, Story> stories;
   for (std::uint64_t i = 0; i < disk.entries.size(); ++i) {
     const Draft& entry = disk.entries[i].draft;
-    if (entry.subject.call_id.empty()) continue;
-    Story& story = stories[entry.subject.call_id];
-    story.call_id = entry.subject.call_id;
-    if (!entry.subject.trace_id.empty()) story.trace = entry.subject.trace_id;
+    if (entry.subject->call_id.empty()) continue;
+    Story& story = stories[entry.subject->call_id];
+    story.call_id = entry.subject->call_id;
+    if (!entry.subject->trace_id.empty()) story.trace = entry.subject->trace_id;
     if (entry.kind == Kind::ToolAudit) {
       story.records.push_back(i);
       story.terminals += is_terminal(entry) ? 1 : 0;

@@ -99,13 +99,13 @@ class FakeRecorder final : public core::Recorder {
                         {"kind", to_string(draft.kind)},
                         {"recorded_at", "2026-01-01T00:00:00.000000Z"},
                         {"instance_id", instance},
-                        {"call_id", draft.subject.call_id},
-                        {"session_id", draft.subject.session_id},
-                        {"agent_id", draft.subject.agent_id},
-                        {"server", draft.subject.server},
-                        {"tool_name", draft.subject.tool_name},
-                        {"trace_id", draft.subject.trace_id},
-                        {"policy_hash", draft.subject.policy_hash},
+                        {"call_id", draft.subject->call_id},
+                        {"session_id", draft.subject->session_id},
+                        {"agent_id", draft.subject->agent_id},
+                        {"server", draft.subject->server},
+                        {"tool_name", draft.subject->tool_name},
+                        {"trace_id", draft.subject->trace_id},
+                        {"policy_hash", draft.subject->policy_hash},
                         {"body", draft.body.members()}};
   }
 

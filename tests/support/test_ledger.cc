@@ -36,7 +36,7 @@ void TestLedger::close() {
 
 core::Draft TestLedger::event(json::object body, std::string call_id) {
   core::Draft draft{.kind = core::Kind::Event, .body = std::move(body)};
-  draft.subject.call_id = std::move(call_id);
+  draft.subject.set(&Subject::call_id, std::move(call_id));
   return draft;
 }
 

@@ -46,7 +46,7 @@ int complain(const Error& error) {
 core::Draft numbered(std::uint64_t thread, std::uint64_t n) {
   core::Draft draft{.kind = core::Kind::Event,
                     .body = {{"n", n}, {"text", std::string(40 + n * 37 % 900, 'x')}}};
-  draft.subject.call_id = fmt::format("{}-{}-{}", getpid(), thread, n);
+  draft.subject.set(&Subject::call_id, fmt::format("{}-{}-{}", getpid(), thread, n));
   return draft;
 }
 

@@ -40,7 +40,7 @@ json::object input_of(std::uint64_t call) {
 
 core::Draft intent(std::uint64_t call) {
   core::Draft draft{.kind = core::Kind::Intent, .subject = subject_of(call)};
-  draft.body = {{"call_id", draft.subject.call_id}, {"effective_input", input_of(call)}};
+  draft.body = {{"call_id", draft.subject->call_id}, {"effective_input", input_of(call)}};
   return draft;
 }
 
@@ -54,8 +54,8 @@ core::Draft outcome(std::uint64_t call) {
     ended["result"] =
         json::object{{"success", call != 3}, {"output", fmt::format("content number {}", call)}};
   }
-  draft.body = {{"call_id", draft.subject.call_id},
-                {"tool_name", draft.subject.tool_name},
+  draft.body = {{"call_id", draft.subject->call_id},
+                {"tool_name", draft.subject->tool_name},
                 {"terminal", true},
                 {"effect_state", call == 1   ? "none"
                                  : call == 3 ? "unknown"
@@ -69,8 +69,8 @@ core::Draft outcome(std::uint64_t call) {
 // What the record of a call has beyond what tests look at.
 void make_whole(core::Draft& draft) {
   const std::string digest = "hmac-sha256:" + std::string(64, '2');
-  draft.body["tool_call_id"] = draft.subject.call_id;
-  draft.body["display_name"] = draft.subject.tool_name;
+  draft.body["tool_call_id"] = draft.subject->call_id;
+  draft.body["display_name"] = draft.subject->tool_name;
   draft.body["tier"] = "Confirm";
   draft.body["turn"] = 0;
   draft.body["provenance"] = json::object{{"model", "unknown"}, {"provider", "unknown"}};

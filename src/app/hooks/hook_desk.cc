@@ -78,7 +78,7 @@ Async<HookAnswer> HookDesk::answer(HookQuestion question) {
 Async<void> HookDesk::note_passed(std::string agent, std::string reason) {
   std::vector<core::Draft> drafts;
   drafts.push_back({.kind = core::Kind::Topic,
-                    .subject = {.agent_id = std::move(agent)},
+                    .subject = Subject{.agent_id = std::move(agent)},
                     .topic = "hooks",
                     .body = {{"kind", "let_pass"}, {"reason", std::move(reason)}}});
   (void)co_await recorder_.append(std::move(drafts), core::Urgency::Reports);
@@ -171,7 +171,7 @@ Task<void> HookDesk::mark_host(int host, std::string agent) {
   if (known) co_return Result<void>{};
   std::vector<core::Draft> drafts;
   drafts.push_back({.kind = core::Kind::Topic,
-                    .subject = {.agent_id = agent},
+                    .subject = Subject{.agent_id = agent},
                     .topic = "hooks",
                     .body = {{"kind", "agent_seen"}, {"process", host}},
                     .facts = {governed}});

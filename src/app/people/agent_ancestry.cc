@@ -298,7 +298,7 @@ Result<void> govern_this_process(ledger::Ledger& ledger, const std::string& agen
   }
   SALLYPORT_CHECK_OK(ledger.transact([&](ledger::WriteView&) -> Result<std::vector<core::Draft>> {
     core::Draft draft = process_entry("governed");
-    draft.subject.agent_id = agent;
+    draft.subject.set(&Subject::agent_id, agent);
     draft.facts.push_back(governs(getpid(), fmt::format("{}\n{}", agent, ledger.instance_id())));
     return std::vector{std::move(draft)};
   }));

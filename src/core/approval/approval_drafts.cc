@@ -38,7 +38,7 @@ Draft event_about(const json::object& request, std::string kind, json::object pa
                .trace_id = text_or_empty(request, "trace_id"),
                .autonomy_tier = proposal ? Autonomy::Suggest : Autonomy::ActWithApproval});
   SALLYPORT_INVARIANT(draft.has_value());
-  draft->subject.call_id = text_or_empty(request, "call_id");
+  draft->subject.set(&Subject::call_id, text_or_empty(request, "call_id"));
   return std::move(*draft);
 }
 
@@ -85,7 +85,8 @@ json::object decision_body(const std::string& approval_id, const ApprovalState& 
 }  // namespace
 
 std::vector<Draft> question_drafts(const Question& question, QuestionTerms terms,
-                                   const Subject& subject, const std::vector<HiddenPart>& hidden) {
+                                   const SharedSubject& subject,
+                                   const std::vector<HiddenPart>& hidden) {
   Draft draft{.kind = Kind::Approval, .subject = subject, .body = request_json(question)};
   Draft event = event_about(draft.body.open(), asked_event(question.kind),
                             {{"request_id", question.approval_id},

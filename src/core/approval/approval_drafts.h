@@ -23,7 +23,7 @@ struct QuestionTerms {
   std::vector<LaterReviewers> later{};
 };
 std::vector<Draft> question_drafts(const Question& question, QuestionTerms terms,
-                                   const Subject& subject,
+                                   const SharedSubject& subject,
                                    const std::vector<HiddenPart>& hidden = {});
 
 // An answer that does not count, and why. It changes nothing.

@@ -29,13 +29,13 @@ std::uint64_t counted(std::string_view stored) {
 }  // namespace
 
 Escalations::Opened Escalations::open(const std::vector<Escalation>& messages,
-                                      const Subject& subject) {
+                                      const SharedSubject& subject) {
   Opened opened;
   const SteadyTime now = clock_.steady();
   for (const Escalation& escalation : messages) {
     const std::string key =
-        canonical_json(json::array{escalation.guard, subject.session_id, escalation.message});
-    const Recent fresh{"esc-" + uuid7_text(clock_, entropy_), now, subject.call_id};
+        canonical_json(json::array{escalation.guard, subject->session_id, escalation.message});
+    const Recent fresh{"esc-" + uuid7_text(clock_, entropy_), now, subject->call_id};
     Recent item = recent_.with([&](auto& recent) {
       if (recent.size() >= kRemembered) recent.clear();
       Recent& known = recent[key];
@@ -45,13 +45,13 @@ Escalations::Opened Escalations::open(const std::vector<Escalation>& messages,
     // An item that is not there is on its way with the call that opens it; or it was settled, or
     // never written, and then this is another one.
     const bool waiting = item.id != fresh.id && waits(item.id).value_or(false);
-    const bool mine = item.call_id == subject.call_id;
+    const bool mine = item.call_id == subject->call_id;
     if (!waiting && !mine && now - item.first >= kOnItsWay) {
       item = fresh;
       recent_.with([&](auto& recent) { recent[key] = fresh; });
     }
     const std::string& id = item.id;
-    const bool shared = waiting || item.call_id != subject.call_id;
+    const bool shared = waiting || item.call_id != subject->call_id;
     opened.ids.push_back(id);
     opened.counts.push_back({.space = std::string(kCounts), .key = id, .counts = true});
     if (shared) continue;

@@ -33,7 +33,7 @@ class Escalations {
     std::vector<Draft> drafts;
     std::vector<Fact> counts;  // travel with the record
   };
-  Opened open(const std::vector<Escalation>& messages, const Subject& subject);
+  Opened open(const std::vector<Escalation>& messages, const SharedSubject& subject);
 
   Result<std::vector<EscalationItem>> waiting() { return waiting_escalations(records_); }
   // Removes an item from the queue. `Conflict`: it was already settled.

@@ -236,7 +236,7 @@ json::object CallRecord::open_values() const {
 
 void CallRecord::follow_row(Idempotency::Status status) {
   if (announced.row_key.empty()) return;
-  facts.push_back(Idempotency::fact(announced.row_key, {.call_id = subject.call_id,
+  facts.push_back(Idempotency::fact(announced.row_key, {.call_id = subject->call_id,
                                                         .request_digest = request_digest,
                                                         .status = status,
                                                         .started_at = announced.started_at}));

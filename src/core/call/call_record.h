@@ -38,7 +38,7 @@ struct CallRecord {
     std::string continuation_id{};  // of its hand-off; empty: it runs here
   };
 
-  Subject subject{};
+  SharedSubject subject{};
   std::string tool_call_id{};
   std::string display_name{};
   Tier tool_tier = Tier::Confirm;

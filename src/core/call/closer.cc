@@ -122,7 +122,7 @@ Task<std::vector<Position>> Closer::close(std::vector<Left> calls, std::vector<F
   std::vector<EndPlaces> places;
   for (Left& call : calls) {
     for (Draft& draft : call.fail_open.drafts) {
-      draft.subject.policy_hash = call.record.subject.policy_hash;
+      draft.subject.set(&Subject::policy_hash, call.record.subject->policy_hash);
       batch.add(std::move(draft));
     }
     for (Fact& fact : call.fail_open.facts) call.record.facts.push_back(std::move(fact));

@@ -87,7 +87,7 @@ Draft dual_control_executed(const Trail& trail) {
                                {"executed_at", trail.started_at}}},
       Governed{.agent = call.agent_id, .trace_id = call.trace_id, .autonomy_tier = trail.autonomy});
   SALLYPORT_INVARIANT(draft.has_value());
-  draft->subject.call_id = call.call_id;
+  draft->subject.set(&Subject::call_id, call.call_id);
   return std::move(*draft);
 }
 

@@ -64,7 +64,7 @@ void note_scene(Trail& trail, DecisionFacts& facts) {
   const auto known = facts.fact(kSceneSpace, trail.scene);
   if (!known || *known) return;
   Draft draft{.kind = Kind::Topic,
-              .subject = {.policy_hash = trail.plan().hash()},
+              .subject = Subject{.policy_hash = trail.plan().hash()},
               .topic = "scenes",
               .body = {{"record", "scene"}, {"scene", trail.scene}, {"details", std::move(scene)}}};
   draft.facts.push_back({std::string(kSceneSpace), trail.scene, "", true});

@@ -54,14 +54,14 @@ Decision::Decision(Call&& call, std::shared_ptr<const Plan> plan, const KeyedDig
       requested_raw_(call_.raw_input),
       requested_text_(text_of(requested_input_)),
       request_digest_(digest_(request_of(call_, requested_text_))),
-      subject_{.policy_hash = plan_->hash(),
-               .call_id = call_.call_id,
-               .session_id = call_.session_id,
-               .agent_id = call_.agent_id,
-               .server = call_.server,
-               .tool_name = call_.tool,
-               .trace_id = call_.trace_id,
-               .run_id = call_.run_id},
+      subject_(Subject{.policy_hash = plan_->hash(),
+                       .call_id = call_.call_id,
+                       .session_id = call_.session_id,
+                       .agent_id = call_.agent_id,
+                       .server = call_.server,
+                       .tool_name = call_.tool,
+                       .trace_id = call_.trace_id,
+                       .run_id = call_.run_id}),
       input_text_(requested_text_) {
   constexpr std::size_t kCommonRows = 8;
   rows.reserve(kCommonRows);
@@ -249,7 +249,7 @@ void Decision::prepared(Prepared prepared, bool outlives_process) {
 
 void Decision::decide_again(std::shared_ptr<const Plan> plan) {
   plan_ = std::move(plan);
-  subject_.policy_hash = plan_->hash();
+  subject_.set(&Subject::policy_hash, plan_->hash());
   classification_ = plan_->classify(call_);
   autonomy = plan_->autonomy();
   autonomy_source = "plan";

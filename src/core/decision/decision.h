@@ -153,7 +153,7 @@ class Decision {
   // What is to be written of the call with its next commit, in order.
   std::vector<Draft> rows;
 
-  const Subject& subject() const { return subject_; }
+  const SharedSubject& subject() const { return subject_; }
 
  private:
   void input_changed();
@@ -172,7 +172,7 @@ class Decision {
   std::vector<GuardRun> guard_runs_;
   bool outlives_process_ = false;
   std::optional<Refusal> refusal_;
-  Subject subject_;
+  SharedSubject subject_;
   bool cautious_ = false;  // the tool's own definition gives reason for caution
   // Made when they are asked for; empty: the input has changed since.
   mutable std::string input_text_;

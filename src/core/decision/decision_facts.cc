@@ -38,10 +38,7 @@ std::vector<FactKey> DecisionFacts::keys() const {
 }
 
 std::uint64_t DecisionFacts::as_of() {
-  if (!size_) {
-    const Result<Moment> now = records_.moment({});
-    size_ = now ? now->size : 0;
-  }
+  if (!size_) size_ = records_.size_seen();
   return *size_;
 }
 

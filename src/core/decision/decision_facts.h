@@ -25,8 +25,8 @@ class DecisionFacts final : public RecordReader {
   Result<std::vector<Fact>> facts(std::string_view space) override { return records_.facts(space); }
   Result<json::object> entry(std::uint64_t sequence) override { return records_.entry(sequence); }
 
-  // The size of the ledger when the facts were read; its current size if none was read. 0 if it
-  // cannot be read.
+  // The size of the ledger when the facts were read. If none was read, the size that this process
+  // saw last.
   std::uint64_t as_of();
   bool torn() const { return torn_; }
   // Reads all facts that were asked for so far again, at the current moment.

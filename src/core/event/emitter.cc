@@ -44,7 +44,7 @@ bool redact_members(const Redactor& redactor, json::object& object) {
 
 Draft hook_failed(const std::string& hook, std::string_view event_type,
                   std::optional<std::uint64_t> sequence, const std::string& error,
-                  const Subject& subject) {
+                  const SharedSubject& subject) {
   return {.kind = Kind::HookFailed,
           .subject = subject,
           .body = {{"record", "hook_failed"},
@@ -54,7 +54,7 @@ Draft hook_failed(const std::string& hook, std::string_view event_type,
                    {"error", error}}};
 }
 
-Draft event_row(const Event& event, const Subject& subject) {
+Draft event_row(const Event& event, const SharedSubject& subject) {
   CanonicalWriter body;
   body.object([&] { write_members(body, event); });
   return {.kind = Kind::Event, .subject = subject, .body = std::move(body)};
@@ -104,7 +104,7 @@ void Emitter::note_working(const std::vector<HookRegistry::Failure>& failures,
   }
 }
 
-Task<void> Emitter::tell(const Event& event, const Subject& subject, std::vector<Draft>& rows,
+Task<void> Emitter::tell(const Event& event, const SharedSubject& subject, std::vector<Draft>& rows,
                          std::optional<std::uint64_t> sequence, FailOpen* fail_open) {
   if (!has_hooks()) co_return Result<void>{};
   HookRegistry::Told told = co_await tell_hooks(event, subject);
@@ -126,7 +126,7 @@ Task<void> Emitter::tell(const Event& event, const Subject& subject, std::vector
   co_return fail(ErrorCode::Unavailable, "event sink failed: " + names, names, "hook");
 }
 
-Task<void> Emitter::emit(Event event, Subject subject, std::vector<Fact> facts,
+Task<void> Emitter::emit(Event event, SharedSubject subject, std::vector<Fact> facts,
                          std::vector<Fact> expected,
                          std::vector<std::shared_ptr<const FactChange>> changes) {
   Draft row = event_row(event, subject);

@@ -29,7 +29,7 @@ class Emitter {
   // event the error names every hook that failed. For a reporting event there is no error: `rows`
   // gets a `hook_failed` for each. A hook that may fail open stops nothing: `fail_open` counts it,
   // or if that is null, `rows` gets a `hook_failed` too. `rows` also gets the rows that hooks add.
-  Task<void> tell(const Event& event, const Subject& subject, std::vector<Draft>& rows,
+  Task<void> tell(const Event& event, const SharedSubject& subject, std::vector<Draft>& rows,
                   std::optional<std::uint64_t> sequence = {}, FailOpen* fail_open = nullptr);
   bool has_hooks() const;
 
@@ -37,7 +37,7 @@ class Emitter {
   // be written: an announcing event was not announced, a reporting one is owed. `facts` change with
   // the row. `expected` is as in `RecordLog::append`; `Conflict`: they differ. `changes` run in its
   // transaction; `Exhausted`: one of them refuses.
-  Task<void> emit(Event event, Subject subject, std::vector<Fact> facts = {},
+  Task<void> emit(Event event, SharedSubject subject, std::vector<Fact> facts = {},
                   std::vector<Fact> expected = {},
                   std::vector<std::shared_ptr<const FactChange>> changes = {});
 
@@ -51,11 +51,11 @@ class Emitter {
 };
 
 // Returns the row of an event, for a caller that commits it with other entries.
-Draft event_row(const Event& event, const Subject& subject);
+Draft event_row(const Event& event, const SharedSubject& subject);
 
 // The entry that a hook failed (EV-61).
 Draft hook_failed(const std::string& hook, std::string_view event_type,
                   std::optional<std::uint64_t> sequence, const std::string& error,
-                  const Subject& subject);
+                  const SharedSubject& subject);
 
 }  // namespace sallyport::core

@@ -27,8 +27,8 @@ Draft draft_of(TopicEvent event, const std::optional<Governed>& governed) {
     headers["trace_id"] = governed->trace_id;
     headers["agent"] = governed->agent;
     headers["autonomy_tier"] = to_string(governed->autonomy_tier);
-    draft.subject.agent_id = governed->agent;
-    draft.subject.trace_id = governed->trace_id;
+    draft.subject.set(&Subject::agent_id, governed->agent);
+    draft.subject.set(&Subject::trace_id, governed->trace_id);
   }
   draft.body = {{"kind", std::move(event.kind)},
                 {"headers", std::move(headers)},
@@ -102,7 +102,7 @@ Draft dispatch_proposed(const Proposal& proposal) {
                           .kind = "dispatch_proposed",
                           .payload = std::move(payload)},
                          proposal.about);
-  draft.subject.call_id = proposal.call_id;
+  draft.subject.set(&Subject::call_id, proposal.call_id);
   return draft;
 }
 

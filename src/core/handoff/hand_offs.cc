@@ -48,7 +48,7 @@ Draft HandOffs::keep_alone(Continuation::Payload frame, const Trail& trail, Kept
   kept.grants.clear();
   if (trail.grant) kept.grants[trail.call().call_id] = trail.grant;
   Draft draft = continuations_.keep(
-      kept, {.session_id = trail.call().session_id, .agent_id = trail.call().agent_id});
+      kept, Subject{.session_id = trail.call().session_id, .agent_id = trail.call().agent_id});
   add_proposed(draft, trail.call(), kept.continuation.payload);
   return draft;
 }
@@ -120,7 +120,7 @@ Task<HandOffs::Given> HandOffs::keep(Giving& giving) {
   giving.given.hand_off.continuation = kept.continuation;
   const Continuation::Payload& payload = kept.continuation.payload;
   Draft draft = continuations_.keep(
-      kept, {.session_id = payload.session_id, .agent_id = kept.calls.front().agent_id});
+      kept, Subject{.session_id = payload.session_id, .agent_id = kept.calls.front().agent_id});
   for (const Call& call : kept.calls) add_proposed(draft, call, payload);
   std::vector<Draft> drafts;
   drafts.push_back(std::move(draft));

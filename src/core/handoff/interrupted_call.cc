@@ -20,8 +20,8 @@ std::vector<Draft> close_interrupted(const json::object& entry) {
   if (kind == Kind::Intent) {
     const std::string died = "interrupted: the process ended before an outcome was recorded";
     ending = {.outcome = Outcome::persistence_failed(died), .effect = EffectState::Unknown};
-    ending.events.push_back(event::ToolExecutionFinished{.agent_id = record.subject.agent_id,
-                                                         .tool_name = record.subject.tool_name,
+    ending.events.push_back(event::ToolExecutionFinished{.agent_id = record.subject->agent_id,
+                                                         .tool_name = record.subject->tool_name,
                                                          .tool_call_id = record.tool_call_id,
                                                          .is_error = true,
                                                          .error = died,
@@ -33,7 +33,7 @@ std::vector<Draft> close_interrupted(const json::object& entry) {
     ending.outcome =
         Outcome::invalidated("interrupted: what was prepared did not outlive its process");
     record.facts.push_back(
-        Approvals::invalidated(record.approval_id, record.subject.call_id, record.call_digest));
+        Approvals::invalidated(record.approval_id, record.subject->call_id, record.call_digest));
     live_questions::add_done(record.facts, record.approval_id, ApprovalStatus::Invalidated);
     record.facts.push_back(no_kept_input(record.approval_id));
   }

@@ -49,7 +49,7 @@ Task<void> LostCalls::reverse_lost_holds() {
     if (waits) continue;
     std::vector<Draft> drafts;
     drafts.push_back({.kind = Kind::Grant,
-                      .subject = {.call_id = held.fact.key},
+                      .subject = Subject{.call_id = held.fact.key},
                       .body = {{"record", "hold_reversed"},
                                {"instance_id", held.instance_id},
                                {"why", "the process that held it ended"}},

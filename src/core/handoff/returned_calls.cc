@@ -22,8 +22,8 @@ constexpr std::string_view kAnswered = "answered";
 
 event::ToolExecutionFinished finished(const CallRecord& record, const ToolResult& result,
                                       std::string preview) {
-  event::ToolExecutionFinished event{.agent_id = record.subject.agent_id,
-                                     .tool_name = record.subject.tool_name,
+  event::ToolExecutionFinished event{.agent_id = record.subject->agent_id,
+                                     .tool_name = record.subject->tool_name,
                                      .tool_call_id = record.tool_call_id,
                                      .is_error = !result.success,
                                      .output_preview = std::move(preview)};
@@ -205,8 +205,9 @@ Closer::Left HandOffs::left_of(const Returned& returned, const Call& call) {
   left.record.follow_row(Idempotency::Status::Completed);
   std::vector<Event>& events = left.ending.events;
   if (left.ending.release->verdict == Verdict::Kind::Deny) {
-    events.emplace_back(event::PolicyDenied{
-        left.record.subject.agent_id, left.record.subject.tool_name, left.ending.release->reason});
+    events.emplace_back(event::PolicyDenied{left.record.subject->agent_id,
+                                            left.record.subject->tool_name,
+                                            left.ending.release->reason});
   }
   events.emplace_back(
       finished(left.record, returned.answer.result,
@@ -279,7 +280,7 @@ namespace {
 // A record of its own for a call whose result was submitted again: the end of no other call.
 CallRecord record_beside(const json::object& first, std::string call_id, bool differs) {
   CallRecord record = CallRecord::from_entry(first);
-  record.subject.call_id = std::move(call_id);
+  record.subject.set(&Subject::call_id, std::move(call_id));
   record.trigger_id.clear();
   if (differs) {
     const GuardRun noted{.guard = "external.payload_differs",
@@ -327,7 +328,7 @@ Task<std::vector<Answer>> HandOffs::replay(const Kept& kept, Returning returning
     ending.effect = EffectState::None;
     CallRecord record = record_beside(first, uuid7_text(parts.clock, parts.entropy), differs);
     record.redactions = std::move(recalled.redactions);
-    answers.push_back({.call_id = record.subject.call_id,
+    answers.push_back({.call_id = record.subject->call_id,
                        .outcome = ending.outcome,
                        .result = *ending.outcome.result,
                        .released = ending.release->released});
@@ -374,7 +375,7 @@ Task<Answer> HandOffs::note_asserted(CallResult said, std::string session_id, Re
   ending.effect = EffectState::Unknown;
   ending.release->advisory = report.advisory;
   ending.release->asserted = report.asserted;
-  Answer answer{.call_id = record.subject.call_id,
+  Answer answer{.call_id = record.subject->call_id,
                 .outcome = ending.outcome,
                 .effect = ending.effect,
                 .result = *ending.outcome.result,

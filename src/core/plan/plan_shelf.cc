@@ -84,7 +84,7 @@ Task<void> PlanShelf::load(std::shared_ptr<const Plan> plan, Origin origin) {
 
 Task<void> PlanShelf::write(const Plan& plan, const Origin& origin, bool with_text) {
   Draft draft{.kind = Kind::Control,
-              .subject = {.policy_hash = plan.hash()},
+              .subject = Subject{.policy_hash = plan.hash()},
               .body = {{"control", "policy_loaded"},
                        {"hash", plan.hash()},
                        {"hash_before", name_or_null(hash_before_)},
@@ -114,7 +114,7 @@ Task<void> PlanShelf::reject(Origin origin, Error error) {
   std::vector<Draft> drafts;
   drafts.push_back(
       {.kind = Kind::Control,
-       .subject = {.policy_hash = hash_before_},
+       .subject = Subject{.policy_hash = hash_before_},
        .body = {{"control", "policy_rejected"},
                 {"place", name_or_null(error.where)},
                 {"message", error.message},

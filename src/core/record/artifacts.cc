@@ -36,7 +36,7 @@ std::uint64_t artifact_id(const Redactor& redactor, Entropy& entropy) {
 
 }  // namespace
 
-std::optional<Draft> Artifacts::move_out(ToolResult& result, const Subject& subject,
+std::optional<Draft> Artifacts::move_out(ToolResult& result, const SharedSubject& subject,
                                          json::array& redactions) const {
   if (recorded_size(result.output) == result.output.size()) return std::nullopt;
   // A cut could leave half of a secret standing: what must not be stored goes first.

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "core/record/body.h"
+#include "core/record/shared_subject.h"
 #include "sallyport/json.h"
 #include "sallyport/result.h"
-#include "sallyport/subject.h"
 
 namespace sallyport::core {
 
@@ -82,7 +82,7 @@ std::optional<Placed> split_place(std::string_view stored);
 // content by its member name, redacts it and seals it.
 struct Draft {
   Kind kind = Kind::Event;
-  Subject subject;
+  SharedSubject subject;
   std::string outcome;
   std::string topic;
   Body body;

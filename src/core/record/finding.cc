@@ -4,7 +4,7 @@
 
 namespace sallyport::core {
 
-Draft finding_row(Finding finding, const Subject& subject) {
+Draft finding_row(Finding finding, const SharedSubject& subject) {
   const bool kept = finding.body.contains("excerpt");
   Draft draft{.kind = Kind::GuardHit, .subject = subject, .body = std::move(finding.body)};
   if (kept) {

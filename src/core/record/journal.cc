@@ -174,7 +174,7 @@ bool waits_for_disk(const Trail& trail) {
          !trail.approval_id.empty() || !trail.closing_expected.empty();
 }
 
-std::vector<Draft> finding_rows(const Release& release, const Subject& subject) {
+std::vector<Draft> finding_rows(const Release& release, const SharedSubject& subject) {
   std::vector<Draft> rows;
   for (const Finding& finding : release.findings) rows.push_back(finding_row(finding, subject));
   return rows;
@@ -263,7 +263,7 @@ EndPlaces Journal::complete(CallRecord record, Ending& ending, Batch& batch) con
 }
 
 // Whom the second door calls: items in front of the record, which names them.
-std::vector<Draft> Journal::open_escalations(Release& release, const Subject& subject,
+std::vector<Draft> Journal::open_escalations(Release& release, const SharedSubject& subject,
                                              std::vector<Fact>& facts) const {
   if (release.escalations.empty()) return {};
   Escalations::Opened opened = parts_.escalations.open(release.escalations, subject);
@@ -276,14 +276,14 @@ std::vector<Draft> Journal::late_result(const Call& call, const std::string& pol
                                         Release release, std::chrono::nanoseconds after) const {
   using std::chrono::milliseconds;
   Draft draft{.kind = Kind::Topic,
-              .subject = {.policy_hash = policy_hash,
-                          .call_id = call.call_id,
-                          .session_id = call.session_id,
-                          .agent_id = call.agent_id,
-                          .server = call.server,
-                          .tool_name = call.tool,
-                          .trace_id = call.trace_id,
-                          .run_id = call.run_id},
+              .subject = Subject{.policy_hash = policy_hash,
+                                 .call_id = call.call_id,
+                                 .session_id = call.session_id,
+                                 .agent_id = call.agent_id,
+                                 .server = call.server,
+                                 .tool_name = call.tool,
+                                 .trace_id = call.trace_id,
+                                 .run_id = call.run_id},
               .topic = "late_results",
               .body = {{"record", "late_result"},
                        {"tool_call_id", call.tool_call_id},
@@ -300,7 +300,7 @@ std::vector<Draft> Journal::gathered(Trail& trail, FailOpenLog::Share& share) co
   std::vector<Draft> drafts;
   drafts.reserve(share.drafts.size() + trail.rows.size() + kRowsBehind);
   drafts.insert(drafts.end(), share.drafts.begin(), share.drafts.end());
-  for (Draft& draft : drafts) draft.subject.policy_hash = trail.plan().hash();
+  for (Draft& draft : drafts) draft.subject.set(&Subject::policy_hash, trail.plan().hash());
   drafts.insert(drafts.end(), trail.rows.begin(), trail.rows.end());
   return drafts;
 }

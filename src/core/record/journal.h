@@ -59,7 +59,7 @@ class Journal {
 
  private:
   std::vector<Draft> gathered(Trail& trail, FailOpenLog::Share& share) const;
-  std::vector<Draft> open_escalations(Release& release, const Subject& subject,
+  std::vector<Draft> open_escalations(Release& release, const SharedSubject& subject,
                                       std::vector<Fact>& facts) const;
   Async<void> end_without_record(Trail& trail, Ending ending, const Error& error);
 

@@ -191,8 +191,8 @@ void MeteredRecorder::read_record(const Draft& draft, const json::object& body, 
                                              word(body, "autonomy"), front_})] { series.add(); });
   read_guards(body, counts);
   if (!bool_in(body, "terminal").value_or(true)) return;
-  counts.push_back([&series = calls_.at({draft.outcome, draft.subject.server,
-                                         draft.subject.agent_id, front_})] { series.add(); });
+  counts.push_back([&series = calls_.at({draft.outcome, draft.subject->server,
+                                         draft.subject->agent_id, front_})] { series.add(); });
   if (const std::string_view approval = word(body, "approval_id"); !approval.empty()) {
     counts.push_back([this, approval = std::string(approval), outcome = draft.outcome] {
       tell_wait(approval, outcome);

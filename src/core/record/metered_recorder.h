@@ -29,6 +29,7 @@ class MeteredRecorder final : public Recorder {
   Result<Moment> moment(const std::vector<FactKey>& keys) override {
     return recorder_.moment(keys);
   }
+  std::uint64_t size_seen() override { return recorder_.size_seen(); }
   Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) override {
     return recorder_.fact(space, key);
   }

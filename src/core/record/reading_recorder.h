@@ -28,6 +28,7 @@ class ReadingRecorder final : public Recorder {
   explicit ReadingRecorder(RecordReader& records) : records_(records) {}
 
   Result<Moment> moment(const std::vector<FactKey>& keys) override { return records_.moment(keys); }
+  std::uint64_t size_seen() override { return records_.size_seen(); }
   Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) override {
     return records_.fact(space, key);
   }

@@ -13,4 +13,9 @@ Result<RecordReader::Moment> RecordReader::moment(const std::vector<FactKey>& ke
   return found;
 }
 
+std::uint64_t RecordReader::size_seen() {
+  const Result<Moment> now = moment({});
+  return now ? now->size : 0;
+}
+
 }  // namespace sallyport::core

@@ -89,7 +89,7 @@ Continuation Continuations::make(Continuation::Payload payload, std::string id) 
   return made;
 }
 
-Draft Continuations::keep(const Kept& kept, const Subject& subject) {
+Draft Continuations::keep(const Kept& kept, const SharedSubject& subject) {
   json::array call_ids;
   for (const Call& call : kept.calls) call_ids.push_back(json::value(call.call_id));
   Draft draft{.kind = Kind::Topic,

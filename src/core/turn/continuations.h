@@ -44,7 +44,7 @@ class Continuations {
   std::string fresh_id() const;
 
   // The entry and the facts that keep it; for a commit of the caller.
-  Draft keep(const Kept& kept, const Subject& subject);
+  Draft keep(const Kept& kept, const SharedSubject& subject);
 
   enum class State {
     Open,

@@ -79,7 +79,7 @@ Result<std::string> fresh_question_id(RecordReader& records, std::string_view ki
 
 void keep_end_of_dispatched(const DispatchedCall& call, Draft& record) {
   if (call.trigger_id.empty()) return;
-  const std::string& call_id = record.subject.call_id;
+  const std::string& call_id = record.subject->call_id;
   record.changes.push_back(
       std::make_shared<CountCall>(key_of(call.trigger_id, call.request_digest), call_id));
   record.facts.push_back({std::string(kDispatchedEnd), call_id, "", true});

@@ -125,10 +125,11 @@ Task<Continuations::Found> Turns::take(const Continuation& continuation,
   SALLYPORT_CO_CHECK_OK(co_await governor_.approvals().expire(found.kept.approval_id));
   SALLYPORT_CO_TRY([[maybe_unused]] const ResumeDecision answered,
                    decision(found.kept.approval_id));
-  Draft draft{.kind = Kind::Topic,
-              .subject = {.call_id = found.kept.calls[index].call_id, .session_id = session_id},
-              .topic = "turns",
-              .body = {{"record", "turn_resumed"}, {"continuation_id", continuation.id}}};
+  Draft draft{
+      .kind = Kind::Topic,
+      .subject = Subject{.call_id = found.kept.calls[index].call_id, .session_id = session_id},
+      .topic = "turns",
+      .body = {{"record", "turn_resumed"}, {"continuation_id", continuation.id}}};
   draft.facts = Continuations::taken(continuation.id, recorder.instance_id());
   std::vector<Draft> drafts;
   drafts.push_back(std::move(draft));

@@ -22,31 +22,19 @@ std::unexpected<Error> refused(std::string message, std::string where = {}) {
 
 constexpr std::size_t kMaxContentBytes = std::size_t{1} << 30;
 constexpr std::size_t kMaxContentDepth = 120;
+constexpr const char* kMemberTooLong = "a member is over 4,096 bytes or not UTF-8";
 
-// Writes members that apply, in canonical order as long as the caller does.
-class Members {
- public:
-  explicit Members(std::string& out, bool follows = false) : out_(out), follows_(follows) {}
-  void text(std::string_view name, std::string_view value) {
-    if (value.empty()) return;
-    key(name);
-    append_canonical_string(out_, value);
-  }
-  void raw(std::string_view name, std::string_view value) {
-    key(name);
-    out_ += value;
-  }
+// Appends a member that applies. `name` has its quotes, the comma before it and the colon.
+void put(std::string& out, std::string_view name, std::string_view value) {
+  if (value.empty()) return;
+  out += name;
+  append_canonical_string(out, value);
+}
 
- private:
-  void key(std::string_view name) {
-    if (follows_ || (!out_.empty() && out_.back() != '{')) out_ += ',';
-    out_ += '"';
-    out_ += name;  // ours, and plain
-    out_ += "\":";
-  }
-  std::string& out_;
-  bool follows_;  // something stands before what is written here
-};
+bool fits(const std::string& text) {
+  constexpr std::size_t kLongest = 4096;
+  return text.size() <= kLongest && is_utf8(text);
+}
 
 Result<void> check_draft(const core::Draft& draft) {
   for (const core::ExactContent& exact : draft.exact) {
@@ -57,14 +45,7 @@ Result<void> check_draft(const core::Draft& draft) {
       return refused("exact content is neither canonical JSON nor raw", exact.path);
     }
   }
-  const Subject& s = draft.subject;
-  for (const std::string* const text :
-       {&s.policy_hash, &s.call_id, &s.session_id, &s.agent_id, &s.server, &s.tool_name,
-        &s.trace_id, &s.run_id, &draft.outcome, &draft.topic}) {
-    if (text->size() > 4096 || !is_utf8(*text)) {
-      return refused("a member is over 4,096 bytes or not UTF-8");
-    }
-  }
+  if (!fits(draft.outcome) || !fits(draft.topic)) return refused(kMemberTooLong);
   if (!draft.topic.empty()) SALLYPORT_CHECK_OK(core::check_topic_name(draft.topic));
   return {};
 }
@@ -97,27 +78,21 @@ void shorten(json::array& redactions, const SealedDraft::Parts& parts) {
                                     {"detector", "several"}});
 }
 
-// Takes what it needs of the draft.
-EntryView view_of(core::Draft& draft, const Uuid& id, const SealedDraft::Parts& parts) {
-  Subject& subject = draft.subject;
-  for (std::string* const text :
-       {&subject.call_id, &subject.session_id, &subject.agent_id, &subject.server,
-        &subject.tool_name, &subject.trace_id, &subject.run_id}) {
-    without_secrets(parts.redactor, *text);
+// The subject as entries say it.
+Result<core::SharedSubject> shown(const core::SharedSubject& given,
+                                  const core::Redactor& redactor) {
+  constexpr std::string Subject::* kIdentifiers[] = {
+      &Subject::call_id,   &Subject::session_id, &Subject::agent_id, &Subject::server,
+      &Subject::tool_name, &Subject::trace_id,   &Subject::run_id};
+  const Subject& names = given;
+  if (!fits(names.policy_hash)) return refused(kMemberTooLong);
+  core::SharedSubject shown = given;
+  for (std::string Subject::* const member : kIdentifiers) {
+    if (!fits(names.*member)) return refused(kMemberTooLong);
+    std::string text = names.*member;
+    if (!text.empty() && without_secrets(redactor, text)) shown.set(member, std::move(text));
   }
-  return {.id = to_string(id),
-          .kind = std::string(core::to_string(draft.kind)),
-          .instance_id = std::string(parts.instance_id),
-          .policy_hash = std::move(subject.policy_hash),
-          .call_id = std::move(subject.call_id),
-          .session_id = std::move(subject.session_id),
-          .agent_id = std::move(subject.agent_id),
-          .server = std::move(subject.server),
-          .tool_name = std::move(subject.tool_name),
-          .outcome = std::move(draft.outcome),
-          .trace_id = std::move(subject.trace_id),
-          .run_id = std::move(subject.run_id),
-          .topic = std::move(draft.topic)};
+  return shown;
 }
 
 // A trust record learns its place in the chain inside the transaction. Nothing is longer than this,
@@ -131,11 +106,20 @@ void take_longest_place(json::object& record) {
 
 }  // namespace
 
-Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const Parts& parts) {
+Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const Parts& parts,
+                                      LastSubject& last) {
   SALLYPORT_CHECK_OK(check_draft(draft));
+  if (!draft.subject.is(last.given)) {
+    SALLYPORT_TRY(last.shown, shown(draft.subject, parts.redactor));
+    last.given = std::move(draft.subject);
+  }
   SealedDraft sealed;
   sealed.id_ = id;
-  sealed.view_ = view_of(draft, id, parts);
+  sealed.kind_ = draft.kind;
+  sealed.instance_id_ = parts.instance_id;
+  sealed.subject_ = last.shown;
+  sealed.outcome_ = std::move(draft.outcome);
+  sealed.topic_ = std::move(draft.topic);
   sealed.facts_ = std::move(draft.facts);
   sealed.changes_ = std::move(draft.changes);
 
@@ -146,7 +130,7 @@ Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const P
   std::string linked;  // a trust record has its place in the chain later
   const bool is_link = draft.kind == core::Kind::Trust;
   if (!is_link) sealed.begin(body.size());
-  SALLYPORT_CHECK_OK(sealer.append_to(is_link ? linked : sealed.before_time_));
+  SALLYPORT_CHECK_OK(sealer.append_to(is_link ? linked : sealed.text_));
   sealed.packed_openings_ = pack_openings(sealer.openings);
   shorten(sealer.redactions, parts);
   if (is_link) {
@@ -158,7 +142,7 @@ Result<SealedDraft> SealedDraft::seal(core::Draft draft, const Uuid& id, const P
     sealed.finish(sealer.redactions);
   }
 
-  constexpr std::size_t kTimeAndNumbers = 27 + 20 + 20 + 2;
+  constexpr std::size_t kTimeAndNumbers = 27 + 20 + 20 + 1;
   const std::size_t size = sealed.size() - sealed.packed_openings_.size() + kTimeAndNumbers;
   if (size > kMaxEntryBytes) {
     return refused(
@@ -181,73 +165,66 @@ std::string SealedDraft::link(std::uint64_t index,
 void SealedDraft::render_link() {
   const std::string body = canonical_text(link_->body);
   begin(body.size());
-  before_time_ += body;
+  text_ += body;
   finish(link_->redactions);
 }
 
 // Everything up to the body.
 void SealedDraft::begin(std::size_t body_bytes) {
-  constexpr std::size_t kOwnNames = 256;
-  before_time_.clear();
-  before_time_.reserve(body_bytes + view_.agent_id.size() + view_.call_id.size() +
-                       view_.policy_hash.size() + kOwnNames);
-  before_time_ = "{";
-  Members head(before_time_);
-  head.text("agent_id", view_.agent_id);
-  head.raw("body", "");
+  constexpr std::size_t kOwnNames = 768;
+  text_.clear();
+  text_.reserve(body_bytes + kOwnNames);
+  text_ = '{';
+  if (!subject_->agent_id.empty()) {
+    put(text_, R"("agent_id":)", subject_->agent_id);
+    text_ += ',';
+  }
+  text_ += R"("body":)";
 }
 
 // Everything behind the body.
 void SealedDraft::finish(const json::array& redactions) {
-  constexpr std::size_t kCommonPart = 192;
-  before_sequence_.reserve(kCommonPart);
-  after_sequence_.clear();
-  after_sequence_.reserve(kCommonPart);
-  after_topic_.clear();
-  Members head(before_time_);
-  head.text("call_id", view_.call_id);
-  head.text("id", view_.id);
-  head.text("instance_id", view_.instance_id);
-  head.text("kind", view_.kind);
-  head.text("outcome", view_.outcome);
-  head.text("policy_hash", view_.policy_hash);
-  head.raw("recorded_at", "\"");
-
-  before_sequence_ = "\"";
-  Members middle(before_sequence_);
-  if (!redactions.empty()) middle.raw("redactions", canonical_json(redactions));
-  middle.text("run_id", view_.run_id);
-  middle.text("schema", kEntrySchema);
-  middle.raw("sequence", "");
-
-  // A number will stand before each of the last two parts, and so the comma that it needs.
-  Members tail(after_sequence_, true);
-  tail.text("server", view_.server);
-  tail.text("session_id", view_.session_id);
-  tail.text("tool_name", view_.tool_name);
-  tail.text("topic", view_.topic);
-  if (!view_.topic.empty()) tail.raw("topic_id", "");
-  Members end(view_.topic.empty() ? after_sequence_ : after_topic_, true);
-  end.text("trace_id", view_.trace_id);
+  put(text_, R"(,"call_id":)", subject_->call_id);
+  put(text_, R"(,"id":)", to_string(id_));
+  put(text_, R"(,"instance_id":)", instance_id_);
+  put(text_, R"(,"kind":)", core::to_string(kind_));
+  put(text_, R"(,"outcome":)", outcome_);
+  put(text_, R"(,"policy_hash":)", subject_->policy_hash);
+  text_ += R"(,"recorded_at":")";
+  time_at_ = text_.size();
+  text_ += '"';
+  if (!redactions.empty()) text_.append(R"(,"redactions":)").append(canonical_json(redactions));
+  put(text_, R"(,"run_id":)", subject_->run_id);
+  put(text_, R"(,"schema":)", kEntrySchema);
+  text_ += R"(,"sequence":)";
+  sequence_at_ = text_.size();
+  put(text_, R"(,"server":)", subject_->server);
+  put(text_, R"(,"session_id":)", subject_->session_id);
+  put(text_, R"(,"tool_name":)", subject_->tool_name);
+  put(text_, R"(,"topic":)", topic_);
+  if (!topic_.empty()) text_ += R"(,"topic_id":)";
+  topic_id_at_ = text_.size();
+  put(text_, R"(,"trace_id":)", subject_->trace_id);
+  text_ += '}';
 }
 
 std::size_t SealedDraft::size() const {
-  return before_time_.size() + before_sequence_.size() + after_sequence_.size() +
-         after_topic_.size() + packed_openings_.size();
+  return text_.size() + packed_openings_.size();
 }
 
 std::string SealedDraft::bytes(std::uint64_t sequence, WallTime recorded_at,
                                std::uint64_t topic_id) const {
+  constexpr std::size_t kTimeAndNumbers = 80;
+  const std::string_view text = text_;
   std::string out;
-  out.reserve(before_time_.size() + before_sequence_.size() + after_sequence_.size() +
-              after_topic_.size() + 80);
-  out += before_time_;
+  out.reserve(text.size() + kTimeAndNumbers);
+  out += text.substr(0, time_at_);
   out += rfc3339(recorded_at);
-  out += before_sequence_;
+  out += text.substr(time_at_, sequence_at_ - time_at_);
   out += std::to_string(sequence);
-  out += after_sequence_;
-  if (!view_.topic.empty()) out += std::to_string(topic_id) + after_topic_;
-  out += '}';
+  out += text.substr(sequence_at_, topic_id_at_ - sequence_at_);
+  if (!topic_.empty()) out += std::to_string(topic_id);
+  out += text.substr(topic_id_at_);
   return out;
 }
 

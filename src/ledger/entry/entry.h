@@ -47,19 +47,27 @@ class SealedDraft {
     const core::Redactor& redactor;
     const KeyedDigest& digest;
     Entropy& entropy;
-    std::string_view instance_id;
+    std::string_view instance_id;  // outlives the sealed draft
+  };
+  // The subject of the draft before, and as entries say it. The drafts of one call share theirs.
+  struct LastSubject {
+    core::SharedSubject given{};
+    core::SharedSubject shown{};
   };
 
-  // `InvalidInput` names what breaks LE-1, LE-4 or LE-80.
-  static Result<SealedDraft> seal(core::Draft draft, const Uuid& id, const Parts& parts);
+  // `InvalidInput` names what breaks LE-1, LE-4 or LE-80. `last` is for the drafts of one group.
+  static Result<SealedDraft> seal(core::Draft draft, const Uuid& id, const Parts& parts,
+                                  LastSubject& last);
 
   // Canonical bytes, LE-1.
   std::string bytes(std::uint64_t sequence, WallTime recorded_at, std::uint64_t topic_id) const;
 
   const Uuid& id() const { return id_; }
-  const std::string& topic() const { return view_.topic; }
-  // What an index says of it; without time and place.
-  const EntryView& view() const { return view_; }
+  core::Kind kind() const { return kind_; }
+  std::string_view instance_id() const { return instance_id_; }
+  const core::SharedSubject& subject() const { return subject_; }  // without secrets
+  const std::string& outcome() const { return outcome_; }
+  const std::string& topic() const { return topic_; }
   // A trust record has its bytes only when it has its place in the chain; `link` gives its hash.
   bool is_link() const { return link_.has_value(); }
   std::string link(std::uint64_t index, const std::optional<std::string>& previous_hash);
@@ -75,11 +83,17 @@ class SealedDraft {
   void render_link();
 
   Uuid id_{};
-  EntryView view_;
-  std::string before_time_;
-  std::string before_sequence_;
-  std::string after_sequence_;  // up to `"topic_id":` where there is a topic
-  std::string after_topic_;
+  core::Kind kind_{};
+  std::string_view instance_id_;
+  core::SharedSubject subject_;
+  std::string outcome_;
+  std::string topic_;
+  // The bytes without the three values that are put in at these places. Without a topic, nothing is
+  // put in at the last one.
+  std::string text_;
+  std::size_t time_at_ = 0;
+  std::size_t sequence_at_ = 0;
+  std::size_t topic_id_at_ = 0;
   std::string packed_openings_;
   struct Link {
     json::object body;

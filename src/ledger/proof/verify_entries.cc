@@ -64,7 +64,7 @@ class Examiner {
       return fault(stored, "leaf_hash", "the bytes do not have the stored leaf hash");
     }
     if (Found found = look_at_openings(stored)) return found;
-    indexer_.add(entry, reader_.recorded_at(), reader_.id());
+    indexer_.add(facets_of(entry), reader_.recorded_at(), reader_.id());
     out_.ids.emplace_back(fold(reader_.id()), stored.sequence);
     if (!entry.topic.empty()) {
       out_.topics.push_back({stored.sequence, entry.topic, entry.topic_id});

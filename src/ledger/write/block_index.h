@@ -14,16 +14,30 @@ inline constexpr Facet kFacets[] = {Facet::Call,   Facet::Session, Facet::Agent,
                                     Facet::Server, Facet::Tool,    Facet::Outcome,
                                     Facet::Kind,   Facet::Topic,   Facet::Run};
 
+// The values of an entry, in the order of the facets; empty: it has none.
+using FacetValues = std::array<std::string_view, std::size(kFacets)>;
+FacetValues facets_of(const EntryView& entry);
+FacetValues facets_of(const SealedDraft& draft);
+
 class BlockIndexer {
  public:
-  void add(const EntryView& entry, WallTime time, const Uuid& id);
+  BlockIndexer() = default;
+  BlockIndexer(BlockIndexer&&) = default;
+  BlockIndexer& operator=(BlockIndexer&&) = default;
+
+  void add(const FacetValues& values, WallTime time, const Uuid& id);
   std::uint64_t size() const { return size_; }
   BlockIndex finish(std::uint64_t block);  // and begins anew
 
  private:
   std::uint64_t size_ = 0;
   BlockIndex index_;
-  std::array<std::map<std::string, std::uint64_t, std::less<>>, std::size(kFacets)> counts_;
+  using Counts = std::map<std::string, std::uint64_t, std::less<>>;
+  struct Counted {
+    Counts counts{};
+    Counts::value_type* last = nullptr;  // entries of one call stand together
+  };
+  std::array<Counted, std::size(kFacets)> facets_;
 };
 
 // The same from the bytes of an entry, whose time and id are text there.

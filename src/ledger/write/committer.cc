@@ -129,18 +129,25 @@ Committer::Committer(Parts parts, std::shared_ptr<const Signer> signer)
       stored_{.wall = parts_.clock.wall(), .steady = parts_.clock.steady()} {}
 
 Result<SealedDraft> Committer::seal(core::Draft draft) {
+  SealedDraft::LastSubject none;
+  return seal(std::move(draft), none);
+}
+
+Result<SealedDraft> Committer::seal(core::Draft draft, SealedDraft::LastSubject& last) {
   std::optional<Uuid> id = draft.id ? parse_uuid(*draft.id) : uuid7(parts_.clock, parts_.entropy);
   if (!id || !is_version7(*id)) {
     return fail(ErrorCode::InvalidInput, fmt::format("`{:.40}` is not a UUIDv7", *draft.id));
   }
   return SealedDraft::seal(std::move(draft), *id,
-                           {parts_.redactor, parts_.digest, parts_.entropy, parts_.instance.get()});
+                           {parts_.redactor, parts_.digest, parts_.entropy, parts_.instance.get()},
+                           last);
 }
 
 Result<void> Committer::seal(Group& group) {
   group.drafts.reserve(group.drafts.size() + group.unsealed.size());
+  SealedDraft::LastSubject last;
   for (core::Draft& draft : std::exchange(group.unsealed, {})) {
-    SALLYPORT_TRY(SealedDraft sealed, seal(std::move(draft)));
+    SALLYPORT_TRY(SealedDraft sealed, seal(std::move(draft), last));
     group.drafts.push_back(std::move(sealed));
   }
   return {};
@@ -183,6 +190,7 @@ Result<void> Committer::commit(const std::vector<Group*>& groups, LedgerStore::M
     return done;
   }
   stored_ = std::move(next);
+  size_seen_.store(size(), std::memory_order_relaxed);
   forget_doubts(groups);
   is_on_disk_ = manner.waits_for_disk;
   if (rotate_to) signer_ = rotate_to;
@@ -371,7 +379,7 @@ Result<bool> Committer::is_late(Batch& batch, Group& group) {
 Result<bool> Committer::is_refused(Batch& batch, Group& group) {
   // What was to be announced under a name that is lost would be closed by no one.
   const auto is_of_before = [&](const SealedDraft& draft) {
-    return draft.view().instance_id != parts_.instance.get();
+    return draft.instance_id() != parts_.instance.get();
   };
   if (group.urgency == core::Urgency::Announces && !group.owed &&
       std::ranges::any_of(group.drafts, is_of_before)) {
@@ -455,7 +463,7 @@ Result<void> Committer::place(Batch& batch, const SealedDraft& draft, Positions&
 
 void Committer::index(Batch& batch, const SealedDraft& draft, WallTime recorded) {
   if (parts_.by_lease) return;
-  indexer_.add(draft.view(), recorded, draft.id());
+  indexer_.add(facets_of(draft), recorded, draft.id());
   const std::uint64_t size = batch.next.edge.size();
   if (size % kBlock != 0) return;
   const bool whole = indexer_.size() == kBlock;

@@ -2,6 +2,7 @@
 // of the ledger's pen uses it: the writer thread, or a caller that is alone.
 #pragma once
 
+#include <atomic>
 #include <boost/asio/any_io_executor.hpp>
 #include <functional>
 #include <memory>
@@ -80,6 +81,8 @@ class Committer {
   // Seals what is unsealed. `InvalidInput`: no entry can hold one of the drafts.
   Result<void> seal(Group& group);
   std::uint64_t size() const { return stored_.edge.size(); }
+  // The same, for any thread.
+  std::uint64_t size_seen() const { return size_seen_.load(std::memory_order_relaxed); }
   const std::string& newest_checkpoint() const { return stored_.checkpoint; }
   bool is_on_disk() const { return is_on_disk_; }  // what was committed last
   // The facts are those of the newest commit. For between commits: others may write them too.
@@ -97,6 +100,7 @@ class Committer {
 
  private:
   struct Batch;
+  Result<SealedDraft> seal(core::Draft draft, SealedDraft::LastSubject& last);
 
   // What is stored, as this process last left or found it.
   struct Stored {
@@ -137,6 +141,7 @@ class Committer {
   // when others wrote too, or when a commit failed.
   BlockIndexer indexer_;
   DoubtfulIntents doubtful_;
+  std::atomic<std::uint64_t> size_seen_ = 0;
   bool is_on_disk_ = true;
   bool followed_ = false;
   bool joined_ = false;

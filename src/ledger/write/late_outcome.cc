@@ -22,18 +22,10 @@ const core::Fact* closing_fact(const SealedDraft& draft) {
 }
 
 core::Draft late_outcome(const SealedDraft& draft) {
-  const EntryView& said = draft.view();
   core::Draft late{.kind = core::Kind::Topic,
-                   .subject = {.policy_hash = said.policy_hash,
-                               .call_id = said.call_id,
-                               .session_id = said.session_id,
-                               .agent_id = said.agent_id,
-                               .server = said.server,
-                               .tool_name = said.tool_name,
-                               .trace_id = said.trace_id,
-                               .run_id = said.run_id},
+                   .subject = draft.subject(),
                    .topic = "late_outcomes",
-                   .body = {{"record", "late_outcome"}, {"outcome", said.outcome}}};
+                   .body = {{"record", "late_outcome"}, {"outcome", draft.outcome()}}};
   const Result<json::value> entry = parse_own_json(draft.bytes(0, {}, 0));
   const json::object* const whole = entry ? entry->if_object() : nullptr;
   const json::object* const body = whole != nullptr ? object_in(*whole, "body") : nullptr;
@@ -54,9 +46,9 @@ void note_intents(const Group& group, DoubtfulIntents& doubtful) {
 
 std::string ended_call(const SealedDraft& draft, const DoubtfulIntents& doubtful) {
   if (const core::Fact* const closes = closing_fact(draft)) return closes->key;
-  const EntryView& said = draft.view();
-  const bool ends = said.kind == to_string(core::Kind::ToolAudit) && !said.outcome.empty();
-  return ends && doubtful.contains(said.call_id) ? said.call_id : std::string();
+  const std::string& call = draft.subject()->call_id;
+  const bool ends = draft.kind() == core::Kind::ToolAudit && !draft.outcome().empty();
+  return ends && doubtful.contains(call) ? call : std::string();
 }
 
 Result<std::vector<std::string>> calls_closed_elsewhere(

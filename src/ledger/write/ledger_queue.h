@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/asio/any_io_executor.hpp>
 #include <chrono>
 #include <deque>
 #include <optional>
@@ -20,6 +21,9 @@ inline constexpr std::size_t kQueuedBytes = 256u << 20;
 
 // The pause between attempts: each attempt costs a transaction, so not every call makes one.
 inline constexpr auto kTryAgain = std::chrono::milliseconds(100);
+
+// So long the writer waits for a loop that stands still.
+inline constexpr auto kLoopStands = std::chrono::milliseconds(20);
 
 inline std::size_t weight(const Group& group) {
   std::size_t bytes = 256;
@@ -64,6 +68,15 @@ struct Ledger::Queue {
   bool paying SALLYPORT_GUARDED_BY(mutex) = false;         // the last try wrote some of it
   TurnedAway turned_away SALLYPORT_GUARDED_BY(mutex);      // not told yet
   bool stopping SALLYPORT_GUARDED_BY(mutex) = false;
+  // The loop that has promised to call the writer once all that is ready on it has run: what its
+  // callers append until then is written together. None: `open`.
+  boost::asio::any_io_executor promised SALLYPORT_GUARDED_BY(mutex);
+  bool open SALLYPORT_GUARDED_BY(mutex) = false;  // the writer may take what waits
+  // So many do not wait for their loop: as many as the last two batches had on average. So half of
+  // the callers make their next calls while those of the other half are written.
+  std::size_t enough SALLYPORT_GUARDED_BY(mutex) = kFewest;
+  std::size_t last_batch SALLYPORT_GUARDED_BY(mutex) = 0;
+  static constexpr std::size_t kFewest = 4;
   // Appends to come that count as those of many callers.
   int company SALLYPORT_GUARDED_BY(mutex) = 0;
   Health health SALLYPORT_GUARDED_BY(mutex);
@@ -83,6 +96,32 @@ struct Ledger::Queue {
     return last_is_alone();
   }
 
+  // True if the caller on this loop has to promise; otherwise its loop has done so, or the writer
+  // was called.
+  bool promises(const boost::asio::any_io_executor& executor) {
+    {
+      const MutexLock lock(mutex);
+      if (open) return false;
+      const bool other_loop = promised && executor != promised;
+      if (executor && !other_loop && waiting.size() < enough) {
+        return !std::exchange(promised, executor);
+      }
+    }
+    call_writer();
+    return false;
+  }
+
+  // What waits is written now.
+  void call_writer() {
+    {
+      const MutexLock lock(mutex);
+      promised = {};
+      if (open || waiting.empty()) return;
+      open = true;
+    }
+    wake.notify_one();
+  }
+
   // True if the writer has more to do than its callers.
   bool is_long() {
     constexpr std::size_t kFewGroups = 8;
@@ -92,6 +131,13 @@ struct Ledger::Queue {
 
   // What goes into one transaction: everything owed, then as much as fits.
   std::vector<Group> take() SALLYPORT_REQUIRES(mutex) {
+    std::vector<Group> taken = take_batch();
+    if (waiting.empty()) open = false;
+    const std::size_t before = std::exchange(last_batch, taken.size());
+    enough = std::max(kFewest, (before + last_batch) / 2);
+    return taken;
+  }
+  std::vector<Group> take_batch() SALLYPORT_REQUIRES(mutex) {
     std::vector<Group> taken;
     std::size_t entries = 0;
     std::size_t size = 0;
@@ -132,7 +178,7 @@ struct Ledger::Queue {
   }
 
   bool has_work() const SALLYPORT_REQUIRES(mutex) {
-    return !waiting.empty() || stopping || (paying && !owed.empty());
+    return (open && !waiting.empty()) || stopping || (paying && !owed.empty());
   }
 
   // True if the last caller is the only one. Callers that take turns each find an empty queue and

@@ -41,7 +41,7 @@ Async<void> BridgeLog::write() {
     const std::map<std::string, std::uint64_t> counts = std::exchange(counts_, {});
     core::Draft draft{
         .kind = core::Kind::Topic,
-        .subject = {.server = server_},
+        .subject = Subject{.server = server_},
         .topic = "bridge",
         .body = {{"kind", "bridge_degraded"}, {"features", json::value_from(counts)}}};
     for (const auto& [feature, count] : counts) {

@@ -60,7 +60,7 @@ Task<void> use_once(core::RecordLog& records, SealedState state) {
   const core::Fact unused{"request_state", state.id, std::nullopt};
   std::vector<core::Draft> drafts;
   drafts.push_back({.kind = core::Kind::Approval,
-                    .subject = {.session_id = state.session, .agent_id = state.principal},
+                    .subject = Subject{.session_id = state.session, .agent_id = state.principal},
                     .body = {{"record", "request_state_used"},
                              {"request_id", state.approval_id},
                              {"state_id", state.id}},

@@ -31,7 +31,7 @@ Draft entry(std::string_view what, const std::string& server, const std::string&
             const std::string& hash, json::value definition) {
   return {
       .kind = core::Kind::Topic,
-      .subject = {.server = server, .tool_name = tool},
+      .subject = Subject{.server = server, .tool_name = tool},
       .topic = "tool_pins",
       .body = {{"record", what}, {"definition_hash", hash}, {"snapshot", std::move(definition)}}};
 }
@@ -39,7 +39,7 @@ Draft entry(std::string_view what, const std::string& server, const std::string&
 // Written once by each process that finds a server so; the names beyond are not kept anywhere.
 Draft no_room_entry(const std::string& server, std::size_t most) {
   return {.kind = core::Kind::Topic,
-          .subject = {.server = server},
+          .subject = Subject{.server = server},
           .topic = "tool_pins",
           .body = {{"record", "tool_pins_full"}, {"most", most}}};
 }

@@ -57,7 +57,7 @@ TEST_F(BackgroundToolsTest, ATaskRunsBesideItsCallAndItsEndIsOnRecord) {
   const core::Draft begun = recorder_.of(core::Kind::Event).front();
   EXPECT_EQ(test::text_at(begun, "/command"), "echo one; echo two >&2; exit 0");
   EXPECT_EQ(test::text_at(begun, "/cwd"), std::filesystem::canonical(root()).string());
-  EXPECT_EQ(begun.subject.call_id, "c-1");
+  EXPECT_EQ(begun.subject->call_id, "c-1");
   const BackgroundTask task = ended(id);
   EXPECT_EQ(task.status, TaskStatus::Finished);
   EXPECT_EQ(task.exit_code, 0);

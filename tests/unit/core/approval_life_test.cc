@@ -168,7 +168,7 @@ TEST_F(ApprovalLifeTest, AnIdenticalCallAttachesAndBothGetTheOneResult) {
   EXPECT_EQ(text_at(about[1], "/record"), "approval_joined");
   const std::string id = text_at(about[0], "/request_id");
   EXPECT_EQ(text_at(about[1], "/request_id"), id);
-  EXPECT_NE(about[1].subject.call_id, about[0].subject.call_id);
+  EXPECT_NE(about[1].subject->call_id, about[0].subject->call_id);
   EXPECT_EQ(outcomes(), Outcomes{"requires_confirmation"});
   boost::asio::co_spawn(
       loop, governed.governor().approvals().answer(id, Reply::approve("user:ada")),

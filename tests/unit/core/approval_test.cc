@@ -66,7 +66,7 @@ TEST_F(ApprovalTest, TheQuestionIsOnRecordBeforeItIsAskedAndSaysWhatWillRun) {
   EXPECT_EQ(seen->description, "Confirm read_file?");
   EXPECT_EQ(seen->input, governed.upstream->calls.at(0).input);
   EXPECT_EQ(seen->call_digest, text_at(record, "/call_digest"));
-  EXPECT_EQ(seen->policy_hash, record.subject.policy_hash);
+  EXPECT_EQ(seen->policy_hash, record.subject->policy_hash);
   EXPECT_GT(*from_rfc3339(seen->expires_at), SystemClock().wall());
   EXPECT_EQ(outcomes(), (Outcomes{"requires_confirmation", "completed"}));
   EXPECT_EQ(text_at(record, "/approval_id"), answer->approval_id);
@@ -76,7 +76,7 @@ TEST_F(ApprovalTest, TheQuestionIsOnRecordBeforeItIsAskedAndSaysWhatWillRun) {
   EXPECT_EQ(text_at(entries[1], "/reviewer"), "user:ada");
   EXPECT_EQ(text_at(entries[2], "/state"), "approved");
   EXPECT_EQ(text_at(entries[2], "/reviewers"), R"(["user:ada"])");
-  EXPECT_EQ(entries[2].subject.call_id, answer->call_id);
+  EXPECT_EQ(entries[2].subject->call_id, answer->call_id);
 }
 
 // AU-41
@@ -184,7 +184,7 @@ TEST_F(ApprovalTest, AYesForAnotherPlanIsAskedForAgain) {
   EXPECT_NE(questions[0].policy_hash, questions[1].policy_hash);
   EXPECT_EQ(outcomes(), (Outcomes{"requires_confirmation", "requires_confirmation", "completed"}));
   const Draft record = governed.recorder.records().back();
-  EXPECT_EQ(record.subject.policy_hash, questions[1].policy_hash);
+  EXPECT_EQ(record.subject->policy_hash, questions[1].policy_hash);
   EXPECT_EQ(text_at(record, "/approval_id"), questions[1].approval_id);
   EXPECT_EQ(governed.upstream->calls.size(), 1u);
 }

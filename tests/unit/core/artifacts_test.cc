@@ -37,7 +37,8 @@ class ArtifactsTest : public testing::Test {
  protected:
   std::optional<Draft> move_out(ToolResult& result, std::uint64_t least = 0) {
     const Picky redactor(least);
-    return Artifacts{redactor, entropy, digest}.move_out(result, {.call_id = "c"}, redactions);
+    return Artifacts{redactor, entropy, digest}.move_out(result, Subject{.call_id = "c"},
+                                                         redactions);
   }
 
   CountingEntropy entropy;
@@ -66,7 +67,7 @@ TEST_F(ArtifactsTest, AnIdThatADetectorWouldTakeIsDrawnAgain) {
   ASSERT_TRUE(artifact);
   EXPECT_EQ(result.artifact, 5u);
   EXPECT_EQ(artifact->body.at("artifact_id"), 5u);
-  EXPECT_EQ(artifact->subject.call_id, "c");
+  EXPECT_EQ(artifact->subject->call_id, "c");
 }
 
 TEST_F(ArtifactsTest, ADetectorThatTakesEveryIdGetsOneAfterAll) {

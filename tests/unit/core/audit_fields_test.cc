@@ -89,8 +89,8 @@ TEST(AuditFieldsTest, PositionsRiseWithinACallAndThePolicyHashIsThatOfThePinnedP
   EXPECT_TRUE(answer->result.success) << "a reload does not touch a call that runs";
   const std::string hash = (*PlanBuilder().autonomy(Autonomy::ActAuto).build())->hash();
   for (const Draft& draft : governed.recorder.written) {
-    EXPECT_EQ(draft.subject.policy_hash, hash);
-    EXPECT_EQ(draft.subject.call_id, answer->call_id);
+    EXPECT_EQ(draft.subject->policy_hash, hash);
+    EXPECT_EQ(draft.subject->call_id, answer->call_id);
   }
   EXPECT_EQ(answer->sequence, governed.recorder.written.size() - 1);
   EXPECT_EQ(record_of(governed, *answer).sequence, answer->sequence);

@@ -297,7 +297,7 @@ TEST(AuditOutcomeTest, EveryPathHasOneTerminalRecordAndItIsTheLast) {
     ASSERT_TRUE(answer);
     std::vector<std::string> records;
     for (const Draft& draft : governed.recorder.records()) {
-      EXPECT_EQ(draft.subject.call_id, answer->call_id);
+      EXPECT_EQ(draft.subject->call_id, answer->call_id);
       records.push_back(draft.outcome + " " + text_at(draft, "/terminal"));
     }
     const std::string last = path.outcome + " true";
@@ -421,7 +421,7 @@ TEST(AuditOutcomeTest, ALongOutputIsCutInTheRecordAndWholeInAnArtifact) {
     EXPECT_EQ(text_at(artifacts[0], "/text"), output);
     EXPECT_EQ(text_at(record, "/outcome/result/artifact/id"),
               text_at(artifacts[0], "/artifact_id"));
-    EXPECT_EQ(artifacts[0].subject.call_id, answer->call_id);
+    EXPECT_EQ(artifacts[0].subject->call_id, answer->call_id);
   }
   Governed governed;
   governed.upstream = answers(Envelope::of(json::value(std::string(50 * 1024, 'x'))));

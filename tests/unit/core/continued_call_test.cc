@@ -34,7 +34,7 @@ class ContinuedCallTest : public testing::Test {
         {.session_id = "s-proxy", .state = HandOffs::proposed_to("agent:a")}, std::move(calls)));
     EXPECT_TRUE(given) << given.error().message;
     EXPECT_EQ(given->hand_off.tool_calls.size(), 1u);
-    return governed.recorder.of(Kind::Intent).back().subject.call_id;
+    return governed.recorder.of(Kind::Intent).back().subject->call_id;
   }
 
   // As it comes to the gateway: another session, and the id of the model.
@@ -51,7 +51,7 @@ class ContinuedCallTest : public testing::Test {
 
   std::vector<std::string> record_ids() const {
     std::vector<std::string> ids;
-    for (const Draft& record : governed.recorder.records()) ids.push_back(record.subject.call_id);
+    for (const Draft& record : governed.recorder.records()) ids.push_back(record.subject->call_id);
     return ids;
   }
 

@@ -51,7 +51,7 @@ TEST_F(EmitterTest, EachEventIsExactlyOneRowWithItselfAsPayload) {
     EXPECT_EQ(row.kind, Kind::Event);
     EXPECT_EQ(row.body.at("kind"), json::value(event_type(*event)));
     EXPECT_EQ(canonical_json(row.body.members()), sample.text);
-    EXPECT_EQ(row.subject, subject);
+    EXPECT_EQ(row.subject, SharedSubject(subject));
   }
   EXPECT_EQ(rows, 22u);
   EXPECT_EQ(heard, 22);
@@ -86,7 +86,7 @@ TEST_F(EmitterTest, AReportThatCannotBeWrittenIsAnErrorAndIsOwed) {
   ASSERT_EQ(recorder.owed.size(), 2u);
   EXPECT_EQ(recorder.owed[0].body.at("reason"), "no");
   EXPECT_EQ(recorder.owed[1].body.at("reason"), "second");
-  EXPECT_EQ(recorder.owed[0].subject, subject);
+  EXPECT_EQ(recorder.owed[0].subject, SharedSubject(subject));
 }
 
 // EV-78: nothing of it is owed, since it cannot be written later either.

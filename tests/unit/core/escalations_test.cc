@@ -78,7 +78,7 @@ TEST_F(EscalationsTest, EachMessageOpensAnItemInTheCommitOfItsRecord) {
     EXPECT_EQ(items[i].body.at("kind"), "escalation");
     EXPECT_EQ(items[i].body.at("state"), "pending");
     EXPECT_EQ(items[i].body.at("request_id"), json::value(ids()[i]));
-    EXPECT_EQ(items[i].subject.call_id, answer->call_id);
+    EXPECT_EQ(items[i].subject->call_id, answer->call_id);
   }
   EXPECT_NE(ids()[0], ids()[1]);
 }

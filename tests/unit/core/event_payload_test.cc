@@ -61,9 +61,9 @@ TEST_F(EventPayloadTest, AnOutputPreviewIsCutAtACodePointBoundary) {
 TEST_F(EventPayloadTest, WhatJoinsRowsStandsAroundThePayloadAndNotInIt) {
   events_of_call();
   for (const Draft& draft : governed.recorder.of(Kind::Event)) {
-    EXPECT_EQ(draft.subject.session_id, "s-1");
-    EXPECT_EQ(draft.subject.call_id, last.call_id);
-    EXPECT_FALSE(draft.subject.policy_hash.empty());
+    EXPECT_EQ(draft.subject->session_id, "s-1");
+    EXPECT_EQ(draft.subject->call_id, last.call_id);
+    EXPECT_FALSE(draft.subject->policy_hash.empty());
     for (const char* const name : {"session_id", "call_id", "run_id", "policy_hash", "sequence"}) {
       EXPECT_FALSE(draft.body.contains(name)) << name;
     }

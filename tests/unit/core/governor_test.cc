@@ -51,7 +51,7 @@ TEST(GovernorTest, AnAllowedCallHasAnIntentAnEffectAndOneTerminalRecordInThisOrd
   EXPECT_EQ(written[5].outcome, "completed");
   EXPECT_EQ(text(written[5], "/effect_state"), "done");
   EXPECT_EQ(text(written[5], "/terminal"), "true");
-  EXPECT_EQ(written[2].subject.call_id, answer->call_id);
+  EXPECT_EQ(written[2].subject->call_id, answer->call_id);
   EXPECT_EQ(written[2].facts[0], (Fact{"open_call", answer->call_id, "instance-1", true}));
   EXPECT_EQ(written[5].facts[0], (Fact{"open_call", answer->call_id, std::nullopt}));
   EXPECT_EQ(governed.recorder.commits, 2u);
@@ -346,7 +346,7 @@ TEST(GovernorTest, AnInterruptedCallIsClosedWithAnUnknownEffect) {
   ASSERT_EQ(closing.size(), 2u);
   EXPECT_EQ(closing[0].body.at("kind"), "tool_execution_finished");
   EXPECT_EQ(closing[1].outcome, "persistence_failed");
-  EXPECT_EQ(closing[1].subject.call_id, governed.recorder.written[2].subject.call_id);
+  EXPECT_EQ(closing[1].subject->call_id, governed.recorder.written[2].subject->call_id);
   EXPECT_EQ(text(closing[1], "/effect_state"), "unknown");
   EXPECT_TRUE(text(closing[1], "/outcome/error").starts_with("interrupted:"));
   EXPECT_EQ(text(closing[1], "/requested_input/path"), "/tmp/x");

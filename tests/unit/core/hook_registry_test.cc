@@ -184,7 +184,7 @@ TEST_F(HookRegistryTest, AFailureOnAReportChangesNothingAndIsRecorded) {
   EXPECT_TRUE(answer->result.success);
   Names failed;
   for (const Draft& draft : governed.recorder.of(Kind::HookFailed)) {
-    EXPECT_EQ(draft.subject.call_id, answer->call_id);
+    EXPECT_EQ(draft.subject->call_id, answer->call_id);
     failed.push_back(canonical_json(draft.body.members()));
   }
   ASSERT_EQ(failed.size(), 2u);

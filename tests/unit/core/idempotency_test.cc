@@ -118,7 +118,7 @@ TEST(IdempotencyTest, AnAnsweredCallIsAnsweredAgainWithoutTheTool) {
   EXPECT_EQ(judged, 2) << "what is allowed is decided now";
   const Draft record = governed.recorder.records().back();
   EXPECT_EQ(record.outcome, "cached");
-  EXPECT_EQ(record.subject.call_id, again->call_id);
+  EXPECT_EQ(record.subject->call_id, again->call_id);
   EXPECT_EQ(text_at(record, "/terminal"), "true");
   EXPECT_EQ(text_at(record, "/effect_state"), "none");
   EXPECT_EQ(text_at(record, "/guards/0/verdict"), "allow");

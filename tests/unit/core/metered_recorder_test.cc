@@ -79,7 +79,7 @@ TEST_F(MeteredRecorderTest, FrontsShareNumbersAndAreNotMixedUp) {
   MeteredRecorder hooks(ledger, metrics, clock, "hook");
   ASSERT_TRUE(call());
   Draft ended{.kind = Kind::ToolAudit,
-              .subject = {.agent_id = "claude-code", .server = "claude-code"},
+              .subject = Subject{.agent_id = "claude-code", .server = "claude-code"},
               .outcome = "completed",
               .body = {{"terminal", true}}};
   std::vector<Draft> drafts;

@@ -69,7 +69,7 @@ TEST(PlanShelfTest, BeforeTheFirstPlanEveryCallIsDeniedAndRecorded) {
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->result.output, "Blocked: no policy is in force");
   EXPECT_TRUE(upstream->calls.empty());
-  EXPECT_EQ(recorder.written.at(0).subject.policy_hash, closed_plan()->hash());
+  EXPECT_EQ(recorder.written.at(0).subject->policy_hash, closed_plan()->hash());
 }
 
 }  // namespace

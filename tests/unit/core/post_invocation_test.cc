@@ -265,7 +265,7 @@ TEST_F(PostInvocationTest, AHookSeesTheCallWithItsFinalInputAndWhatIsKnownAboutI
   EXPECT_EQ(context.call->session_id, "s-1");
   EXPECT_EQ(context.call->call_id, answer->call_id);
   EXPECT_EQ(context.effect_class, "fs.read");
-  EXPECT_EQ(context.policy_hash, record().subject.policy_hash);
+  EXPECT_EQ(context.policy_hash, record().subject->policy_hash);
   EXPECT_FALSE(context.is_error);
   ASSERT_TRUE(context.scope);
   EXPECT_TRUE(context.scope->grants.empty());

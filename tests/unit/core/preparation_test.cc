@@ -421,7 +421,7 @@ TEST_F(PreparationTest, OnlyAQuestionAboutWhatDiesWithItsProcessIsClosedByRecove
       const auto closing = close_interrupted(*fresh.recorder.entry(placed.sequence));
       ASSERT_EQ(closing.size(), 1u);
       EXPECT_EQ(closing[0].outcome, "invalidated");
-      EXPECT_EQ(closing[0].subject.call_id, asked->call_id);
+      EXPECT_EQ(closing[0].subject->call_id, asked->call_id);
       EXPECT_EQ(text_at(closing[0], "/terminal"), "true");
       EXPECT_EQ(text_at(closing[0], "/effect_state"), "none");
       EXPECT_TRUE(text_at(closing[0], "/outcome/reason").starts_with("interrupted:"));

@@ -123,7 +123,7 @@ TEST(SinkTest, ASinkThatFailsOrThrowsChangesNothingAndIsOnRecord) {
     EXPECT_EQ(text_at(failures[0], "/event_type"), "tool_audit");
     EXPECT_EQ(text_at(failures[0], "/event_sequence"), std::to_string(answer->sequence));
     EXPECT_EQ(text_at(failures[0], "/error"), throws ? "exception" : "the queue is full");
-    EXPECT_EQ(failures[0].subject.call_id, answer->call_id);
+    EXPECT_EQ(failures[0].subject->call_id, answer->call_id);
     EXPECT_EQ(governed.recorder.records().size(), 1u);
   }
 }

@@ -247,7 +247,7 @@ TEST_F(GrantBudgetTest, WhatADeadProcessHeldIsGivenBackOnceAtTheStartWithARecord
   const std::vector<core::Draft> records = governed.recorder.of(core::Kind::Grant);
   ASSERT_EQ(records.size(), 1u);
   EXPECT_EQ(text_at(records[0], "/record"), "hold_reversed");
-  EXPECT_EQ(records[0].subject.call_id, "call-1");
+  EXPECT_EQ(records[0].subject->call_id, "call-1");
 }
 
 // CG-23 CG-49: a turn that pauses keeps its token, and what it holds, over a restart.

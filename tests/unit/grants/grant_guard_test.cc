@@ -116,7 +116,7 @@ TEST_F(GrantGuardTest, TheGrantIsFixedBeforeOtherGuardsAndSeenByResultGuards) {
   EXPECT_EQ(seen.call->agent_id, "agent:a");
   EXPECT_EQ(seen.call->server, "fs");
   EXPECT_EQ(seen.call->session_id, "s-1");
-  EXPECT_EQ(seen.policy_hash, governed.recorder.records().back().subject.policy_hash);
+  EXPECT_EQ(seen.policy_hash, governed.recorder.records().back().subject->policy_hash);
   EXPECT_EQ(last("/guards/0/guard"), "grants");
   EXPECT_EQ(last("/guards/1/guard"), "other");
 }

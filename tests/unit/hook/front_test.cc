@@ -152,8 +152,8 @@ TEST_F(FrontTest, ACallWaitsForItsHostWhateverOthersSay) {
   EXPECT_EQ(tell(after("t-1", "true")), Decision::allow());
   const std::vector<core::Draft> records = governed.recorder.records();
   ASSERT_EQ(records.size(), 2u);
-  EXPECT_EQ(records[0].body.at("asserted_of").as_string(), records[1].subject.call_id);
-  EXPECT_NE(records[0].subject.call_id, records[1].subject.call_id);
+  EXPECT_EQ(records[0].body.at("asserted_of").as_string(), records[1].subject->call_id);
+  EXPECT_NE(records[0].subject->call_id, records[1].subject->call_id);
   EXPECT_EQ(records[1].body.at("outcome").at("result").at("output"), "true");
 }
 

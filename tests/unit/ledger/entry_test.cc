@@ -28,7 +28,8 @@ class EntryTest : public testing::Test {
  protected:
   Result<SealedDraft> seal(core::Draft draft) {
     const SealedDraft::Parts parts{redactor_, digest_, entropy_, kInstance};
-    return SealedDraft::seal(std::move(draft), *parse_uuid(kId), parts);
+    SealedDraft::LastSubject none;
+    return SealedDraft::seal(std::move(draft), *parse_uuid(kId), parts, none);
   }
 
   std::string bytes(core::Draft draft) {
@@ -59,7 +60,7 @@ TEST_F(EntryTest, WhatDoesNotApplyIsLeftOut) {
 core::Draft full_draft() {
   core::Draft full{
       .kind = core::Kind::ToolAudit,
-      .subject = {"sha256:11", "call_1", "session_1", "agent\n1", "fs", "read", "trace_1"},
+      .subject = Subject{"sha256:11", "call_1", "session_1", "agent\n1", "fs", "read", "trace_1"},
       .outcome = "completed",
       .topic = "builds",
       .body = {{"z", true}, {"a", "b"}}};
@@ -300,11 +301,11 @@ TEST_F(EntryTest, DraftsThatCanBeNoEntryAreRefused) {
        {&Subject::policy_hash, &Subject::call_id, &Subject::session_id, &Subject::agent_id,
         &Subject::server, &Subject::tool_name, &Subject::trace_id}) {
     core::Draft bad;
-    bad.subject.*member = "\xff";
+    bad.subject.set(member, "\xff");
     EXPECT_FALSE(seal(bad));
-    bad.subject.*member = std::string(4097, 'x');
+    bad.subject.set(member, std::string(4097, 'x'));
     EXPECT_FALSE(seal(bad));
-    bad.subject.*member = std::string(4096, 'x');
+    bad.subject.set(member, std::string(4096, 'x'));
     EXPECT_TRUE(seal(bad));
   }
 }

@@ -31,7 +31,7 @@ class OcsfTest : public testing::Test {
 
   static core::Draft call(std::string outcome) {
     core::Draft draft{.kind = core::Kind::ToolAudit, .outcome = std::move(outcome)};
-    draft.subject.tool_name = "read";
+    draft.subject.set(&Subject::tool_name, "read");
     return draft;
   }
 
@@ -41,13 +41,13 @@ class OcsfTest : public testing::Test {
 
 TEST_F(OcsfTest, ACallIsApiActivityWithWhoCalledWhat) {
   core::Draft draft = call("completed");
-  draft.subject = {.policy_hash = "sha256:ab",
-                   .call_id = "call_1",
-                   .session_id = "s",
-                   .agent_id = "bot",
-                   .server = "fs",
-                   .tool_name = "read",
-                   .trace_id = "t"};
+  draft.subject = Subject{.policy_hash = "sha256:ab",
+                          .call_id = "call_1",
+                          .session_id = "s",
+                          .agent_id = "bot",
+                          .server = "fs",
+                          .tool_name = "read",
+                          .trace_id = "t"};
   const json::object seen = event(std::move(draft));
   EXPECT_EQ(seen.at("class_uid"), 6003);
   EXPECT_EQ(seen.at("category_uid"), 6);

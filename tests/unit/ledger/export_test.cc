@@ -88,10 +88,10 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 core::Draft audit(std::string tool, std::string outcome, json::object body = {}) {
   core::Draft draft{
       .kind = core::Kind::ToolAudit, .outcome = std::move(outcome), .body = std::move(body)};
-  draft.subject = {.policy_hash = "sha256:ab",
-                   .call_id = "call_1",
-                   .agent_id = "bot",
-                   .tool_name = std::move(tool)};
+  draft.subject = Subject{.policy_hash = "sha256:ab",
+                          .call_id = "call_1",
+                          .agent_id = "bot",
+                          .tool_name = std::move(tool)};
   return draft;
 }
 
@@ -436,7 +436,7 @@ TEST(CefExportTest, SpecialCharactersAreEscapedByTheRulesOfThePlaceTheyStandIn) 
   TestLedger ledger;
   ledger.open();
   core::Draft draft = audit("a|b\\c=d\nCEF:0|x", "blocked");
-  draft.subject.agent_id = "x=1|2\\\r\ny\x1b[2J\u009b2J\u00e9";
+  draft.subject.set(&Subject::agent_id, "x=1|2\\\r\ny\x1b[2J\u009b2J\u00e9");
   ledger.append(std::move(draft));
   const std::string line = cef(ledger).back();
   EXPECT_THAT(line, HasSubstr("|tool_audit.blocked|a\\|b\\\\c=d CEF:0\\|x|6|"));

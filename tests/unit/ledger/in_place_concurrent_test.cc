@@ -9,6 +9,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <thread>
 
+#include "support/eventually.h"
 #include "support/ledger_checks.h"
 #include "support/test_clock.h"
 
@@ -58,6 +59,11 @@ struct InPlaceConcurrentTest : testing::Test {
     loop.run();
     return writer == std::this_thread::get_id();
   }
+  std::ptrdiff_t commits() {
+    return std::ranges::count_if(test::all_entries(ledger.store()), [](const test::Seen& seen) {
+      return !seen.stored.checkpoint.empty();
+    });
+  }
   // The writer thread has the pen for a moment now and then, also where nothing waits.
   bool writes_here_soon() {
     for (int n = 0; n < 100; ++n) {
@@ -90,16 +96,32 @@ TEST_F(InPlaceConcurrentTest, ALoneAppendIsWrittenOnTheThreadOfItsCaller) {
 TEST_F(InPlaceConcurrentTest, AppendsThatAreReadyTogetherShareACommit) {
   constexpr int kCallers = 16;
   open();
-  const auto commits = [this] {
-    return std::ranges::count_if(test::all_entries(ledger.store()), [](const test::Seen& seen) {
-      return !seen.stored.checkpoint.empty();
-    });
-  };
   const auto before = commits();
   for (int n = 0; n < kCallers; ++n) append();
   loop.run();
   EXPECT_EQ(written, kCallers);
   EXPECT_LT(commits() - before, kCallers / 2);
+}
+
+// LE-40: the writer thread does not begin while others are ready.
+TEST_F(InPlaceConcurrentTest, AFewAppendsOfOneTurnOfTheLoopAreOneCommit) {
+  ledger.open();
+  const auto before = commits();
+  for (int n = 0; n < 3; ++n) append();
+  loop.run();
+  EXPECT_EQ(written, 3);
+  EXPECT_EQ(commits() - before, 1);
+}
+
+TEST_F(InPlaceConcurrentTest, ALoopThatStandsStillDoesNotKeepItsRecordFromTheDisk) {
+  open();
+  const std::uint64_t before = ledger->size_seen();
+  append();
+  loop.run_one();  // the loop has promised to call the writer, and does not
+  EXPECT_TRUE(test::eventually([&] { return ledger->size_seen() > before; }));
+  EXPECT_EQ(written, 0);
+  loop.run();
+  EXPECT_EQ(written, 1);
 }
 
 // LE-40: those who take turns would hold up each other.

@@ -26,9 +26,9 @@ core::Draft call(int n, std::size_t padding = 0) {
                     .body = {{"input", secret(n) + std::string(padding, 'p')},
                              {"result", {{"said", secret(n)}}},
                              {"n", n}}};
-  draft.subject.call_id = fmt::format("call-{}", n);
-  draft.subject.session_id = fmt::format("session-{}", n / 10);
-  draft.subject.agent_id = "agent";
+  draft.subject.set(&Subject::call_id, fmt::format("call-{}", n));
+  draft.subject.set(&Subject::session_id, fmt::format("session-{}", n / 10));
+  draft.subject.set(&Subject::agent_id, "agent");
   return draft;
 }
 

@@ -38,12 +38,12 @@ class QueryTest : public testing::Test {
       return which == 0 ? std::string() : std::string(name) + std::to_string(which);
     };
     core::Draft made{.kind = random() % 2 == 0 ? core::Kind::ToolAudit : core::Kind::GuardHit,
-                     .subject = {.call_id = "call" + std::to_string(number / 3),
-                                 .session_id = some("session", 4),
-                                 .agent_id = some("agent", 3),
-                                 .server = some("server", 3),
-                                 .tool_name = some("tool", 5),
-                                 .run_id = some("run", 4)},
+                     .subject = Subject{.call_id = "call" + std::to_string(number / 3),
+                                        .session_id = some("session", 4),
+                                        .agent_id = some("agent", 3),
+                                        .server = some("server", 3),
+                                        .tool_name = some("tool", 5),
+                                        .run_id = some("run", 4)},
                      .outcome = some("outcome", 4),
                      .topic = some("topic", 6),
                      .body = {{"n", number}}};

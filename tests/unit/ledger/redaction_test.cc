@@ -68,7 +68,7 @@ class RedactionTest : public testing::Test {
  protected:
   Result<SealedDraft> try_seal(core::Draft draft) {
     const SealedDraft::Parts parts{redactor_, digest_, entropy_, "instance"};
-    return SealedDraft::seal(std::move(draft), uuid7(clock_, entropy_), parts);
+    return SealedDraft::seal(std::move(draft), uuid7(clock_, entropy_), parts, last_);
   }
 
   SealedDraft seal(core::Draft draft) {
@@ -90,6 +90,7 @@ class RedactionTest : public testing::Test {
   FakeRedactor redactor_;
   KeyedDigest digest_{"key"};
   SystemEntropy entropy_;
+  SealedDraft::LastSubject last_;
 };
 
 // LE-55, LE-56
@@ -157,7 +158,7 @@ TEST_F(RedactionTest, AFieldThatTheRedactorCannotReadIsTakenWhole) {
 TEST_F(RedactionTest, IdentifiersAreTheSameInTheEntryAndItsBody) {
   for (const std::string& id : {std::string("bob@example.com"), std::string("bot-hunter2")}) {
     core::Draft draft;
-    draft.subject = {"", id, id, id, id, id, id};
+    draft.subject = Subject{"", id, id, id, id, id, id};
     for (const char* name :
          {"call_id", "session_id", "agent_id", "server", "tool_name", "trace_id"}) {
       draft.body[name] = id;
@@ -171,6 +172,19 @@ TEST_F(RedactionTest, IdentifiersAreTheSameInTheEntryAndItsBody) {
   EXPECT_EQ(entry(seal(draft)).at_pointer("/body/agent_id"), "bob@example.com");
   draft.body = {{"agent_id", "bot-hunter2"}};
   EXPECT_EQ(entry(seal(draft)).at_pointer("/redactions/0/path"), "/agent_id");
+}
+
+// LE-55
+TEST_F(RedactionTest, DraftsThatShareASubjectShowItAlikeAndTheNextOneItsOwn) {
+  const core::SharedSubject shared = Subject{.call_id = "call_1", .agent_id = "bot-hunter2"};
+  for (int i = 0; i < 2; ++i) {
+    const json::value made = entry(seal({.subject = shared}));
+    EXPECT_EQ(made.at("call_id"), "call_1");
+    EXPECT_EQ(canonical_json(made).find("hunter2"), std::string::npos);
+  }
+  EXPECT_EQ(shared->agent_id, "bot-hunter2");
+  EXPECT_EQ(entry(seal({.subject = Subject{.agent_id = "bot-2"}})).at("agent_id"), "bot-2");
+  EXPECT_FALSE(entry(seal({})).as_object().contains("agent_id"));
 }
 
 // LE-56, WB-9

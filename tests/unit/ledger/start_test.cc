@@ -67,12 +67,12 @@ TEST(StartTest, AStartAfterACrashSaysSoAndClosesWhatWasOpen) {
     closed.push_back(fmt::format("{} {}", std::string(entry.at("call_id").as_string()),
                                  std::string(entry.at("body").at("input").as_string())));
     core::Draft draft{.kind = core::Kind::ToolAudit, .outcome = "unknown"};
-    draft.subject.call_id = std::string(entry.at("call_id").as_string());
+    draft.subject.set(&Subject::call_id, std::string(entry.at("call_id").as_string()));
     return std::vector{std::move(draft)};
   };
   die_after(ledger, [](TestLedger& dying) {
     core::Draft intent{.kind = core::Kind::Intent, .body = {{"input", "what was asked"}}};
-    intent.subject.call_id = "call-1";
+    intent.subject.set(&Subject::call_id, "call-1");
     intent.facts.push_back({"open_call", "call-1", dying->instance_id(), true});
     dying.append(intent);
     dying.append_many(300);
@@ -98,7 +98,7 @@ TEST(StartTest, ASecondWriterBesideALiveOneIsNoGapAndClosesNothingOfIt) {
   TestLedger ledger;
   ledger.open();
   core::Draft intent{.kind = core::Kind::Intent, .body = {{"input", "running"}}};
-  intent.subject.call_id = "call-1";
+  intent.subject.set(&Subject::call_id, "call-1");
   intent.facts.push_back({"open_call", "call-1", ledger->instance_id(), true});
   ledger.append(intent);
   bool closed = false;

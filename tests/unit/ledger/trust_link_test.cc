@@ -17,7 +17,7 @@ using test::TestLedger;
 
 core::Draft record(const std::string& agent, json::value cost = nullptr) {
   core::Draft draft{.kind = core::Kind::Trust, .topic = "trust_graph"};
-  draft.subject.agent_id = agent;
+  draft.subject.set(&Subject::agent_id, agent);
   draft.body = {{"schema", "opentrustgraph/v0"},
                 {"record_id", "01966f4c-3000-7000-8000-000000000001"},
                 {"agent", agent},

@@ -58,7 +58,7 @@ TEST_F(GatewayCallTest, TheTraceOfAClientIsThatOfItsCallWhereItIsOne) {
         fmt::format(R"({{"name":"write","arguments":{{"n":{}}},"_meta":{{"traceparent":"{}"}}}})",
                     number, parent));
     EXPECT_NE(answer_to(request), "");
-    EXPECT_EQ(governed_.recorder.records().back().subject.trace_id == id, taken) << parent;
+    EXPECT_EQ(governed_.recorder.records().back().subject->trace_id == id, taken) << parent;
   }
 }
 

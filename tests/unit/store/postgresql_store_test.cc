@@ -416,7 +416,7 @@ TEST_F(InDoubtTest, ACallWhoseIntentWasInDoubtEndsOnce) {
   const auto other = must(open(*other_store));
   const auto ended = [](const std::string& call) {
     core::Draft draft{.kind = core::Kind::ToolAudit, .outcome = "persistence_failed"};
-    draft.subject.call_id = call;
+    draft.subject.set(&Subject::call_id, call);
     draft.body = {{"terminal", true}};
     return draft;
   };

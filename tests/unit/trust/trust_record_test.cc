@@ -90,8 +90,8 @@ TEST(TrustRecordTest, ItsEntryIsOfKindTrustOnTheTopicOfTheGraph) {
   const core::Draft draft = trust_draft(sample());
   EXPECT_EQ(draft.kind, core::Kind::Trust);
   EXPECT_EQ(draft.topic, "trust_graph");
-  EXPECT_EQ(draft.subject.agent_id, "deploy-bot");
-  EXPECT_EQ(draft.subject.call_id, "call_1");
+  EXPECT_EQ(draft.subject->agent_id, "deploy-bot");
+  EXPECT_EQ(draft.subject->call_id, "call_1");
   EXPECT_EQ(draft.outcome, "denied");
 }
 

@@ -89,7 +89,7 @@ Async<std::optional<RelayDoor::Response>> RelayDoor::answer(net::Peer peer, std:
   std::vector<core::Draft> drafts;
   drafts.push_back(
       {.kind = core::Kind::Topic,
-       .subject = {.session_id = caller.session_id, .agent_id = caller.principal},
+       .subject = Subject{.session_id = caller.session_id, .agent_id = caller.principal},
        .topic = "clients",
        .body = {
            {"kind", "relay_opened"}, {"uid", peer.uid}, {"pid", peer.pid}, {"server", server}}});
