@@ -348,11 +348,21 @@ std::chrono::milliseconds HttpServer::Connection::write_limit() const {
 
 Async<void> HttpServer::Connection::run_handler() {
   stream_.bottom().expires_never();
-  handling_ = true;
-  watch_later();
-  co_await route_->second.handler->handle(*this);
-  handling_ = false;
-  first_look_.cancel();
+  {
+    // What the handler wants to be told of is gone with it, also if it throws.
+    struct Handling {
+      Connection& connection;
+      ~Handling() {
+        connection.handling_ = false;
+        connection.on_gone_ = nullptr;
+        connection.first_look_.cancel();
+      }
+    };
+    const Handling handling{*this};
+    handling_ = true;
+    watch_later();
+    co_await route_->second.handler->handle(*this);
+  }
   if (watching_.size() == 0) co_return;
   watching_.cancel();
   (void)co_await watching_.join(std::chrono::seconds(1));

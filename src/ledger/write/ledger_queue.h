@@ -71,7 +71,8 @@ struct Ledger::Queue {
   // The loop that has promised to call the writer once all that is ready on it has run: what its
   // callers append until then is written together. None: `open`.
   boost::asio::any_io_executor promised SALLYPORT_GUARDED_BY(mutex);
-  bool open SALLYPORT_GUARDED_BY(mutex) = false;  // the writer may take what waits
+  // The writer was called, and takes what waits. INVARIANT: then something waits.
+  bool open SALLYPORT_GUARDED_BY(mutex) = false;
   // So many do not wait for their loop: as many as the last two batches had on average. So half of
   // the callers make their next calls while those of the other half are written.
   std::size_t enough SALLYPORT_GUARDED_BY(mutex) = kFewest;
@@ -174,6 +175,7 @@ struct Ledger::Queue {
     const MutexLock lock(mutex);
     if (health.ok || owed.empty()) return {};
     for (const Group& group : waiting) bytes -= weight(group);
+    open = false;
     return std::exchange(waiting, {});
   }
 
@@ -198,6 +200,7 @@ struct Ledger::Queue {
     if (waiting.front().executor != executor) return std::nullopt;
     std::optional<Group> lone = std::move(waiting.front());
     waiting.pop_front();
+    open = false;
     bytes -= weight(*lone);
     return lone;
   }

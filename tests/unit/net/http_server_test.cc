@@ -62,6 +62,15 @@ class Echo final : public HttpHandler {
       co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
       co_return;
     }
+    if (request.query == "leaves") {
+      bool running = true;
+      exchange.on_gone([&running] { EXPECT_TRUE(running); });
+      co_await exchange.begin({.headers = {{"content-type", "text/event-stream"}}});
+      co_await exchange.write("piece\n");
+      co_await sleep(5ms);
+      running = false;
+      co_return;
+    }
     if (request.query == "size") {
       co_await exchange.respond(
           ServerResponse::text(200, std::to_string(request.body.size()) + " bytes"));
@@ -454,6 +463,22 @@ TEST(HttpServerTest, AHandlerHearsThatItsPeerHasGone) {
     peer->socket.close();
     for (int i = 0; i < 400 && bench.echo.gone == 0; ++i) co_await sleep(5ms);
     EXPECT_EQ(bench.echo.gone, 1);
+  }));
+}
+
+// A client that left between a handler and the end of its stream was told to the handler, which was
+// gone.
+TEST(HttpServerTest, AHandlerThatHasReturnedHearsNothing) {
+  EXPECT_TRUE(served({}, [](Bench& bench) -> Async<void> {
+    for (int i = 0; i < 10; ++i) {
+      auto peer = co_await Peer::connect(bench.port);
+      co_await peer->send("GET /echo?leaves HTTP/1.1\r\n" + kHost + "\r\n");
+      co_await peer->read("piece");
+      peer->socket.set_option(asio::socket_base::linger(true, 0));  // what comes later fails
+      peer->socket.close();
+      co_await sleep(20ms);
+    }
+    EXPECT_EQ(bench.echo.handled, 10);
   }));
 }
 
