@@ -4,6 +4,9 @@
 #include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/json.hpp>
 #include <numeric>
 
@@ -48,12 +51,15 @@ class EchoUpstream final : public core::Upstream {
   }
 };
 
-// Takes every draft and forgets it: what is left is the Governor's own work.
+// Takes every draft and forgets it: what is left is the Governor's own work. Like every store it
+// answers in a later turn of the loop.
 class ForgettingRecorder final : public core::Recorder {
  public:
   using core::Recorder::append;
   Task<std::vector<core::Position>> append(std::vector<core::Draft> drafts, core::Urgency,
                                            std::vector<core::Fact>) override {
+    co_await boost::asio::post(co_await boost::asio::this_coro::executor,
+                               boost::asio::use_awaitable);
     co_return std::vector<core::Position>(drafts.size());
   }
   void owe(std::vector<core::Draft>) override {}
