@@ -69,7 +69,7 @@ struct Ledger::Queue {
   TurnedAway turned_away SALLYPORT_GUARDED_BY(mutex);      // not told yet
   bool stopping SALLYPORT_GUARDED_BY(mutex) = false;
   // The loop that has promised to call the writer once all that is ready on it has run: what its
-  // callers append until then is written together. None: `open`.
+  // callers append until then is written together. Empty: no loop has.
   boost::asio::any_io_executor promised SALLYPORT_GUARDED_BY(mutex);
   // The writer was called, and takes what waits. INVARIANT: then something waits.
   bool open SALLYPORT_GUARDED_BY(mutex) = false;
