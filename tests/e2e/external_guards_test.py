@@ -208,6 +208,7 @@ for line in sys.stdin:
         say(id=q["id"], verdict="deny", message=str(os.getpid()))
     elif message == "first":
         held = q
+        open(sys.argv[0] + ".held", "w").close()
     elif message == "second":
         say(id=q["id"], verdict="allow")
         say(id=held["id"], verdict="deny", message="held back")
@@ -217,6 +218,7 @@ for line in sys.stdin:
         client = self.gate(self.entry(server, mode="serve", sees="input"))
         self.assertEqual(self.echo(client, "pid"), self.echo(client, "pid"))
         first = client.ask("tools/call", {"name": "echo", "arguments": {"message": "first"}})
+        self.wait_until((self.folder / "server.py.held").exists)  # two calls at once come in any order
         self.assertEqual(self.echo(client, "second"), ("second", False))
         self.assertIn("held back", client.answer(first)["result"]["content"][0]["text"])
 

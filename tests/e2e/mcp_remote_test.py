@@ -38,12 +38,6 @@ class RemoteTest(McpTest):
         self.addCleanup(self.end, client)
         return client
 
-    def wait_until(self, true, timeout=PATIENCE):
-        end = time.monotonic() + timeout
-        while not true():
-            self.assertLess(time.monotonic(), end, "it did not happen in time")
-            time.sleep(0.02)
-
 
 class Sessions(RemoteTest):
     def test_a_session_is_opened_used_and_ended(self):

@@ -132,6 +132,12 @@ class McpTest(CliTest):
             except BrokenPipeError:
                 pass
 
+    def wait_until(self, true, timeout=PATIENCE):
+        end = time.monotonic() + timeout
+        while not true():
+            self.assertLess(time.monotonic(), end, "it did not happen in time")
+            time.sleep(0.02)
+
     def records(self, *words):
         return [row["record"] for row in
                 self.good("ledger", "show", "--kind", "tool_audit", *words, "--limit", "100000", "--json").lines()]

@@ -166,7 +166,9 @@ class Tasks(ServeTest):
             self.assertEqual(granted, ["hers"] if name == "alice" else [], name)
         wanted = [message["params"]["notifications"] for _, message in behind.requests if message["method"] == "subscriptions/listen"]
         self.assertEqual(wanted, [{"taskIds": ["hers"]}, {}])
-        # A server that tells everybody of everything tells an agent of its own all the same.
+        # A server that tells everybody of everything tells an agent of its own all the same. It notes a stream only
+        # behind the acknowledgement on it.
+        self.wait_until(lambda: len(behind.streams) == 2)
         for task in ("elsewhere", "hers"):
             for stream, tag in behind.streams:
                 stream.event({"method": "notifications/tasks", "params": {"_meta": tag, "taskId": task, "status": "working"}})
