@@ -23,7 +23,7 @@ function watch(page, seen) {
 const actions = {
   async open({ id, options }) {
     const context = await browser.newContext(options);
-    context.setDefaultTimeout(20000);
+    context.setDefaultTimeout(60000);
     const seen = { errors: [], violations: [], requests: [] };
     context.on("page", (page) => watch(page, seen));
     await context.addInitScript(() => {

@@ -1,6 +1,7 @@
 """Questions in the console, in a real browser: two acts, keys, accidents, what changes meanwhile."""
 import datetime
 import pathlib
+import statistics
 import sys
 import time
 import unittest
@@ -65,9 +66,11 @@ class TwoActsTest(PagesTest):
     # CO-33: a double click, a fast second act, a synthetic event and a question that has just appeared answer nothing
     def test_accidents_answer_nothing(self):
         self.enter(self.asked)
+        self.hold_clock()
         self.open("apr_1", wait=0)
         self.run_page("await page.click('button.yes')")
         self.assertIn("Read it first", self.text(".notice"))
+        self.let_clock_go()
         self.run_page("""
             await page.waitForTimeout(1100);
             await page.evaluate(() => document.querySelector('button.yes').click());
@@ -78,6 +81,7 @@ class TwoActsTest(PagesTest):
         self.run_page("""
             await page.waitForTimeout(450); await page.evaluate(() => document.querySelector('.confirm .primary').click());
             await page.evaluate(() => document.querySelector('article').dispatchEvent(new KeyboardEvent('keydown', {key: 'y', bubbles: true})));""")
+        self.hold_clock()
         self.run_page("""
             await page.click('.confirm button:not(.primary)'); await page.focus('article');
             await page.keyboard.press('a'); await page.keyboard.press('y'); await page.waitForTimeout(100)""")
@@ -93,8 +97,10 @@ class TwoActsTest(PagesTest):
     def test_a_held_enter_on_a_button_answers_nothing(self):
         self.enter(self.asked)
         self.open("apr_1")
+        self.hold_clock()
+        self.run_page("await page.focus('article'); await page.keyboard.press('a'); await page.focus('.confirm .primary'); await page.keyboard.down('Enter')")
+        self.let_clock_go()
         self.run_page("""
-            await page.focus('article'); await page.keyboard.press('a'); await page.focus('.confirm .primary'); await page.keyboard.down('Enter');
             await page.waitForTimeout(450); for (let i = 0; i < 5; i++) await page.keyboard.down('Enter');
             await page.keyboard.up('Enter'); await page.waitForTimeout(200)""")
         self.assertEqual(self.asked.answers, [])
@@ -174,14 +180,18 @@ class TwoActsTest(PagesTest):
     def test_questions_and_answers_of_others_appear_within_a_second(self):
         self.enter(self.asked)
         self.wait_for("() => document.querySelectorAll('[data-row]').length === 2")
-        self.run_page("await page.evaluate(() => { window.seen = new MutationObserver(() => { window.at ??= document.querySelector('[data-row=apr_9]') && performance.now() });"
+        self.run_page("await page.evaluate(() => { window.at = {}; window.seen = new MutationObserver(() => { for (const row of document.querySelectorAll('[data-row]')) window.at[row.dataset.row] ??= performance.now() });"
                       " window.seen.observe(document.body, {childList: true, subtree: true}) })")
-        start = self.run_page("return await page.evaluate(() => performance.now())")
-        self.asked.put(question(9))
-        self.wait_for("() => window.at")
-        self.assertLess(self.run_page("return await page.evaluate(() => window.at)") - start, 1000)
-        self.asked.settle("apr_9", "approved")
-        self.wait_for("() => !document.querySelector('[data-row=apr_9]')")
+        took = []
+        for number in range(11, 16):  # a busy machine may be late with one, and not with most
+            name = f"apr_{number}"
+            start = self.run_page("return await page.evaluate(() => performance.now())")
+            self.asked.put(question(number))
+            self.wait_for("given => window.at[given.name]", name=name)
+            took.append(self.run_page("return await page.evaluate(name => window.at[name], args.name)", name=name) - start)
+            self.asked.settle(name, "approved")
+            self.wait_for("given => !document.querySelector(`[data-row=${given.name}]`)", name=name)
+        self.assertLess(statistics.median(took), 1000)
 
     # CO-25 (partly): after a lost connection the page reads again
     def test_a_cut_stream_comes_back(self):
@@ -318,10 +328,12 @@ class QuestionTest(PagesTest):
         self.run_page("""
             await page.route('**/approvals/apr_1?full=1', route => { page.whole = route });
             await page.focus('article'); await page.keyboard.press('f'); await page.waitForTimeout(200);
-            await page.keyboard.press('a'); await page.waitForTimeout(450); await page.keyboard.press('y'); await page.waitForTimeout(200)""")
+            await page.keyboard.press('a'); await page.waitForTimeout(450); await page.keyboard.press('y'); await page.waitForTimeout(200);
+            while (!page.whole) await page.waitForTimeout(20)""")
         self.assertIn("Show the whole input", self.text(".notice"))
         self.assertEqual(gate.answers, [])
         # What has just appeared is read first.
+        self.hold_clock()
         self.run_page("await page.whole.continue(); await page.waitForFunction(() => document.querySelector('pre.shown').textContent.includes('all of it')); await page.keyboard.press('a')")
         self.assertIn("Read it first", self.text(".notice"))
         self.assertEqual(gate.answers, [])

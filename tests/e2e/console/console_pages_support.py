@@ -37,13 +37,20 @@ class PagesTest(BrowserTest):
             await page.click(`[data-row="${args.name}"]`); await page.waitForSelector(`article[data-id="${args.name}"]`);
             await page.waitForTimeout(args.wait);""", name=name, wait=wait)
 
+    def hold_clock(self):
+        """The clock of the page stands until `let_clock_go`: what a test does meanwhile, it does at one moment, however busy the machine is."""
+        self.run_page("await page.evaluate(() => { const now = performance.now(); performance.now = () => now })")
+
+    def let_clock_go(self):
+        self.run_page("await page.evaluate(() => { delete performance.now })")
+
     def text(self, selector):
         return self.run_page("return await page.innerText(args.selector)", selector=selector)
 
     def wait_for(self, condition, **args):
         """Waits until JavaScript in the page says so."""
         self.run_page("""
-            for (const end = Date.now() + 15000; !(await page.evaluate(`(${args.condition})(${JSON.stringify(args.given)})`).catch(() => false)); ) {
+            for (const end = Date.now() + 60000; !(await page.evaluate(`(${args.condition})(${JSON.stringify(args.given)})`).catch(() => false)); ) {
               if (Date.now() > end) throw new Error('never true: ' + args.condition);
               await page.waitForTimeout(20);
             }""", condition=condition, given=args)
