@@ -67,7 +67,8 @@ export const detailFailure = signal<unknown>(null);
 export const full = signal(false);
 
 let wanted = "";
-let turn = 0;
+let turn = 0; // of the newest read
+let shown = 0; // the turn of what is shown
 
 export function isEscalation(value: Detail | Escalation): value is Escalation {
   return "kind" in value && value.kind === "escalation";
@@ -84,7 +85,10 @@ export async function readDetail(id: string): Promise<void> {
   const mine = ++turn;
   try {
     const read = await get<Detail | Escalation>(`approvals/${encodeURIComponent(id)}${full.peek() ? "?full=1" : ""}`);
-    if (mine !== turn || id !== wanted) return;
+    // A newer read may be under way. If each made the one before it void, none would be shown where answers take longer
+    // than the time between two reads.
+    if (mine < shown || id !== wanted) return;
+    shown = mine;
     detail.value = read;
     detailFailure.value = null;
   } catch (error) {

@@ -1,5 +1,6 @@
 // One question: what would run, how it differs, why it is asked, who has answered, and the answer.
 import { useEffect, useRef } from "preact/hooks";
+import { mayPass } from "../core/api";
 import { countdown, secondsLeft } from "../core/clock";
 import { Diff, MadeDiff } from "../core/diff";
 import { Link } from "../core/link";
@@ -9,6 +10,8 @@ import { address, place } from "../core/url";
 import { shownValue, visible } from "../core/visible";
 import { Answer } from "./answer";
 import { detail, type Detail, detailFailure, type Escalation, isEscalation, type Member, readDetail, readWhole, type Segment } from "./detail";
+
+const RETRY = 2000; // ms
 
 // The mark of a segment is a frame and a word for readers of the screen, not a colour alone.
 export function Segments({ segments }: { segments: Segment[] }) {
@@ -258,7 +261,14 @@ export function Question() {
     const timer = setTimeout(() => void readDetail(id), 1200);
     return () => clearTimeout(timer);
   }, [expired, id]);
-  if (detailFailure.value && !question) return <Failed problem={detailFailure.value} />;
+  // While a stream is open, only what happens to the question would make the page read it again.
+  const failure = detailFailure.value;
+  useEffect(() => {
+    if (!mayPass(failure)) return;
+    const timer = setTimeout(() => void readDetail(id), RETRY);
+    return () => clearTimeout(timer);
+  }, [failure, id]);
+  if (failure && !question) return <Failed problem={failure} />;
   if (!question) return <p class="quiet empty">{t("question.loading")}</p>;
   return (
     <article ref={article} class="question" tabIndex={-1} aria-label={t("question.title")} data-id={id}>

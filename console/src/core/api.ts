@@ -92,6 +92,11 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return body;
 }
 
+// Nothing has answered, or nothing that knows: the same request may succeed soon.
+export function mayPass(error: unknown): boolean {
+  return error instanceof Problem && [0, 502, 503, 504].includes(error.status);
+}
+
 // One act, at most one effect: a lost answer is asked for again under the same key, which the server remembers.
 export async function post<T>(path: string, body: unknown, key: string): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -99,8 +104,7 @@ export async function post<T>(path: string, body: unknown, key: string): Promise
       const response = await ask(path, { method: "POST", body, idempotencyKey: key });
       return response.status === 204 ? (null as T) : ((await response.json()) as T);
     } catch (error) {
-      const again = error instanceof Problem && (error.status === 0 || error.status === 502 || error.status === 503 || error.status === 504);
-      if (!again || tries === MOST_TRIES) throw error;
+      if (!mayPass(error) || tries === MOST_TRIES) throw error;
       await new Promise((done) => setTimeout(done, 300 * 2 ** tries));
     }
   }

@@ -235,6 +235,27 @@ class QuestionTest(PagesTest):
                      "1 of 2", "user:bo", "1 is missing", "may answer: user:ada"):
             self.assertIn(word, facts)
 
+    # CO-25 (partly): a page without a stream reads every two seconds, and used to drop every answer that took longer
+    def test_a_question_that_takes_longer_to_read_than_the_page_waits_is_shown(self):
+        gate = self.gate()
+        gate.serves_stream = False
+        gate.slow["approvals/apr_1"] = 3
+        gate.put(question(1))
+        self.enter(gate, "approvals/apr_1")
+        self.wait_for("() => document.querySelector('pre.shown')")
+
+    # CO-35 (partly): while a stream told nothing, a question that could not be read stayed unread
+    def test_a_question_that_could_not_be_read_is_read_again(self):
+        gate = self.gate()
+        gate.put(question(1))
+        self.enter(gate)
+        self.wait_for("() => document.querySelector('[data-row=apr_1]')")
+        self.run_page("await page.waitForTimeout(500)")  # the stream has opened, and what that reads is read
+        gate.unwell.add("approvals/apr_1")
+        self.run_page("await page.click('[data-row=apr_1]')")
+        self.wait_for("() => document.querySelector('pre.shown')")
+        self.assertEqual(gate.unwell, set())
+
     # CO-31 (partly): the row of an agent that has made no call yet used to be empty
     def test_an_agent_without_a_record_says_so(self):
         gate = self.gate()

@@ -11,6 +11,7 @@ import secrets
 import subprocess
 import tempfile
 import threading
+import time
 import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -145,6 +146,7 @@ class Gate:
         self.build = None
         self.extra = {}  # path -> body
         self.unwell = set()  # paths that fail the next time
+        self.slow = {}  # path -> how many seconds its answer takes
         gate = self
 
         class Handler(_Handler):
@@ -258,6 +260,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if name in gate.unwell:
             gate.unwell.remove(name)
             return self.problem(503, "busy")
+        time.sleep(gate.slow.get(name, 0))
         return self.api(method, name, urllib.parse.parse_qs(path.query), body)
 
     def asset(self, path):
