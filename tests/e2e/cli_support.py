@@ -11,6 +11,11 @@ BIN = os.environ.get("SALLYPORT_BIN", "build/bin/sallyport")
 MAKE_LEDGER = os.environ.get("MAKE_LEDGER_BIN", "build/bin/make_ledger")
 
 
+def within(seconds):
+    """A bound on time: so many seconds on a machine without other work, and more where others wait for its processors."""
+    return seconds * max(1, 2 * os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 class Outcome:
     def __init__(self, process):
         self.code = process.returncode

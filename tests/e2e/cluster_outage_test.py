@@ -7,6 +7,7 @@ import threading
 import time
 import unittest
 
+from cli_support import within
 from cluster_support import LEASE_MS, ClusterCase
 from postgresql_relay import Relay, TransactionPooler
 from serve_support import Session, events, in_background
@@ -53,11 +54,11 @@ class ClusterOutageTest(ClusterCase):
         finally:
             self.postgresql.thaw()
         # A loop that waits stands still for whole seconds; a machine with much to do for less.
-        self.assertLess(statistics.median(health), 0.05)
-        self.assertLess(max(health), 1)
+        self.assertLess(statistics.median(health), within(0.05))
+        self.assertLess(max(health), min(2, within(1)))
         self.assertGreater(len(streamed), 20)
-        self.assertLess(statistics.median(self.times_between(streamed)), 0.1)
-        self.assertLess(max(self.times_between(streamed)), 1)
+        self.assertLess(statistics.median(self.times_between(streamed)), within(0.1))
+        self.assertLess(max(self.times_between(streamed)), min(2, within(1)))
         streaming.join(60)
         self.wait_for(lambda: self.tried(others[0], "after"), 20)
         self.assertEqual(len(self.written()), len(set(self.written())))
@@ -82,7 +83,7 @@ class ClusterOutageTest(ClusterCase):
                 self.assertLess(time.monotonic() - back, 20)
                 time.sleep(0.02)
             delays.append(time.monotonic() - back)
-        self.assertLess(statistics.median(delays), 1)
+        self.assertLess(statistics.median(delays), within(1))
         self.assertFalse([each for each in self.written() if each.startswith("down")])
         self.verified()
 

@@ -164,6 +164,9 @@ def hear(message):
     elif method == "tools/list":
         answer(id, {"tools": tools()})
     elif method == "tools/call":
+        if os.environ.get("FAKE_CALLED"):
+            with open(os.environ["FAKE_CALLED"], "a") as called:
+                called.write(params["name"] + "\n")
         call(id, params["name"], params.get("arguments", {}), params)
     elif method == "tasks/list":
         answer(id, {"tasks": [task(known) for known in TASKS]})

@@ -121,10 +121,10 @@ class Relay(McpTest):
 
     def test_an_answer_after_the_end_of_its_call_is_recorded_and_reaches_nobody(self):
         # PI-31
-        client = self.client()
+        client = self.client(env=self.noting_calls())
         client.open()
-        id = client.ask("tools/call", {"name": "slow", "arguments": {"seconds": 1}})
-        time.sleep(0.3)
+        id = client.ask("tools/call", {"name": "slow", "arguments": {"seconds": 2}})
+        self.wait_until_called("slow")
         client.tell("notifications/cancelled", {"requestId": id})
         self.assertEqual(client.said("echo", {"message": "y"}), "y")  # the server answers one after the other
         end = time.monotonic() + 20

@@ -138,6 +138,15 @@ class McpTest(CliTest):
             self.assertLess(time.monotonic(), end, "it did not happen in time")
             time.sleep(0.02)
 
+    def noting_calls(self):
+        """An environment in which the fake server notes the calls that reach it."""
+        return {"FAKE_CALLED": self.folder / "called"}
+
+    def wait_until_called(self, tool):
+        """Until a call of this tool is at the fake server that notes its calls."""
+        noted = self.folder / "called"
+        self.wait_until(lambda: noted.exists() and tool in noted.read_text().splitlines())
+
     def records(self, *words):
         return [row["record"] for row in
                 self.good("ledger", "show", "--kind", "tool_audit", *words, "--limit", "100000", "--json").lines()]

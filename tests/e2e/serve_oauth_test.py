@@ -121,9 +121,8 @@ class OAuthServe(ServeTest):
 
     def test_a_session_ends_for_a_token_that_has_expired(self):
         server = self.trusting()
-        session = Session(server, token=self.mint(server, exp=int(time.time()) - 57))  # a minute is left for clocks
-        time.sleep(4)
-        self.assertEqual(session.send({"id": 1, "method": "ping"})[0], 401)
+        session = Session(server, token=self.mint(server, exp=int(time.time()) - 55))  # a minute is left for clocks
+        self.wait_until(lambda: session.send({"id": 1, "method": "ping"})[0] == 401)
         session.token = self.mint(server)
         self.assertEqual(session.send({"id": 2, "method": "ping"})[0], 200)
 

@@ -212,11 +212,11 @@ class Security(ServeTest):
         self.good("ledger", "verify", "--json")
 
     def test_it_ends_by_a_signal_and_with_calls_on_their_way(self):
-        server = self.serve()
+        server = self.serve(env=self.noting_calls())
         session = Session(server)
         in_background(lambda: session.open("tools/call", {"name": "stall", "arguments": {}}).read())
         stream = session.listen()
-        time.sleep(0.4)
+        self.wait_until_called("stall")
         begin = time.monotonic()
         self.assertEqual(server.stop(signal.SIGINT), 0)
         self.assertLess(time.monotonic() - begin, 30)

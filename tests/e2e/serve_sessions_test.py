@@ -131,10 +131,10 @@ class Sessions(ServeTest):
         self.assertEqual(session.listen(**{"Last-Event-ID": "0-0"}).status, 200)
 
     def test_a_cancelled_call_ends_and_is_recorded(self):
-        server = self.serve()
+        server = self.serve(env=self.noting_calls())
         session = Session(server)
         waiting = in_background(lambda: session.open("tools/call", {"name": "stall", "arguments": {}}).read())
-        time.sleep(0.5)
+        self.wait_until_called("stall")
         self.assertEqual(session.send({"method": "notifications/cancelled", "params": {"requestId": 1}})[0], 202)
         self.assertNotIn(b"result", waiting.get(timeout=60))
         self.assertEqual(session.said("echo", {"message": "on"}), "on")
@@ -143,11 +143,11 @@ class Sessions(ServeTest):
         self.assertTrue(any("cancelled" in reason for reason in reasons), reasons)
 
     def test_an_id_that_is_in_use_is_refused(self):
-        session = Session(self.serve())
+        session = Session(self.serve(env=self.noting_calls()))
         waiting = session.server
-        body = {"jsonrpc": "2.0", "id": "same", "method": "tools/call", "params": {"name": "slow", "arguments": {"seconds": 1}}}
+        body = {"jsonrpc": "2.0", "id": "same", "method": "tools/call", "params": {"name": "slow", "arguments": {"seconds": 3}}}
         first = in_background(lambda: messages(waiting.open(body=body, headers=session.headers)))
-        time.sleep(0.4)
+        self.wait_until_called("slow")
         self.assertEqual(waiting.ask(body=body, headers=session.headers)[0], 400)
         self.assertEqual(first.get(timeout=60)[-1]["result"]["content"][0]["text"], "slept")
 
@@ -210,10 +210,10 @@ class Sessions(ServeTest):
         self.assertEqual(again[0], 404)
 
     def test_a_call_in_flight_when_it_ends_is_recorded(self):
-        server = self.serve()
+        server = self.serve(env=self.noting_calls())
         session = Session(server)
         waiting = in_background(lambda: session.open("tools/call", {"name": "stall", "arguments": {}}).read())
-        time.sleep(0.5)
+        self.wait_until_called("stall")
         self.assertEqual(server.stop(), 0)
         waiting.get(timeout=60)
         self.one_end_for_each_call(1)

@@ -62,10 +62,10 @@ class Stateless(ServeTest):
         self.refused(server, modern("ping"), 404, -32601)
 
     def test_equal_ids_and_tokens_of_different_requests_do_not_meet(self):
-        server = self.serve()
-        slow = modern("tools/call", {"name": "slow", "arguments": {"seconds": 0.5}}, id=1, progressToken="t")
+        server = self.serve(env=self.noting_calls())
+        slow = modern("tools/call", {"name": "slow", "arguments": {"seconds": 1}}, id=1, progressToken="t")
         first = in_background(lambda: self.stateless(server, slow))
-        time.sleep(0.2)
+        self.wait_until_called("slow")
         _, said = self.stateless(server, modern("tools/call", {"name": "progress", "arguments": {}}, id=1, progressToken="t"))
         self.assertEqual([m["params"]["progressToken"] for m in said[:-1]], ["t"] * 3)
         self.assertEqual((said[-1]["id"], said[-1]["result"]["content"][0]["text"]), (1, "progressed"))
@@ -73,11 +73,11 @@ class Stateless(ServeTest):
         self.assertEqual([(m.get("id"), m["result"]["content"][0]["text"]) for m in said], [(1, "slept")])
 
     def test_closing_the_stream_cancels(self):
-        server = self.serve()
+        server = self.serve(env=self.noting_calls())
         stall = modern("tools/call", {"name": "stall", "arguments": {}}, id=1)
         connection = server.connection()
         in_background(lambda: self.lost(server, stall, connection))
-        time.sleep(0.8)
+        self.wait_until_called("stall")
         connection.sock.shutdown(socket.SHUT_RDWR)
         end = time.monotonic() + 30
         ends = []

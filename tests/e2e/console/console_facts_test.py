@@ -12,7 +12,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from console_gate_test import ADA, GateBase, SERVER, UMA, digest  # noqa: E402
-from cli_support import BIN  # noqa: E402
+from cli_support import BIN, within  # noqa: E402
 from serve_support import Server, Session  # noqa: E402
 
 BO, CY = "token-of-bo-0123456789ab", "token-of-cy-0123456789ab"
@@ -123,7 +123,7 @@ class QuestionFactsTest(FactsBase):
         self.call(session, {"path": "k.txt", "text": "key AKIAIOSFODNN7EXAMPLE"})
         item = self.asked()
         self.assertIn("masked", {part.get("mark") for part in self.api(f"approvals/{item['request_id']}", UMA)["shown"]["segments"]})
-        self.assertLess(min(self.took, self.answer_took), 1, "one of the two was on the screen within a second")
+        self.assertLess(min(self.took, self.answer_took), within(1), "one of the two was on the screen within a second")
         self.assert_clean(self.origin)
 
 
@@ -263,7 +263,7 @@ class BannerTest(FactsBase):
                     break
                 time.sleep(0.1)
             self.wait_for("() => document.querySelector('header.top') && !document.querySelector('[data-banner=ledger_unwritable]')")
-        self.assertLess(min(took), 2)
+        self.assertLess(min(took), within(2))
         gaps = self.told("ledger", "verify", "--gaps")[0]["gaps"]
         self.assertEqual(self.api("log/gaps")["gaps"], gaps)
 
