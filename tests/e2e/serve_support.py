@@ -102,13 +102,13 @@ class Session:
     def __init__(self, server, capabilities=None, version=LEGACY, token=True, keep=False):
         self.server, self.token, self.last_id = server, token, 0
         self.connection = server.connection() if keep else None
-        status, headers, body = server.ask(body={"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        response = server.open(body={"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": version, "capabilities": capabilities or {}, "clientInfo": {"name": "hand", "version": "1"}}},
             token=token)
-        assert status == 200, (status, body)
-        self.id = headers["mcp-session-id"]
+        assert response.status == 200, (response.status, response.read())
+        self.id = response.getheader("mcp-session-id")
         self.headers = {"Mcp-Session-Id": self.id, "MCP-Protocol-Version": version}
-        self.opened = json.loads(body)["result"]
+        self.opened = messages(response)[-1]["result"]  # a stream, where that took long
         assert self.send({"method": "notifications/initialized"})[0] == 202
 
     def send(self, message, **headers):
