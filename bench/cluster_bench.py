@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "e2e"))
 os.environ.setdefault("SALLYPORT_BIN", str(ROOT / "build" / "bin" / "sallyport"))
 from cluster_support import ClusterCase  # noqa: E402
+from postgresql_relay import DistantRelay  # noqa: E402
 from postgresql_support import PROGRAMS, Postgresql  # noqa: E402
 from serve_support import Session  # noqa: E402
 
@@ -61,6 +62,39 @@ class OtherConsole(ClusterCase):
         print(f"  a call on the console of another gateway: p50 {p50:.1f} ms, p99 {p99:.1f} ms (goal: at most 50)")
 
 
+class DistantDatabase(ClusterCase):
+    """Calls with an effect through one gateway, from many clients at once, over a network that takes its time."""
+
+    def runTest(self):
+        seconds = 1 if "--quick" in sys.argv else 5
+        relay = DistantRelay(self.postgresql)
+        self.addCleanup(relay.stop)
+        self.url = relay.url(self.url, self.postgresql)
+        policy = self.write("policy.yaml", "version: 1\nautonomy: {tier: act_auto}\n")
+        self.more = f"policy: {policy}\n  sessions: 200"
+        gateway = self.gateway()
+        sessions = [Session(gateway, keep=True) for _ in range(200)]
+        for trip, count in ((0, 64), (0.002, 64), (0.010, 64), (0.010, 200)):
+            relay.seconds = trip / 2
+            written, refused = self.load(sessions[:count], seconds)
+            print(f"  {count} clients, round trips of {1000 * trip:.0f} ms more{'':<14}{written / seconds:>8.0f} calls/s, {refused} refused")
+
+    def load(self, sessions, seconds):
+        end = time.monotonic() + seconds
+        counts = [[0, 0] for _ in sessions]
+
+        def work(session, count):
+            while time.monotonic() < end:
+                count[0 if self.call(session, 0) else 1] += 1
+
+        clients = [threading.Thread(target=work, args=each) for each in zip(sessions, counts)]
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join()
+        return map(sum, zip(*counts))
+
+
 def measure(url, about):
     subprocess.run([BENCH, *sys.argv[1:], "cluster"], check=True,
                    env={**os.environ, "SALLYPORT_BENCH_POSTGRESQL": url, "SALLYPORT_BENCH_ABOUT": about})
@@ -87,6 +121,9 @@ def main():
         if standby:
             standby.stop()
         primary.stop()
+    print("\none gateway and a database at a distance, calls with an effect")
+    if not unittest.TextTestRunner(stream=sys.stderr, verbosity=0).run(unittest.TestSuite([DistantDatabase()])).wasSuccessful():
+        sys.exit("cluster_bench: the gateway did not answer all calls")
     print("\ntwo gateways, each with its console")
     if not unittest.TextTestRunner(stream=sys.stderr, verbosity=0).run(unittest.TestSuite([OtherConsole()])).wasSuccessful():
         sys.exit("cluster_bench: the console of the other gateway did not hear of every call")

@@ -66,36 +66,37 @@ void LoopCrew::drive(Role role) {
 }
 
 bool LoopCrew::may_take_over() const {
-  return away_ > 0 && !taken_ && returning_ == 0 && !main_waits_ && !over_ && !loop_.stopped() &&
-         Steady::now() - left_ >= kShort;
+  const bool free = away_ > 0 && !taken_ && returning_ == 0 && !main_waits_;
+  if (!free || over_ || loop_.stopped()) return false;
+  return waits_are_long() || Steady::now() - left_ >= kShort;
 }
 
 void LoopCrew::help() {
   mutex_.lock();
   ++idle_;
   while (!over_) {
-    if (Steady::now() - left_ > kStaysAwake) {
+    if (may_take_over()) {
+      taken_ = true;
+      --idle_;
+      mutex_.unlock();
+      drive(Role::Helper);
+      mutex_.lock();
+      ++idle_;
+    } else if (watched_ || Steady::now() - left_ > kStaysAwake) {
       vacant_.wait(mutex_);
     } else {
+      watched_ = true;
       vacant_.wait_until(mutex_, Steady::now() + kShort);
+      watched_ = false;
     }
-    if (!may_take_over()) continue;
-    taken_ = true;
-    --idle_;
-    mutex_.unlock();
-    drive(Role::Helper);
-    mutex_.lock();
-    ++idle_;
   }
   mutex_.unlock();
 }
 
 // False: nobody could take over, and the turn is kept.
-bool LoopCrew::leave() {
+bool LoopCrew::leave(Steady::time_point now) {
   const MutexLock lock(mutex_);
   if (idle_ == 0 && helpers_.size() >= kMostHelpers) return false;
-  const Steady::time_point now = Steady::now();
-  const bool asleep = now - left_ > kStaysAwake / 2;
   if (idle_ == 0 && helpers_.size() <= static_cast<std::size_t>(away_)) {
     helpers_.emplace_back([this] { help(); });
   }
@@ -103,12 +104,14 @@ bool LoopCrew::leave() {
   left_ = now;
   taken_ = false;
   if (returning_ > 0 || main_waits_) turn_.notify_all();
-  if (asleep) vacant_.notify_all();
+  if (waits_are_long() || !watched_) vacant_.notify_one();
   return true;
 }
 
-void LoopCrew::come_back() {
+void LoopCrew::come_back(Steady::time_point left) {
   const MutexLock lock(mutex_);
+  constexpr int kWeight = 8;
+  usual_wait_ += (Steady::now() - left - usual_wait_) / kWeight;
   ++returning_;
   // The thread that runs the loop may sleep in it.
   if (taken_) boost::asio::post(loop_, [] {});
@@ -120,7 +123,8 @@ void LoopCrew::come_back() {
 
 Aside::Aside() : crew_(crew_of_this_thread) {
   if (crew_ == nullptr) return;
-  may_wait_ = crew_->leave();
+  left_ = std::chrono::steady_clock::now();
+  may_wait_ = crew_->leave(left_);
   if (may_wait_) {
     crew_of_this_thread = nullptr;
   } else {
@@ -130,7 +134,7 @@ Aside::Aside() : crew_(crew_of_this_thread) {
 
 Aside::~Aside() {
   if (crew_ == nullptr) return;
-  crew_->come_back();
+  crew_->come_back(left_);
   crew_of_this_thread = crew_;
 }
 

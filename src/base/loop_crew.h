@@ -10,9 +10,10 @@
 //   }
 //
 // One handler runs at a time, as with one thread: a thread runs handlers only while it has the
-// turn. `Aside` gives the turn away, and takes it back before it ends. If the wait is short, no
-// other thread has noticed. If it lasts, a helper thread runs the other handlers meanwhile. So a
-// function with an `Aside` is a place where other handlers may run, like a `co_await`.
+// turn. `Aside` gives the turn away, and takes it back before it ends. Where waits have been long, a
+// helper thread takes the turn at once and runs the other handlers meanwhile. Where they have been
+// short, it does so only if this one lasts. So a function with an `Aside` is a place where other
+// handlers may run, like a `co_await`.
 //
 // INVARIANT: no lock that a handler takes is held where an `Aside` begins.
 #pragma once
@@ -28,10 +29,10 @@ namespace sallyport {
 
 class LoopCrew {
  public:
-  // So long a wait is not noticed.
-  static constexpr auto kShort = std::chrono::milliseconds(5);
+  // A wait of this length costs about as much as to wake another thread.
+  static constexpr auto kShort = std::chrono::microseconds(500);
   // More handlers than this never wait at the same time.
-  static constexpr std::size_t kMostHelpers = 16;
+  static constexpr std::size_t kMostHelpers = 256;
 
   // The loop must be made for more than one thread: its concurrency hint is not 1.
   explicit LoopCrew(boost::asio::io_context& loop) : loop_(loop) {}
@@ -45,12 +46,13 @@ class LoopCrew {
   using Steady = std::chrono::steady_clock;
   enum class Role { Main, Helper };
 
-  bool leave();
-  void come_back();
+  bool leave(Steady::time_point now);
+  void come_back(Steady::time_point left);
   void drive(Role role);
   bool gives_way(Role role) SALLYPORT_REQUIRES(mutex_);
   void help();
   bool may_take_over() const SALLYPORT_REQUIRES(mutex_);
+  bool waits_are_long() const SALLYPORT_REQUIRES(mutex_) { return usual_wait_ >= kShort; }
 
   boost::asio::io_context& loop_;
   Mutex mutex_;
@@ -62,7 +64,9 @@ class LoopCrew {
   int away_ SALLYPORT_GUARDED_BY(mutex_) = 0;       // threads inside an `Aside`
   int returning_ SALLYPORT_GUARDED_BY(mutex_) = 0;  // of them, those that want the turn back
   std::size_t idle_ SALLYPORT_GUARDED_BY(mutex_) = 0;
+  bool watched_ SALLYPORT_GUARDED_BY(mutex_) = false;       // a helper looks whether the wait lasts
   Steady::time_point left_ SALLYPORT_GUARDED_BY(mutex_){};  // when the turn was last given away
+  Steady::duration usual_wait_ SALLYPORT_GUARDED_BY(mutex_){};  // a moving average
   std::vector<std::thread> helpers_ SALLYPORT_GUARDED_BY(mutex_);
 };
 
@@ -79,6 +83,7 @@ class Aside {
  private:
   LoopCrew* crew_ = nullptr;
   bool may_wait_ = true;
+  std::chrono::steady_clock::time_point left_{};
 };
 
 }  // namespace sallyport

@@ -190,6 +190,11 @@ class LedgerStore {
   // Reads one snapshot and blocks no writer. May be called from any thread.
   using Look = std::function<Result<void>(ReadView&)>;
   virtual Result<void> read(const Look& look) = 0;
+  // The same for a look that will ask for the size and for these facts: a store behind a network
+  // brings them in one round trip.
+  virtual Result<void> read(const Look& look, const std::vector<core::FactKey>&) {
+    return read(look);
+  }
 
   // Stores the index of a full block, in a transaction of its own. A block that has one keeps it.
   virtual Result<void> add_block_index(const BlockIndex& index, std::string_view seal);

@@ -6,10 +6,11 @@ import statistics
 import threading
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 from cli_support import within
 from cluster_support import LEASE_MS, ClusterCase
-from postgresql_relay import Relay, TransactionPooler
+from postgresql_relay import DistantRelay, Relay, TransactionPooler
 from serve_support import Session, events, in_background
 
 
@@ -157,6 +158,21 @@ class ClusterOutageTest(ClusterCase):
     def controls_at(self, gateway, name):
         rows = self.ledger("show", "--kind", "control", "--limit", "100000", "--json", gateway=gateway).lines()
         return [row["body"] for row in rows if row["body"].get("control") == name]
+
+    # SC-50 (partly): of so many calls that read at once, some used to be refused as `busy`
+    def test_a_database_that_is_far_away_refuses_none_of_many_calls(self):
+        relay = DistantRelay(self.postgresql)
+        self.addCleanup(relay.stop)
+        self.url = relay.url(self.url, self.postgresql)
+        policy = self.write("policy.yaml", "version: 1\nautonomy: {tier: act_auto}\n")
+        self.more = f"policy: {policy}\n  sessions: 100"
+        server = self.gateway()
+        sessions = [Session(server, keep=True) for _ in range(100)]
+        relay.seconds = 0.005
+        with ThreadPoolExecutor(len(sessions)) as clients:
+            written = list(clients.map(lambda n: all(self.call(sessions[n], 3 * n + i) for i in range(3)), range(len(sessions))))
+        self.assertEqual(written, [True] * len(sessions))
+        self.assertEqual(sorted(self.written()), list(range(3 * len(sessions))))
 
     # SC-8
     def test_a_pooler_in_transaction_mode_is_refused(self):

@@ -2,10 +2,12 @@
 several connections as a pooler does."""
 import os
 import pathlib
+import queue
 import socket
 import struct
 import tempfile
 import threading
+import time
 
 CANCEL, SSL, GSS = 80877102, 80877103, 80877104
 
@@ -74,6 +76,36 @@ class Relay:
 
     def url(self, url, server):
         return url.replace(str(server.folder), str(self.folder))
+
+
+class DistantRelay(Relay):
+    """A server that is far away: what goes either way arrives `seconds` later, in order."""
+
+    seconds = 0.0
+
+    def pump(self, source, target):
+        under_way = queue.Queue()
+        threading.Thread(target=self.deliver, args=(under_way, target), daemon=True).start()
+        try:
+            while data := source.recv(65536):
+                under_way.put((time.monotonic() + self.seconds, data))
+        except OSError:
+            pass
+        under_way.put((0, b""))
+
+    @staticmethod
+    def deliver(under_way, target):
+        while True:
+            due, data = under_way.get()
+            time.sleep(max(0, due - time.monotonic()))
+            try:
+                if data:
+                    target.sendall(data)
+                    continue
+                target.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            return
 
 
 class TransactionPooler(Relay):

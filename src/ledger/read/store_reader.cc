@@ -29,7 +29,7 @@ Result<std::vector<core::Fact>> StoreReader::facts(std::string_view space) {
 
 Result<core::RecordReader::Moment> StoreReader::moment(const std::vector<core::FactKey>& keys) {
   Moment found;
-  SALLYPORT_CHECK_OK(store_.read([&](ReadView& view) -> Result<void> {
+  const auto look = [&](ReadView& view) -> Result<void> {
     found.values.clear();
     SALLYPORT_TRY(found.size, view.size());
     for (const core::FactKey& key : keys) {
@@ -37,7 +37,8 @@ Result<core::RecordReader::Moment> StoreReader::moment(const std::vector<core::F
       found.values.push_back(std::move(value));
     }
     return {};
-  }));
+  };
+  SALLYPORT_CHECK_OK(store_.read(look, keys));
   return found;
 }
 

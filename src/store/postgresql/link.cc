@@ -283,10 +283,32 @@ Result<bool> Link::answers_within(std::chrono::milliseconds time) {
   return ::poll(&waits, 1, static_cast<int>(time.count())) != 0;
 }
 
+Result<void> Link::send() {
+  if (!sent_before_.empty()) {
+    SALLYPORT_CHECK_OK(flush());
+    return {};
+  }
+  SALLYPORT_CHECK_OK(end_pipeline(Steady::now() + options_.patience));
+  sent_before_ = std::exchange(sent_, {});
+  return {};
+}
+
 Result<std::vector<Rows>> Link::flush(std::chrono::milliseconds patience) {
   const Deadline deadline = Steady::now() + patience;
-  std::deque<Sent> sent = std::exchange(sent_, {});
+  const std::deque<Sent> before = std::exchange(sent_before_, {});
+  const std::deque<Sent> sent = std::exchange(sent_, {});
   if (!std::exchange(on_the_way_, false)) SALLYPORT_CHECK_OK(end_pipeline(deadline));
+  if (!before.empty()) {
+    const auto dropped = take_answers(before, deadline);
+    if (!dropped) {
+      broken_ = true;
+      return std::unexpected(dropped.error());
+    }
+  }
+  return take_answers(sent, deadline);
+}
+
+Result<std::vector<Rows>> Link::take_answers(const std::deque<Sent>& sent, Deadline deadline) {
   std::vector<Rows> answers;
   std::optional<Error> first;
   for (const Sent& each : sent) {

@@ -73,6 +73,9 @@ class Link {
 
   // Puts a statement into the pipeline. The same pointer gives the same prepared statement.
   void put(const char* sql, std::vector<Param> params = {});
+  // Sends what was put, and does not wait. The next `flush` reads these answers first and drops
+  // them; if one of them is an error, the connection is broken.
+  Result<void> send();
   // Sends what was put, and waits for all answers. The first error is told, when all that belongs
   // to it was read.
   Result<std::vector<Rows>> flush(std::chrono::milliseconds patience);
@@ -86,7 +89,8 @@ class Link {
   // It cannot be used any more: what was sent last may or may not have been done.
   bool broken() const { return broken_ || pq->PQstatus(link_.get()) != CONNECTION_OK; }
   // The same, after it was idle: the server may have closed it meanwhile.
-  bool still_there() { return pq->PQconsumeInput(link_.get()) == 1 && !broken(); }
+  // The first look may find only what the server said before it closed.
+  bool still_there() { return takes_input() && takes_input() && !broken(); }
   // The server warned since this was last asked, as where a standby may lack what was committed.
   bool take_warning() { return std::exchange(warned_, false); }
   std::uint64_t round_trips() const { return round_trips_; }
@@ -112,14 +116,17 @@ class Link {
   Result<PGresult*> next_result(Deadline deadline);
   Result<void> send_all(Deadline deadline);
   Result<void> end_pipeline(Deadline deadline);
+  Result<std::vector<Rows>> take_answers(const std::deque<Sent>& sent, Deadline deadline);
   std::unexpected<Error> failure(const PGresult* result, std::string_view doing);
   std::unexpected<Error> lost(std::string_view why);
   std::string option(const char* keyword) const;
+  bool takes_input() { return pq->PQconsumeInput(link_.get()) == 1; }
   static void on_notice(void* self, const PGresult* notice);
 
   Options options_;
   std::unique_ptr<PGconn, Finish> link_;
   std::deque<Sent> sent_;
+  std::deque<Sent> sent_before_;              // by `send`, with answers that are not read yet
   std::map<const char*, std::string> names_;  // of statements that were prepared, or are being
   std::uint64_t round_trips_ = 0;
   bool on_the_way_ = false;  // what was put has been sent already

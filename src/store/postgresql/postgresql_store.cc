@@ -6,13 +6,13 @@
 #include <thread>
 #include <vector>
 
-#include "base/guarded.h"
 #include "base/loop_crew.h"
 #include "base/mutex.h"
 #include "base/try.h"
 #include "store/postgresql/engine_check.h"
 #include "store/postgresql/leases.h"
 #include "store/postgresql/link.h"
+#include "store/postgresql/reader_pool.h"
 #include "store/postgresql/tables.h"
 #include "store/postgresql/view.h"
 
@@ -20,14 +20,12 @@ namespace sallyport::store {
 
 using ledger::ledger_unavailable;
 using postgresql::Link;
+using postgresql::ReaderPool;
 using postgresql::View;
 using Steady = std::chrono::steady_clock;
 
 namespace {
 
-// How long reads fail at once after one has failed: a loop that asks must not stand still again and
-// again for a database that is gone.
-constexpr auto kQuietAfterFailure = std::chrono::milliseconds(500);
 constexpr auto kLongestLook = std::chrono::minutes(1);
 constexpr auto kPatienceToHelp = std::chrono::milliseconds(500);
 // How often a process checks whether facts were changed past the log.
@@ -55,12 +53,9 @@ struct PostgresqlStore::State {
   std::uint64_t earlier_trips SALLYPORT_GUARDED_BY(writing) = 0;  // of connections that are gone
   std::optional<Steady::time_point> looked SALLYPORT_GUARDED_BY(writing);
 
-  struct Readers {
-    std::vector<std::unique_ptr<Link>> idle;
-    Steady::time_point quiet_until{};
-    std::optional<Error> failed;
-  };
-  Guarded<Readers> readers;
+  ReaderPool readers;
+
+  explicit State(Options opened) : options(std::move(opened)), readers(reader_options()) {}
 
   // A reader holds no lock that others wait for, so it may pause between two queries.
   Link::Options reader_options() const {
@@ -203,38 +198,6 @@ struct PostgresqlStore::State {
     return done;
   }
 
-  Result<std::unique_ptr<Link>> take_reader() {
-    std::optional<Error> failed;
-    std::unique_ptr<Link> reader = readers.with([&](Readers& all) -> std::unique_ptr<Link> {
-      if (Steady::now() < all.quiet_until) failed = all.failed;
-      while (!failed && !all.idle.empty()) {
-        std::unique_ptr<Link> taken = std::move(all.idle.back());
-        all.idle.pop_back();
-        if (taken->still_there()) return taken;
-      }
-      return nullptr;
-    });
-    if (failed) return std::unexpected(*failed);
-    if (reader) return reader;
-    Result<std::unique_ptr<Link>> opened = Link::open(reader_options());
-    if (!opened) note_failure(opened.error());
-    return opened;
-  }
-
-  void note_failure(const Error& error) {
-    readers.with([&](Readers& all) {
-      all.quiet_until = Steady::now() + kQuietAfterFailure;
-      all.failed = error;
-      all.idle.clear();
-    });
-  }
-
-  void give_back(std::unique_ptr<Link> reader) {
-    readers.with([&](Readers& all) {
-      if (all.idle.size() < 4) all.idle.push_back(std::move(reader));
-    });
-  }
-
   Result<void> prepare() SALLYPORT_REQUIRES(writing) {
     SALLYPORT_TRY(writer, Link::open(writer_options()));
     place = fmt::format("the log `{}` of the database {}", options.log.name, writer->place());
@@ -261,9 +224,8 @@ PostgresqlStore::PostgresqlStore(std::unique_ptr<State> state) : state_(std::mov
 PostgresqlStore::~PostgresqlStore() = default;
 
 Result<std::unique_ptr<PostgresqlStore>> PostgresqlStore::open(Options options) {
-  auto state = std::make_unique<State>();
+  auto state = std::make_unique<State>(std::move(options));
   state->writing.assert_held();  // no other thread knows it yet
-  state->options = std::move(options);
   SALLYPORT_CHECK_OK(state->prepare());
   return std::unique_ptr<PostgresqlStore>(new PostgresqlStore(std::move(state)));
 }
@@ -282,17 +244,22 @@ Result<void> PostgresqlStore::write(const Work& work, Manner manner) {
 }
 
 Result<void> PostgresqlStore::read(const Look& look) {
+  return read(look, {});
+}
+
+Result<void> PostgresqlStore::read(const Look& look, const std::vector<core::FactKey>& facts) {
   const Aside aside;
   if (!aside.may_wait()) return too_many_waits();
-  SALLYPORT_TRY(std::unique_ptr<Link> reader, state_->take_reader());
+  SALLYPORT_TRY(const ReaderPool::Reader reader, state_->readers.take());
   View view(*reader, state_->log, state_->secret.get());
-  Result<void> done = look(view);
+  Result<void> done = facts.empty() ? Result<void>{} : view.begin_reading(facts);
+  if (done) done = look(view);
   if (reader->broken()) {
-    if (!done) state_->note_failure(done.error());
+    if (!done) state_->readers.note_failure(done.error());
     return done;
   }
   reader->put("ROLLBACK");
-  if (reader->flush()) state_->give_back(std::move(reader));
+  (void)reader->send();  // the next reader finds the answer, or the connection broken
   return done;
 }
 
@@ -301,10 +268,9 @@ Result<void> PostgresqlStore::add_block_index(const ledger::BlockIndex& index,
   SALLYPORT_CHECK_OK(state_->may_write());
   const Aside aside;
   if (!aside.may_wait()) return too_many_waits();
-  SALLYPORT_TRY(std::unique_ptr<Link> link, state_->take_reader());
+  SALLYPORT_TRY(const ReaderPool::Reader link, state_->readers.take());
   View::put_block(*link, state_->log, index, seal);
   SALLYPORT_CHECK_OK(link->flush());
-  state_->give_back(std::move(link));
   return {};
 }
 
@@ -323,14 +289,13 @@ void PostgresqlStore::check_seals_with(std::shared_ptr<const KeyedDigest> secret
 
 // A trigger or rule of another program would change what we write.
 Result<void> PostgresqlStore::check_files() {
-  SALLYPORT_TRY(std::unique_ptr<Link> reader, state_->take_reader());
+  SALLYPORT_TRY(const ReaderPool::Reader reader, state_->readers.take());
   SALLYPORT_TRY(
       const postgresql::Rows rows,
       reader->ask(
           "SELECT t.tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN "
           "pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'sallyport' UNION ALL "
           "SELECT rulename FROM pg_rules WHERE schemaname = 'sallyport'"));
-  state_->give_back(std::move(reader));
   if (rows.size() == 0) return {};
   return ledger_unavailable(
       "corrupt", fmt::format("`{}` in {} is not of this program; find out who made it, and remove "
@@ -355,7 +320,7 @@ std::string PostgresqlStore::unverified_host() const {
 }
 
 Result<std::string> PostgresqlStore::condition() {
-  SALLYPORT_TRY(std::unique_ptr<Link> reader, state_->take_reader());
+  SALLYPORT_TRY(const ReaderPool::Reader reader, state_->readers.take());
   SALLYPORT_TRY(const std::unique_ptr<Link> second, Link::open(state_->reader_options()));
   SALLYPORT_CHECK_OK(postgresql::check_engine(*reader, *second, state_->options.log.replicas));
   SALLYPORT_TRY(

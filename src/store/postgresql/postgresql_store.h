@@ -31,6 +31,7 @@ class PostgresqlStore final : public ledger::LedgerStore {
   Result<void> write(const Work& work, Manner manner) override;
   using LedgerStore::write;
   Result<void> read(const Look& look) override;
+  Result<void> read(const Look& look, const std::vector<core::FactKey>& facts) override;
   // Without the lock of the log.
   Result<void> add_block_index(const ledger::BlockIndex& index, std::string_view seal) override;
   Result<bool> changed_elsewhere() override;

@@ -72,6 +72,14 @@ constexpr const char* kCommitsOf =
     "$3::int8 AND previous >= coalesce((SELECT previous FROM commits WHERE log = $1::int8 AND "
     "previous <= $2::int8 ORDER BY previous DESC LIMIT 1), 0) ORDER BY previous";
 
+constexpr const char* kBeginReading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+constexpr const char* kHead =
+    "SELECT c.size, c.checkpoint, coalesce(r.seal, e.seal) FROM (SELECT * FROM commits "
+    "WHERE log = $1::int8 ORDER BY previous DESC LIMIT 1) c "
+    "LEFT JOIN entries e ON e.log = c.log AND e.sequence = c.size - 1 "
+    "LEFT JOIN reseals r ON r.log = c.log AND r.sequence = c.size - 1";
+
 constexpr const char* kNewestCommit =
     "SELECT size, checkpoint FROM commits WHERE log = $1::int8 ORDER BY previous DESC LIMIT 1";
 
@@ -79,7 +87,7 @@ constexpr const char* kNewestCommit =
 
 Result<Rows> View::ask(const char* sql, std::vector<Param> params) {
   const bool first = !std::exchange(began_, true);
-  if (first) link_.put("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+  if (first) link_.put(kBeginReading);
   return link_.ask(sql, std::move(params));
 }
 
@@ -125,16 +133,25 @@ Result<View::Head> View::head() {
 }
 
 Result<View::Head> View::stored_head() {
-  SALLYPORT_TRY(
-      const postgresql::Rows rows,
-      ask("SELECT c.size, c.checkpoint, coalesce(r.seal, e.seal) FROM (SELECT * FROM commits "
-          "WHERE log = $1::int8 ORDER BY previous DESC LIMIT 1) c "
-          "LEFT JOIN entries e ON e.log = c.log AND e.sequence = c.size - 1 "
-          "LEFT JOIN reseals r ON r.log = c.log AND r.sequence = c.size - 1",
-          {number(log_)}));
-  if (rows.size() == 0) return Head{};
-  return Head{unsigned_at(rows, 0, 0), std::string(rows.bytes(0, 1)),
-              std::string(rows.bytes(0, 2))};
+  SALLYPORT_TRY(const postgresql::Rows rows, ask(kHead, {number(log_)}));
+  return head_from(rows);
+}
+
+// Of `kHead`.
+View::Head View::head_from(const postgresql::Rows& rows) {
+  if (rows.size() == 0) return {};
+  return {unsigned_at(rows, 0, 0), std::string(rows.bytes(0, 1)), std::string(rows.bytes(0, 2))};
+}
+
+Result<void> View::begin_reading(const std::vector<core::FactKey>& facts) {
+  began_ = true;
+  link_.put(kBeginReading);
+  link_.put(kHead, {number(log_)});
+  put_wanted(facts);
+  SALLYPORT_TRY(const std::vector<postgresql::Rows> answers, link_.flush());
+  head_ = head_from(answers[1]);
+  take_wanted(facts, answers[2]);
+  return {};
 }
 
 Result<std::optional<StoredEntry>> View::entry(std::uint64_t sequence) {
@@ -424,12 +441,6 @@ Result<void> View::scan_facts(const OnFact& on_fact) {
 void View::put_begin(const ledger::LedgerStore::Wants& wants) {
   constexpr std::uint64_t kFewLeaves = 4096;  // beyond that the edge comes from the nodes
   began_ = true;
-  Values spaces;
-  Values keys;
-  for (const core::FactKey& key : wants.facts) {
-    spaces.emplace_back(key.space);
-    keys.emplace_back(key.key);
-  }
   link_.put("BEGIN");
   // A statement of its own: one that also reads has its snapshot from before the wait.
   put_lock(link_, log_);
@@ -443,10 +454,28 @@ void View::put_begin(const ledger::LedgerStore::Wants& wants) {
             "WHERE e.log = $1::int8 AND e.sequence = (SELECT size - 1 FROM commits WHERE log = "
             "$1::int8 ORDER BY previous DESC LIMIT 1)",
             {number(log_)});
+  put_wanted(wants.facts);
+}
+
+void View::put_wanted(const std::vector<core::FactKey>& facts) {
+  Values spaces;
+  Values keys;
+  for (const core::FactKey& key : facts) {
+    spaces.emplace_back(key.space);
+    keys.emplace_back(key.key);
+  }
   link_.put(
       "SELECT f.space, f.key, f.value FROM unnest($2::bytea[], $3::bytea[]) w(space, key) JOIN "
       "facts f ON f.log = $1::int8 AND f.space = w.space AND f.key = w.key",
       {number(log_), byte_strings(spaces), byte_strings(keys)});
+}
+
+void View::take_wanted(const std::vector<core::FactKey>& facts, const postgresql::Rows& rows) {
+  for (const core::FactKey& key : facts) known_facts_[{key.space, key.key}] = std::nullopt;
+  for (int row = 0; row < rows.size(); ++row) {
+    known_facts_[{std::string(rows.bytes(row, 0)), std::string(rows.bytes(row, 1))}] =
+        std::string(rows.bytes(row, 2));
+  }
 }
 
 void View::take_begin(const ledger::LedgerStore::Wants& wants,
@@ -461,11 +490,7 @@ void View::take_begin(const ledger::LedgerStore::Wants& wants,
     newest_ = entry_from(answers[4], 0);
     head_->seal = newest_->seal;
   }
-  for (const core::FactKey& key : wants.facts) known_facts_[{key.space, key.key}] = std::nullopt;
-  for (int row = 0; row < answers[5].size(); ++row) {
-    known_facts_[{std::string(answers[5].bytes(row, 0)), std::string(answers[5].bytes(row, 1))}] =
-        std::string(answers[5].bytes(row, 2));
-  }
+  take_wanted(wants.facts, answers[5]);
 }
 
 // What the writer does not know yet. A gap is no chain: then the leaves are asked for where they are

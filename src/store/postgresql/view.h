@@ -49,6 +49,9 @@ class View final : public ledger::WriteView {
   // the ledger runs from time to time (PostgresqlStore::changed_elsewhere).
   bool changed_elsewhere() override { return false; }
 
+  // For reading: reads the end of the log and these facts in one round trip.
+  Result<void> begin_reading(const std::vector<core::FactKey>& facts);
+
   // For writing: takes the lock of the log, and reads what `wants` names. One round trip, whose
   // questions are put by one and whose answers are taken by the other.
   void put_begin(const ledger::LedgerStore::Wants& wants);
@@ -85,6 +88,9 @@ class View final : public ledger::WriteView {
 
   Result<postgresql::Rows> ask(const char* sql, std::vector<Param> params);
   Result<Head> stored_head();
+  static Head head_from(const postgresql::Rows& rows);
+  void put_wanted(const std::vector<core::FactKey>& facts);
+  void take_wanted(const std::vector<core::FactKey>& facts, const postgresql::Rows& rows);
   std::uint64_t base() const { return written_.empty() ? UINT64_MAX : written_.front().sequence; }
   ledger::StoredEntry entry_from(const postgresql::Rows& rows, int row) const;
   ledger::StoredEntry entry_from(const postgresql::Rows& rows, int row, std::string_view leaf,

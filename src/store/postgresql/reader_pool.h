@@ -1,0 +1,54 @@
+// The connections on which one process reads a log. There are at most `kMost`; a thread that needs
+// one more waits until another gives its own back. Every method may be called from any thread.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "base/mutex.h"
+#include "store/postgresql/link.h"
+
+namespace sallyport::store::postgresql {
+
+class ReaderPool {
+ public:
+  static constexpr std::size_t kMost = 16;
+
+  explicit ReaderPool(Link::Options options) : options_(std::move(options)) {}
+  ReaderPool(const ReaderPool&) = delete;
+
+  struct GiveBack {
+    ReaderPool* pool = nullptr;
+    void operator()(Link* reader) const { pool->give_back(std::unique_ptr<Link>(reader)); }
+  };
+  // Goes back to the pool at its end, which it must not outlive.
+  using Reader = std::unique_ptr<Link, GiveBack>;
+
+  // Waits as long as a connection waits for an answer. A moment after a failure it fails at once.
+  Result<Reader> take();
+  // Reads fail at once for a moment: a loop that asks must not stand still again and again for a
+  // database that is gone.
+  void note_failure(const Error& error);
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+  struct Idle {
+    std::unique_ptr<Link> link;
+    Time since;
+  };
+
+  Result<std::unique_ptr<Link>> take_idle();
+  void give_back(std::unique_ptr<Link> reader);
+
+  const Link::Options options_;
+  Mutex mutex_;
+  Condition returned_;
+  std::size_t lent_ SALLYPORT_GUARDED_BY(mutex_) = 0;
+  std::deque<Idle> idle_ SALLYPORT_GUARDED_BY(mutex_);
+  Time quiet_until_ SALLYPORT_GUARDED_BY(mutex_){};
+  std::optional<Error> failed_ SALLYPORT_GUARDED_BY(mutex_);
+};
+
+}  // namespace sallyport::store::postgresql
