@@ -11,6 +11,25 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_link_options(-fuse-ld=lld)
 endif()
 
+# The profile of `tools/make-profile.sh` tells the compiler which code is hot. A function that has changed since then is
+# compiled without one. The profile knows a local function by its unit, without the folder of the build.
+set(SALLYPORT_PROFILE "" CACHE STRING "a profile for Clang 19; `measure`: build programs that make one")
+if(SALLYPORT_PROFILE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 19)
+  add_compile_options("SHELL:-mllvm -static-func-full-module-prefix=false")
+  if(SALLYPORT_PROFILE STREQUAL "measure")
+    add_compile_options(-fprofile-generate)
+    add_link_options(-fprofile-generate)
+  else()
+    # A copy that is named by its content: objects do not depend on the file, so a new one must change their command.
+    file(SHA256 ${SALLYPORT_PROFILE} digest)
+    string(SUBSTRING ${digest} 0 12 digest)
+    set(profile ${PROJECT_BINARY_DIR}/generated/${digest}.profdata)
+    configure_file(${SALLYPORT_PROFILE} ${profile} COPYONLY)
+    add_compile_options(-fprofile-use=${profile} -Wno-profile-instr-unprofiled -Wno-profile-instr-out-of-date
+                        -Wno-backend-plugin)
+  endif()
+endif()
+
 find_program(CCACHE ccache)
 if(CCACHE)
   foreach(language C CXX)

@@ -62,24 +62,13 @@ void CanonicalWriter::sort_members() {
   }
 }
 
-void CanonicalWriter::put_name(MemberName name) {
-  if (members_.size() > first_) {
-    const MemberName before = members_.back().name;
-    const bool ascii = before.is_plain() && name.is_plain();
-    sorted_ = sorted_ &&
-              (ascii ? before.text() < name.text() : canonical_less(before.text(), name.text()));
-    write_char(',');
-  }
-  members_.push_back({name, size_});
-  if (!name.is_plain()) {
-    write(name.text());
-    return write_char(':');
-  }
-  const std::string_view text = name.text();
-  char* const to = grow(text.size() + 3);
-  to[0] = '"';
-  std::memcpy(to + 1, text.data(), text.size());
-  std::memcpy(to + 1 + text.size(), "\":", 2);
+bool CanonicalWriter::follows_canonically(const MemberName& before, const MemberName& name) {
+  return canonical_less(before.text(), name.text());
+}
+
+void CanonicalWriter::put_name_as_text(MemberName name) {
+  write(name.text());
+  write_char(':');
 }
 
 void CanonicalWriter::enlarge(std::size_t bytes) {

@@ -39,15 +39,23 @@ class MemberName {
     for (const char c : text_) {
       if (c < 0x20 || c > 0x7e || c == '"' || c == '\\') throw "a plain name has no such character";
     }
+    for (std::size_t i = 0; i < sizeof(begin_); ++i) {
+      begin_ = begin_ << 8 | static_cast<unsigned char>(i < text_.size() ? text_[i] : '\0');
+    }
   }
   constexpr MemberName(std::string_view name) : text_(name) {}
   MemberName(const std::string& name) : text_(name) {}
 
   constexpr std::string_view text() const { return text_; }
   constexpr bool is_plain() const { return is_plain_; }
+  // Both are plain: their first characters usually tell.
+  bool comes_after(const MemberName& other) const {
+    return begin_ == other.begin_ ? text_ > other.text_ : begin_ > other.begin_;
+  }
 
  private:
   std::string_view text_;
+  std::uint64_t begin_ = 0;  // of a plain name: its first characters, as a number
   bool is_plain_ = false;
 };
 
@@ -122,7 +130,25 @@ class CanonicalWriter {
   Level begin_object();
   void end_object(const Level& outer);
   void sort_members();
-  void put_name(MemberName name);
+  // Inline: a call writes about a hundred names, most of which the compiler knows.
+  void put_name(MemberName name) {
+    const bool is_first = members_.size() == first_;
+    if (!is_first) keep_order(members_.back().name, name);
+    if (!is_first) write_char(',');
+    members_.push_back({name, size_});
+    if (!name.is_plain()) return put_name_as_text(name);
+    const std::string_view text = name.text();
+    char* const to = grow(text.size() + 3);
+    to[0] = '"';
+    std::memcpy(to + 1, text.data(), text.size());
+    std::memcpy(to + 1 + text.size(), "\":", 2);
+  }
+  void keep_order(const MemberName& before, const MemberName& name) {
+    const bool plain = before.is_plain() && name.is_plain();
+    sorted_ = sorted_ && (plain ? name.comes_after(before) : follows_canonically(before, name));
+  }
+  static bool follows_canonically(const MemberName& before, const MemberName& name);
+  void put_name_as_text(MemberName name);
   void separate_items();
 
   // Makes room for so many bytes, which the caller writes.

@@ -50,9 +50,8 @@ Decision::Decision(Call&& call, std::shared_ptr<const Plan> plan, const KeyedDig
       plan_(std::move(plan)),
       digest_(digest),
       classification_(plan_->classify(call_)),
-      requested_input_(call_.input),
       requested_raw_(call_.raw_input),
-      requested_text_(text_of(requested_input_)),
+      requested_text_(text_of(call_.input)),
       request_digest_(digest_(request_of(call_, requested_text_))),
       subject_(Subject{.policy_hash = plan_->hash(),
                        .call_id = call_.call_id,
@@ -236,13 +235,14 @@ void Decision::refuse(Refusal refusal) {
 }
 
 void Decision::replace_input(json::value input, std::optional<std::string> raw) {
+  if (!requested_) requested_ = std::move(call_.input);
   call_.input = std::move(input);
   call_.raw_input = std::move(raw);  // those that came are of the old input
   input_changed();
 }
 
 void Decision::prepared(Prepared prepared, bool outlives_process) {
-  replace_input(effective_input(requested_input_, prepared));
+  replace_input(effective_input(requested_input(), prepared));
   prepared_ = std::move(prepared);
   outlives_process_ = outlives_process;
 }
@@ -254,7 +254,7 @@ void Decision::decide_again(std::shared_ptr<const Plan> plan) {
   autonomy = plan_->autonomy();
   autonomy_source = "plan";
   if (!prepared_) {
-    call_.input = requested_input_;
+    if (requested_) call_.input = *std::exchange(requested_, std::nullopt);
     call_.raw_input = requested_raw_;
   }
   input_changed();
@@ -279,9 +279,9 @@ void Decision::note(std::vector<Finding> findings) {
 
 void Decision::forget_content() {
   constexpr const char* kTooLarge = "[too large to be recorded]";
-  requested_input_ = kTooLarge;
-  requested_text_ = text_of(requested_input_);
+  requested_.reset();
   call_.input = kTooLarge;
+  requested_text_ = text_of(call_.input);
   call_.raw_input.reset();
   input_text_ = requested_text_;  // the digest stays that of what was asked for
   shared_call_.reset();

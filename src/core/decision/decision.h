@@ -71,7 +71,7 @@ class Decision {
   const std::string& tool_definition() const { return tool_definition_; }
   bool cautious() const { return cautious_; }
   void tool_definition(std::string digest);
-  const json::value& requested_input() const { return requested_input_; }
+  const json::value& requested_input() const { return requested_ ? *requested_ : call_.input; }
   // The input as it came and as it is now, as records have it: JSON of `append_exact_json`.
   const std::string& requested_text() const { return requested_text_; }
   const std::string& input_text() const;
@@ -164,7 +164,7 @@ class Decision {
   const KeyedDigest& digest_;
   Classification classification_;
   std::string tool_definition_;
-  json::value requested_input_;
+  std::optional<json::value> requested_;  // the input as it came; no value: it is that of the call
   std::optional<std::string> requested_raw_;
   std::string requested_text_;
   std::string request_digest_;
