@@ -11,8 +11,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_link_options(-fuse-ld=lld)
 endif()
 
-# The profile of `tools/make-profile.sh` tells the compiler which code is hot. A function that has changed since then is
-# compiled without one. The profile knows a local function by its unit, without the folder of the build.
+# The profile of `tools/make_profile.py` tells the compiler which code is hot. A function that has changed since then is
+# compiled without one. Local functions go by the name of their unit, without the folder of the build.
 set(SALLYPORT_PROFILE "" CACHE STRING "a profile for Clang 19; `measure`: build programs that make one")
 if(SALLYPORT_PROFILE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 19)
   add_compile_options("SHELL:-mllvm -static-func-full-module-prefix=false")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures which code is hot, and keeps that in cmake/hot.profdata, which the release build reads (cmake/Flags.cmake).
 
-    tools/make_profile.py        about 15 minutes, most of which is a build
+    tools/make_profile.py        about ten minutes, most of which is a build
 
 Run it after changes to the life of a call. A profile that is older than the code costs speed and nothing else: the
 compiler ignores what it says about a function that has changed.

@@ -1,6 +1,7 @@
 #include "base/loop_crew.h"
 
 #include <boost/asio/post.hpp>
+#include <system_error>
 
 namespace sallyport {
 
@@ -10,7 +11,7 @@ namespace {
 thread_local LoopCrew* crew_of_this_thread = nullptr;
 
 // A helper that was needed a moment ago looks by itself, so that not every wait has to wake one.
-constexpr auto kStaysAwake = std::chrono::seconds(1);
+constexpr auto kStaysAwake = std::chrono::milliseconds(20);
 
 }  // namespace
 
@@ -98,7 +99,11 @@ bool LoopCrew::leave(Steady::time_point now) {
   const MutexLock lock(mutex_);
   if (idle_ == 0 && helpers_.size() >= kMostHelpers) return false;
   if (idle_ == 0 && helpers_.size() <= static_cast<std::size_t>(away_)) {
-    helpers_.emplace_back([this] { help(); });
+    try {
+      helpers_.emplace_back([this] { help(); });
+    } catch (const std::system_error&) {
+      return false;  // the machine gives no thread more
+    }
   }
   ++away_;
   left_ = now;

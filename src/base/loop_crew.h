@@ -29,7 +29,7 @@ namespace sallyport {
 
 class LoopCrew {
  public:
-  // A wait of this length costs about as much as to wake another thread.
+  // A shorter wait is not worth waking another thread.
   static constexpr auto kShort = std::chrono::microseconds(500);
   // More handlers than this never wait at the same time.
   static constexpr std::size_t kMostHelpers = 256;

@@ -119,9 +119,9 @@ class Leases::Claim {
   }
   Claim& operator=(const Claim&) = delete;
   ~Claim() {
-    const Aside aside;
-    if (!aside.may_wait()) return;  // the lock ends with the connection
+    const Aside aside;  // without a helper the loop stands still: the lock must not stay
     const MutexLock lock(desk_->mutex);
+    desk_->let_beat_pass();
     if (!desk_->link || desk_->link->broken() || desk_->generation != generation_) return;
     (void)desk_->link->ask("SELECT pg_advisory_unlock($1::int8)", {place_});
   }
@@ -197,6 +197,7 @@ Result<void> Leases::beat() {
   std::vector<Observations::Beat> beats;
   std::optional<Error> unfit;
   {
+    const Desk::BeatFirst first(*desk_);
     const MutexLock lock(desk_->mutex);
     SALLYPORT_TRY(Link* const link, this->link());
     link->put("UPDATE beats SET beat = beat + 1 WHERE log = $1::int8 AND instance = $2::uuid",
@@ -262,6 +263,7 @@ bool Leases::alive(const std::string& instance_id) const {
   const Aside aside;
   if (!aside.may_wait()) return true;
   const MutexLock lock(desk_->mutex);
+  desk_->let_beat_pass();
   const Result<Link*> link = this->link();
   if (!link) return true;  // who cannot be asked about is not declared dead
   const Result<Rows> rows =
@@ -277,6 +279,7 @@ Result<std::shared_ptr<void>> Leases::claim(std::string_view key) {
     return ledger_unavailable("busy", "too many calls wait for the database");
   }
   const MutexLock lock(desk_->mutex);
+  desk_->let_beat_pass();
   SALLYPORT_TRY(Link* const link, this->link());
   SALLYPORT_TRY(const Rows rows, link->ask("SELECT pg_try_advisory_lock($1::int8)", {place}));
   if (rows.number(0, 0) == 0) return nullptr;

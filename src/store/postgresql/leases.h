@@ -3,6 +3,7 @@
 // No clock of any machine is compared with that of another, so none can be wrong.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -71,7 +72,27 @@ class Leases final : public ledger::Membership {
   using Time = Observations::Time;
   // Shared with claims, which may outlive the ledger.
   struct Desk {
+    // A beat goes before all claims that wait: a gateway whose beat is late is declared lost.
+    class BeatFirst {
+     public:
+      explicit BeatFirst(Desk& desk) : desk_(desk) { desk_.beat_waits = true; }
+      BeatFirst(const BeatFirst&) = delete;
+      ~BeatFirst() {
+        const MutexLock lock(desk_.mutex);
+        desk_.beat_waits = false;
+        desk_.beaten.notify_all();
+      }
+
+     private:
+      Desk& desk_;
+    };
+    void let_beat_pass() SALLYPORT_REQUIRES(mutex) {
+      while (beat_waits) beaten.wait(mutex);
+    }
+
     Mutex mutex;
+    Condition beaten;
+    std::atomic<bool> beat_waits = false;
     std::unique_ptr<Link> link SALLYPORT_GUARDED_BY(mutex);
     // Claims of an earlier connection are gone with it.
     std::uint64_t generation SALLYPORT_GUARDED_BY(mutex) = 0;

@@ -73,7 +73,7 @@ class Link {
 
   // Puts a statement into the pipeline. The same pointer gives the same prepared statement.
   void put(const char* sql, std::vector<Param> params = {});
-  // Sends what was put, and does not wait. The next `flush` reads these answers first and drops
+  // Sends what was put, and does not wait for the answers. The next `flush` reads these answers first and drops
   // them; if one of them is an error, the connection is broken.
   Result<void> send();
   // Sends what was put, and waits for all answers. The first error is told, when all that belongs

@@ -26,7 +26,8 @@ class ReaderPool {
   // Goes back to the pool at its end, which it must not outlive.
   using Reader = std::unique_ptr<Link, GiveBack>;
 
-  // Waits as long as a connection waits for an answer. A moment after a failure it fails at once.
+  // Waits for a free connection, at most the patience of the options. Fails at once for a moment
+  // after a failure.
   Result<Reader> take();
   // Reads fail at once for a moment: a loop that asks must not stand still again and again for a
   // database that is gone.
@@ -39,7 +40,9 @@ class ReaderPool {
     Time since;
   };
 
-  Result<std::unique_ptr<Link>> take_idle();
+  Result<std::unique_ptr<Link>> take_idle(Time deadline);
+  bool may_open(Time now) const SALLYPORT_REQUIRES(mutex_);
+  bool others_will_return(Time now);
   void give_back(std::unique_ptr<Link> reader);
 
   const Link::Options options_;
@@ -48,6 +51,7 @@ class ReaderPool {
   std::size_t lent_ SALLYPORT_GUARDED_BY(mutex_) = 0;
   std::deque<Idle> idle_ SALLYPORT_GUARDED_BY(mutex_);
   Time quiet_until_ SALLYPORT_GUARDED_BY(mutex_){};
+  Time full_until_ SALLYPORT_GUARDED_BY(mutex_){};  // the server took no connection more
   std::optional<Error> failed_ SALLYPORT_GUARDED_BY(mutex_);
 };
 

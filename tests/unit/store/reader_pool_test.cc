@@ -107,6 +107,23 @@ TEST_F(ReaderPoolTest, AReaderThatWaitsTooLongIsToldSo) {
   EXPECT_TRUE(pool.take());
 }
 
+TEST_F(ReaderPoolTest, AServerThatTakesNoConnectionMoreIsReadOnThoseThereAre) {
+  PrivatePostgresql::sql(url_, "DROP ROLE IF EXISTS few; CREATE ROLE few LOGIN CONNECTION LIMIT 2");
+  ReaderPool pool({.url = PrivatePostgresql::as_role(url_, "few")});
+  auto first = pool.take();
+  ASSERT_TRUE(first) << first.error().message;
+  auto second = pool.take();
+  ASSERT_TRUE(second) << second.error().message;
+  std::thread returns([&] {
+    std::this_thread::sleep_for(50ms);
+    first->reset();
+  });
+  EXPECT_TRUE(pool.take()) << "it waits for one that is lent";
+  returns.join();
+  second->reset();
+  EXPECT_TRUE(pool.take());
+}
+
 TEST_F(ReaderPoolTest, AfterAFailureReadsFailAtOnceAndThenTryAgain) {
   ReaderPool pool({.url = url_});
   pool.note_failure(ledger::ledger_unavailable("io", "it is gone").error());
