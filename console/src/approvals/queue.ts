@@ -1,7 +1,7 @@
 // The questions that wait, as the server orders them, and what of them is on the screen. While focus or pointer is inside
 // the list, nothing in it moves: what is new waits behind a button.
 import { computed, effect, signal } from "@preact/signals";
-import { get } from "../core/api";
+import { get, mayPass } from "../core/api";
 import { roles, session } from "../core/session";
 import { onFrame, onOpen } from "../core/stream";
 
@@ -70,6 +70,7 @@ function settle(next: Item[]): void {
   rows.value = shown.map((item) => now.get(item.request_id) ?? { ...item, state: item.state === "pending" ? "gone" : item.state });
 }
 
+const RETRY = 2000; // ms
 let reading = false;
 let again = false;
 
@@ -93,6 +94,8 @@ export async function readQueue(): Promise<void> {
       settle(list.approvals);
     } catch (error) {
       failure.value = error;
+      // While a stream is open, only the next change would make the page read the list again.
+      if (mayPass(error)) setTimeout(() => void readQueue(), RETRY);
     }
   } while (again && session.peek());
   reading = false;

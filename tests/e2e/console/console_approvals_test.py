@@ -419,6 +419,19 @@ class QuestionTest(PagesTest):
         self.wait_for("() => document.querySelectorAll('[data-card=apr_1] pre').length === 1")
         self.assertEqual(gate.unwell, set())
 
+    # CO-25 (partly): a list that could not be read used to stay as it was for half a minute
+    def test_a_list_that_could_not_be_read_is_read_again(self):
+        gate = self.gate()
+        gate.put(question(1))
+        self.enter(gate, "approvals")
+        self.wait_for("() => document.querySelector('[data-row=apr_1]')")
+        gate.unwell.add("approvals")
+        start = time.monotonic()
+        gate.put(question(2))
+        self.wait_for("() => document.querySelector('[data-row=apr_2]')")
+        self.assertLess(time.monotonic() - start, 20)
+        self.assertEqual(gate.unwell, set())
+
     # CO-41 (partly)
     def test_answered_questions_are_found_in_the_history(self):
         gate = self.gate()
