@@ -1,4 +1,4 @@
-# The front door. Every target works on a fresh Debian 12: it first installs what it lacks.
+# The entry point. Every target works on a fresh Debian 12: it first installs missing packages.
 #
 #   make build    build/bin/sallyport                make run     build, then watch the demo and an agent
 #   make test     everything CI checks               make bench   measure
@@ -18,13 +18,13 @@ SEED ?=
 JOBS ?= $(shell nproc)
 DEPS := @tools/install-deps.sh
 
-# Shell commands, so that they run after git is installed. `make lint CHANGED=1`: clang-tidy reads only the
+# These are shell commands, so that they run after git is installed. `make lint CHANGED=1`: clang-tidy reads only the
 # sources that differ from HEAD.
 SOURCES := find include src tests bench -name '*.cc' -o -name '*.h'
 CHANGED ?=
 CHANGED_SOURCES := { git diff --name-only --diff-filter=d HEAD -- '*.cc'; git ls-files -o --exclude-standard '*.cc'; }
 
-# The product alone needs neither GoogleTest nor Google Benchmark. A folder configured for them stays so.
+# The product alone needs neither GoogleTest nor Google Benchmark. A build folder that is configured for them stays configured.
 build:
 	$(DEPS) build
 	@[ -f build/build.ninja ] || cmake --preset release -DSALLYPORT_TESTS=OFF -DSALLYPORT_BENCH=OFF
@@ -57,8 +57,8 @@ deb: build
 	$(DEPS) deb
 	@tools/make-deb.sh build "$(OUT)"
 
-# clang-tidy spends its time on headers of libraries, so it reads a dozen sources as one unit where they are built so.
-# `CHANGED=1` reads each source alone and without precompiled headers: one that leans on them is found there.
+# clang-tidy spends most time on library headers, so it reads a dozen sources as one unit if they are built that way.
+# `CHANGED=1` reads each source alone and without precompiled headers, which reveals a source that depends on them.
 TIDY_WHOLE := -DSALLYPORT_UNITY=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=OFF
 TIDY_ALONE := -DSALLYPORT_UNITY=OFF -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
 TIDY_UNITS := /Unity/|/(src|tests|bench)/.*\.cc$$

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What our own agent adds to the bare call of its model, and what it holds while it waits.
+"""Measures what our own agent adds to a bare model request, and its memory while it waits.
 
     python3 bench/agent_bench.py [--json]
 
@@ -43,7 +43,7 @@ class Provider(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
 
     def handle_error(self, *_):
-        pass  # the client is cancelled while it waits
+        pass  # the client is cancelled while it waits for the answer
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

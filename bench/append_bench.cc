@@ -80,8 +80,8 @@ double bare_inserts_per_second(const std::filesystem::path& folder, std::size_t 
   return static_cast<double>(count) / BareTable(folder, rows).insert(count, batch);
 }
 
-// Seconds a record for what is young and for what is old, each the median of five turns: by turns,
-// so that both meet the same disk.
+// Seconds per record for a young and for an old ledger, each the median of five turns. The turns
+// alternate, so that both ledgers use the same disk at the same time.
 template <class Young, class Old>
 std::pair<double, double> young_and_old(std::size_t step, Young young, Old old) {
   std::vector<double> of_young;
@@ -108,7 +108,7 @@ void measure_appends(Report& report, bool quick) {
   const int lone = quick ? 75 : 750;
   double commit = 0;
   double sync = 0;
-  for (int turn = 0; turn < 4; ++turn) {  // in turns, so that a slow minute meets both
+  for (int turn = 0; turn < 4; ++turn) {  // in turns, so that a slow minute affects both
     sync += fdatasync_seconds(warm.folder(), lone) / 4;
     commit += warm.append(static_cast<std::size_t>(lone), 1) / lone / 4;
   }

@@ -1,5 +1,5 @@
-// From a person's yes to the effect, across two processes: what somebody who waits for an approval
-// waits for after it was given.
+// Measures the time from an approver's yes to the effect, across two processes: the delay that a
+// client still sees after the approval.
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ Nanoseconds now() {
   return std::chrono::steady_clock::now().time_since_epoch().count();
 }
 
-// Tells when it ran.
+// Reports the time when it ran.
 class Telling final : public core::Upstream {
  public:
   explicit Telling(int pipe) : pipe_(pipe) {}
@@ -74,7 +74,7 @@ Result<T> run_here(Task<T> task) {
   return answer;
 }
 
-// The process that holds the calls, one after another.
+// The process that makes the calls, one after another.
 [[noreturn]] void hold_calls(const std::filesystem::path& folder, int pipe, int count) {
   Opened opened(folder);
   const auto plan = core::PlanBuilder().build();
@@ -90,7 +90,7 @@ Result<T> run_here(Task<T> task) {
   std::_Exit(0);
 }
 
-// Empty: the process that holds the calls asks nothing within ten seconds.
+// Returns an empty string if the calling process sends no approval request within ten seconds.
 std::string next_question(ledger::Ledger& ledger) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (std::chrono::steady_clock::now() < deadline) {
@@ -104,7 +104,7 @@ std::string next_question(ledger::Ledger& ledger) {
   return {};
 }
 
-// One byte to another thread and back: what any wake-up costs on this machine now.
+// Sends one byte to another thread and back: the cost of any wake-up on this machine now.
 double wake_up_seconds(int count) {
   int there[2];
   int back[2];
@@ -150,7 +150,7 @@ void measure_approve(Report& report, bool quick) {
     for (int i = 0; i < count; ++i) {
       const std::string id = next_question(*opened.ledger);
       if (id.empty()) break;
-      // A holder that has just asked has not begun to wait yet.
+      // A calling process that has just sent its request may not wait yet.
       std::this_thread::sleep_for(std::chrono::milliseconds(5 + (i * 7) % 40));
       const Nanoseconds asked = now();
       if (!run_here(approvals.answer(id, Reply::approve("user:bench")))) break;
@@ -161,7 +161,7 @@ void measure_approve(Report& report, bool quick) {
     }
   }
   ::close(ends[0]);
-  ::kill(holder, SIGKILL);  // one that still holds a call would wait for an answer
+  ::kill(holder, SIGKILL);  // a process that still has an open call would wait for an answer
   waitpid(holder, nullptr, 0);
   SALLYPORT_INVARIANT(waits.size() == static_cast<std::size_t>(count));
   std::ranges::sort(waits);

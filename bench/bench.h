@@ -1,4 +1,4 @@
-// A measurement is a number and what it stands beside: these machines are noisy, ratios are not.
+// A measurement is a number with its baseline or goal: these machines are noisy, ratios are not.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class Report {
 };
 
 double seconds_of(const std::function<void()>& work);
-// Of the processor: what else runs on the machine does not count.
+// Processor time: other programs on the machine do not affect it.
 double processor_seconds_of(const std::function<void()>& work);
 double resident_mib();
 double median(std::vector<double> times);
@@ -28,9 +28,9 @@ void measure_appends(Report& report, bool quick);
 void measure_growth(Report& report, bool quick);
 void measure_verification(Report& report, bool quick);
 void measure_governor(Report& report, bool quick);
-// Seconds of one call with an effect, made alone, over and over.
+// Returns the seconds of one call with an effect; calls are made one at a time.
 double effect_seconds(core::Recorder& recorder, std::size_t count);
-// Nothing else, to count instructions. `where` is `bare`, `guards`, `hooks`, `memory` or `disk`.
+// Runs calls only, to count instructions. `where`: `bare`, `guards`, `hooks`, `memory` or `disk`.
 void run_calls(std::size_t count, const std::string& where, const std::string& tool,
                std::size_t callers);
 void measure_redaction(Report& report, bool quick);
@@ -39,13 +39,13 @@ void measure_calls(Report& report, bool quick);
 void measure_match(Report& report, bool quick);
 void measure_guardrails(Report& report, bool quick);
 void measure_deltas(Report& report, bool quick);
-// Nothing else, to count instructions: so many streams of 200 deltas.
+// Runs only `streams` streams of 200 deltas, to count instructions.
 void run_deltas(std::size_t streams, const std::string& api, bool armed);
 void measure_grants(Report& report, bool quick);
 void measure_rules(Report& report, bool quick);
 void measure_approve(Report& report, bool quick);
 void measure_agents(Report& report, bool quick);
-// Only where $SALLYPORT_BENCH_POSTGRESQL names a database; `bench/cluster_bench.py` makes some.
+// Runs only if $SALLYPORT_BENCH_POSTGRESQL names a database; `bench/cluster_bench.py` sets it.
 void measure_cluster(Report& report, bool quick);
 
 }  // namespace sallyport::bench

@@ -28,7 +28,7 @@ class BenchLedger {
   // A tool-audit record of usual size: two sealed fields, a guard list, about 900 bytes.
   static core::Draft record(std::uint64_t n, std::size_t session);
 
-  // Appends `count` records by `callers` callers, each waiting for its own. Returns seconds.
+  // Appends `count` records by `callers` callers, each waiting for its record. Returns seconds.
   double append(std::size_t count, std::size_t callers);
 
  private:
@@ -44,11 +44,11 @@ class BenchLedger {
   std::unique_ptr<ledger::Ledger> ledger_;
 };
 
-// The same of any ledger. Several threads may call it, each with a ledger of its own.
+// Does the same on any ledger. Several threads may call it, each with its own ledger.
 double append_to(ledger::Ledger& ledger, std::size_t count, std::size_t callers);
 
-// One write of two pages at the end of a file, and the sync that makes it last: what any log that
-// keeps a promise pays at least.
+// Writes two pages at the end of a file and syncs them once: the minimum cost of any durable log
+// entry.
 double fdatasync_seconds(const std::filesystem::path& folder, int count);
 std::vector<double> fdatasync_times(const std::filesystem::path& folder, int count);
 

@@ -1,4 +1,4 @@
-// A shared log beside the bare protocol: the same lock, statements and bytes, and no other code.
+// Compares a shared log with the bare protocol: the same lock, statements and bytes, no other code.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class SharedFolder {
     std::filesystem::remove_all(folder_);
   }
 
-  // One more gateway; the first makes the keys.
+  // Opens one more gateway; the first one creates the keys.
   ledger::Ledger& gateway() {
     const std::filesystem::path data = folder_ / std::to_string(gateways_.size());
     if (!gateways_.empty()) {
@@ -66,7 +66,7 @@ class SharedFolder {
   std::vector<Gateway> gateways_;
 };
 
-// One writer of the bare protocol: BEGIN, the lock, the head; then the rows and COMMIT.
+// One writer of the bare protocol: BEGIN, the lock, the head, then the rows and COMMIT.
 class BareWriter {
  public:
   explicit BareWriter(const std::string& url) {
@@ -87,7 +87,7 @@ class BareWriter {
             .has_value());
   }
 
-  // Seconds.
+  // Returns seconds.
   double write(std::size_t count, std::size_t batch) {
     return seconds_of([&] {
       for (std::size_t done = 0; done < count; done += batch) commit(batch);
@@ -140,7 +140,7 @@ void measure_lone(Report& report, const std::string& url, SharedFolder& shared, 
   double commit = 0;
   double plain = 0;
   double sync = 0;
-  for (int turn = 0; turn < 4; ++turn) {  // in turns, so that a slow minute meets all
+  for (int turn = 0; turn < 4; ++turn) {  // in turns, so that a slow minute affects all
     sync += fdatasync_seconds(shared.folder(), count) / 4;
     plain += bare.write(static_cast<std::size_t>(count), 1) / count / 4;
     commit += append_to(gateway, static_cast<std::size_t>(count), 1) / count / 4;
@@ -181,7 +181,7 @@ void measure_four(Report& report, const std::string& url, SharedFolder& shared, 
                          rate / beside, beside, (slowest - quickest) / slowest));
 }
 
-// Each appends alone, about 31 times a second.
+// Each gateway appends alone, about 31 times a second.
 void measure_sixteen(Report& report, SharedFolder& shared, bool quick) {
   std::vector<ledger::Ledger*> gateways;
   for (int i = 0; i < 16; ++i) gateways.push_back(&shared.gateway());
@@ -202,8 +202,8 @@ void measure_sixteen(Report& report, SharedFolder& shared, bool quick) {
       "(goal: p50 at most 2 lone appends, p99 at most 15 ms)");
 }
 
-// What the server spends on the beats of all gateways, which do nothing else. Nothing: it runs on
-// another machine.
+// The processor share that the server spends on the beats of idle gateways. Empty: the server runs
+// on another machine.
 std::optional<double> seconds_for_beats(Link& link) {
   const auto pids = link.ask(
       "SELECT pid::int8 FROM pg_stat_activity WHERE application_name = 'sallyport beats' AND "

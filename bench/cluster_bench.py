@@ -34,7 +34,7 @@ approvals:
 
 
 class OtherConsole(ClusterCase):
-    """How long a call at one gateway takes to the console of another, once its caller has the answer."""
+    """The time from the answer of a call at one gateway until the console of another gateway shows the call."""
 
     def runTest(self):
         policy = self.write("policy.yaml", POLICY % hashlib.sha256(TOKEN.encode()).hexdigest())
@@ -63,7 +63,7 @@ class OtherConsole(ClusterCase):
 
 
 class DistantDatabase(ClusterCase):
-    """Calls with an effect through one gateway, from many clients at once, over a network that takes its time."""
+    """Runs calls with an effect through one gateway, from many clients at once, over a network with a delay."""
 
     def runTest(self):
         seconds = 1 if "--quick" in sys.argv else 5

@@ -3,9 +3,9 @@
 
    python3 bench/console_bench.py [--records 1000000] [--seconds 10] [--ledger FOLDER] [--only PART,PART] [--json]
 
-Builds a ledger of that many records with `make_ledger`, starts a gate over it, and measures what a person waits for. Each line has its budget.
-With --ledger the folder is kept, and used again by the next run. Parts are sizes, reads, pages, editor, news, proofs and calls.
-A release build on a machine that does nothing else gives figures that mean something; SALLYPORT_BIN and MAKE_LEDGER_BIN name the programs.
+Builds a ledger of that many records with `make_ledger`, starts a gate over it, and measures the times a person waits. Each line has its budget.
+With --ledger the folder is kept, and the next run uses it again. Parts are sizes, reads, pages, editor, news, proofs and calls.
+Use a release build on an idle machine for meaningful figures; SALLYPORT_BIN and MAKE_LEDGER_BIN name the programs.
 """
 import argparse
 import datetime
@@ -41,10 +41,10 @@ approvals:
   reviewers:
     - {{name: "user:vi", token: "sha256:{digest}", roles: [viewer, auditor, approver, controller]}}
 """
-PAUSE = 0.25  # seconds between two looks of a console
-SETTLE = 0.3  # seconds until what was started or ended has done so
-ROUNDS = 10  # of calls alone and beside consoles, in turns, so that both have the same machine
-# Slow 4G and a processor that is four times slower, as the browser's own tools have them.
+PAUSE = 0.25  # seconds between two polls of a console
+SETTLE = 0.3  # seconds until a start or an end has taken effect
+ROUNDS = 10  # of calls alone and beside consoles, in turns, so that both run under the same load
+# Slow 4G and a processor that is four times slower, as browser developer tools define them.
 SLOW = {"offline": False, "latency": 150, "downloadThroughput": 1.6e6 / 8, "uploadThroughput": 0.75e6 / 8}
 
 
@@ -54,7 +54,7 @@ def p(values, part):
 
 
 def processor_seconds(root):
-    """Of a process and all that it started: what a measurement costs, however busy the machine is."""
+    """Returns the processor time of a process and all its children, which does not depend on the load of the machine."""
     parents, used = {}, {}
     for file in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -79,13 +79,13 @@ LOOKS = ("/api/v1/calls?limit=40", "/api/v1/approvals", "/api/v1/health")
 
 
 def look(host, port, paths):
-    """Ten consoles, each on a connection that it keeps, until the process is ended. They are the machines of other people: their own work yields to
+    """Runs ten consoles, each on a kept-alive connection, until the process is ended. Real consoles run on other machines, so their work here yields to
     the gate and its caller, which share this one."""
     os.nice(19)
 
     def one():
         connection = http.client.HTTPConnection(host, port, timeout=60)
-        time.sleep(random.uniform(0, PAUSE))  # people do not look in step
+        time.sleep(random.uniform(0, PAUSE))  # people do not poll in step
         while True:
             for path in paths:
                 connection.request("GET", path, headers={"Authorization": f"Bearer {TOKEN}"})
@@ -109,7 +109,7 @@ class Bench(ServeTest, BrowserTest):
         if not (self.data / "ledger.db").exists():
             start = time.monotonic()
             subprocess.run([os.environ["MAKE_LEDGER_BIN"], self.data, str(calls), "1000"], check=True)
-            os.sync()  # what the machine still writes of it is no cost of a call
+            os.sync()  # pending disk writes of the build are no cost of a call
             self.note("ledger written, s", None, time.monotonic() - start)
         self.write("policy.yaml", POLICY.format(digest=hashlib.sha256(TOKEN.encode()).hexdigest()))
         agents = ", ".join(f"{{name: {name}, token_sha256: {hashlib.sha256(token.encode()).hexdigest()}}}" for name, token in AGENTS.items())
@@ -145,7 +145,7 @@ class Bench(ServeTest, BrowserTest):
         self.note("all embedded assets, KB", 300, sum(packed.values()) / 1000)
 
     def reads(self, calls):
-        """Lists over the whole log. A jump is a page at any size of the tree."""
+        """Measures lists over the whole log. A jump reads one page at any size of the tree."""
         source = random.Random(70)
         size = self.get("health")[1]["size"]
         jumps = [self.get(f"calls?limit=50&tree_size={source.randrange(200, size)}")[0] for _ in range(40) if not time.sleep(0.03)]
@@ -155,7 +155,7 @@ class Bench(ServeTest, BrowserTest):
         self.note("filter by one facet, p95 ms", 300, p(facets, 0.95))
         rare = [self.get(f"calls?session=session-{source.randrange(calls // 10)}")[0] for _ in range(20) if not time.sleep(0.03)]
         self.note("filter by a rare value, p95 ms", 1000, p(rare, 0.95))
-        # What no index knows: it is looked for, and the answer says how far.
+        # A search without an index scans the log, and the answer states how far it went.
         self.note("filter by a text that no call has, one part, longest ms", 1000, max(self.get(f"calls?text={text}")[0] for text in ("nothing", "says", "this-text")))
         self.note("filter by a verdict that no call has, longest ms", 1000, max(self.get(f"calls?verdict={verdict}")[0] for verdict in ("withheld", "asks", "unknown")))
 
@@ -187,7 +187,7 @@ class Bench(ServeTest, BrowserTest):
         self.note("frames over 34 ms in 120", 5, slow)
 
     def editor(self):
-        """From the last key to the error beside its line (CO-59)."""
+        """Measures from the last key press to the error beside its line (CO-59)."""
         self.sign_in("policies")
         self.run_page("await page.click('a:text-is(\"Edit the policy\")'); await page.waitForSelector('[data-valid=true]')")
         took = self.run_page("""
@@ -200,7 +200,7 @@ class Bench(ServeTest, BrowserTest):
         self.note("error of a policy on screen after typing, ms", 300, took)
 
     def news(self):
-        """From the time that the ledger gave an entry to the moment when it is on the screen. Both clocks are this machine's."""
+        """Measures from the ledger's time of an entry to its display on the screen. Both clocks are this machine's."""
         self.sign_in("live")
         self.run_page("await page.waitForSelector('[data-live=open]')")
         calls, took = Session(self.server, token=AGENTS["calls"]), []
@@ -234,7 +234,7 @@ class Bench(ServeTest, BrowserTest):
         self.note("question on screen after its event, median ms", 100, statistics.median(took))
 
     def watch(self, selector):
-        """Takes the time when something new matches."""
+        """Records the time when a new entry matches."""
         self.run_page("""await page.evaluate(selector => { const state = () => [...document.querySelectorAll(selector)].map(one => one.dataset.sequence ?? one.dataset.row).join();
             const before = state(); window.__seen = null; window.__watch?.disconnect();
             window.__watch = new MutationObserver(() => { if (state() !== before) requestAnimationFrame(() => { window.__seen ??= Date.now() }) });
@@ -269,12 +269,12 @@ class Bench(ServeTest, BrowserTest):
         self.note("  of that processor time of the gate, s", None, after[1] - before[1])
 
     def receipts(self):
-        """A hundred receipts in `verify.html`, from disk: the time of one."""
+        """Verifies a hundred receipts in `verify.html`, from disk, and returns the time of one."""
         page = self.write("verify.html", subprocess.run([os.environ["SALLYPORT_BIN"], "verify", "--page"], check=True, capture_output=True, text=True).stdout)
         key = next(one["key"] for one in self.get("log/keys")[1]["keys"])
         texts = []
         for number in range(100):
-            time.sleep(0.03)  # of a session at most 50 requests a second
+            time.sleep(0.03)  # a session may send at most 50 requests a second
             texts.append(json.dumps(self.get(f"entries/{1000 + number}/receipt")[1]))
         console = self.page
         self.context()
@@ -294,7 +294,7 @@ class Bench(ServeTest, BrowserTest):
 
         def measured(paths):
             consoles = None
-            if paths:  # in a process of their own: they share nothing with the client that is measured but the machine
+            if paths:  # runs in its own process, so that it shares only the machine with the measured client
                 consoles = multiprocessing.get_context("fork").Process(target=look, args=(self.server.url.hostname, self.server.url.port, paths), daemon=True)
                 consoles.start()
             time.sleep(SETTLE)

@@ -1,5 +1,5 @@
-// What one delta of a model costs inside the proxy: from the bytes of the provider's connection to
-// the bytes for the client, without sockets and the ledger.
+// Measures the cost of one delta of a model inside the proxy: from the bytes of the provider's
+// connection to the bytes for the client, without sockets and the ledger.
 #include <fmt/format.h>
 
 #include <boost/asio/co_spawn.hpp>
@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t kDeltas = 200;
 constexpr std::size_t kAtOnce = 10;  // deltas in one read
 
-// Checks of `output` on each channel, as the proxy's door runs them; every call passes.
+// The checks of `output` on each channel, as the proxy's door runs them. Every call passes.
 class TextDoor final : public llm::MessageDoor {
  public:
   explicit TextDoor(const core::StreamGuard* guard) : guard_(guard) {}
@@ -120,7 +120,7 @@ std::string frame_of(llm::Api api, std::size_t i) {
   return {};
 }
 
-// What stands before the deltas.
+// The events before the deltas.
 std::string beginning_of(llm::Api api) {
   switch (api) {
     case llm::Api::AnthropicMessages:
@@ -154,7 +154,7 @@ std::string chunked(const std::string& bytes) {
   return fmt::format("{:x}\r\n{}\r\n", bytes.size(), bytes);
 }
 
-// The reads of one stream whose end does not come: each event is a chunk.
+// The reads of one stream without its end: each event is a chunk.
 std::vector<std::string> reads_of(llm::Api api) {
   std::vector<std::string> reads{
       "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n" +
@@ -243,7 +243,10 @@ void measure_deltas(Report& report, bool quick) {
 
 void run_deltas(std::size_t streams, const std::string& api, bool armed) {
   const auto guard = patterns();
-  run_streams(*llm::api_from(api), streams, armed ? guard.get() : nullptr);
+  for (const llm::Api one :
+       {llm::Api::OpenAiChat, llm::Api::AnthropicMessages, llm::Api::OpenAiResponses}) {
+    if (llm::to_string(one) == api) run_streams(one, streams, armed ? guard.get() : nullptr);
+  }
 }
 
 }  // namespace sallyport::bench

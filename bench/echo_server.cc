@@ -1,4 +1,4 @@
-// The tool server of echo_server.mjs on standard streams, for loads in which Node's own time would hide the gate's.
+// The tool server of echo_server.mjs in C++, for loads where Node's own time would hide the gate's.
 #include <boost/json.hpp>
 #include <iostream>
 #include <string>

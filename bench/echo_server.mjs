@@ -1,4 +1,4 @@
-// The least tool server: one tool, `echo`, on standard streams or over HTTP. What a gate adds to it is easily seen.
+// The smallest tool server: one tool, `echo`, on standard streams or over HTTP. It makes the overhead of a gate easy to see.
 //
 //   node echo_server.mjs            standard streams
 //   node echo_server.mjs http       a free port of the loopback; prints its address

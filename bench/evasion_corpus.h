@@ -1,5 +1,5 @@
-// Sentences in several languages, some of which try to give orders to a model in odd spellings.
-// Made up for this measurement; the labels say what a person would say.
+// Sentences in several languages; some try to give orders to a model in odd spellings. They were
+// written for this measurement, and the labels state a person's judgement.
 #pragma once
 
 #include <string_view>

@@ -51,8 +51,8 @@ class EchoUpstream final : public core::Upstream {
   }
 };
 
-// Takes every draft and forgets it: what is left is the Governor's own work. Like every store it
-// answers in a later turn of the loop.
+// Accepts every draft and discards it, so that only the Governor's own work is measured. Like every
+// store it answers in a later turn of the loop.
 class ForgettingRecorder final : public core::Recorder {
  public:
   using core::Recorder::append;
@@ -86,7 +86,7 @@ class ListeningHook final : public core::EventHook {
  public:
   explicit ListeningHook(int n) : name_(fmt::format("hook-{}", n)) {}
   const std::string& name() const override { return name_; }
-  Task<core::HookRows> hear(const Event&, const Subject&) const override {
+  Task<core::HookRows> on_event(const Event&, const Subject&) const override {
     co_return core::HookRows{};
   }
 
@@ -100,7 +100,7 @@ struct Load {
   int hooks = 0;
   const char* tool = "read_file";
   core::IntentDurability durability = core::IntentDurability::Effect;
-  const char* policy = nullptr;  // what it adds to `version: 1`
+  const char* policy = nullptr;  // the lines that it adds to `version: 1`
 };
 
 void add_policy(core::PlanBuilder& plan, const std::string& text, const Clock& clock,
@@ -111,7 +111,7 @@ void add_policy(core::PlanBuilder& plan, const std::string& text, const Clock& c
                                           {clock, entropy, "key"}));
 }
 
-// Given `each`, the seconds of every call are put there.
+// If `each` is given, the seconds of every call are appended to it.
 double call_seconds(core::Recorder& recorder, const Load& load, std::size_t count,
                     std::size_t callers, std::vector<double>* each = nullptr) {
   core::PlanBuilder builder;
@@ -135,7 +135,7 @@ double call_seconds(core::Recorder& recorder, const Load& load, std::size_t coun
       {plans, recorder, redactor, clock, entropy, KeyedDigest("bench"), std::move(hooks)});
   const auto upstream = std::make_shared<EchoUpstream>();
   boost::asio::io_context loop;
-  // It outlives its coroutines: the loop ends first.
+  // It outlives its coroutines, because the loop ends first.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const auto work = [&](std::size_t calls) -> Async<void> {
     for (std::size_t i = 0; i < calls; ++i) {
@@ -159,8 +159,8 @@ double call_seconds(core::Recorder& recorder, const Load& load, std::size_t coun
   return seconds_of([&] { loop.run(); }) / static_cast<double>(count);
 }
 
-// GR-1. In turns, and the best of each: the machine's moods are longer than a turn. The time is the
-// processor's: what else runs here is no cost of a call.
+// GR-1. The variants run in turns and the best time of each counts, because slow periods are longer
+// than a turn. Processor time is measured, so other programs do not affect it.
 void measure_empty_guardrails(Report& report, core::Recorder& recorder, std::size_t count) {
   const std::pair<const char*, const char*> documents[] = {
       {"a policy without guardrails", ""},
@@ -242,7 +242,7 @@ struct Spent {
   std::string beside;
 };
 
-// Beside bare syncs before and after: the disk's mood changes by the second.
+// Measured beside bare syncs before and after, because disk speed changes by the second.
 Spent durable_calls(BenchLedger& disk, const Load& load, std::size_t calls, std::size_t callers,
                     int syncs) {
   std::vector<double> bare = fdatasync_times(disk.folder(), syncs);
@@ -252,7 +252,7 @@ Spent durable_calls(BenchLedger& disk, const Load& load, std::size_t calls, std:
   const double sync = std::accumulate(bare.begin(), bare.end(), 0.0) / bare.size();
   Spent spent{fmt::format("{:.0f}/s", 1 / call),
               fmt::format("{:.2f} bare fdatasyncs a call ({:.0f} us)", call / sync, sync * 1e6)};
-  // Of a lone call, the median too: means are at the mercy of a few long syncs.
+  // A lone call also gets the median, because a few long syncs dominate a mean.
   if (callers == 1) {
     spent.beside +=
         fmt::format(", medians {:.2f} ({:.0f} / {:.0f} us)", median(each) / median(bare),
@@ -263,8 +263,8 @@ Spent durable_calls(BenchLedger& disk, const Load& load, std::size_t calls, std:
 
 }  // namespace
 
-// Each call is six entries: two events and the intent with a third before it runs, one event and
-// the record after it.
+// Each call writes six entries: two events and the intent with a third event before it runs, one
+// event and the record after it.
 void measure_calls(Report& report, bool quick) {
   using enum core::IntentDurability;
   report.section("Durable calls through the Governor (8 guards, 3 result guards, on disk)");

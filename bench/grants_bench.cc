@@ -17,7 +17,7 @@ namespace sallyport::bench {
 
 namespace {
 
-// Nothing is revoked and nothing is spent: what is measured is the token.
+// Nothing is revoked and nothing is spent, so that only the token is measured.
 class NoFacts final : public core::RecordReader {
  public:
   Result<std::optional<std::string>> fact(std::string_view, std::string_view) override {
@@ -37,8 +37,8 @@ grants::Signer signer(std::uint8_t first) {
   return grants::Signer::from_seed(seed);
 }
 
-// Handed on `depth` times, each time with a longer prefix. Those of different `last` differ in the
-// last step.
+// Attenuated `depth` times, each time with a longer prefix. Tokens with different `last` differ in
+// the last step.
 std::string token_of_depth(std::size_t depth, std::uint64_t now, unsigned last = 0) {
   const grants::Signer authority = signer(0);
   const grants::Signer holder = signer(32);
@@ -67,8 +67,8 @@ std::string token_of_depth(std::size_t depth, std::uint64_t now, unsigned last =
   return text;
 }
 
-// Microseconds for one of so many turns, in the fastest stretch of twenty: others on the machine
-// make a stretch longer, and none shorter.
+// Returns the microseconds per turn in the fastest of twenty stretches. Other programs can make a
+// stretch longer, never shorter.
 double fastest_us(int turns, const std::function<void()>& turn) {
   constexpr int kStretch = 20;
   double fastest = std::numeric_limits<double>::max();
@@ -80,7 +80,7 @@ double fastest_us(int turns, const std::function<void()>& turn) {
   return fastest / kStretch * 1e6;
 }
 
-// Microseconds for one decision of the guard about a token; the tokens take turns.
+// Returns the microseconds of one guard decision about a token; the tokens take turns.
 double decision_time(const std::vector<std::string>& tokens, std::size_t cached_tokens, int turns) {
   NoFacts facts;
   const SystemClock clock;
@@ -135,7 +135,7 @@ void measure_grants(Report& report, bool quick) {
     report.row(fmt::format("handed on {} times, seen before", depth),
                fmt::format("{:.1f} us", decision_time({token}, 16, turns)));
   }
-  // More than are remembered, so that each is new again when its turn comes.
+  // More tokens than the cache holds, so that each is new again in its turn.
   std::vector<std::string> siblings;
   for (unsigned last = 0; last < 200; ++last) siblings.push_back(token_of_depth(3, now, last));
   report.row("handed on 3 times, only the last step is new",

@@ -99,7 +99,7 @@ void measure_results(Report& report, bool quick) {
              fmt::format("{:.0f} MB/s", static_cast<double>(text.size()) / seconds / 1e6));
 }
 
-// Files as they are in a data folder: read, authenticated, restored.
+// Handles files as they are in a data folder: read, authenticated, restored.
 class Cache {
  public:
   Cache() {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How long one event of a coding agent takes: the whole process, with its decision and its durable record.
+"""Measures how long one event of a coding agent takes: the whole process, with its decision and its durable record.
 
     python3 bench/hook_bench.py [--events 40] [--policy POLICY]
 
-Alone, and beside `sallyport serve` on a data folder of its own. Next to it, in the same run and in turn, what hosts start
-for a hook otherwise: `node -e 0`."""
+Runs alone, and beside `sallyport serve` on its own data folder. Compares with the usual start of a hook
+by a host, in the same run and in turn: `node -e 0`."""
 import argparse
 import json
 import os
@@ -30,7 +30,7 @@ def event(name, number, **more):
 
 
 def daemon(program, folder):
-    """A server on this folder, once it listens."""
+    """Starts a server on this folder and returns when it listens."""
     config = os.path.join(folder, "serve.yaml")
     with open(config, "w") as file:
         file.write(f"version: 1\ndata_dir: {folder}/warm\nserve: {{listen: '127.0.0.1:0'}}\n")

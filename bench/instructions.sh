@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Instructions of one governed call (8 guards, 3 result guards, 3 event hooks, nothing stored): the
-# difference of two runs under callgrind, so that starting up does not count.
+# Counts the instructions of one governed call (8 guards, 3 result guards, 3 event hooks, no store) as
+# the difference of two runs under callgrind, so that the start does not count.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)

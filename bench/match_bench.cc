@@ -93,7 +93,7 @@ Streamed stream_once(const std::shared_ptr<const match::PatternSet>& set, std::s
   return result;
 }
 
-// A baseline that reads the accumulated text at each delta. Every 256th delta is really run.
+// A baseline that reads the accumulated text at each delta. It really runs at every 256th delta.
 double rescanning(std::string_view text, const std::function<void(std::string_view)>& scan) {
   constexpr std::size_t kSample = 256;
   const double some = seconds_of([&] {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the gate adds to a tool call, beside the proxies of npm, in one run.
+"""Measures the overhead of the gate on a tool call, beside the proxies of npm, in one run.
 
    python3 bench/mcp_bench.py [--calls 2000] [--rounds 10] [--seconds 3] [--json]
    python3 bench/mcp_bench.py --load 64 [--seconds 3]     only the gate, under so many clients
@@ -78,7 +78,7 @@ class HttpCaller:
         self.post(message(self.last_id, method, params))
 
     def complete(self):
-        """Head and body of an answer that is all there, taken from the buffer; else nothing."""
+        """Takes head and body of a complete answer from the buffer; returns None if the answer is incomplete."""
         end = self.buffer.find(b"\r\n\r\n")
         if end < 0:
             return None
@@ -127,26 +127,39 @@ class StreamCaller:
     def __init__(self, command, cwd):
         self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=cwd, bufsize=0)
         self.last_id = 0
-        self.lines = self.process.stdout
+        self.buffer = b""
+        self.socket = self.process.stdout  # where answers arrive
         self.ask("initialize", OPENING)
+        self.whole()
         self.process.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
-
-    def ask(self, method, params):
-        self.last_id += 1
-        self.process.stdin.write(message(self.last_id, method, params) + b"\n")
-        buffer = b""
-        while not buffer.endswith(b"\n"):
-            part = os.read(self.lines.fileno(), 65536)
-            if not part:
-                raise RuntimeError("the server ended")
-            buffer += part
-        return buffer
 
     def connect(self):
         pass  # streams stay open
 
+    def ask(self, method, params):
+        self.last_id += 1
+        self.process.stdin.write(message(self.last_id, method, params) + b"\n")
+
+    def complete(self):
+        if not self.buffer.endswith(b"\n"):
+            return None
+        answer, self.buffer = self.buffer, b""
+        return b"", answer
+
+    def take(self):
+        part = os.read(self.socket.fileno(), 65536)
+        if not part:
+            raise RuntimeError("the server ended")
+        self.buffer += part
+
+    def whole(self):
+        while (answer := self.complete()) is None:
+            self.take()
+        return answer
+
     def call(self):
-        return check(self.ask("tools/call", CALL))
+        self.ask("tools/call", CALL)
+        return check(self.whole()[1])
 
     def close(self):
         self.process.stdin.close()
@@ -160,7 +173,7 @@ def check(answer):
 
 
 class Target:
-    """Something that is measured: a process that listens, or one on standard streams."""
+    """One measured target: a process that listens, or one on standard streams."""
 
     def __init__(self, name, start, url=None, streams=None):
         self.name = name
@@ -211,7 +224,7 @@ def free_port():
 
 
 def listening(command):
-    """A program that says where it listens."""
+    """Starts a program that prints its address."""
     def begin(cwd):
         process = Listening(command, dict(os.environ), cwd)
         return process, process.url
@@ -219,7 +232,7 @@ def listening(command):
 
 
 def on_port(command, env=None):
-    """A program that is told its port, and does not say when it is there."""
+    """Starts a program that gets its port as an argument and does not report when it listens."""
     def begin(cwd):
         port = free_port()
         process = Listening([*command(port)], {**os.environ, **(env or {})}, cwd, pattern=r"()")
@@ -286,12 +299,12 @@ def latency(all_targets, calls, rounds):
                 target.times.append((time.perf_counter_ns() - start) / 1000)
 
 
-def throughput(url, clients, seconds):
-    """Calls a second of so many clients, each of which waits for its answer before it calls again."""
-    callers = [HttpCaller(url) for _ in range(clients)]
+def throughput(caller_of, clients, seconds):
+    """Returns the calls per second of so many clients; each waits for its answer before it calls again."""
+    callers = [caller_of() for _ in range(clients)]
     selector = selectors.DefaultSelector()
     for caller in callers:
-        caller.connect()  # a program that starts a server for each client takes its time with the last of them
+        caller.connect()  # a program that starts a server for each client is slow to accept the last clients
         selector.register(caller.socket, selectors.EVENT_READ, caller)
         caller.ask("tools/call", CALL)
     done, start = 0, time.monotonic()
@@ -316,15 +329,19 @@ def processor_seconds(process):
 
 
 def load(options, cwd):
-    """The gate alone under many clients, each with a tool server of its own; they share the machine."""
+    """The gate alone under many clients, each with a tool server of its own; they share the machine.
+
+    Before it the same client and servers without the gate: what they leave of the machine is all that a gate can have."""
     for server, command in (("node", [str(node(20)), str(ECHO)]), ("native", [str(NATIVE_ECHO)])):
+        bare = throughput(lambda: StreamCaller(command, cwd), options.load, options.seconds)
+        print(f"{'no gate, servers of ' + server:<28}{bare:>7.0f} calls/s")
         for kind in ("relaxed", "reads"):
             name = f"{kind}-{server}"
             target = Target(name, served(cwd, name, kind, lambda: {"command": command})).start(cwd)
             before = processor_seconds(target.process)
-            rate = throughput(target.url, options.load, options.seconds)
+            rate = throughput(lambda: HttpCaller(target.url), options.load, options.seconds)
             used = (processor_seconds(target.process) - before) / (rate * options.seconds)
-            print(f"{kind + ', servers of ' + server:<28}{rate:>7.0f} calls/s{used * 1e6:>6.0f} us of processor time of the gate a call")
+            print(f"{kind + ', servers of ' + server:<28}{rate:>7.0f} calls/s{rate / bare:>6.2f} of those{used * 1e6:>6.0f} us of processor time of the gate a call")
             target.stop()
 
 
@@ -351,7 +368,7 @@ def measure(options, cwd):
             row = {"target": target.name, "median_us": median, "p99_us": p99, "added_median_us": median - base[kind][0], "added_p99_us": p99 - base[kind][1],
                    "start_ms": target.ready * 1000, "idle_mib": idle[target.name]}
             if target.url:
-                row |= {f"calls_per_s_{clients}": throughput(target.url, clients, options.seconds) for clients in (16, 64)}
+                row |= {f"calls_per_s_{clients}": throughput(lambda: HttpCaller(target.url), clients, options.seconds) for clients in (16, 64)}
             rows.append(row)
     finally:
         for target in started:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the model proxy adds to a streamed answer, beside `@portkey-ai/gateway`, in one run.
+"""Measures the overhead of the model proxy on a streamed answer, beside `@portkey-ai/gateway`, in one run.
 
     python3 bench/model_bench.py [--quick] [--json]
     python3 bench/model_bench.py --instructions
@@ -34,16 +34,16 @@ from npm_peers import Peers, node  # noqa: E402
 BIN = os.environ.get("SALLYPORT_BIN", str(ROOT / "build" / "bin" / "sallyport"))
 DELTAS = 200
 DIRECT, EMPTY, ARMED, RIVAL = "the provider itself", "proxy, empty policy", "proxy, 64 patterns", "Portkey"
-WHOLE = 220  # seconds for all of it; what does not fit is left out and said
+WHOLE = 220  # seconds for the whole run; parts that do not fit are left out and named in the output
 MIB = 1 << 20
 WORDS = ("the ", "model ", "answers ", "with ", "a ", "project ", "plan, ", "and ", "user42 ", "asks ", "for ", "2026-11 ", "numbers ", "in ", "order: ", "3, ",
          "previous ", "lines ", "ignore ", "empty ", "fields. ", "Sky ", "AK ", "write ")
 
-TEXT = sum(len(WORDS[i * 7 % len(WORDS)]) for i in range(DELTAS))  # of one answer, in bytes
+TEXT = sum(len(WORDS[i * 7 % len(WORDS)]) for i in range(DELTAS))  # bytes of one answer
 
 
 class Pinned(Peers):
-    """A package whose own dependencies have given versions too, by `overrides` of npm."""
+    """Installs a package with fixed versions of its own dependencies, by `overrides` of npm."""
 
     def __init__(self, name, package, version, overrides):
         super().__init__(name, {package: version, **overrides})
@@ -106,7 +106,7 @@ class Load:
         result = json.loads(line)
         if "error" in result:
             if result["error"].startswith("not done"):
-                self.process.wait(10)  # it ends itself
+                self.process.wait(10)  # the process ends by itself
             raise Late(result["error"])
         return result
 
@@ -131,11 +131,11 @@ class Target:
         return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{self.pid()}/status").read_text()).group(1)) / 1024
 
     def own_memory(self):
-        """What of it no file holds, in MiB: resident memory also counts pages of the program and its libraries, which processes share."""
+        """Returns the memory that no file backs, in MiB: resident memory also counts shared pages of the program and its libraries."""
         return int(re.search(r"Private_Dirty:\s+(\d+)", pathlib.Path(f"/proc/{self.pid()}/smaps_rollup").read_text()).group(1)) / 1024
 
     def spent(self):
-        """Processor time so far, in microseconds."""
+        """Returns the processor time so far, in microseconds."""
         fields = pathlib.Path(f"/proc/{self.pid()}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") * 1e6
 
@@ -151,7 +151,7 @@ class Target:
 
 
 def proxy(cwd, name, provider, policy, program=BIN):
-    """`sallyport serve` before this provider, with this policy."""
+    """Starts `sallyport serve` before this provider, with this policy."""
     file = pathlib.Path(cwd) / f"{name}.yaml"
     file.write_text(json.dumps({"version": 1, "name": f"bench-{name}", "autonomy": {"tier": "act_auto"}, **policy}))
     upstream = {"name": "provider", "api": "openai_chat", "url": provider.removesuffix("/v1"), "key": "none", "models": ["*"], "usage": "as_sent"}
@@ -182,7 +182,7 @@ def until_ready(load, target, seconds=30):
 
 
 class Disk:
-    """A bare fdatasync of 8 KiB appended, on the disk of the data folders."""
+    """Measures a bare fdatasync of 8 KiB appended, on the disk of the data folders."""
 
     def __init__(self, cwd):
         self.file = open(pathlib.Path(cwd) / "sync", "ab", buffering=0)
@@ -197,7 +197,7 @@ class Disk:
 
 
 def latency(targets, load, disk, options, end):
-    """Streams of each number at once, in turns."""
+    """Runs each number of streams at once, in turns."""
     for streams, rounds, each in options.levels:
         for number in range(rounds):
             disk.measure()
@@ -220,7 +220,7 @@ def latency(targets, load, disk, options, end):
 
 
 def added(targets, streams):
-    """One row for each target, with what it adds to the provider."""
+    """Returns one row for each target, with its overhead over the provider."""
     rows, base = [], None
     for target in targets:
         if target.failed.get(streams) or streams not in target.runs:
@@ -236,7 +236,7 @@ def added(targets, streams):
 
 
 def growth(target, load, rounds):
-    """The last quarter of 1 MiB of text beside the first."""
+    """Compares the last quarter of 1 MiB of text with the first."""
     runs = [load.run(60, streams=1, quarters=True, body=question("long"), **target.job) for _ in range(rounds + 1)][1:]
     parts = [statistics.median(run["quarters"][i] for run in runs) for i in range(4)]
     return {"quarters_us": parts, "last_to_first": statistics.median(run["quarters"][3] / run["quarters"][0] for run in runs),
@@ -250,7 +250,7 @@ def timed(command):
 
 
 def large_body(cwd, direct, armed, load, rounds):
-    """A request of 1 MiB, beside `guard check` of its text."""
+    """Compares a request of 1 MiB with `guard check` of its text."""
     text = "".join(WORDS[i * 7 % len(WORDS)] for i in range(MIB // 4))[:MIB]
     files = {name: pathlib.Path(cwd) / f"{name}.txt" for name in ("text", "nothing")}
     files["text"].write_text(text)
@@ -270,7 +270,7 @@ def large_body(cwd, direct, armed, load, rounds):
 
 
 def memory(cwd, provider, load, counts):
-    """Resident memory of a proxy of its own while streams stand still."""
+    """Returns the resident memory of a separate proxy while its streams are idle."""
     listening = proxy(cwd, "still", provider, {"guardrails": checks("input", "output")})
     target = Target("still", listening.url, listening)
     try:
@@ -287,12 +287,12 @@ def memory(cwd, provider, load, counts):
         return row
     finally:
         if target.listening.process.poll() is None:
-            os.kill(target.pid(), signal.SIGKILL)  # nothing is left to measure; a drain of so many streams would only take time
+            os.kill(target.pid(), signal.SIGKILL)  # the measurement is over; draining so many streams would only take time
         listening.stop()
 
 
 def many_files():
-    """Each stream has two connections in the proxy. The number of streams that the limit of open files has room for, at most 10,000."""
+    """Returns the number of streams that the limit of open files allows, at most 10,000. Each stream has two connections in the proxy."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     wanted = 32768 if hard == resource.RLIM_INFINITY else hard
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
@@ -325,7 +325,7 @@ def measure(options, cwd, room):
             until_ready(load, target)
         disk = Disk(cwd)
         tell("streams that stand still")
-        # The parts that are short and sure come first.
+        # Short and reliable parts come first.
         result = {"memory": memory(cwd, provider.url, load, [min(room, count) for count in options.held]), "rival_idle_mib": targets[3].memory(),
                   "rival_idle_own_mib": targets[3].own_memory()}
         tell("an answer of 1 MiB")
@@ -344,7 +344,7 @@ def measure(options, cwd, room):
 
 
 def instructions(cwd):
-    """Counts instructions of the proxy, which other work on the machine does not change. valgrind knows no SHA instructions, so digests weigh more than they cost."""
+    """Counts instructions of the proxy, which other work does not change. valgrind emulates no SHA instructions, so it overstates the cost of digests."""
     counted = pathlib.Path(cwd) / "counted"
     program = pathlib.Path(cwd) / "sallyport"
     subprocess.run(["objcopy", "--strip-debug", BIN, program], check=True)  # callgrind cannot read the debug information of this compiler
@@ -461,7 +461,7 @@ def main():
     if reason is not None:
         sys.exit(f"model_bench: Portkey could not be installed: {reason}")
     room = many_files()
-    signal.signal(signal.SIGTERM, stopped)  # so that nothing is left running
+    signal.signal(signal.SIGTERM, stopped)  # so that no process is left running
     cwd = tempfile.mkdtemp(prefix="sallyport-model-bench-")
     try:
         result = measure(options, cwd, room)

@@ -1,7 +1,7 @@
 // A model provider that costs as little as it can: chat completions whose bytes are made before the first request.
 //   node model_provider.mjs
-// The model of a request says what it gets: `bench` 200 deltas, `short` one, `long` 1 MiB of text in deltas of 32 bytes, `still` one delta and then silence.
-// Each delta is a chunk of its own; ten of them go into one write, and other connections have their turn between writes.
+// The model name selects the answer: `bench` 200 deltas, `short` one, `long` 1 MiB of text in deltas of 32 bytes, `still` one delta and then silence.
+// Each delta is a separate chunk; one write has ten of them, and other connections have their turn between writes.
 import net from 'node:net';
 
 const WORDS = ['the ', 'model ', 'answers ', 'with ', 'a ', 'project ', 'plan, ', 'and ', 'user42 ', 'asks ', 'for ', '2026-11 ', 'numbers ', 'in ', 'order: ', '3, ',

@@ -1,4 +1,4 @@
-// What rules cost a call (RU-78).
+// Measures the cost of rules per call (RU-78).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace sallyport::bench {
 
 namespace {
 
-// Microseconds of the processor for one turn, in the fastest stretch: others on the machine make
-// one longer, and none shorter.
+// Returns the processor microseconds of one turn, in the fastest stretch. Other programs on the
+// machine can make a stretch longer, never shorter.
 double quickest_us(int stretches, int turns, const std::function<void()>& turn) {
   double fastest = std::numeric_limits<double>::max();
   for (int stretch = 0; stretch < stretches; ++stretch) {
@@ -30,7 +30,7 @@ double quickest_us(int stretches, int turns, const std::function<void()>& turn) 
   return fastest / turns * 1e6;
 }
 
-// Rules of every kind, none of which matches.
+// Rules of every kind; none of them matches.
 rules::RuleSet rules_of(std::size_t count) {
   std::string text = "version: 1\nautonomy: {tier: act_with_approval}\nrules:\n";
   if (count == 0) text = "version: 1\nautonomy: {tier: act_with_approval}\nrules: []\n";
@@ -103,7 +103,7 @@ std::string repeated(std::string_view part, std::size_t bytes) {
   return text;
 }
 
-// Pieces of lines in any order, up to so many bytes: what none of the kinds below has.
+// Parts of lines in any order, up to so many bytes, for cases that no kind below covers.
 std::string mixed_line(unsigned seed, std::size_t bytes) {
   constexpr const char* kPieces[] = {"a ",
                                      "'b' ",
@@ -150,7 +150,7 @@ std::string mixed_line(unsigned seed, std::size_t bytes) {
                                      "\\\n",
                                      "find . -exec a {} + "};
   std::mt19937 random(seed);
-  // Each line is made of a few kinds, so that each kind comes in long rows, too.
+  // Each line consists of a few kinds, so that long runs of each kind occur, too.
   std::vector<const char*> some;
   for (std::size_t i = 0; i < 2 + seed % 7; ++i)
     some.push_back(kPieces[random() % std::size(kPieces)]);
@@ -240,7 +240,7 @@ void measure_rules(Report& report, bool quick) {
   for (unsigned seed = 0; seed < mixed; ++seed) {
     const Call call = shell_call(mixed_line(seed, kLongest));
     double us = judge_us(hundred, call, 1, 1);
-    // Others on the machine may have made it longer: the slowest are looked at again.
+    // Other programs may have slowed some lines down, so the slowest are measured again.
     if (us > worst_mixed) us = std::min(us, judge_us(hundred, call, 1, 5));
     worst_mixed = std::max(worst_mixed, us);
   }

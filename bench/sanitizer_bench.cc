@@ -13,7 +13,7 @@ namespace sallyport::bench {
 
 namespace {
 
-// 1 MiB of what a search in an issue tracker gives. Every `secret_every`th row holds one.
+// 1 MiB of typical results of an issue tracker search. Every `secret_every`th row holds a secret.
 std::string rows_text(std::size_t secret_every) {
   std::string text = "[";
   for (std::size_t i = 0; text.size() < (1u << 20); ++i) {

@@ -3,6 +3,7 @@
 #include "base/try.h"
 #include "bench/bench.h"
 #include "bench/bench_ledger.h"
+#include "ledger/proof/key_history.h"
 #include "ledger/proof/receipt.h"
 #include "ledger/proof/verify.h"
 

@@ -1,7 +1,6 @@
 # Every library the product links, found once. Reasons are in docs/dependencies.md.
 find_package(Threads REQUIRED)
-set(Boost_USE_STATIC_LIBS ON)
-find_package(Boost 1.81 REQUIRED COMPONENTS json)
+find_package(Boost 1.81 REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
 find_package(SQLite3 3.40 REQUIRED)
 find_package(fmt REQUIRED)
@@ -19,6 +18,6 @@ pkg_check_modules(BROTLI REQUIRED IMPORTED_TARGET libbrotlidec)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(NATS REQUIRED IMPORTED_TARGET libnats)
 pkg_check_modules(QRENCODE REQUIRED IMPORTED_TARGET libqrencode)
-# By file: the package target adds a macro that would part its users from the precompiled header.
+# Found by file: the package target adds a macro, and then its users could not share the header.
 find_library(SIMDJSON_LIBRARY simdjson REQUIRED)
 find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)

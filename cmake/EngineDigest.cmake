@@ -1,5 +1,5 @@
-# A digest of the sources that decide what compiled patterns look like: what another build has kept is
-# not taken for ours. Made when one of them changes, so that nobody has to remember a version number.
+# A digest of the sources that determine the form of compiled patterns. A cache of another build is not reused.
+# It is computed again when one of these sources changes, so there is no version number to maintain.
 if(CMAKE_SCRIPT_MODE_FILE)
   set(all "")
   foreach(source ${SOURCES})

@@ -1,6 +1,6 @@
 # One set of flags for every target, so that one precompiled header serves them all.
 add_compile_options(-Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-unknown-warning-option)
-# One code model for libraries and programs, or they could not share the precompiled header.
+# Libraries and programs use one code model, because they share the precompiled header.
 add_compile_options(-fPIC)
 add_compile_definitions(BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_COROUTINE)
 
@@ -11,8 +11,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_link_options(-fuse-ld=lld)
 endif()
 
-# The profile of `tools/make_profile.py` tells the compiler which code is hot. A function that has changed since then is
-# compiled without one. Local functions go by the name of their unit, without the folder of the build.
+# The profile of `tools/make_profile.py` shows the compiler which code is hot. A function that has changed since then is
+# compiled without a profile. The profile names a local function by its source file, without the build folder.
 set(SALLYPORT_PROFILE "" CACHE STRING "a profile for Clang 19; `measure`: build programs that make one")
 if(SALLYPORT_PROFILE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 19)
   add_compile_options("SHELL:-mllvm -static-func-full-module-prefix=false")
@@ -20,7 +20,7 @@ if(SALLYPORT_PROFILE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_CO
     add_compile_options(-fprofile-generate)
     add_link_options(-fprofile-generate)
   else()
-    # A copy that is named by its content: objects do not depend on the file, so a new one must change their command.
+    # The content names the copy: objects do not depend on the file, so a new profile must change their command.
     file(SHA256 ${SALLYPORT_PROFILE} digest)
     string(SUBSTRING ${digest} 0 12 digest)
     set(profile ${PROJECT_BINARY_DIR}/generated/${digest}.profdata)

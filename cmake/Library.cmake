@@ -16,7 +16,7 @@ target_compile_features(sallyport_library PUBLIC cxx_std_23)
 get_filename_component(simdjson_name ${SIMDJSON_LIBRARY} NAME_WE)
 string(REGEX REPLACE "^lib" "" simdjson_name ${simdjson_name})
 target_link_libraries(sallyport_library
-                      PUBLIC Boost::headers Boost::json
+                      PUBLIC Boost::headers
                       PRIVATE fmt::fmt OpenSSL::SSL OpenSSL::Crypto SQLite::SQLite3 ${CMAKE_DL_LIBS} Threads::Threads
                               PkgConfig::SODIUM PkgConfig::HS PkgConfig::PCRE2 PkgConfig::ICU
                               PkgConfig::ICU_I18N PkgConfig::FYAML PkgConfig::ZLIB PkgConfig::BROTLI

@@ -1,7 +1,7 @@
 # sallyport_module(mcp PUBLIC core PRIVATE net LIBRARIES PkgConfig::X)
 #
-# A folder of src/ is a target. Each target publishes an include root that holds only itself, so an
-# include that the graph does not allow is a file that does not exist.
+# Each folder of src/ is a target. A target publishes an include root that holds only its own headers,
+# so an include that the graph does not allow names a file that does not exist.
 function(sallyport_module name)
   cmake_parse_arguments(M "" "" "PUBLIC;PRIVATE;LIBRARIES" ${ARGN})
   set(root ${PROJECT_BINARY_DIR}/inc/${name})
@@ -23,7 +23,7 @@ function(sallyport_module name)
   sallyport_precompiled(sallyport_${name})
 endfunction()
 
-# Boost.JSON, Asio's coroutine core and the standard library cost seconds a unit; here they are paid once.
+# Boost.JSON, Asio's coroutine core and the standard library take seconds per unit; here they are parsed once.
 function(sallyport_precompiled target)
   if(target STREQUAL "sallyport_base")
     target_precompile_headers(sallyport_base PRIVATE ${PROJECT_SOURCE_DIR}/src/precompiled.h)
@@ -32,8 +32,8 @@ function(sallyport_precompiled target)
   endif()
 endfunction()
 
-# Entries are made on one thread and freed on another, which is what mimalloc is good at (numbers in
-# docs/performance.md). Sanitizers bring allocators of their own.
+# One thread allocates entries and another frees them. mimalloc is fast in this case (numbers in
+# docs/performance.md). Sanitizers bring their own allocators.
 function(sallyport_allocator target)
   if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     target_link_options(${target} PRIVATE -Wl,--no-as-needed)
@@ -41,7 +41,7 @@ function(sallyport_allocator target)
   endif()
 endfunction()
 
-# A build from nothing takes half the time when a dozen sources are one unit. So names in anonymous namespaces differ
+# A clean build takes half the time if a dozen sources form one unit. So names in anonymous namespaces differ
 # between the sources of a module. The preset `dev` compiles each source by itself.
 function(sallyport_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)

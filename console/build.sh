@@ -29,7 +29,7 @@ take() {
   gzip -9nc "$out/$2" >"$out/$2.gz"
   list="$list $2|$3|$4"
 }
-# hashed FILE STEM EXTENSION TYPE: an asset that is named by its content; sets `name`.
+# hashed FILE STEM EXTENSION TYPE: one more asset, with the hash of its content in its name. Sets `name`.
 hashed() {
   name=$2-$(digest "$1").$3
   take "$1" "$name" "$4" Cached
@@ -55,7 +55,7 @@ take "$work/shell.html" shell.html Page Shell
 printf '{"build":"%s"}\n' "$build" >"$work/build.json"
 take "$work/build.json" build.json Json Fresh
 
-# verify.html: one file, whose script and style are admitted by their hash and which may connect to nothing.
+# verify.html: one file. Its policy admits script and style by their hash and forbids every connection.
 bundle src/verify_page.ts --format=iife --outfile="$work/verify.js"
 bundle src/verify_page.css --outfile="$work/verify.css"
 printf '%s' "$(cat "$work/verify.js")" >"$work/verify.inline.js"
@@ -71,7 +71,7 @@ while IFS= read -r line; do
 done <verify.html >"$work/verify.html"
 take "$work/verify.html" verify.html Page Download
 
-# Every licence, in the order of the lock file.
+# All licences, in the order of the lock file.
 sed -n 's/^      "name": "\(.*\)",$/\1/p' vendor/lock.json | while IFS= read -r package; do
   version=$(sed -n 's/^  "version": "\(.*\)",$/\1/p' "vendor/$package/package.json" | head -n 1)
   printf '%s %s\n\n' "$package" "$version"
@@ -87,7 +87,7 @@ take "$work/licenses.txt" licenses.txt Text Fresh
   for entry in $list; do
     file=${entry%%|*}
     rest=${entry#*|}
-    # The digest stands in the text, so that a compiler cache sees when the content changes.
+    # The digest is in the text, so that a compiler cache detects a change of the content.
     for form in '' .gz; do
       printf '// sha256 %s\nconstexpr unsigned char k%s%s[] = {\n#embed "%s%s"\n};\n' \
         "$(sha256sum "$out/$file$form" | cut -c1-64)" "$([ -n "$form" ] && echo Gzip || echo Plain)" "$number" "$file" "$form"

@@ -23,7 +23,7 @@ WHOLE += [("docs/model-proxy.md", f"examples/models/{name}") for name in ("sally
 EXAMPLES = "tests/unit/embed/header_examples_test.cc"
 FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```\n(?=\n?([^\n]*))", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^(\$ |sallyport [a-z]+( |$))", re.MULTILINE)
-EXCUSE = "No test runs "  # begins the paragraph behind the block, which says what it needs
+EXCUSE = "No test runs "  # begins the paragraph after the block; the text says what the block needs
 
 
 def wrong_quotes():
@@ -43,7 +43,7 @@ def bare(code):
 
 
 def untested_examples():
-    """Each line of code in the head comment of a public header also stands in a test."""
+    """Each line of code in the head comment of a public header also occurs in a test."""
     tested = bare((ROOT / EXAMPLES).read_text())
     for header in sorted(ROOT.glob("include/sallyport/*.h")):
         head = header.read_text().partition("#pragma once")[0]
@@ -56,7 +56,7 @@ def untested_examples():
 
 
 def taken_blocks():
-    """What tests take from pages (document_support.py): page, kind, and words of the block; no words where they take all of a kind."""
+    """The blocks that tests use (document_support.py): page, kind and words of the block; no words if a test uses all of a kind."""
     for test in ROOT.glob("tests/**/*.py"):
         text = test.read_text()
         calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)] if "document_support" in text else []
@@ -70,7 +70,7 @@ def taken_blocks():
 
 
 def untested_commands():
-    """A block of commands is taken from its page by a test, quotes a file of the tree, or says why it cannot be."""
+    """Each block of commands is run by a test, quotes a file of the tree, or states why it cannot be tested."""
     tested = set(taken_blocks())
     quoted = {(ROOT / source).read_text() for _, source in WHOLE}
     for document in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]:

@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-# Rule -> files (or folders, with a closing slash) that may break it, and why.
+# Maps a rule to the files (or folders, with a closing slash) that may break it, and why.
 ALLOWED = {
     "open-catch": {
         "src/core/plan/judge.cc": "folds a guard's exception into a denial",
@@ -44,7 +44,7 @@ ALLOWED = {
     },
 }
 
-# Rule, pattern in code (comments and strings blanked), what to do instead.
+# Each row has the rule, a pattern for code (comments and strings are blanked), and the required alternative.
 CODE_RULES = [
     ("open-catch", re.compile(r"\bcatch\s*\(\s*\.\.\.\s*\)"), "`catch (...)`: catch what the library throws, in its adapter"),
     ("spawn", re.compile(r"\basio::detached\b|\bco_spawn\b"), "coroutines are started by base/race.h"),
@@ -62,7 +62,7 @@ LIMITS = {"header": 250, "source": 500, "test": 600, "function": 60}
 
 
 def tree_files(root):
-    """Tracked and new files, as relative paths; every file where there is no git."""
+    """Returns tracked and new files as relative paths; outside a git repository it returns every file."""
     git = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard", "-z"], capture_output=True)
     if git.returncode == 0:
         names = [pathlib.PurePosixPath(n) for n in git.stdout.decode().split("\0") if n]

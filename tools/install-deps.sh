@@ -7,7 +7,7 @@ set -euo pipefail
 
 declare -A packages=(
   [build]="clang-19 lld-19 libclang-rt-19-dev llvm-19 ccache cmake ninja-build pkg-config make git
-    libvectorscan-dev libboost1.81-dev libboost-json1.81-dev libsimdjson-dev libfyaml-dev libfmt-dev
+    libvectorscan-dev libboost1.81-dev libsimdjson-dev libfyaml-dev libfmt-dev
     libsodium-dev libsqlite3-dev libpq-dev libssl-dev libcli11-dev libmimalloc-dev libpcre2-dev libicu-dev
     zlib1g-dev libbrotli-dev libzstd-dev libnats-dev libqrencode-dev esbuild gzip"
   [test]="libgtest-dev libgmock-dev python3 python3-yaml openssl sqlite3 curl jq postgresql g++ nodejs npm passwd util-linux systemd chromium
@@ -17,12 +17,12 @@ declare -A packages=(
   [lint]="clang-format-19 clang-tidy-19 python3"
 )
 
-# Tests that need one of these say loudly that they are skipped where it cannot be had.
+# Tests that need one of these packages are skipped with a loud message if it is missing.
 can_do_without=" chromium prometheus nats-server buildah mmdebstrap "
 
 say() { printf 'install-deps: %s\n' "$*" >&2; }
 
-# A package may be stood in for by something that did not come from Debian.
+# Another package or program may replace a Debian package.
 stood_in() {
   case $1 in
     libvectorscan-dev) pkg-config --exists libhs 2>/dev/null ;;  # libhyperscan-dev: same API, and they conflict

@@ -30,7 +30,7 @@ cp -r "$here/ops/prometheus" "$here/ops/grafana" "$root/usr/share/sallyport/"
 rm -f "$root/usr/share/sallyport/prometheus/"*.test.yaml
 find "$root" -type d -exec chmod 755 {} + -o -type f ! -path '*/bin/*' -exec chmod 644 {} +
 
-# Which libraries the program needs is asked of the program; libpq it loads only for a ledger in PostgreSQL.
+# The program itself is asked which libraries it needs; it loads libpq only for a ledger in PostgreSQL.
 mkdir -p "$work/debian"
 printf 'Source: sallyport\n\nPackage: sallyport\nArchitecture: any\n' >"$work/debian/control"
 depends=$(cd "$work" && dpkg-shlibdeps -O "$root/usr/bin/sallyport" 2>/dev/null | sed -n 's/^shlibs:Depends=//p')

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/api.md from the route table of a program: what it serves is what the page lists.
+"""Writes docs/api.md from the route table of a program, so the page lists exactly the routes that the program serves.
 
     tools/make_api_doc.py build/bin/sallyport            rewrites docs/api.md
     tools/make_api_doc.py --check build/bin/sallyport    fails where the page is not current
@@ -15,14 +15,14 @@ import urllib.request
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs/api.md"
 HEAD = """# HTTP API: routes
 
-Made by `tools/make_api_doc.py` from the route table of the program. Do not edit it. [api-shapes.md](api-shapes.md) has the bodies and the rules that all routes share; `GET /api/v1/openapi.json` of a gate is the same table as OpenAPI 3.1.
+Made by `tools/make_api_doc.py` from the route table of the program. Do not edit it. [api-shapes.md](api-shapes.md) has the bodies and the rules that all routes share; `GET /api/v1/openapi.json` of a gate returns the same table as OpenAPI 3.1.
 
 All paths are below `/api/v1`. `HEAD` works wherever `GET` works.
 """
 
 
 def openapi(program):
-    """The document of a gate that runs for a moment, on a port that is free, with nothing behind it."""
+    """Returns the API document of a temporary gate on a free port, without tool servers."""
     with tempfile.TemporaryDirectory() as folder:
         config = pathlib.Path(folder) / "config.yaml"
         config.write_text("version: 1\nserve: {listen: '127.0.0.1:0', auth: none}\n")
@@ -45,7 +45,7 @@ def cell(text):
 
 
 def members(schema):
-    """The members of a body, those that may be missing with `?`."""
+    """Returns the members of a body; optional members are marked with `?`."""
     if not schema:
         return ""
     if schema.get("type") == "array":

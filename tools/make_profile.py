@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures which code is hot, and keeps that in cmake/hot.profdata, which the release build reads (cmake/Flags.cmake).
+"""Measures which code is hot and writes cmake/hot.profdata, which the release build reads (cmake/Flags.cmake).
 
-    tools/make_profile.py        about ten minutes, most of which is a build
+    tools/make_profile.py takes about ten minutes, mostly for a build
 
-Run it after changes to the life of a call. A profile that is older than the code costs speed and nothing else: the
-compiler ignores what it says about a function that has changed.
+Run it after changes to the code that handles a call. An outdated profile costs speed and nothing else: the
+compiler ignores the data of a function that has changed.
 """
 import os
 import pathlib
@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "measure"
 RAW = BUILD / "raw"
 PROFILE = ROOT / "cmake" / "hot.profdata"
-# A function of which no part ran this often is not worth its place in the file.
+# A function is left out of the file if no part of it ran this often.
 LEAST = 1000
 
 BENCH = BUILD / "bin" / "sallyport_bench"
@@ -51,7 +51,7 @@ def measure():
 
 
 def is_hot(function):
-    """`function`: its name, then under headings a hash, the number of counters, and these."""
+    """`function`: its name, then headings, each followed by a hash, the number of counters, or the counters."""
     lines = function.splitlines()
     counters = lines[lines.index("# Counter Values:") + 1:]
     count = int(lines[lines.index("# Num Counters:") + 1])

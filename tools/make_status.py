@@ -24,7 +24,7 @@ MENTION = re.compile(
 )
 TEST_FILES = {".cc", ".h", ".py", ".sh", ".mjs", ".js", ".ts", ".yaml"}
 
-# What a test looks like, per language; the groups make its name.
+# The form of a test in each language; the groups form its name.
 DEFINITIONS = [
     re.compile(r"^\s*(?:TYPED_)?TEST(?:_[FP])?\((\w+),\s*(\w+)"),
     re.compile(r"^\s*(?:async\s+)?def (test_\w+)"),
@@ -46,7 +46,7 @@ def prefix(line_id):
 
 
 def import_lines(folder, target):
-    """Keeps the id, page and beginning of each line, so that a checkout needs no specification beside it."""
+    """Stores the id, page and beginning of each line, so that a checkout does not need the specification."""
     rows = []
     for page in sorted(folder.glob("*.md")):
         for text in page.read_text().splitlines():
@@ -55,7 +55,7 @@ def import_lines(folder, target):
                 rows.append(Line(match[1], page.stem, shorten(match[2])))
     if not rows:
         sys.exit(f"make_status: no specification lines in `{folder}`")
-    # A page may amend lines of another; the line itself stands on the page that has most of its prefix.
+    # A page may amend lines of other pages. A line belongs to the page that has most lines with its prefix.
     pages = collections.Counter((prefix(row.id), row.page) for row in rows)
     home = {name: max((page for other, page in pages if other == name), key=lambda page: pages[name, page])
             for name in {prefix(row.id) for row in rows}}
@@ -90,7 +90,7 @@ def definition(lines, index):
 
 
 def test_at(lines, index):
-    """The name of the test that line `index` belongs to: the one it stands in or directly above. None: the whole file."""
+    """The test that line `index` belongs to: the test around the line or directly below it. None: the whole file."""
     below = index
     while below < len(lines) and COMMENT.match(lines[below]):
         below += 1
@@ -100,7 +100,7 @@ def test_at(lines, index):
         name = definition(lines, above)
         if name:
             return name
-        if lines[above][:1] not in ("", " ", "\t", "#"):  # left the body that we came from
+        if lines[above][:1] not in ("", " ", "\t", "#"):  # the search has left the body it started in
             return None
     return None
 
@@ -138,7 +138,7 @@ def state_of(line, mentions, deviations):
 
 
 def tests_cell(places):
-    """Test names, by file. A file's name stands once; a mention outside any test is the file alone."""
+    """Returns test names by file. Each file name occurs once; a mention outside any test names the file alone."""
     by_file = collections.defaultdict(set)
     for file, test in places:
         by_file[file].add(test)

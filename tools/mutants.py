@@ -30,7 +30,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "mutants"
 FOLDERS = ["core", "ledger", "grants", "trust", "autonomy", "guards", "mcp"]
 
-# The test programs that reach a folder, nearest first; each is run only while the mutant lives.
+# The test programs that cover a folder, nearest first; each runs only while the mutant is active.
 PROGRAMS = {
     "core": ["core", "embed", "policy", "ledger", "grants", "autonomy", "hook", "people", "mcp"],
     "ledger": ["ledger", "embed", "store", "app", "people"],
@@ -44,7 +44,7 @@ PROGRAMS = {
 SWAPS = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&",
          "!": "without !", "true": "false", "false": "true"}
 PLACE = re.compile(r"(?<= )(==|!=|<=|>=|<|>|&&|\|\|)(?=\s)(?! [{=;])|(?<=[(\s])(!)(?=[A-Za-z_(*])|(?<=\breturn )(true|false)(?=;)")
-# Where an operand of a logical operator ends.
+# The operators that end an operand of a logical operator.
 EDGE = re.compile(r"[;,?]|(?<!:):(?!:)|(?<=\s)[-+*/|&^]?=(?=\s)|\b(?:return|co_return)\b")
 
 # `a == b` becomes `a == Flip{7} == b`, and `!a` becomes `Not{7}->*a`: the same precedence, so no parser is needed.
@@ -97,7 +97,7 @@ Suite = collections.namedtuple("Suite", "program name seconds reached")
 
 
 def run(*command, timeout=None, **options):
-    """The command and what it starts are one process group, which ends with its wait."""
+    """Runs the command as a process group of its own, which is killed if the wait is interrupted."""
     with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           errors="replace", start_new_session=True, **options) as child:
         try:
@@ -109,7 +109,7 @@ def run(*command, timeout=None, **options):
 
 
 def copy_tree(tree):
-    """The tree as it is now; files that did not change keep their time, so that little is built again."""
+    """Copies the current tree. Unchanged files keep their modification time, so that little is rebuilt."""
     names = run("git", "-C", ROOT, "ls-files", "-co", "--exclude-standard", "-z").stdout.split("\0")
     wanted = {name for name in names if name and (ROOT / name).is_file()}
     for name in wanted:
@@ -125,7 +125,7 @@ def copy_tree(tree):
 
 
 def configure(tree, build):
-    """With the checks of the standard library, which see a read behind an end as the sanitizers of `make test` do."""
+    """Builds with the checks of the standard library, which detect reads past the end as the sanitizers of `make test` do."""
     made = run("cmake", "-G", "Ninja", "-S", tree, "-B", build, "-DCMAKE_C_COMPILER=clang-19",
                "-DCMAKE_CXX_COMPILER=clang++-19", "-DCMAKE_BUILD_TYPE=Debug",
                "-DCMAKE_CXX_FLAGS_DEBUG=-O0 -g0 -D_GLIBCXX_ASSERTIONS",
@@ -135,7 +135,7 @@ def configure(tree, build):
 
 
 def operands(code, start, end, stops):
-    """Where the operands of the logical operator at `start` begin and end; `stops` are operators that end the right one."""
+    """Returns the bounds of the operands of the logical operator at `start`; `stops` end the right operand."""
     begin, depth = start, 0
     while begin > 0 and (depth > 0 or code[begin - 1] not in "({["):
         depth += {")": 1, "}": 1, "]": 1, "(": -1, "{": -1, "[": -1}.get(code[begin - 1], 0)
@@ -153,7 +153,7 @@ def operands(code, start, end, stops):
 
 
 def flat(code):
-    """The code with everything in brackets blanked."""
+    """Returns the code with everything in brackets blanked."""
     depth, out = 0, []
     for c in code:
         depth -= c in ")}]"
@@ -163,9 +163,9 @@ def flat(code):
 
 
 def places(folder, path):
-    """Every way to break this source in one place, as mutants without an id."""
+    """Returns every mutant of this source, without ids."""
     text = path.read_text()
-    code = code_of(text)  # the same length, with comments and strings blanked
+    code = code_of(text)  # has the same length, with comments and strings blanked
     lines = text.split("\n")
     for match in PLACE.finditer(code):
         word, start = match.group(), match.start()
@@ -173,12 +173,12 @@ def places(folder, path):
         if word in ("&&", "||"):
             begin, end = operands(code, start, end, ["&&", "||"] if word == "&&" else ["||"])
         line, last = (text.count("\n", 0, place) + 1 for place in (start, end))
-        if "SALLYPORT_INVARIANT" not in lines[line - 1]:  # ends the program where outside input never comes
+        if "SALLYPORT_INVARIANT" not in lines[line - 1]:  # ends the program on a state that outside input cannot cause
             yield Mutant(0, folder, path, word, start, begin, end, range(line, last + 1), lines[line - 1].strip())
 
 
 def draw(chance, tree, folders, files, count):
-    """`count` mutants, one folder as likely as another, no two in one expression."""
+    """Picks `count` mutants. Each folder is equally likely, and no two mutants share an expression."""
     left = {folder: [place for source in sorted((tree / "src" / folder).rglob("*.cc"))
                      if not files or str(source.relative_to(tree)) in files for place in places(folder, source)]
             for folder in folders}
@@ -192,7 +192,7 @@ def draw(chance, tree, folders, files, count):
 
 
 def broken(text, mutants):
-    """The source with its mutants in it, each asleep until MUTANT names it. Lines keep their numbers."""
+    """Returns the source with all its mutants; each is inactive until MUTANT names it. Line numbers do not change."""
     for one in sorted(mutants, key=lambda mutant: mutant.begin, reverse=True):
         alive, word = f"::mutants::alive({one.id})", one.word
         end = one.start + len(word)
@@ -208,7 +208,7 @@ def broken(text, mutants):
 
 
 def build_all(build, programs, drawn):
-    """Builds the programs with the mutants inside; returns those that compile. The sources are restored then."""
+    """Builds the programs with the mutants and returns the mutants that compile. The sources are restored afterwards."""
     originals = {one.path: one.path.read_text() for one in drawn}
     try:
         while True:
@@ -239,7 +239,7 @@ def passes(program, suite, patience, **environment):
 
 
 def measured(program):
-    """The suites of a program: which mutants each reaches, and how long it takes while none is alive."""
+    """For each suite of a program: the mutants that it reaches, and its run time without an active mutant."""
     suites = []
     for name in re.findall(r"^(\S+\.)", run(program, "--gtest_list_tests").stdout, re.M):
         marks = WORK / f"{program.name}.reached"
@@ -253,7 +253,7 @@ def measured(program):
 
 
 def fate(one, suites):
-    """The suites that reach a mutant run until one notices it: those of the nearest program first, quick ones first."""
+    """Runs the suites that reach a mutant until one fails: the suites of the nearest program first, quick ones first."""
     near = [suite for name in PROGRAMS[one.folder] for suite in suites[name] if suite.reached[one.id]]
     if not near:
         return "unreached"

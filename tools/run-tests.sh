@@ -25,7 +25,7 @@ check() {
   fi
 }
 
-# must NAME COMMAND...: a step that others need; counts only when it fails.
+# must NAME COMMAND...: a step that other checks depend on; it counts only if it fails.
 must() {
   local name=$1
   shift
@@ -35,7 +35,7 @@ must() {
   return 1
 }
 
-# ran LOG: "all failed skipped" as the closing lines of ctest say. (Its JUnit report counts a program that
+# ran LOG: prints "all failed skipped" from the closing lines of ctest. (Its JUnit report counts a program that
 # could not be started as skipped.)
 ran() {
   awk '
@@ -45,19 +45,19 @@ ran() {
     END { print all + 0, bad + 0, skipped + 0, disabled + 0 }' "$1"
 }
 
-# more_cases LOG: how many more tests passed than the processes that ctest counts: under a sanitizer a process runs
-# many. LOG is ctest's own, with what each process wrote.
+# more_cases LOG: prints how many more tests passed than the processes that ctest counts. Under a sanitizer one
+# process runs many tests. LOG is ctest's own log, with the output of each process.
 more_cases() { awk '/^\[       OK \] / { ++n } /^\[=+\] [0-9]+ tests? from .* ran\. / { --n } END { print n + 0 }' "$1"; }
 
-# names LOG: the tests that its closing list calls failed.
+# names LOG: prints the tests that the closing list of ctest calls failed.
 names() { sed -nE '/\((Skipped|Disabled)\)$/d; s/^\t *[0-9]+ - (.*) \([^()]*\)( .*)?$/\1/p' "$1"; }
 
-# complaints LOG: the first lines in which tests say what was wrong, for the end of the output.
+# complaints LOG: prints the first lines in which tests report a failure, for the end of the output.
 complaints() { grep -E ': Failure$|^ +Expected|Error: |^FAIL' "$1" | head -8; }
 
-# tests NAME FOLDER [ctest option...]: runs ctest and adds up its closing lines. A test that failed beside others is
-# run once more alone: one that passes then is named at the end as unsteady, so that it is seen and mended.
-# What a sanitizer found is a failure for good.
+# tests NAME FOLDER [ctest option...]: runs ctest and adds up its closing lines. A test that failed beside others
+# runs once more alone. If it passes then, the end of the output lists it as unsteady, so that it gets fixed.
+# A failure that a sanitizer reports is final.
 tests() {
   local name=$1 folder=$2 log=$results/$1.log again=$results/$1-again.log all=0 bad=0 not_run=0 disabled=0 status rest more
   shift 2
@@ -67,7 +67,7 @@ tests() {
   read -r all bad not_run disabled < <(ran "$log")
   if [ "$bad" -gt 0 ] && [ "$bad" -le 5 ] && ! grep -qE '(ERROR|WARNING): [A-Z][a-z]+Sanitizer|runtime error:' "$log"; then
     step "the $bad that failed, alone"
-    # By name: `--rerun-failed` goes by number, and `-E` numbers the tests anew.
+    # Tests are selected by name: `--rerun-failed` selects by number, and `-E` changes the numbers.
     ctest --test-dir "$folder" --no-tests=error -R "^($(names "$log" | paste -sd '|'))\$" --output-on-failure 2>&1 | tee "$again"
     status=${PIPESTATUS[0]}
     read -r _ rest _ _ < <(ran "$again")
@@ -82,19 +82,19 @@ tests() {
   passed=$((passed + all + more - bad - not_run)) failed=$((failed + bad)) skipped=$((skipped + not_run + disabled))
 }
 
-# build_sanitized PRESET KIND: the programs of the tests labelled KIND, and no others.
+# build_sanitized PRESET KIND: builds only the programs of the tests labelled KIND.
 build_sanitized() {
   cmake --preset "$1" --log-level=WARNING && cmake --build --preset "$1" -j "$jobs" --target "$2_tests"
 }
 
-# Tests wait for processes, clocks and disks; a compiler uses that time, and gives way. What goes wrong here is said
-# when the same is built in its turn.
+# Tests wait for processes, clocks and disks. A compiler with low priority uses that time. An error here is reported
+# later, when the same target is built in its turn.
 build_ahead() {
   renice -n 19 -p "$BASHPID" >/dev/null
   build_sanitized "$@"
 }
 
-# sanitized PRESET KIND: the tests labelled KIND, built with a sanitizer.
+# sanitized PRESET KIND: builds the tests labelled KIND with a sanitizer and runs them.
 sanitized() {
   local preset=$1 kind=$2
   step "$kind tests under $preset"
@@ -114,7 +114,7 @@ headers() {
   passed=$((passed + $(wc -l <<<"$pairs") - $(grep -c . <<<"$broken")))
 }
 
-# The library as another project meets it: installed, found by CMake, with either compiler.
+# The library as another project uses it: installed, found by CMake, with either compiler.
 examples() {
   step "examples against the installed library"
   local compiler
@@ -128,7 +128,7 @@ build_release() {
     must "build release" cmake --build --preset release -j "$jobs" --target "$@"
 }
 
-# Tests that run the program from outside wait for it, or for a clock, most of their time.
+# Tests that run the program from outside wait most of their time for it or for a clock.
 test_release() { tests release build --no-tests=error -j $((2 * jobs)) "$@"; }
 
 finish() {
@@ -145,7 +145,7 @@ rm -rf "$results"
 mkdir -p "$results"
 export UBSAN_OPTIONS=print_stacktrace=1
 export ASAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-19 TSAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-19
-# Unit tests run once, under sanitizers, and not optimised as well.
+# Unit tests run once, under sanitizers. The optimised build does not run them again.
 built=(outside_tests sallyport_library sallyport_bench)
 [ "${1-}" != --quick ] || built=(all)
 if ! must "install what is missing" tools/install-deps.sh build test bench || ! build_release "${built[@]}"; then

@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "walk"
 STAGES = {"governor", "first_door", "decide", "judge", "asking", "execution", "preparing", "second_door", "pipeline", "closer",
           "journal", "call_record", "ending", "call_events", "sink_feed"}
-LIBRARIES = ["boost_json", "fmt", "sodium", "crypto", "icuuc", "icui18n", "simdjson"]
+LIBRARIES = ["fmt", "sodium", "crypto", "icuuc", "icui18n", "simdjson"]
 
 PROGRAM = r"""
 #include <boost/json.hpp>
@@ -54,7 +54,7 @@ def run(*command, **options):
 
 
 def build():
-    """The program, whose core notes what is entered; the program itself does not."""
+    """Compiles the core with instrumentation for function entries; the program itself has none."""
     run("cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", "-DCMAKE_C_COMPILER=clang-19", "-DCMAKE_CXX_COMPILER=clang++-19",
         "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0 -gline-tables-only -finstrument-functions",
         "-DSALLYPORT_UNITY=ON", "-DSALLYPORT_TESTS=OFF", "-DSALLYPORT_BENCH=OFF", "--log-level=WARNING")
@@ -69,7 +69,7 @@ def build():
 
 
 def walk():
-    """(file, function) of src/core in the order in which they are entered."""
+    """Returns (file, function) of src/core in the order of entry."""
     with tempfile.NamedTemporaryFile(mode="r") as entered:
         run(BUILD / "walk", entered.name)
         addresses = entered.read().split()

@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { startQueue } from "./approvals/queue";
 import { startHealth } from "./core/health";
-import { start } from "./core/session";
+import { startSession } from "./core/session";
 import { startStream } from "./core/stream";
 import { startLanguage } from "./core/text";
 import { App } from "./shell/app";
@@ -11,5 +11,5 @@ const root = document.getElementById("app")!;
 startHealth();
 startQueue();
 watchBuild();
-void start().then(startStream);
+void startSession().then(startStream);
 void startLanguage().then(() => (root.replaceChildren(), render(<App />, root)));

@@ -1,72 +1,72 @@
-// One stream for all tabs: a browser keeps six connections to a server, and every tab would take one. As the worker of
-// one page the same file checks a range of the log.
-import { EventReader, type Told } from "./core/sse";
-import { type Asked, checkRange } from "./proof/range_check";
+// As a shared worker, this file reads one stream for all tabs: a browser allows six connections to a server, and each
+// tab would use one. As the worker of one page, it checks a range of the log.
+import { EventReader, type StreamMessage } from "./core/sse";
+import { checkRange, type RangeRequest } from "./proof/range_check";
 
-export interface Wish {
+export interface Subscription {
   secret: string;
-  address: string; // of the stream, without its topics
+  address: string; // of the stream, without the topics
   topics: string[];
 }
 
-const ports = new Map<MessagePort, Wish>();
+const subscriptions = new Map<MessagePort, Subscription>();
 let reader: EventReader | null = null;
-let open = "";
-let newest: Told = { kind: "state", state: "opening" };
-let health: Told | null = null;
+let openKey = "";
+let newestState: StreamMessage = { kind: "state", state: "opening", topics: [] };
+let newestHealth: StreamMessage | null = null;
 
-function tell(told: Told): void {
-  if (told.kind === "state") newest = told;
-  for (const [port, wish] of ports) {
-    if (told.kind !== "frames") {
-      port.postMessage(told);
+function broadcast(message: StreamMessage): void {
+  if (message.kind === "state") newestState = message;
+  for (const [port, subscription] of subscriptions) {
+    if (message.kind !== "frames") {
+      port.postMessage(message);
       continue;
     }
-    const frames = told.frames.filter((frame) => wish.topics.includes(frame.event) || frame.event === "lagged" || frame.event.includes("."));
-    if (frames.length > 0) port.postMessage({ kind: "frames", frames } satisfies Told);
+    const frames = message.frames.filter((frame) => subscription.topics.includes(frame.event) || frame.event === "lagged" || frame.event.includes("."));
+    if (frames.length > 0) port.postMessage({ kind: "frames", frames } satisfies StreamMessage);
   }
-  if (told.kind !== "frames") return;
-  const last = told.frames.filter((frame) => frame.event === "health").pop();
-  if (last) health = { kind: "frames", frames: [last] };
+  if (message.kind !== "frames") return;
+  const last = message.frames.filter((frame) => frame.event === "health").pop();
+  if (last) newestHealth = { kind: "frames", frames: [last] };
 }
 
-// The stream carries what any tab wants. When that changes, a new one goes on where the old one was.
-function arrange(): void {
-  const wishes = [...ports.values()];
-  const wish = wishes[wishes.length - 1];
-  if (!wish) {
-    reader?.end();
+// The stream has the topics of all tabs. If these change, a new stream resumes where the old stream ended.
+function updateReader(): void {
+  const wanted = [...subscriptions.values()];
+  const subscription = wanted[wanted.length - 1];
+  if (!subscription) {
+    reader?.close();
     reader = null;
-    open = "";
+    openKey = "";
     return;
   }
-  const topics = [...new Set(wishes.flatMap((one) => one.topics))].sort().join(",");
-  const wanted = `${wish.secret} ${wish.address} ${topics}`;
-  if (wanted === open) return;
-  const same = open.startsWith(`${wish.secret} ${wish.address} `);
-  const after = same ? (reader?.after ?? "") : "";
-  reader?.end();
-  if (!same) health = null;
-  open = wanted;
-  reader = new EventReader(topics ? `${wish.address}?topics=${topics}` : wish.address, wish.secret, tell, after);
+  const topics = [...new Set(wanted.flatMap((one) => one.topics))].sort();
+  const key = `${subscription.secret} ${subscription.address} ${topics.join(",")}`;
+  if (key === openKey) return;
+  const sameStream = openKey.startsWith(`${subscription.secret} ${subscription.address} `);
+  const after = sameStream ? (reader?.lastId ?? "") : "";
+  reader?.close();
+  if (!sameStream) newestHealth = null;
+  openKey = key;
+  reader = new EventReader(subscription.address, topics, subscription.secret, broadcast, after);
 }
 
-const shared = "onconnect" in self;
+const isShared = "onconnect" in self;
 (self as unknown as { onconnect: (event: MessageEvent) => void }).onconnect = (event) => {
   const port = event.ports[0]!;
-  port.onmessage = (message: MessageEvent<Wish | null>) => {
-    const known = ports.has(port);
-    ports.delete(port);
-    if (message.data) ports.set(port, message.data);
-    arrange();
-    if (!known && message.data) {
-      port.postMessage(newest);
-      if (health) port.postMessage(health);
+  port.onmessage = (message: MessageEvent<Subscription | null>) => {
+    const isKnown = subscriptions.has(port);
+    subscriptions.delete(port);
+    if (message.data) subscriptions.set(port, message.data);
+    updateReader();
+    if (!isKnown && message.data) {
+      port.postMessage(newestState);
+      if (newestHealth) port.postMessage(newestHealth);
     }
   };
   port.start();
 };
 
-if (!shared) {
-  self.onmessage = (message: MessageEvent<Asked>) => void checkRange(message.data, (told) => self.postMessage(told));
+if (!isShared) {
+  self.onmessage = (message: MessageEvent<RangeRequest>) => void checkRange(message.data, (reply) => self.postMessage(reply));
 }

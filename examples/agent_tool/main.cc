@@ -63,7 +63,7 @@ int main() {
   if (!run) return 1;
   std::cout << to_string(run->status) << " after " << run->rounds << " rounds and "
             << run->tool_calls << " calls\n";
-  // All of it is on record: what the model was asked, what it called, and what was refused.
+  // The ledger holds every model request, every tool call and every refusal.
   const Result<std::vector<json::object>> records = (*engine)->record_json();
   if (!records) return 1;
   for (const json::object& record : *records) {

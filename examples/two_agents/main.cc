@@ -1,6 +1,6 @@
-// Two agents of different tiers on one engine: the reader acts by itself, the clerk asks a person
-// before each effect. Here the person is a function; `sallyport approvals` and the console answer
-// the same questions.
+// Two agents of different tiers on one engine: the reader needs no approval, the clerk needs one
+// before each effect. The approver here is a function; `sallyport approvals` and the console answer
+// the same approval requests.
 #include <sallyport/agent.h>
 #include <sallyport/engine.h>
 

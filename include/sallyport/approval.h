@@ -57,6 +57,9 @@ struct Question {
   // `effects` of the call and its `opaque` spans. Empty: the policy has no rules.
   json::object rules{};
   bool reason_required = false;  // an approval without a reason is rejected
+  bool needs_human = false;      // no client, host or external approver may answer, and no batch
+  std::string folder{};          // where relative paths of the call start; empty: unknown
+  std::string on_behalf_of{};    // the user for whom the agent acts; empty: unknown
 };
 
 // A value. What the person said.

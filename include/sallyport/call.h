@@ -33,6 +33,7 @@ struct Provenance {
 struct CallSetting {
   std::string front{};   // `mcp`, `http`, `hook`, `library` or `agent`; empty: unknown
   std::string folder{};  // absolute; relative paths start here; empty: unknown
+  std::string user{};    // the user on whose behalf the agent acts; empty: unknown
   std::vector<std::string> workspace{};  // folders of the project; empty: unknown
   bool interactive = false;              // the host can ask its user
   // `provider` and `kind` of the event `trigger_id`, as the front received them.

@@ -85,8 +85,8 @@ class Engine;
 
 // Collects everything that decides about calls and opens an engine. An open engine cannot be
 // changed. Use the builder on one thread. The engine calls the functions on its own threads, for
-// several calls at the same time; whatever they capture must outlive the engine. A duplicate name,
-// an empty function or a time that is not positive makes `open` fail.
+// several calls at the same time; what they capture must outlive the engine. A duplicate name, an
+// empty function or a time that is not positive makes `open` fail.
 class EngineBuilder {
  public:
   using Guard = std::function<Result<Verdict>(const Call&, const GuardView&)>;
@@ -143,10 +143,10 @@ class EngineBuilder {
   // Adds a listener for events. The name `audit` is reserved for the ledger, which receives every
   // event first. If a hook returns an error for an event that announces an effect, the effect does
   // not happen.
-  EngineBuilder& hook(std::string name, Hook hear, ListenerOptions options = {});
+  EngineBuilder& hook(std::string name, Hook on_event, ListenerOptions options = {});
   // A hook that returns rows. The returned events, at most 16, become ledger entries on topics of
   // the program, next to the event that the hook received. A refused row is a failure of the hook.
-  EngineBuilder& row_hook(std::string name, RowHook hear, ListenerOptions options = {});
+  EngineBuilder& row_hook(std::string name, RowHook on_event, ListenerOptions options = {});
   // Adds a listener for audit records. It receives each record after the record is durable.
   EngineBuilder& sink(std::string name, Sink take, ListenerOptions options = {});
   // Sets the function that answers questions about calls. Without one, calls wait for
@@ -259,7 +259,7 @@ class Engine {
   Result<std::unique_ptr<Replay>> replay(std::string trigger_id);
 
   // Records an event of the program's own model, memory, background tasks or file access, then
-  // tells it to the hooks. `subject` may name session, call and trace; an empty agent is filled in
+  // notifies the hooks. `subject` may name session, call and trace; an empty agent is filled in
   // from the event. If an announcing event (`announces`) returns an error, do not do what it
   // announces; if a hook refused it, the engine has already recorded its finish. `InvalidInput`:
   // `check` refuses the event, or only the engine may write this kind. `Conflict`: a finish without

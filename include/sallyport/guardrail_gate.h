@@ -33,7 +33,7 @@ struct GuardrailHit {
   std::string reason_code{};
   std::optional<std::uint64_t> start{};  // byte offsets in the text as it was pushed
   std::optional<std::uint64_t> end{};
-  json::object json{};  // all members of GR-18 except `matched`
+  json::object json{};  // the hit as a `guard_hit` entry has it, without `matched` (GR-18)
 };
 
 // What one push or finish releases.

@@ -1,8 +1,8 @@
 // A question of a program to people that is not about a call, and their answer.
 //
-//   const Result<HumanAnswer> said =
+//   const Result<HumanAnswer> answer =
 //       engine->ask({.agent_id = "agent:me", .session_id = "s-1", .text = "Which branch?"});
-//   if (said && said->kind == HumanAnswer::Kind::Answered) use(said->text);
+//   if (answer && answer->kind == HumanAnswer::Kind::Answered) use(answer->text);
 #pragma once
 
 #include <chrono>

@@ -3,7 +3,7 @@
 //   Result<ParsedJson> input = parse_json(R"({"path":"/tmp/x"})");
 //   input->value.at("path");                         // "/tmp/x"
 //   canonical_json(input->value);                    // {"path":"/tmp/x"}, RFC 8785 bytes
-//   parse_json(R"({"a":1,"a":2})").error().message;  // "member `a` stands twice in one object"
+//   parse_json(R"({"a":1,"a":2})").error().message;  // "member `a` occurs twice in one object"
 #pragma once
 
 #include <boost/json/value.hpp>

@@ -6,8 +6,11 @@
 //   for (const StoredEvent& event : page->events) send_mail(event.kind, event.payload);
 //   engine->move_cursor("builds", "mailer", page->events.back().id);
 //
-// The engine owns the topics `trust_graph`, `trigger.outbox`, `autonomy`, `guardrails` and
-// `hitl.*`. Programs may use every other name. Ids of a topic count from 1, without gaps.
+// The engine owns `hitl.*`, `trust_graph`, `trust_graph.*`, `trigger.outbox`, `autonomy`,
+// `guardrails`, `artifacts`, `bridge`, `clients`, `facts`, `hooks`, `late_outcomes`,
+// `late_results`, `mcp`, `model_messages`, `processes`, `rules`, `scenes`, `server_tasks`,
+// `tool_pins`, `turned_away` and `turns`. Programs may use every other name. Ids of a topic count
+// from 1, without gaps.
 #pragma once
 
 #include <boost/json/object.hpp>

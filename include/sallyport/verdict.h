@@ -39,7 +39,7 @@ struct Verdict {
     Deny,      // before the call: it does not run; after the call: the result is withheld
     Rewrite,   // before: replaces the input; after: replaces the result by one of the same kind
     Ask,       // a person decides; only before the call
-    Escalate,  // the call continues, and a person is told
+    Escalate,  // the call continues, and a person is notified
   };
 
   Kind kind = Kind::Allow;
@@ -52,7 +52,8 @@ struct Verdict {
   // The text of `value`, set if a double cannot hold one of its numbers (ParsedJson::exact).
   std::optional<std::string> raw{};
   std::vector<Finding> findings{};
-  std::shared_ptr<const core::GrantUse> grant{};  // set by the guard that checks grants
+  // Set by the guard that checks grants. `Deny`: the presented token is genuine, but does not fit.
+  std::shared_ptr<const core::GrantUse> grant{};
 
   static Verdict allow() { return {}; }
   static Verdict deny(std::string reason, std::string rule = {}) {

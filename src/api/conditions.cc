@@ -17,12 +17,12 @@ bool names(const net::ServerRequest& request, std::string_view header, std::stri
     if (name != header) continue;
     std::string_view rest = value;
     while (!rest.empty()) {
-      std::string_view one = rest.substr(0, rest.find(','));
-      rest.remove_prefix(std::min(rest.size(), one.size() + 1));
-      while (one.starts_with(' ')) one.remove_prefix(1);
-      while (one.ends_with(' ')) one.remove_suffix(1);
-      if (weak && one.starts_with("W/")) one.remove_prefix(2);
-      if (!tag.empty() && (one == "*" || one == tag)) return true;
+      std::string_view item = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+      while (item.starts_with(' ')) item.remove_prefix(1);
+      while (item.ends_with(' ')) item.remove_suffix(1);
+      if (weak && item.starts_with("W/")) item.remove_prefix(2);
+      if (!tag.empty() && (item == "*" || item == tag)) return true;
     }
   }
   return false;

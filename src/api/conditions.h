@@ -8,11 +8,11 @@
 
 namespace sallyport::api {
 
-// With its quotes.
+// The tag with its quotes.
 std::string etag_of(const Response& answer);
 // True if the client already has the content with this tag.
 bool has_already(const net::ServerRequest& request, std::string_view tag);
-// False: `If-Match` names other tags. `tag` is empty if there is no content.
+// False if `If-Match` names only other tags. `tag` is empty if there is no content.
 bool may_match(const net::ServerRequest& request, std::string_view tag);
 
 }  // namespace sallyport::api

@@ -25,7 +25,7 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at) {
   return number;
 }
 
-// The digest covers the position too, so a changed cursor is found out.
+// The digest covers the position too, so a modified cursor is detected.
 std::string digest_of(std::string_view head, std::string_view list, const Query& query) {
   std::string filters;
   for (const auto& [name, value] : query.all()) {

@@ -1,6 +1,6 @@
-// Where the next page of a list begins. Opaque to clients. It belongs to one list: another route,
-// other filters or another size of the log make it void, so that no row is missing or repeated
-// (CO-43).
+// The position of the next page of a list. Opaque to clients. It is valid for one list only:
+// another route, other filters or another size of the log make it invalid, so that no row is
+// missing or repeated (CO-43).
 #pragma once
 
 #include <cstdint>

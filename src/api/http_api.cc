@@ -52,29 +52,30 @@ std::vector<std::string_view> cookies_in(const ServerRequest& request) {
     if (name != "cookie") continue;
     std::string_view rest = value;
     while (!rest.empty() && found.size() < kMost) {
-      std::string_view one = rest.substr(0, rest.find(';'));
-      rest.remove_prefix(std::min(rest.size(), one.size() + 1));
-      while (one.starts_with(' ')) one.remove_prefix(1);
-      const std::size_t equals = std::min(one.find('='), one.size());
-      const bool ours = std::ranges::find(kCookies, one.substr(0, equals)) != std::end(kCookies);
-      if (ours && equals + 1 < one.size()) found.push_back(one.substr(equals + 1));
+      std::string_view cookie = rest.substr(0, rest.find(';'));
+      rest.remove_prefix(std::min(rest.size(), cookie.size() + 1));
+      while (cookie.starts_with(' ')) cookie.remove_prefix(1);
+      const std::size_t equals = std::min(cookie.find('='), cookie.size());
+      const bool ours = std::ranges::find(kCookies, cookie.substr(0, equals)) != std::end(kCookies);
+      if (ours && equals + 1 < cookie.size()) found.push_back(cookie.substr(equals + 1));
     }
   }
   return found;
 }
 
-// What a browser says about where a write comes from (CO-14). Logins have no page secret yet.
+// Requires `Origin`, JSON and, except at a login, the header of the page secret (CO-14).
+// `HttpNames::refuse` has already refused foreign origins, and `Sessions::find` compares the secret.
 std::optional<Error> foreign_write(const ServerRequest& request, bool login) {
   if (request.count("origin") == 0) {
-    return unauthenticated("origin_missing", "a write of a page says its `Origin`");
+    return unauthenticated("origin_missing", "`Origin` is missing; a write from a page needs it");
   }
   std::string type = lower_case(request.header("content-type").value_or(""));
   type = type.substr(0, type.find(';'));
   while (type.ends_with(' ')) type.pop_back();
   if (type != "application/json") {
     return Error{ErrorCode::InvalidInput,
-                 "`Content-Type` is `application/json`, also of an empty body", "content-type",
-                 "content_type"};
+                 "`Content-Type` must be `application/json`, also for an empty body",
+                 "content-type", "content_type"};
   }
   if (!login && !request.header("x-sallyport-page")) {
     return unauthenticated("page_secret_missing", "`X-Sallyport-Page` is missing");
@@ -100,8 +101,7 @@ ServerResponse refusal_of(const Error& error) {
   return problem_of(error).response();
 }
 
-// A member that the document does not name would not be read: what it was meant to say would be
-// lost.
+// Refuses members that the schema does not name. They would be silently ignored.
 Result<void> check_members(const json::value& body, const json::object& schema) {
   const json::object* const given = body.if_object();
   if (given == nullptr || !schema.contains("additionalProperties")) return {};
@@ -115,12 +115,12 @@ Result<void> check_members(const json::value& body, const json::object& schema) 
   return {};
 }
 
-// A parameter that the route does not have would not be read: the answer would be to another
-// question than the one that was meant.
+// Refuses parameters that the route does not have. They would be silently ignored, and the answer
+// would not fit the request.
 Result<void> check_parameters(const Query& query, const Route& route) {
   if (route.other_parameters) return {};
   std::vector<std::string> known;
-  for (const Parameter& one : route.words.query) known.push_back(one.name);
+  for (const Parameter& parameter : route.words.query) known.push_back(parameter.name);
   for (const auto& [name, value] : query.all()) {
     if (std::ranges::find(known, name) != known.end()) continue;
     const std::string shown = cut_utf8_bytes(name, kLongestName);
@@ -137,7 +137,9 @@ Result<void> check_parameters(const Query& query, const Route& route) {
 
 ServerResponse nothing_here(const RouteTable::Match& match) {
   if (match.allowed.empty()) {
-    return Problem{404, "not_found", "nothing is here", {}, {}}.response();
+    return Problem{
+        404, "not_found", "no page at this path; see /mcp, /v1, /console/ and /api/v1", {}, {}}
+        .response();
   }
   ServerResponse response =
       Problem{405, "method", "this method is not allowed here; `allow` lists the methods", {}, {}}
@@ -146,8 +148,8 @@ ServerResponse nothing_here(const RouteTable::Match& match) {
   return response;
 }
 
-// Makes text and ETag of an answer. A reader does this too: a long list would keep the loop from
-// tool calls.
+// Makes the text and the ETag of an answer. Reader threads call this, because a long list would
+// delay tool calls on the loop.
 void write_out(Response& answer) {
   if (!answer.text) answer.text = json::serialize(answer.body);
   answer.body = nullptr;
@@ -172,12 +174,12 @@ ServerResponse response_of(Result<Response> answer) {
   return answer ? response_of(std::move(*answer)) : refusal_of(answer.error());
 }
 
-// With its ETag, and without its body where the client has it already.
+// Adds the ETag, and omits the body if the client already has it.
 ServerResponse conditional(const ServerRequest& http, Result<Response> answer) {
   if (!answer || answer->status != 200) return response_of(std::move(answer));
   const std::string tag = etag_of(*answer);
   if (!may_match(http, tag)) {
-    return Problem{412, "precondition_failed", "it has changed since", {}, {}}.response();
+    return Problem{412, "precondition_failed", "it has changed; read it again", {}, {}}.response();
   }
   if (has_already(http, tag)) {
     answer->body = nullptr;
@@ -223,11 +225,11 @@ HttpApi::HttpApi(Parts parts)
          return Response{.body = openapi(table_, kVersion)};
        }),
        .words = {.name = "describeApi",
-                 .summary = "This document",
+                 .summary = "Returns this document",
                  .response = json::object{{"type", "object"}}}});
 }
 
-ServerResponse HttpApi::worded(ServerResponse refusal) const {
+ServerResponse HttpApi::format_refusal(ServerResponse refusal) const {
   std::string text = refusal.body;
   while (text.ends_with('\n')) text.pop_back();
   std::string code = refusal.cause.empty() ? "invalid" : refusal.cause;
@@ -252,7 +254,7 @@ Result<Person> HttpApi::signed_in(const ServerRequest& request, bool use) {
   if (session == nullptr) {
     return std::unexpected(unauthenticated("session_ended", "this session has ended; sign in"));
   }
-  Person person{session->name, session->fixed, session->how, session->id};
+  Person person{session->name, session->fixed, session->method, session->id};
   if (!session->fixed.empty()) return person;
   SALLYPORT_TRY(const std::optional<Roles> roles, parts_.people.roles_now(*session));
   if (!roles) {
@@ -382,9 +384,9 @@ Async<void> HttpApi::handle(net::ServerExchange& exchange) {
 Task<Response> HttpApi::run_read(Read read, Request request) {
   std::function<Result<Response>(const Readers::Wanted&)> work =
       [read = std::move(read), request = std::move(request)](const Readers::Wanted& wanted) {
-        Request asked = request;
-        asked.wanted = wanted;
-        Result<Response> answer = read(asked);
+        Request own_request = request;
+        own_request.wanted = wanted;
+        Result<Response> answer = read(own_request);
         if (answer) write_out(*answer);
         return answer;
       };
@@ -417,9 +419,9 @@ Async<ServerResponse> HttpApi::act_once(const ServerRequest& http, const Route& 
   Result<std::optional<ServerResponse>> first = co_await repeats_.begin(name, http.body);
   if (!first) co_return refusal_of(first.error());
   if (*first) co_return std::move(**first);
-  // Whatever happens, those who wait for it hear of it.
+  // Requests that wait for this one get an answer in every case.
   ServerResponse response =
-      Problem{503, "busy", "the first request did not end", {}, {}}.response();
+      Problem{503, "busy", "the first request did not end; try again", {}, {}}.response();
   const std::shared_ptr<void> at_end(nullptr, [&](void*) { repeats_.finish(name, response); });
   response = co_await act(http, route, std::move(request));
   co_return ServerResponse(response);  // a copy: the other is kept
@@ -434,7 +436,8 @@ Async<ServerResponse> HttpApi::act(const ServerRequest& http, const Route& route
       tag = etag_of(*now);
     }
     if (!may_match(http, tag)) {
-      co_return Problem{412, "precondition_failed", "it has changed since", {}, {}}.response();
+      co_return Problem{412, "precondition_failed", "it has changed; read it again", {}, {}}
+          .response();
     }
   }
   const Act& run = std::get<Act>(route.handler);
@@ -448,7 +451,7 @@ Async<void> HttpApi::stream(net::ServerExchange& exchange, const Route& route, R
     co_await exchange.respond(response_of(std::move(head)));
     co_return;
   }
-  // A person who was removed from the list meanwhile, or has signed out, gets no more (CO-24).
+  // The stream ends for a person who has signed out or was removed from the list (CO-24).
   const auto still = [this, &exchange, &route] {
     const Result<Person> person = person_of(exchange.request(), route.access, false);
     return person && person->roles.any_of(route.roles);

@@ -50,7 +50,7 @@ class HttpApi final : public net::HttpHandler {
 
   Async<std::optional<net::ServerResponse>> refuse(net::ServerRequest& head) override;
   Async<void> handle(net::ServerExchange& exchange) override;
-  net::ServerResponse worded(net::ServerResponse refusal) const override;
+  net::ServerResponse format_refusal(net::ServerResponse refusal) const override;
 
  private:
   // Checks a request before its body is read.

@@ -14,7 +14,7 @@ bool Idempotency::is_key(std::string_view key) {
          std::ranges::all_of(key, [](char c) { return c > 0x20 && c < 0x7f; });
 }
 
-// What is old goes, and where that is not enough the oldest answer; requests that run stay.
+// Drops expired answers and, if needed, the oldest one. Running requests stay.
 bool Idempotency::make_room() {
   const SteadyTime now = clock_.steady();
   const auto drop = [this](auto it) {
@@ -44,8 +44,8 @@ Task<std::optional<net::ServerResponse>> Idempotency::begin(std::string name,
   const auto found = slots_.find(name);
   if (found == slots_.end()) {
     if (!room) {
-      co_return fail(ErrorCode::Unavailable, "too many requests with keys run; try again", {},
-                     "busy");
+      co_return fail(ErrorCode::Unavailable, "too many requests with a key are running; try again",
+                     {}, "busy");
     }
     const auto slot = std::make_shared<Slot>(co_await asio::this_coro::executor);
     slot->body = digest;

@@ -29,11 +29,11 @@ class Idempotency {
 
   static bool is_key(std::string_view key);  // 8 to 128 visible ASCII characters
 
-  // No value: this is the first request, and `finish` follows. An answer: that of the first one.
-  // `InvalidInput`, `idempotency_key_reused`: the first one had another body. `Unavailable`,
-  // `busy`: there is no room, or the first one still runs.
+  // No value: this is the first request, and the caller calls `finish` later. A value: the answer
+  // of the first request. `InvalidInput`, `idempotency_key_reused`: the first one had another body.
+  // `Unavailable`, `busy`: there is no room, or the first one still runs.
   Task<std::optional<net::ServerResponse>> begin(std::string name, std::string_view body);
-  // Stores the answer of the first one. Answers that ask for another attempt are not stored.
+  // Stores the answer of the first request. Answers that ask the client to retry are not stored.
   void finish(const std::string& name, const net::ServerResponse& response);
 
  private:
@@ -49,7 +49,7 @@ class Idempotency {
   const Clock& clock_;
   Limits limits_;
   std::size_t bytes_ = 0;
-  // Shared with those who wait for it.
+  // Shared with requests that wait for the first one.
   std::map<std::string, std::shared_ptr<Slot>> slots_;
 };
 

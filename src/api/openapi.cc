@@ -41,11 +41,11 @@ json::array parameters_of(const Route& route) {
     all.push_back(json::object{
         {"name", name}, {"in", "path"}, {"required", true}, {"schema", schema::text()}});
   }
-  for (const Parameter& one : route.words.query) {
-    all.push_back(json::object{{"name", one.name},
+  for (const Parameter& parameter : route.words.query) {
+    all.push_back(json::object{{"name", parameter.name},
                                {"in", "query"},
-                               {"description", one.description},
-                               {"schema", one.schema}});
+                               {"description", parameter.description},
+                               {"schema", parameter.schema}});
   }
   if (route.method == "POST" && route.access == Access::Person) {
     all.push_back(json::object{{"$ref", "#/components/parameters/IdempotencyKey"}});
@@ -72,7 +72,7 @@ std::set<unsigned> problems_of(const Route& route) {
 json::object responses_of(const Route& route) {
   json::object all;
   const bool empty = route.words.response.empty();
-  json::object good{{"description", empty ? "done" : "what was asked for"}};
+  json::object good{{"description", empty ? "done" : "the result"}};
   if (!empty) {
     json::object shown{{"schema", route.words.response}};
     good["content"] = json::object{{route.words.type, std::move(shown)}};
@@ -82,7 +82,7 @@ json::object responses_of(const Route& route) {
     if (!empty) all[std::to_string(status)] = good;
   }
   if (has_etag(route)) {
-    all["304"] = json::object{{"description", "the client has it already"}};
+    all["304"] = json::object{{"description", "not changed since the client read it"}};
   }
   for (const unsigned status : problems_of(route)) {
     all[std::to_string(status)] = json::object{{"$ref", "#/components/responses/Problem"}};
@@ -104,7 +104,7 @@ json::array security_of(const Route& route) {
   return {};
 }
 
-std::string who_may(const Route& route) {
+std::string roles_text(const Route& route) {
   switch (route.access) {
     case Access::Open:
     case Access::Login:
@@ -120,7 +120,7 @@ std::string who_may(const Route& route) {
 json::object operation_of(const Route& route) {
   json::object all{{"operationId", route.words.name},
                    {"summary", route.words.summary},
-                   {"description", fmt::format("For: {}.", who_may(route))},
+                   {"description", fmt::format("For: {}.", roles_text(route))},
                    {"tags", json::array{tag_of(route)}},
                    {"security", security_of(route)}};
   json::array parameters = parameters_of(route);
@@ -146,14 +146,14 @@ json::object components() {
   const json::object key{
       {"name", "Idempotency-Key"},
       {"in", "header"},
-      {"description", "a repeat within 10 minutes gets the first answer"},
+      {"description", "a repeat within 10 minutes gets the first response"},
       {"schema", json::object{{"type", "string"}, {"minLength", 8}, {"maxLength", 128}}}};
   const json::object shown{{"schema", json::object{{"$ref", "#/components/schemas/Problem"}}}};
   return {
       {"schemas", json::object{{"Problem", problem}}},
       {"parameters", json::object{{"IdempotencyKey", key}}},
       {"responses",
-       json::object{{"Problem", json::object{{"description", "what went wrong (RFC 9457)"},
+       json::object{{"Problem", json::object{{"description", "the error (RFC 9457)"},
                                              {"content", json::object{{"application/problem+json",
                                                                        shown}}}}}}},
       {"securitySchemes",
@@ -189,7 +189,7 @@ json::object openapi(const RouteTable& table, std::string_view version) {
   return {{"openapi", "3.1.0"},
           {"info", json::object{{"title", "Sallyport"},
                                 {"version", version},
-                                {"description", "What people and their programs ask a gate."},
+                                {"description", "The API of a gate for people and their programs."},
                                 {"license", json::object{{"name", "Apache-2.0"},
                                                          {"identifier", "Apache-2.0"}}}}},
           {"servers", json::array{json::object{{"url", kRoot}}}},

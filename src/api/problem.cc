@@ -14,7 +14,7 @@ struct Known {
   std::string_view code;
   unsigned status;
 };
-// Causes of errors that are codes of their own; every other error is known by its kind.
+// Causes of errors that are used as codes. For other errors the code is their kind.
 constexpr auto kKnown = std::to_array<Known>({
     {"bad_cursor", 400},
     {"reason_needed", 400},
@@ -142,7 +142,7 @@ Problem problem_of(const Error& error) {
     problem.status = known->status;
     problem.code = known->code;
   } else if (error.code == ErrorCode::Conflict && !error.cause.empty()) {
-    // Of a question that is no longer pending: what it is instead.
+    // The state of an approval request that is no longer pending.
     problem.code = "not_pending";
     problem.more["state"] = error.cause;
   }

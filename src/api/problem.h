@@ -15,17 +15,17 @@ struct Problem {
   unsigned status = 500;
   std::string code{};
   std::string detail{};
-  std::string place{};  // in the input; empty: none is known
+  std::string place{};  // the place in the input; empty: unknown
   json::object more{};  // further members, for example `state`
 
   json::object to_json() const;
   net::ServerResponse response() const;
 };
 
-// The code is the cause of the error, if that is one of ours.
+// The code is the cause of the error, if that is a known code.
 Problem problem_of(const Error& error);
 
-// The words of RFC 9110 for a status.
+// The name of a status in RFC 9110.
 std::string_view title_of(unsigned status);
 
 }  // namespace sallyport::api

@@ -1,4 +1,4 @@
-// The part of an address behind `?`, as names and values.
+// The part of an address after `?`, as names and values.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Query {
   // `InvalidInput`: a name occurs twice, a value is malformed, or there are over 32 of them.
   static Result<Query> parse(std::string_view text);
 
-  // A value that is empty counts as not given.
+  // An empty value counts as absent.
   std::optional<std::string> get(std::string_view name) const;
   // `InvalidInput`: it is not a whole number from `least` to `most`.
   Result<std::optional<std::uint64_t>> number(std::string_view name, std::uint64_t least,

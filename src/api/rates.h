@@ -23,8 +23,8 @@ class Rate {
 
   struct Room {
     bool ok = true;
-    std::size_t left = 0;           // further ones now
-    std::chrono::seconds retry{0};  // until there is room for one
+    std::size_t left = 0;           // requests that are still allowed now
+    std::chrono::seconds retry{0};  // until the next request is allowed
   };
   // Counts one request if there is room for it.
   Room take(const std::string& name);

@@ -16,8 +16,8 @@
 
 namespace sallyport::api {
 
-// Runs blocking reads on a pool. Used on the loop of the server. Work whose caller no longer waits
-// runs to its end first, so what it uses must outlive this.
+// Runs blocking reads on a pool. Used on the loop of the server. The destructor waits for running
+// work, so the objects that it uses must outlive this one.
 class Readers {
  public:
   struct Limits {
@@ -37,8 +37,7 @@ class Readers {
   template <class T>
   Task<T> run(std::function<Result<T>(const Wanted&)> work) {
     if (inside_->load() >= limits_.threads + limits_.waiting) {
-      co_return fail(ErrorCode::Unavailable, "too many requests are being read for; try again", {},
-                     "busy");
+      co_return fail(ErrorCode::Unavailable, "too many reads are waiting; try again", {}, "busy");
     }
     const auto wanted = std::make_shared<std::atomic<bool>>(true);
     const auto place = std::make_shared<Place>(inside_);
@@ -62,8 +61,7 @@ class Readers {
   }
 
  private:
-  // The time that a thread has a processor before it gives way. Yielding more often would cost more
-  // than the reading.
+  // Yields the processor at most every 100 microseconds. More often would cost more than reading.
   class Turn {
    public:
     void give_way() {
@@ -76,7 +74,7 @@ class Readers {
    private:
     std::chrono::steady_clock::time_point since_{};
   };
-  // Shared with work that outlasts its caller.
+  // Shared with work that runs on after its caller stopped waiting.
   using Count = std::shared_ptr<std::atomic<std::size_t>>;
   struct Place {
     explicit Place(Count of) : count(std::move(of)) { ++*count; }

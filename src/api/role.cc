@@ -6,7 +6,7 @@ namespace sallyport::api {
 
 namespace {
 
-// In the order of their names.
+// In the order of names.
 constexpr Role kRoles[] = {Role::Approver, Role::Auditor, Role::Controller, Role::Viewer};
 
 }  // namespace

@@ -1,5 +1,4 @@
-// The roles of people over HTTP (section 5.3 of the console's specification). No role implies
-// another; rights add up.
+// The roles of people over HTTP. No role implies another; rights add up.
 #pragma once
 
 #include <cstdint>
@@ -47,10 +46,10 @@ class Roles {
 struct Person {
   std::string name{};
   Roles roles{};
-  std::string how{};      // token, link, link_key
+  std::string method{};   // token, link, link_key
   std::string session{};  // the id of the session; empty: a token came with the request
 
-  // Sealed content is for those who answer and those who audit (CO-50).
+  // Approvers and auditors may read sealed content (CO-50).
   bool reads_sealed() const { return roles.any_of({Role::Approver, Role::Auditor}); }
 };
 

@@ -22,7 +22,7 @@ bool is_name(std::string_view segment) {
   return segment.starts_with('{');
 }
 
-// `{name...}` takes all that is left.
+// `{name...}` takes the rest of the path.
 bool fits(std::string_view pattern, const std::vector<std::string_view>& path, Names& names,
           std::size_t& literals) {
   const std::vector<std::string_view> wanted = segments_of(pattern);
@@ -50,7 +50,7 @@ bool fits(std::string_view pattern, const std::vector<std::string_view>& path, N
 
 }  // namespace
 
-// The pattern that names the most of the path itself wins: `approvals/stream` is no id.
+// The pattern with the most literal segments wins: `approvals/stream` is not an id.
 RouteTable::Match RouteTable::find(std::string_view method, std::string_view path) const {
   Match best;
   if (!path.starts_with(kRoot)) return best;

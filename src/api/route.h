@@ -1,5 +1,5 @@
-// One route of the HTTP API: who may use it, how much they may send, its handler and its schema.
-// The route table serves requests and generates the documents, so the two always agree.
+// A route of the HTTP API: required roles, largest body, handler and schema. The route table serves
+// requests and generates the documents, so the two always agree.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -22,18 +22,18 @@ namespace sallyport::api {
 
 inline constexpr std::string_view kRoot = "/api/v1";
 
-// A request as its handler sees it. Its person is authenticated and its content is bounded. A
-// value, because readers outlast the caller.
+// A request as its handler sees it. Its person is authenticated and its size is limited. It is
+// copied, because a reader may run longer than the caller waits.
 struct Request {
   Person person{};
   std::map<std::string, std::string, std::less<>> path{};  // by the names in the pattern
   Query query{};
-  json::value body{};  // null where nothing was sent
+  json::value body{};  // null if nothing was sent
   std::string peer{};
-  std::string origin{};            // as the browser says; empty: none
+  std::string origin{};            // as the browser sent it; empty: none
   std::string cookies{};           // the header, on routes that need no session
   std::function<bool()> wanted{};  // for readers: does the caller still wait?
-  Snapshots* lists = nullptr;      // of which pages are cut; set for every handler
+  Snapshots* lists = nullptr;      // the lists that pages are taken from; always set
   const std::string& at(std::string_view name) const { return path.find(name)->second; }
 };
 
@@ -43,15 +43,15 @@ struct Response {
   std::optional<std::string> text{};  // instead of JSON, as `type`
   std::string type = "application/json";
   std::vector<std::pair<std::string, std::string>> headers{};
-  std::optional<std::string> state{};  // what the ETag is made of, where that is not the body
-  std::string tag{};                   // the ETag, once it is made
+  std::optional<std::string> state{};  // the source of the ETag, if not the body
+  std::string tag{};                   // the ETag, once computed
 };
 
-// Runs on a thread of the readers: it may wait for a disk, and changes nothing.
+// Runs on a reader thread. It may wait for the disk and must not change anything.
 using Read = std::function<Result<Response>(const Request&)>;
 // Runs on the loop and never blocks.
 using Act = std::function<Task<Response>(Request)>;
-// Runs on the loop until the client disconnects. `still` says whether the person may still read.
+// Runs on the loop until the client disconnects. `still` returns whether the person may still read.
 using Stream =
     std::function<Async<void>(Request, net::ServerExchange&, std::function<bool()> still)>;
 
@@ -59,7 +59,7 @@ enum class Access {
   Open,     // every caller
   Login,    // every caller, to sign in (CO-14, CO-23)
   Session,  // a session of any role, no token
-  Person,   // a session or a token, with one of the roles
+  Person,   // a session or a token, that has one of the roles
 };
 
 struct Parameter {
@@ -74,10 +74,10 @@ struct Words {
   std::string summary;
   std::vector<Parameter> query{};
   json::object request{};   // JSON Schema of the body; empty: there is none
-  json::object response{};  // of a good answer; empty: it has no body
+  json::object response{};  // of a successful response; empty: it has no body
   std::string type = "application/json";
-  std::vector<unsigned> problems{};  // beyond those that every route of its kind has
-  std::vector<unsigned> good{200};   // statuses of good answers that have a body
+  std::vector<unsigned> problems{};  // in addition to those of all routes of its kind
+  std::vector<unsigned> good{200};   // statuses of successful responses with a body
 };
 
 struct Route {
@@ -88,15 +88,15 @@ struct Route {
   std::size_t body_bytes = 64u << 10;
   std::variant<Read, Act, Stream> handler;
   Words words{};
-  // Of a write: what `If-Match` is about. Empty: nothing has this ETag.
+  // For a write: reads the content that `If-Match` refers to. Empty: there is none.
   Read condition{};
-  // True: unknown parameters of the query are ignored, because others choose them.
+  // True: unknown query parameters are ignored, because another party chooses them.
   bool other_parameters = false;
 };
 
 class RouteTable {
  public:
-  // All before the first request.
+  // Call it before the first request.
   void add(Route route) { routes_.push_back(std::move(route)); }
   const std::vector<Route>& all() const { return routes_; }
 
@@ -104,9 +104,9 @@ class RouteTable {
     const Route* route = nullptr;
     std::map<std::string, std::string, std::less<>> path{};
     std::vector<std::string>
-        allowed{};  // the methods of this path, where there is none for this one
+        allowed{};  // the methods of this path, if it has no route for this method
   };
-  // `path` as sent. HEAD finds what GET finds. No route and nothing allowed: nothing is here.
+  // `path` as sent. HEAD finds the route of GET. No route and no allowed methods: unknown path.
   Match find(std::string_view method, std::string_view path) const;
 
  private:

@@ -15,7 +15,7 @@ json::object text();
 json::object number();
 json::object truth();
 json::object any();
-json::object object();  // with whatever members
+json::object object();  // with any members
 json::object or_null(json::object of);
 json::object list(json::object items);
 json::object one_of(std::initializer_list<std::string_view> words);

@@ -51,10 +51,10 @@ Sessions::Opened Sessions::open(Guest guest, std::string address) {
   const SteadyTime steady = clock_.steady();
   Session session{.id = "s_" + hex(number),
                   .name = std::move(guest.name),
-                  .how = std::move(guest.how),
+                  .method = std::move(guest.method),
                   .fixed = guest.fixed,
                   .address = std::move(address),
-                  .who = std::move(guest.who),
+                  .login_id = std::move(guest.login_id),
                   .groups = std::move(guest.groups),
                   .created_at = now,
                   .used_at = now,
@@ -95,7 +95,7 @@ std::vector<Session> Sessions::of(const std::string& name) {
   for (const auto& [digest, session] : sessions_) {
     if (session.name == name) own.push_back(session);
   }
-  std::ranges::sort(own, {}, [](const Session& one) { return std::pair(one.created, one.id); });
+  std::ranges::sort(own, {}, [](const Session& each) { return std::pair(each.created, each.id); });
   return own;
 }
 

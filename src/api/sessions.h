@@ -1,6 +1,7 @@
-// The sessions of people who are signed in. A session needs a cookie that scripts cannot read and a
-// page secret that other ports cannot read (section 5.2). Only their digests are stored, in memory,
-// so no session outlives the process.
+// The sessions of people who are signed in. A session needs a cookie that scripts cannot read.
+// Browsers send a cookie to every port of a host, so it also needs a secret that only our page has
+// (`X-Sallyport-Page`). Only their digests are stored, in memory, so no session outlives the
+// process.
 #pragma once
 
 #include <map>
@@ -21,12 +22,12 @@ std::string fresh_secret(Entropy& entropy);
 struct Session {
   std::string id{};
   std::string name{};
-  std::string how{};      // token, link, link_key, passkey, oidc
-  Roles fixed{};          // of a session that no list of people knows; empty: as the list says now
+  std::string method{};   // token, link, link_key, passkey, oidc
+  Roles fixed{};          // for a person who is in no list; empty: the list's current roles
   std::string address{};  // of the person who signed in
-  // As a provider named the person, or what stands for their token, key or passkey; it ends the
-  // session when it is not registered any more.
-  std::string who{};
+  // The provider's name for the person, or the id of their token, key or passkey. The session ends
+  // when it is no longer registered.
+  std::string login_id{};
   std::vector<std::string> groups{};
   WallTime created_at{};
   WallTime used_at{};
@@ -41,7 +42,7 @@ class Sessions {
   static constexpr std::chrono::minutes kIdle{30};
   static constexpr std::chrono::hours kLongest{12};
   static constexpr std::size_t kMost = 1024;
-  static constexpr std::size_t kMostEach = 32;  // of one person; the one that was used least goes
+  static constexpr std::size_t kMostEach = 32;  // for one person; the least recently used ends
 
   Sessions(const Clock& clock, Entropy& entropy) : clock_(clock), entropy_(entropy) {}
 
@@ -50,18 +51,18 @@ class Sessions {
     std::string cookie;
     std::string page_secret;
   };
-  // Who signs in, as `Session` keeps it.
+  // The person who signs in, with the members of `Session`.
   struct Guest {
     std::string name{};
-    std::string how{};
+    std::string method{};
     Roles fixed{};
-    std::string who{};
+    std::string login_id{};
     std::vector<std::string> groups{};
   };
   Opened open(Guest guest, std::string address);
 
-  // Null: no session has this cookie and page secret, or it has ended. `use`: the session is used
-  // now, so its idle time begins again.
+  // Null: no session has this cookie and page secret, or it has ended. `use`: counts as use, so the
+  // idle time starts again.
   const Session* find(std::string_view cookie, std::string_view page_secret, bool use);
   // Null: the session no longer exists. Does not count as use.
   const Session* find(const std::string& id);

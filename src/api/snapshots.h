@@ -1,5 +1,5 @@
-// Snapshots of lists: the rows behind a first page are kept for a while, so that all pages of one
-// list come from the same rows while the log grows (CO-43).
+// Snapshots of lists: the rows of a list are kept for a while after its first page, so that all its
+// pages show the same rows while the log grows (CO-43).
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class Snapshots {
  private:
   using Kept = std::deque<std::pair<std::string, Rows>>;
   static Kept::const_iterator found(const Kept& kept, const std::string& name) {
-    return std::ranges::find(kept, name, [](const auto& one) { return one.first; });
+    return std::ranges::find(kept, name, [](const auto& entry) { return entry.first; });
   }
   Guarded<Kept> kept_;
 };

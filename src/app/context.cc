@@ -79,11 +79,11 @@ Result<std::filesystem::path> Context::data_dir() const {
 Result<std::unique_ptr<Workspace>> Context::open_reading() const {
   SALLYPORT_TRY(Workspace::Place here, place());
   SALLYPORT_TRY(std::unique_ptr<Workspace> workspace, Workspace::open_reading(std::move(here)));
-  tell_newer(*workspace);
+  report_newer(*workspace);
   return workspace;
 }
 
-void Context::tell_newer(Workspace& workspace) {
+void Context::report_newer(Workspace& workspace) {
   if (!workspace.store().is_newer()) return;
   fmt::print(stderr, "sallyport: {} was written by a newer release, and is read only here\n",
              visible(workspace.store().name()));

@@ -1,4 +1,4 @@
-// What every command receives: the global options, and what they mean on this machine.
+// The context of every command: the global options, and their meaning on this machine.
 #pragma once
 
 #include <filesystem>
@@ -33,6 +33,8 @@ struct Context {
 
   // The data folder: that of --data-dir, else that of the configuration, else the default.
   Result<std::filesystem::path> data_dir() const;
+  // The same without a configuration, and without a check whose folder it is.
+  Result<std::filesystem::path> named_data_dir() const;
   // The file that was named, else <data-dir>/config.yaml when it is there.
   Result<std::optional<std::filesystem::path>> config_file() const;
   // Under the system set-up a user who names no other folder is refused (`Unauthenticated`), and
@@ -44,11 +46,10 @@ struct Context {
   Result<std::unique_ptr<Workspace>> open_reading() const;
   Result<std::unique_ptr<Workspace>> open_maintaining() const;
   // Warns on standard error that a newer release wrote the ledger, so it can only be read (LE-81).
-  static void tell_newer(Workspace& workspace);
+  static void report_newer(Workspace& workspace);
 
  private:
   Result<void> admit(bool own_folder) const;
-  Result<std::filesystem::path> named_data_dir() const;
 };
 
 }  // namespace sallyport::app

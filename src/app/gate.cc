@@ -12,7 +12,6 @@
 #include "app/run_on.h"
 #include "base/loop_crew.h"
 #include "base/try.h"
-#include "core/handoff/interrupted_call.h"
 #include "core/record/plain_text.h"
 #include "core/record/stored_record.h"
 #include "policy/reviewer_file.h"
@@ -21,13 +20,13 @@ namespace sallyport::app {
 
 namespace {
 
-policy::PolicyLoader::Extend what_the_gate_brings(std::filesystem::path reviewers,
-                                                  const mcp::PinBook& pins) {
+policy::PolicyLoader::Extend gate_plan_extension(std::filesystem::path reviewers,
+                                                 const mcp::PinBook& pins) {
   return [reviewers = std::move(reviewers),
-          gateway = what_the_gateway_brings(pins)](core::PlanBuilder& plan) {
+          gateway = gateway_plan_extension(pins)](core::PlanBuilder& plan) {
     gateway(plan);
-    agent::bring_tools(plan);
-    plan.reviewers(std::make_shared<const policy::PeopleOfFolder>(reviewers));
+    agent::add_agent_tools(plan);
+    plan.reviewers(std::make_shared<const policy::DataFolderReviewers>(reviewers));
   };
 }
 
@@ -54,8 +53,8 @@ Gate::Gate(std::unique_ptr<Workspace> workspace, Options options, const std::str
       loader_(policy::PolicyOrigin::named(policy_),
               {workspace_->clock(), workspace_->entropy(), ledger().fingerprint_key(), &ledger(),
                &workspace_->patterns(), std::move(machine), nullptr, external_},
-              what_the_gate_brings(workspace_->place().reviewers_file(), pins_)),
-      watch_(loader_, plans_, who_runs_this(), [this](std::string_view line) { log(line); }),
+              gate_plan_extension(workspace_->place().reviewers_file(), pins_)),
+      watch_(loader_, plans_, running_user(), [this](std::string_view line) { log(line); }),
       ledger_watch_(ledger(), [this](std::string_view line) { log(line); }),
       governor_({.plans = plans_,
                  .recorder = recorder_,
@@ -82,8 +81,7 @@ Result<std::unique_ptr<Gate>> Gate::open(const Context& context, Options options
   SALLYPORT_TRY(
       std::unique_ptr<Workspace> workspace,
       Workspace::open_writing(
-          std::move(place),
-          {.role = options.role, .in_place = true, .close_interrupted = core::close_interrupted}));
+          std::move(place), {.role = options.role, .in_place = true, .closes_interrupted = true}));
   SALLYPORT_TRY(const auto before, workspace->ledger().fact("policy", "hash"));
   effects::Machine machine =
       machine_of(context.environment, workspace->place().data_dir, options.policy);
@@ -96,8 +94,8 @@ Result<std::unique_ptr<Gate>> Gate::open(const Context& context, Options options
                                            .notifier = desktop_notifier(context.environment)}));
   SALLYPORT_CHECK_OK(gate->open_witnesses());
   SALLYPORT_CHECK_OK(run_on(gate->loop_, gate->watch_.load()));
-  // Before the first event: a program that the policy tells of it is an agent's child, too.
-  SALLYPORT_CHECK_OK(govern_this_process(gate->ledger(), who_runs_this()));
+  // Before the first event: programs that the policy runs for events are children of an agent, too.
+  SALLYPORT_CHECK_OK(register_process(gate->ledger(), running_user()));
   if (before_start) SALLYPORT_CHECK_OK(before_start(*gate));
   SALLYPORT_CHECK_OK(run_on(gate->loop_, gate->governor_.start()));
   return gate;
@@ -106,21 +104,26 @@ Result<std::unique_ptr<Gate>> Gate::open(const Context& context, Options options
 Result<void> Gate::open_witnesses() {
   const auto& file = workspace_->place().config.ledger.witnesses;
   if (!file) return {};
-  SALLYPORT_TRY(ledger::WitnessPolicy policy, load_witness_policy(*file));
+  Result<ledger::WitnessPolicy> policy = load_witness_policy(*file);
+  if (!policy) {
+    Error error = std::move(policy).error();
+    error.message += "; correct the file or `ledger.witnesses`";
+    return std::unexpected(std::move(error));
+  }
   SALLYPORT_TRY(witnesses_,
                 WitnessWatch::open({.ledger = ledger(),
                                     .clock = workspace_->clock(),
                                     .metrics = metrics_,
                                     .log = [this](std::string_view line) { log(line); }},
-                                   std::move(policy)));
+                                   std::move(*policy)));
   return {};
 }
 
 Gate::~Gate() {
   witnesses_.reset();
   external_->stop_logging();
-  // What could not be taken back names a process that does not run any more.
-  (void)govern_no_more(ledger());
+  // A mark that cannot be removed names a process that has ended.
+  (void)unregister_process(ledger());
 }
 
 void Gate::run_loop() {
@@ -146,10 +149,10 @@ void Gate::stop_watching() {
 }
 
 Task<void> Gate::turn_to_policy(const Context& context, std::string policy) {
-  policy::PolicyLoader::Turn next{
+  policy::PolicyLoader::Source next{
       policy::PolicyOrigin::named(policy),
       machine_of(context.environment, workspace_->place().data_dir, policy)};
-  SALLYPORT_CO_CHECK_OK(co_await watch_.turn_to(std::move(next)));
+  SALLYPORT_CO_CHECK_OK(co_await watch_.switch_to(std::move(next)));
   policy_ = std::move(policy);
   co_return Result<void>{};
 }
@@ -164,13 +167,13 @@ mcp::Gateway::Parts Gate::parts() {
           pins_,
           &meter_,
           held_,
-          [this](const core::WaitingCall& call) { notice_.tell(call); }};
+          [this](const core::WaitingCall& call) { notice_.show(call); }};
 }
 
 std::string Gate::about_policy() const {
   if (policy_ != "starter") return fmt::format("the policy {} is in force", policy_);
-  return "the starter policy is in force: calls run by themselves, secrets are taken out of "
-         "results, changed tools are held back";
+  return "the starter policy is in force: calls run without approval, secrets are removed "
+         "from results, changed tools are held back";
 }
 
 }  // namespace sallyport::app

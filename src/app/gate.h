@@ -31,8 +31,8 @@ class Gate {
     std::string front;   // of its MCP clients, in metrics
     std::string policy;  // a file, or a shipped one by its name
     LogForm log = LogForm::Text;
-    std::string approvals_url{};  // where people find questions, ids behind it; empty: nowhere
-    // Once the policy is in force and before `recovery_prepared`: what a front closes of its own.
+    std::string approvals_url{};  // address of approval requests, before the id; empty: none
+    // Called between loading the policy and `recovery_prepared`: a front closes its own work.
     std::function<Result<void>(Gate& gate)> before_start{};
   };
   // Puts the policy in force and closes what a dead process left open. From here on, no child of
@@ -48,27 +48,30 @@ class Gate {
   ledger::Ledger& ledger() { return workspace_->ledger(); }
   core::Recorder& recorder() { return recorder_; }  // the ledger, counted
   const core::PlanSource& plans() const { return plans_; }
-  // Follows the policy's file and the state of the ledger, on the loop, until it is stopped; beside
-  // it checkpoints go to the witnesses of the configuration.
+  // Watches the policy's file and the state of the ledger, on the loop. Also offers checkpoints to
+  // the witnesses of the configuration.
   void start_watching();
   void stop_watching();
   // Reads this policy again and puts it in force. An error is recorded, and the old policy stays.
   Task<void> turn_to_policy(const Context& context, std::string policy);
+  // Loads the policy whose file was just replaced. An error is recorded and logged, and the old
+  // policy stays.
+  Async<void> look_at_policy() { return watch_.look_now(); }
   // The file of the policy in force; no value: it is a shipped one. Used on the loop.
   const std::optional<std::filesystem::path>& policy_file() const {
     return loader_.origin().changes;
   }
-  // The plan that this text would be in its place. On the loop; nothing is put in force.
+  // Compiles this text in the place of the policy, without putting it in force. Used on the loop.
   Result<std::shared_ptr<const core::Plan>> rehearse_policy(core::PolicyText text) const {
     return loader_.rehearse(std::move(text));
   }
   core::Governor& governor() { return governor_; }
   Metrics& metrics() { return metrics_; }
-  telemetry::Tracer& tracer() { return tracer_; }  // off until a front exports what it takes
+  telemetry::Tracer& tracer() { return tracer_; }  // off until a front exports its spans
   mcp::Gateway::Parts parts();
   // Removes secrets from the line, because it may quote servers and clients.
-  void log(std::string_view line) { lines_.say(log_redactor_.line(line)); }
-  // An error that may quote a server, as it may be told on the command line.
+  void log(std::string_view line) { lines_.print(log_redactor_.line(line)); }
+  // Removes secrets from an error that may quote a server.
   Error without_secrets(Error error) const;
   std::string about_policy() const;
 
@@ -92,7 +95,7 @@ class Gate {
   telemetry::Tracer tracer_;
   mcp::GatewayMeter meter_;
   mcp::PinBook pins_;
-  net::Quota held_;                           // by what clients of all gateways ask
+  net::Quota held_;                           // memory of requests of all gateways
   std::shared_ptr<external::Host> external_;  // shared with abandoned questions
   core::PlanShelf plans_;
   policy::PolicyLoader loader_;

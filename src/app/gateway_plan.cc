@@ -8,7 +8,7 @@
 
 namespace sallyport::app {
 
-policy::PolicyLoader::Extend what_the_gateway_brings(const mcp::PinBook& pins) {
+policy::PolicyLoader::Extend gateway_plan_extension(const mcp::PinBook& pins) {
   return [&pins](core::PlanBuilder& plan) {
     const Classification lookup{.tier = Tier::Observe, .effect_class = "none"};
     for (const char* const method :
@@ -16,10 +16,10 @@ policy::PolicyLoader::Extend what_the_gateway_brings(const mcp::PinBook& pins) {
           // Asked by servers.
           "sampling/createMessage", "elicitation/create", "roots/list", "tasks/list",
           "tasks/cancel"}) {
-      plan.brings_tool("", method, lookup);
+      plan.extension_tool("", method, lookup);
     }
-    plan.brings_guard(std::make_shared<mcp::PinGuard>(pins));
-    plan.brings_guard(std::make_shared<guards::FormGuard>());
+    plan.extension_guard(std::make_shared<mcp::PinGuard>(pins));
+    plan.extension_guard(std::make_shared<guards::FormGuard>());
   };
 }
 
@@ -32,7 +32,7 @@ std::optional<std::string> agent_of_policy(const core::Plan& plan) {
 
 std::string acting_agent(const core::Plan& plan) {
   const std::optional<std::string> agent = agent_of_policy(plan);
-  return agent ? *agent : who_runs_this();
+  return agent ? *agent : running_user();
 }
 
 }  // namespace sallyport::app

@@ -12,7 +12,7 @@ namespace sallyport::app {
 
 // Lookups of the protocol that are not tools, and changed tools that are held back. `pins` must
 // outlive the plan.
-policy::PolicyLoader::Extend what_the_gateway_brings(const mcp::PinBook& pins);
+policy::PolicyLoader::Extend gateway_plan_extension(const mcp::PinBook& pins);
 
 // No value: the policy is for any agent.
 std::optional<std::string> agent_of_policy(const core::Plan& plan);

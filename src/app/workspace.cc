@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include "app/machine/network_fs.h"
+#include "autonomy/trust_memory.h"
 #include "base/try.h"
 #include "guards/detect/detectors.h"
 #include "guards/redact/storage_redactor.h"
 #include "ledger/secret/key_folder.h"
 #include "ledger/secret/private_file.h"
-#include "ledger/write/opening_check.h"
+#include "ledger/write/start_check.h"
 #include "store/open_store.h"
 
 namespace sallyport::app {
@@ -20,7 +21,7 @@ using store::Access;
 
 // The network file system that was allowed; empty for a local one.
 Result<std::string> check_file_system(const Workspace::Place& place) {
-  // What a shared log keeps here are keys and the witness, which one process writes at a time.
+  // A shared log keeps only keys and the witness here, and one process at a time writes them.
   if (place.config.ledger.shared) return std::string();
   SALLYPORT_TRY(std::string network, network_file_system(place.data_dir));
   if (network.empty() || place.allow_network_fs || place.config.ledger.allow_network_fs) {
@@ -34,10 +35,10 @@ Result<std::string> check_file_system(const Workspace::Place& place) {
 }
 
 Result<void> must_exist(const Workspace::Place& place) {
-  if (place.config.ledger.shared) return {};  // opening it tells
+  if (place.config.ledger.shared) return {};  // opening it finds out
   std::error_code code;
   if (std::filesystem::exists(place.ledger_file(), code)) return {};
-  // Who may not look, or looks into a file, cannot say that there is none.
+  // If the folder cannot be read or is a file, it is unknown whether there is a ledger.
   if (!code) std::filesystem::directory_iterator(place.data_dir, code);
   if (code && code != std::errc::no_such_file_or_directory) {
     return ledger::ledger_unavailable(
@@ -74,7 +75,7 @@ Result<std::unique_ptr<LedgerStore>> open_store(const Workspace::Place& place, A
                             .passing = passing});
 }
 
-// An auditor's copy has no secret, and a secret that is open to others is told by `doctor`.
+// An auditor's copy has no secret. `doctor` reports a secret that is open to others.
 Result<void> read_with_seals(const Workspace::Place& place, LedgerStore& store) {
   const auto secret = ledger::KeyFolder::kept_digest_key(place.data_dir);
   if (!secret || !*secret) return {};
@@ -126,12 +127,15 @@ Result<std::unique_ptr<Workspace>> Workspace::open_writing(Place place, Writing 
   workspace->redactor_ = std::make_unique<guards::StorageRedactor>(workspace->detectors_);
   SALLYPORT_TRY(workspace->store_, open_store(here, Access::ReadWrite, writing.passing));
   ledger::Ledger::Parts parts{*workspace->store_, *workspace->redactor_, workspace->clock_,
-                              workspace->entropy_, std::move(writing.close_interrupted)};
+                              workspace->entropy_};
+  if (writing.closes_interrupted) {
+    parts.close_interrupted = autonomy::closing_interrupted(workspace->clock_, workspace->entropy_);
+  }
   ledger::Ledger::Settings settings{
       .data_folder = here.data_dir,
       .role = std::move(writing.role),
       .origin = here.config.ledger.origin,
-      .witness = here.witness_file(),
+      .checkpoint_copy = here.witness_file(),
       .reserve_bytes = here.config.ledger.reserve_bytes,
       // Long-running processes apply retention; a command such as a key rotation does not.
       .retention = writing.announced ? here.config.ledger.retention
@@ -155,7 +159,7 @@ Result<std::vector<core::Draft>> Workspace::rehearse(const Place& place,
   Result<std::vector<core::Draft>> drafts;
   const Result<void> undone = store->write([&](ledger::WriteView& view) -> Result<void> {
     drafts = compose(view);
-    // A failing transaction changes nothing, which is the point.
+    // Fails on purpose, so that the transaction is rolled back.
     return fail(ErrorCode::Cancelled, "rehearsed");
   });
   if (undone.error().code != ErrorCode::Cancelled) return std::unexpected(undone.error());

@@ -26,9 +26,9 @@ class Workspace {
     bool allow_network_fs = false;
 
     std::filesystem::path ledger_file() const { return data_dir / "ledger.db"; }
-    // A file that is there, or a database: what is in that is known when it is asked.
+    // True if the file exists. Always true for a database, which is not asked here.
     bool has_ledger() const;
-    // Where the log is, for people: a folder, or the name of a shared log.
+    // The place of the log, for people: a folder, or the name of a shared log.
     std::string log_name() const;
     std::filesystem::path key_file() const { return data_dir / "keys" / "signing.key"; }
     std::filesystem::path witness_file() const;  // empty: none is kept
@@ -41,11 +41,11 @@ class Workspace {
     std::string role = "sallyport";
     // False: a maintenance command that writes its one entry into a ledger that is already there.
     bool announced = true;
-    bool passing = false;   // a call, and gone
-    bool in_place = false;  // a caller who is alone writes on the loop's own thread
+    bool passing = false;   // a short-lived process that makes few commits
+    bool in_place = false;  // a single caller writes on the thread of its loop
     std::string acknowledged_rollback{};
     std::string acknowledged_by{};
-    ledger::Ledger::Close close_interrupted{};
+    bool closes_interrupted = false;  // closes calls that dead processes left open
   };
 
   // Every failure to find a ledger is `NotFound`; a network file system that was not allowed is
@@ -53,21 +53,21 @@ class Workspace {
   static Result<std::unique_ptr<Workspace>> open_reading(Place place);
   static Result<std::unique_ptr<Workspace>> open_writing(Place place, Writing writing);
 
-  // Runs `compose` in a write transaction that is then undone: the control entries it would have
-  // written. For `--dry-run`.
+  // Runs `compose` in a write transaction that is rolled back. Returns the control entries that it
+  // would have written. For `--dry-run`.
   static Result<std::vector<core::Draft>> rehearse(const Place& place,
                                                    const ledger::Group::Compose& compose);
 
   Workspace(const Workspace&) = delete;
   ~Workspace();
 
-  ledger::Ledger& ledger() { return *ledger_; }  // only where it was opened for writing
+  ledger::Ledger& ledger() { return *ledger_; }  // only if opened for writing
   ledger::LedgerStore& store() { return *store_; }
   const Place& place() const { return place_; }
   const Clock& clock() const { return clock_; }
   Entropy& entropy() { return entropy_; }
-  const core::Redactor& redactor() const { return *redactor_; }  // where it was opened for writing
-  // Where it was opened for writing.
+  const core::Redactor& redactor() const { return *redactor_; }  // only if opened for writing
+  // Only if opened for writing.
   std::shared_ptr<const guards::Detectors> detectors() const { return detectors_; }
   const guardrails::PatternStore& patterns() const { return patterns_; }
 

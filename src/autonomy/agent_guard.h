@@ -1,4 +1,4 @@
-// Refuses the calls of every agent but the one that the policy is for (AT-10).
+// Refuses the calls of all agents except the one that the policy is for (AT-10).
 //
 //   plan.guard(std::make_shared<const AgentGuard>("deploy-bot"));
 #pragma once

@@ -43,7 +43,7 @@ microseconds length_of(Window window) {
   return window == Window::Hour ? std::chrono::hours(1) : std::chrono::hours(24);
 }
 
-// `told for the hour;told for the day;time,time,...` in microseconds.
+// `announced for the hour;announced for the day;time,time,...` in microseconds.
 Result<AutoUse> AutoUse::parse(std::string_view stored) {
   AutoUse use;
   if (stored.empty()) return use;
@@ -70,7 +70,7 @@ std::string AutoUse::text() const {
   return text;
 }
 
-// A time that lies ahead, because the clock was set back, still counts.
+// A time in the future, because the clock was set back, still counts.
 std::size_t AutoUse::count(Window window, WallTime now) const {
   return static_cast<std::size_t>(std::ranges::count_if(
       dispatches_, [&](WallTime time) { return now - time < length_of(window); }));
@@ -82,8 +82,8 @@ AutoUse::Excess AutoUse::weigh(const Budget& budget, WallTime now) const {
     const auto& most = window == Window::Hour ? budget.max_per_hour : budget.max_per_day;
     if (!most || count(window, now) < *most) continue;
     verdict.exhausted = true;
-    const std::optional<WallTime>& told = announced_[static_cast<std::size_t>(window)];
-    if (!told || now - *told >= length_of(window)) verdict.to_announce.push_back(window);
+    const std::optional<WallTime>& last = announced_[static_cast<std::size_t>(window)];
+    if (!last || now - *last >= length_of(window)) verdict.to_announce.push_back(window);
   }
   return verdict;
 }

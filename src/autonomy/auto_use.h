@@ -1,5 +1,5 @@
-// Counts what an agent did by itself against its budget, in exact sliding windows. Pure: the caller
-// keeps the times, as one fact of the ledger for each agent (AT-18, AT-19).
+// Counts the unattended actions of an agent against its budget, in exact sliding windows. A pure
+// value: the caller stores it as one fact of the ledger for each agent (AT-18, AT-19).
 //
 //   SALLYPORT_TRY(AutoUse use, AutoUse::parse(stored_fact));
 //   const AutoUse::Excess verdict = use.weigh(budget, now);
@@ -26,21 +26,21 @@ std::chrono::microseconds length_of(Window window);
 
 class AutoUse {
  public:
-  // An empty text means no use. `Corrupt`: we did not write this.
+  // An empty text means no use. `Corrupt`: `text` did not write it.
   static Result<AutoUse> parse(std::string_view stored);
   std::string text() const;
 
   struct Excess {
-    bool exhausted = false;             // this dispatch would be over the budget
-    std::vector<Window> to_announce{};  // over, and not yet told within one window's length
+    bool exhausted = false;             // this dispatch would exceed the budget
+    std::vector<Window> to_announce{};  // exceeded, and not announced within the last window
   };
   Excess weigh(const Budget& budget, WallTime now) const;
 
-  // Dispatches that no window can see any more are forgotten.
+  // Forgets dispatches that are older than every window.
   void add_dispatch(WallTime now);
   void set_announced(Window window, WallTime now);
 
-  // How many dispatches the window that ends now holds.
+  // The number of dispatches in the window that ends now.
   std::size_t count(Window window, WallTime now) const;
 
   bool operator==(const AutoUse&) const = default;

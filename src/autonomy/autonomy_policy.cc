@@ -1,8 +1,11 @@
 #include "autonomy/autonomy_policy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
+#include "autonomy/effect_table.h"
 #include "autonomy/policy_reader.h"
 
 namespace sallyport::autonomy {
@@ -53,10 +56,16 @@ void check_ceiling(PolicyReader& in, const AutonomyPolicy& policy) {
 }
 
 void check_quorum(PolicyReader& in, const AutonomyPolicy& policy) {
-  if (!policy.quorum || policy.reviewers.empty()) return;
-  if (*policy.quorum <= policy.reviewers.size()) return;
-  in.refuse("quorum", "is " + std::to_string(*policy.quorum) + ", but only " +
-                          std::to_string(policy.reviewers.size()) + " reviewers are named");
+  if (policy.reviewers.empty()) return;
+  // The agent cannot answer for its own calls (AP-13).
+  const auto others = static_cast<std::uint64_t>(std::ranges::count_if(
+      policy.reviewers, [&](const std::string& name) { return policy.agent_id != name; }));
+  if (others == 0) return in.refuse("reviewers", "names only the agent itself");
+  if (!policy.quorum || *policy.quorum <= others) return;
+  in.refuse("quorum",
+            fmt::format("is {}, but only {} named{}", *policy.quorum,
+                        others == 1 ? "1 reviewer is" : fmt::format("{} reviewers are", others),
+                        others < policy.reviewers.size() ? " besides the agent" : ""));
 }
 
 }  // namespace
@@ -67,7 +76,20 @@ std::string_view to_string(TierMember member) {
   return kNames[static_cast<std::size_t>(member)];
 }
 
+// A server chooses the names of its tools. One that is named like a class of effects does not get
+// the tier that the policy means for that class, unless it is lower.
 std::optional<DeclaredTier> AutonomyPolicy::tier_for(const Action& action) const {
+  const std::optional<DeclaredTier> named = listed_tier(action);
+  if (!named || action.tool == action.effect_class || !is_effect_class(action.tool)) return named;
+  Action unnamed = action;
+  unnamed.tool.clear();
+  const std::optional<DeclaredTier> other = listed_tier(unnamed);
+  // Without any tier the default applies, which is never above `act_auto`.
+  const bool lower = other ? named->tier < other->tier : named->tier < Autonomy::ActAuto;
+  return lower ? named : other;
+}
+
+std::optional<DeclaredTier> AutonomyPolicy::listed_tier(const Action& action) const {
   using enum TierMember;
   if (const auto own = agent_action_tiers.find(action.agent); own != agent_action_tiers.end()) {
     if (const auto found = find(own->second, action.tool)) return {{*found, AgentActionTiers}};
@@ -104,7 +126,7 @@ Result<AutonomyPolicy> autonomy_policy_from_json(const json::value& value, std::
   policy.reviewers = in.names("reviewers");
   policy.requires_human = in.flag("requires_human");
   policy.requires_human_actions = in.actions("requires_human_actions");
-  policy.requires_human_agents = in.names("requires_human_agents");
+  policy.requires_human_agents = in.agents("requires_human_agents");
   policy.quorum = in.count("quorum", 1, 1000);
   policy.deadline_s = in.count("deadline_s", 1, kLongestDeadline);
   policy.use_within_s = in.count("use_within_s", 1, kLongestDeadline);

@@ -1,5 +1,5 @@
-// How much agents may do by themselves, as a document says it: the policy of a plan, or a scope
-// that library code, a session or a parent agent pushed (AT-2).
+// How much agents may do on their own: the policy of a plan, or a scope that library code, a
+// session or a parent agent pushed (AT-2).
 //
 //   SALLYPORT_TRY(AutonomyPolicy policy, autonomy_policy_from_json(value, "autonomy"));
 //   policy.tier_for({.agent = "deploy-bot", .tool = "write_file", .effect_class = "fs.write"});
@@ -20,7 +20,7 @@
 
 namespace sallyport::autonomy {
 
-// What a tier is asked for: who acts, with which tool, of which class.
+// The action that a tier is looked up for: the agent, the tool and its class.
 struct Action {
   std::string agent;
   std::string tool;
@@ -36,7 +36,7 @@ struct Budget {
 
 using TierTable = std::map<std::string, Autonomy, std::less<>>;
 
-// The member of a policy that a tier came from (AT-3), in the order of asking.
+// The member of a policy that a tier came from, in the order of lookup (AT-3).
 enum class TierMember { AgentActionTiers, AgentTiers, ActionTiers, AutonomyTier, Tier };
 std::string_view to_string(TierMember member);
 
@@ -51,7 +51,7 @@ struct AutonomyPolicy {
   std::optional<std::string> agent_id{};
   std::optional<Autonomy> autonomy_tier{};
   std::optional<Autonomy> tier{};
-  TierTable action_tiers{};  // by tool or class
+  TierTable action_tiers{};  // by tool or by class
   TierTable agent_tiers{};
   std::map<std::string, TierTable, std::less<>> agent_action_tiers{};
   std::vector<std::string> reviewers{};  // empty: no reviewers are named
@@ -64,16 +64,18 @@ struct AutonomyPolicy {
   Budget budget{};
   std::optional<Autonomy> ceiling{};
 
-  // No value: this policy says nothing about such an action.
+  // No value: this policy sets no tier for the action.
   std::optional<DeclaredTier> tier_for(const Action& action) const;
-  // For all, for this tool or class, or for this agent (AT-17).
+  // The tier of the first table that lists the action (AT-3).
+  std::optional<DeclaredTier> listed_tier(const Action& action) const;
+  // True if a person is required for all, for this tool or class, or for this agent (AT-17).
   bool needs_human_for(const Action& action) const;
 
   bool operator==(const AutonomyPolicy&) const = default;
 };
 
-// `InvalidInput` names the member that is unknown, of another type, or that AT-32 forbids; `where`
-// is how messages name the object.
+// `InvalidInput` names a member that is unknown, has the wrong type, or is forbidden by AT-32.
+// `where` names the object in messages.
 Result<AutonomyPolicy> autonomy_policy_from_json(const json::value& value,
                                                  std::string where = "autonomy");
 

@@ -36,9 +36,9 @@ Result<Classifier> Classifier::build(std::vector<ToolEntry> entries,
   }
   for (auto& [server, profile] : profile_of_server) {
     if (!is_profile(profile)) {
-      return fail(
-          ErrorCode::InvalidInput,
-          fmt::format("server `{:.80}` has profile `{:.80}`, which is none", server, profile));
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("server `{:.80}` has profile `{:.80}`, which does not exist", server,
+                              profile));
     }
     classifier.profiles_.emplace(server, std::move(profile));
   }
@@ -48,14 +48,14 @@ Result<Classifier> Classifier::build(std::vector<ToolEntry> entries,
 std::vector<ToolEntry> known_tools(const std::vector<ToolEntry>& policy,
                                    const std::map<std::string, std::string>& profile_of_server) {
   std::vector<ToolEntry> tools = policy;
-  const auto said = [&](std::string_view server, std::string_view tool) {
+  const auto in_policy = [&](std::string_view server, std::string_view tool) {
     return std::ranges::any_of(policy, [&](const ToolEntry& entry) {
       return entry.tool == tool && (entry.server.empty() || entry.server == server);
     });
   };
   for (const EffectRow& row : effect_rows()) {
     for (const std::string_view name : row.names) {
-      if (said("", name)) continue;
+      if (in_policy("", name)) continue;
       tools.push_back({.tool = std::string(name),
                        .effect_class = std::string(row.effect.effect_class),
                        .capability = std::string(row.effect.capability)});
@@ -65,7 +65,7 @@ std::vector<ToolEntry> known_tools(const std::vector<ToolEntry>& policy,
     for (const Profile& profile : profiles()) {
       if (profile.name != profile_name) continue;
       for (const std::string_view name : profile.observing) {
-        if (said(server, name)) continue;
+        if (in_policy(server, name)) continue;
         tools.push_back({server, std::string(name), Tier::Observe, "none", "none"});
       }
     }
@@ -73,31 +73,31 @@ std::vector<ToolEntry> known_tools(const std::vector<ToolEntry>& policy,
   return tools;
 }
 
-ToolClass Classifier::known(const AskedTool& asked) const {
-  for (const std::string_view server : {asked.server, std::string_view()}) {
-    const auto entry = entries_.find({std::string(server), std::string(asked.tool)});
+ToolClass Classifier::known(const ToolQuery& query) const {
+  for (const std::string_view server : {query.server, std::string_view()}) {
+    const auto entry = entries_.find({std::string(server), std::string(query.tool)});
     if (entry == entries_.end()) continue;
     return {entry->second.tier, entry->second.effect_class, entry->second.capability,
             ClassSource::Policy};
   }
-  const auto profile = profiles_.find(asked.server);
-  if (profile != profiles_.end() && observes(profile->second, asked.tool)) {
+  const auto profile = profiles_.find(query.server);
+  if (profile != profiles_.end() && observes(profile->second, query.tool)) {
     return {Tier::Observe, "none", "none", ClassSource::Profile};
   }
-  if (const std::optional<Effect> effect = effect_of(asked.tool)) {
+  if (const std::optional<Effect> effect = effect_of(query.tool)) {
     return {Tier::Confirm, std::string(effect->effect_class), std::string(effect->capability),
             ClassSource::Table};
   }
   return {};
 }
 
-ToolClass Classifier::classify(const AskedTool& asked) const {
-  ToolClass found = known(asked);
+ToolClass Classifier::classify(const ToolQuery& query) const {
+  ToolClass found = known(query);
   if (found.tier == Tier::Confirm) return found;
-  // The operator has looked at this very tool, the profile only at tools of that name.
-  const bool doubted = found.source != ClassSource::Policy && asked.hints.raise_caution();
+  // The policy's author knows this tool; a profile knows only tools of that name.
+  const bool doubted = found.source != ClassSource::Policy && query.hints.raise_caution();
   if (doubted) return {.source = ClassSource::Hint};
-  if (asked.definition_changed) return {};
+  if (query.definition_changed) return {};
   return found;
 }
 

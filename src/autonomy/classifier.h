@@ -1,5 +1,5 @@
-// Classifies tools by the policy, the profile of the server and the table of known names, in that
-// order. An unknown tool may do anything (AT-21..AT-26).
+// Classifies tools by the policy, the server's profile and the table of known names, in that order.
+// An unknown tool is assumed to do anything (AT-21..AT-26).
 //
 //   Classifier classifier(entries, {{"files", "mcp-filesystem"}});
 //   classifier.classify({.server = "files", .tool = "read_file"}).tier;   // Tier::Observe
@@ -24,7 +24,7 @@ namespace sallyport::autonomy {
 enum class ClassSource { Policy, Profile, Table, Hint, Unknown };
 std::string_view to_string(ClassSource source);
 
-// AT-21.
+// The classification of a tool (AT-21).
 struct ToolClass {
   Tier tier = Tier::Confirm;
   std::string effect_class = "unknown";
@@ -35,7 +35,7 @@ struct ToolClass {
 };
 json::object to_json(const ToolClass& tool_class);
 
-// What a policy says of one tool. Without a server: of that tool anywhere.
+// A policy's entry for a tool. Without a server, it applies to the tool on all servers.
 struct ToolEntry {
   std::string server{};
   std::string tool{};
@@ -44,7 +44,7 @@ struct ToolEntry {
   std::string capability = "unknown";
 };
 
-// What a server says of its own tool: nothing of it is believed where it would lower caution.
+// A server's hints about its own tool. They can only raise caution, never lower it.
 struct ToolHints {
   std::optional<bool> read_only{};    // readOnlyHint
   std::optional<bool> destructive{};  // destructiveHint
@@ -52,30 +52,30 @@ struct ToolHints {
   bool raise_caution() const { return destructive == true || read_only == false; }
 };
 
-struct AskedTool {
+struct ToolQuery {
   std::string_view server{};
   std::string_view tool{};
   ToolHints hints{};
   bool definition_changed = false;  // since it was classified or approved
 };
 
-// All that is known of tools as one list of entries, for a plan: what the policy says, then what
-// the profiles and the table say where the policy is silent. A plan that has them classifies like
-// `Classifier` does without hints.
+// All known tools as entries for a plan: those of the policy, then those of profiles and the table
+// that the policy does not name. A plan with these entries classifies like `Classifier` without
+// hints.
 std::vector<ToolEntry> known_tools(const std::vector<ToolEntry>& policy,
                                    const std::map<std::string, std::string>& profile_of_server);
 
 class Classifier {
  public:
   Classifier() = default;
-  // `InvalidInput`: two entries for one tool, or a profile that is not there.
+  // `InvalidInput`: two entries for one tool, or an unknown profile.
   static Result<Classifier> build(std::vector<ToolEntry> entries,
                                   std::map<std::string, std::string> profile_of_server);
 
-  ToolClass classify(const AskedTool& asked) const;
+  ToolClass classify(const ToolQuery& query) const;
 
  private:
-  ToolClass known(const AskedTool& asked) const;
+  ToolClass known(const ToolQuery& query) const;
 
   std::map<std::pair<std::string, std::string>, ToolEntry> entries_;  // server, tool
   std::map<std::string, std::string, std::less<>> profiles_;          // by server

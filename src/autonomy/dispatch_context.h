@@ -1,4 +1,4 @@
-// Where a call comes from: made by the front, one for every call (AT-12).
+// The origin of a call. The front makes one for every call (AT-12).
 //
 //   DispatchContext context{.dispatch_id = id, .agent_id = "deploy-bot", .action = "write_file"};
 #pragma once
@@ -37,7 +37,7 @@ struct DispatchContext {
   bool operator==(const DispatchContext&) const = default;
 };
 
-// `replay_of_event_id` is left out where there is none; a tier that is not there is `null`.
+// An absent `replay_of_event_id` is left out; an absent tier is `null`.
 json::object to_json(const DispatchContext& context);
 
 }  // namespace sallyport::autonomy

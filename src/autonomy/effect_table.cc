@@ -109,6 +109,40 @@ std::span<const EffectRow> effect_rows() {
   return kRows;
 }
 
+const std::vector<std::string_view>& effect_classes() {
+  static const std::vector<std::string_view> kClasses = [] {
+    std::vector<std::string_view> classes = {"none",
+                                             "fs.read",
+                                             "fs.write",
+                                             "fs.delete",
+                                             "git.write",
+                                             "git.discard",
+                                             "git.push",
+                                             "message.send",
+                                             "network.request",
+                                             "package.install",
+                                             "package.publish",
+                                             "process.exec",
+                                             "code.remote",
+                                             "privilege",
+                                             "db.read",
+                                             "db.write",
+                                             "db.schema",
+                                             "unknown"};
+    for (const EffectRow& row : kRows) {
+      const std::string_view name = row.effect.effect_class;
+      const bool split = name == "fs.mkdir" || name == "fs.copy" || name == "fs.move";
+      if (!split && std::ranges::find(classes, name) == classes.end()) classes.push_back(name);
+    }
+    return classes;
+  }();
+  return kClasses;
+}
+
+bool is_effect_class(std::string_view name) {
+  return std::ranges::find(effect_classes(), name) != effect_classes().end();
+}
+
 std::optional<Effect> effect_of(std::string_view tool) {
   for (const EffectRow& row : kRows) {
     if (holds(row.names, tool)) return row.effect;

@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 
 #include "autonomy/tier.h"
+#include "base/nearest.h"
 
 namespace sallyport::autonomy {
 
@@ -32,8 +33,10 @@ void PolicyReader::only(std::initializer_list<std::string_view> known) {
   if (object_ == nullptr) return;
   for (const json::key_value_pair& member : *object_) {
     if (std::ranges::find(known, std::string_view(member.key())) != known.end()) continue;
-    in_.refuse(std::string_view(member.key()).substr(0, 60),
-               fmt::format("is unknown, known are `{}`", fmt::join(known, "`, `")));
+    const std::vector<std::string> names(known.begin(), known.end());
+    const std::string_view name = std::string_view(member.key()).substr(0, 60);
+    in_.refuse(name, fmt::format("is unknown{}; use `{}`", did_you_mean(name, names),
+                                 fmt::join(known, "`, `")));
   }
 }
 
@@ -50,7 +53,7 @@ std::optional<Autonomy> PolicyReader::tier(std::string_view member) {
   if (!word || !ok()) return std::nullopt;
   const std::optional<Autonomy> tier = autonomy_from(*word);
   if (!tier) {
-    in_.refuse(member, fmt::format("is `{:.60}`, which is no tier, it must be one of {}", *word,
+    in_.refuse(member, fmt::format("is `{:.60}`, which is not a tier, it must be one of {}", *word,
                                    tier_words()));
   }
   return tier;
@@ -82,7 +85,7 @@ std::vector<std::string> PolicyReader::names(std::string_view member) {
     }
     std::string name(item.get_string());
     if (std::ranges::find(names, name) != names.end()) {
-      in_.refuse(fmt::format("{}[{}]", member, names.size()), "names the same one twice");
+      in_.refuse(fmt::format("{}[{}]", member, names.size()), "is listed twice");
     }
     names.push_back(std::move(name));
   }
@@ -96,6 +99,14 @@ std::vector<std::string> PolicyReader::actions(std::string_view member) {
     check_action(fmt::format("{}[{}]", member, i), actions[i]);
   }
   return actions;
+}
+
+std::vector<std::string> PolicyReader::agents(std::string_view member) {
+  std::vector<std::string> agents = names(member);
+  for (std::size_t i = 0; i < agents.size(); ++i) {
+    check_agent(fmt::format("{}[{}]", member, i), agents[i]);
+  }
+  return agents;
 }
 
 TierTable PolicyReader::agent_tiers(std::string_view member) {
@@ -113,6 +124,7 @@ std::map<std::string, TierTable, std::less<>> PolicyReader::agent_action_tiers(
   const json::object& agents = in_.object(member);
   PolicyReader inner(agents, in_.place(member));
   for (const json::key_value_pair& agent : agents) {
+    inner.check_agent(agent.key(), agent.key());
     tables[agent.key()] = inner.action_tiers(agent.key());
   }
   take_fault(inner);
@@ -127,6 +139,7 @@ TierTable PolicyReader::tiers(std::string_view member, Names names) {
   for (const json::key_value_pair& entry : members) {
     if (entry.key().empty()) inner.refuse("", "has a member without a name");
     if (names == Names::Actions) inner.check_action(entry.key(), entry.key());
+    if (names == Names::Agents) inner.check_agent(entry.key(), entry.key());
     if (entry.value().is_null()) inner.refuse(entry.key(), "must be a tier");
     if (const std::optional<Autonomy> tier = inner.tier(entry.key())) table[entry.key()] = *tier;
   }
@@ -142,6 +155,14 @@ bool is_action_name(std::string_view action) {
 void PolicyReader::check_action(std::string_view member, std::string_view action) {
   if (is_action_name(action)) return;
   in_.refuse(member, "is a pattern, name a tool or a class of effects such as `fs.write`");
+}
+
+// Scopes take patterns, so people write them here too.
+void PolicyReader::check_agent(std::string_view member, std::string_view agent) {
+  if (agent.find_first_of("*?[]") == std::string_view::npos) return;
+  in_.refuse(member,
+             "is a pattern, name an agent, or use a scope with `for: {agent: ...}`, which takes "
+             "patterns");
 }
 
 PolicyReader PolicyReader::inner(std::string_view member) {

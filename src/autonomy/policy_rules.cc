@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "autonomy/tier_resolution.h"
+#include "autonomy/trust_memory.h"
 #include "base/try.h"
 #include "base/uuid.h"
 #include "core/event/topic_event.h"
@@ -62,8 +63,8 @@ class MarkAnnounced final : public core::FactChange {
     Result<AutoUse> use = AutoUse::parse(before.value_or(""));
     if (!use) return std::vector<core::Fact>{};
     if (use->weigh(budget_, now_).to_announce != windows_) {
-      return fail(ErrorCode::Exhausted, "that the budget is used up was told before", {},
-                  std::string(core::kToldBefore));
+      return fail(ErrorCode::Exhausted, "the use of the whole budget was announced before", {},
+                  std::string(core::kAnnouncedBefore));
     }
     for (const Window window : windows_) use->set_announced(window, now_);
     return std::vector{core::Fact{std::string(kUseSpace), agent_, use->text()}};
@@ -91,7 +92,7 @@ core::Draft exceeded_event(const Call& call, const Budget& budget, std::vector<W
                                                  {"windows", std::move(names)},
                                                  {"budget", std::move(limits)}}},
                         core::Governed{call.agent_id, call.trace_id, Autonomy::ActWithApproval});
-  // Ids are bounded, and so is what is made of them.
+  // Ids are bounded, and so are texts made from them.
   SALLYPORT_INVARIANT(draft.has_value());
   draft->subject.set(&Subject::call_id, call.call_id);
   draft->changes.push_back(
@@ -134,10 +135,10 @@ json::array to_json(const std::vector<std::string>& names) {
   return array;
 }
 
-// Whether the budget of calls of its own accord is used up; if not, this call spends of it. An
-// error: the ledger does not answer.
+// Checks the agent's budget of unattended calls. Unless it is used up, `answer.spending` charges
+// this call to it, with the intent. Fails if the ledger cannot be read.
 Result<void> weigh_budget(const core::AutonomyQuestion& question, const Budget& budget,
-                          core::RecordReader& records, WallTime now, Weighing& weighing,
+                          core::RecordReader& records, WallTime now, TierInputs& inputs,
                           core::AutonomyAnswer& answer) {
   const Call& call = question.call;
   const auto stored = records.fact(kUseSpace, call.agent_id);
@@ -146,8 +147,8 @@ Result<void> weigh_budget(const core::AutonomyQuestion& question, const Budget& 
                                      : Result<AutoUse>(std::unexpected(stored.error()));
   const AutoUse::Excess verdict =
       use ? use->weigh(budget, now) : AutoUse::Excess{.exhausted = true};
-  weighing.budget_exhausted = verdict.exhausted;
-  if (question.steps && use) weighing.budget_about = about_use(*use, budget, now);
+  inputs.budget_exhausted = verdict.exhausted;
+  if (question.steps && use) inputs.budget_about = about_use(*use, budget, now);
   if (!verdict.exhausted) {
     answer.spending = std::make_shared<CountDispatch>(call.agent_id, budget, now);
   }
@@ -165,7 +166,7 @@ core::AutonomyAnswer PolicyRules::weigh(const core::AutonomyQuestion& question,
   const Result<trust::Standing> standing =
       standings_ ? standings_(call.agent_id)
                  : trust::standing_of(records, call.agent_id, question.people);
-  // A ledger that does not answer says nothing about the tier (SC-42).
+  // If the ledger cannot be read, the tier is unknown (SC-42).
   if (!standing && is_outage(standing.error())) return tier_unknown(standing.error());
   // An unreadable chain promotes no agent, and it is unknown which agents it demoted (TR-18).
   if (!standing) {
@@ -182,7 +183,7 @@ core::AutonomyAnswer PolicyRules::weigh(const core::AutonomyQuestion& question,
   }
   const ScopeStack& scopes = *around;
   const Action action{call.agent_id, call.tool, question.classification.effect_class};
-  Weighing weighing{.policy = policy_,
+  TierInputs inputs{.policy = policy_,
                     .action = action,
                     .scopes = scopes,
                     .tool_tier = question.classification.tier,
@@ -192,19 +193,19 @@ core::AutonomyAnswer PolicyRules::weigh(const core::AutonomyQuestion& question,
                     .grant_ceiling = question.grant_ceiling,
                     .trust_cap = trust_cap(call.agent_id, *standing, records),
                     .steps = question.steps};
-  EffectiveTier tier = effective_tier(weighing);
+  EffectiveTier tier = effective_tier(inputs);
   core::AutonomyAnswer answer;
   const Budget& budget = scopes.bounds().budget;
   const bool counted =
       tier.tier == Autonomy::ActAuto && tier.source != Source::Observe && budget != Budget{};
   if (counted) {
-    const Result<void> known = weigh_budget(question, budget, records, now, weighing, answer);
+    const Result<void> known = weigh_budget(question, budget, records, now, inputs, answer);
     if (!known) return tier_unknown(known.error());
-    tier = effective_tier(weighing);
+    tier = effective_tier(inputs);
   }
   answer.tier = tier.tier;
   answer.source = to_string(tier.source);
-  answer.needs_human = needs_human(weighing);
+  answer.needs_human = needs_human(inputs);
   if (scopes.depth() > 0) answer.bounds = bounds_of(scopes.bounds());
   return answer;
 }
@@ -218,7 +219,7 @@ Result<ScopeStack> PolicyRules::scopes_around(const Call& call) const {
   return scopes;
 }
 
-// The tier of the agent itself is what its level follows from, not that of the action.
+// The agent's level follows from its own tier, not from that of the action.
 std::optional<Autonomy> PolicyRules::trust_cap(const std::string& agent,
                                                const trust::Standing& standing,
                                                core::RecordReader& records) const {
@@ -232,54 +233,8 @@ std::optional<Autonomy> PolicyRules::trust_cap(const std::string& agent,
   return trust::tier_cap(tally->level(tier));
 }
 
-namespace {
-
-// As signed; a signature is over the time as it stands there.
-std::vector<trust::ApprovalSignature> signatures_of(const core::Remembered& ended) {
-  std::vector<trust::ApprovalSignature> all;
-  for (const core::SignedAnswer& answer : ended.answers) {
-    all.push_back({answer.reviewer, answer.signed_at, answer.signature});
-  }
-  if (all.empty()) {
-    all.push_back({ended.approver, ended.approved_at.substr(0, 19) + 'Z',
-                   fmt::format("ledger:{}", ended.answer_sequence)});
-  }
-  return all;
-}
-
-trust::Outcome outcome_of(const core::Remembered& ended) {
-  using enum core::Enforcement;
-  const bool ran = ended.enforcement == Auto || ended.enforcement == ApprovalGranted;
-  if (ran) return ended.succeeded ? trust::Outcome::Success : trust::Outcome::Failure;
-  return ended.enforcement == ApprovalTimeout ? trust::Outcome::Timeout : trust::Outcome::Denied;
-}
-
-}  // namespace
-
 core::Draft PolicyRules::remember(const core::Remembered& ended, WallTime now) const {
-  const Call& call = ended.call;
-  trust::TrustRecord record{
-      .record_id = uuid7_text(clock_, entropy_),
-      .agent = call.agent_id,
-      .action = ended.classification.effect_class,
-      .outcome = outcome_of(ended),
-      .trace_id = call.trace_id.empty() ? "trace-" + uuid7_text(clock_, entropy_) : call.trace_id,
-      .autonomy_tier = ended.tier,
-      .timestamp = trust::whole_seconds(now),
-      .metadata = trust::to_metadata(
-          {.enforcement = std::string(word_of(core::kEnforcements, ended.enforcement)),
-           .builtin = call.tool,
-           .action_class = ended.classification.effect_class,
-           .call_id = call.call_id,
-           .approval_request_id = ended.approval_id})};
-  if (!ended.approver.empty()) {
-    record.approver = ended.approver;
-    record.metadata["approval"] = trust::approval_metadata(
-        std::max<std::size_t>(ended.answers.size(), 1), signatures_of(ended));
-  }
-  core::Draft draft = trust::trust_draft(record);
-  if (auto counted = trust::count_in(record)) draft.changes.push_back(std::move(counted));
-  return draft;
+  return trust_memory(ended, now, clock_, entropy_);
 }
 
 bool PolicyRules::may_ask() const {

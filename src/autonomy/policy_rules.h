@@ -1,5 +1,5 @@
-// An autonomy policy as a plan uses it: tiers from the policy and from signed promotions, budgets
-// counted in the ledger, and a trust record for every call that reached the tiers.
+// The autonomy rules of a plan: tiers from the policy and from signed promotions, budgets counted
+// in the ledger, and a trust record for every call that reached the tiers.
 //
 //   PlanBuilder().autonomy_rules(std::make_shared<PolicyRules>(policy, clock, entropy));
 #pragma once
@@ -20,12 +20,12 @@ inline constexpr std::string_view kUseSpace = "autonomy_use";  // by agent
 
 class PolicyRules final : public core::AutonomyRules {
  public:
-  // What an agent was promoted or demoted to, given by a caller that has no ledger.
+  // Gives the promotions and demotions of an agent, for a caller without a ledger.
   using Standings = std::function<trust::Standing(const std::string& agent)>;
 
-  // Both must outlive it. `enforce_trust`: what the trust record shows lowers tiers (TR-13).
-  // `scopes`: around the calls they cover, from the outside in; those of the call are inside them.
-  // `standings`: empty: the signed statements in the records.
+  // `clock` and `entropy` must outlive it. `enforce_trust`: the trust record may lower tiers
+  // (TR-13). `scopes`: from the outermost to the innermost; the scopes of a call are inside all of
+  // them. `standings`: if empty, the signed statements in the records count.
   PolicyRules(AutonomyPolicy policy, const Clock& clock, Entropy& entropy,
               bool enforce_trust = false, std::vector<PolicyScope> scopes = {},
               Standings standings = {})
@@ -43,7 +43,7 @@ class PolicyRules final : public core::AutonomyRules {
   json::object dump() const override;
 
  private:
-  // All scopes around the call, on top of the policy. An error: they exclude each other.
+  // All scopes around the call, on top of the policy. Fails if they exclude each other.
   Result<ScopeStack> scopes_around(const Call& call) const;
   std::optional<Autonomy> trust_cap(const std::string& agent, const trust::Standing& standing,
                                     core::RecordReader& records) const;
@@ -56,7 +56,7 @@ class PolicyRules final : public core::AutonomyRules {
   Standings standings_;
 };
 
-// The policy as JSON, without what it does not say. Reads back as it was.
+// The policy as JSON, without members that are not set. Reading it gives the same policy.
 json::object to_json(const AutonomyPolicy& policy);
 
 }  // namespace sallyport::autonomy

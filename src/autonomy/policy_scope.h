@@ -1,4 +1,4 @@
-// A scope that a policy file puts around some calls (AT-13): it narrows what holds for them.
+// A scope in a policy file that narrows the policy for some calls (AT-13).
 //
 //   scopes:
 //     - for: {session: "nightly-*", front: hook}
@@ -14,9 +14,9 @@
 namespace sallyport::autonomy {
 
 struct PolicyScope {
-  // Names, with `*` for any run of characters; empty: any.
+  // Names, in which `*` matches any run of characters; empty: any.
   std::string agent{};
-  std::string agent_name{};  // of the client or of the sub-agent, as its host says it
+  std::string agent_name{};  // of the client or sub-agent, as reported by its host
   std::string session{};
   std::string server{};
   std::string front{};

@@ -40,7 +40,7 @@ Result<Bounds> Bounds::narrowed(const AutonomyPolicy& inner) const {
 }
 
 ScopeStack::ScopeStack(const AutonomyPolicy& base) {
-  // The plan's own policy was checked when it was loaded.
+  // The policy of the plan was checked when it was loaded.
   if (Result<Bounds> bounds = Bounds{}.narrowed(base)) bounds_.front() = std::move(*bounds);
 }
 

@@ -1,11 +1,11 @@
 // Policies that library code, a session or a parent agent put around a piece of work. They only
-// narrow: whatever an inner one asks for, the outer one still holds (AT-13..AT-16).
+// narrow: an inner policy never lifts a limit of an outer one (AT-13..AT-16).
 //
 //   ScopeStack scopes;                                   // of one task, wherever it runs
 //   SALLYPORT_TRY(ScopeStack::Entered inside, scopes.enter(policy, agent));
 //   run(sub_agent, scopes);                              // a copy: it starts with what holds here
 //
-// A value that belongs to a task: a copy is a stack of its own. One thread at a time.
+// Each task owns its stack; a copy is independent. Used by one thread at a time.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@
 
 namespace sallyport::autonomy {
 
-// What all policies around a call say together about asking people and counting.
+// The limits on approvals and budgets that all policies around a call set together.
 struct Bounds {
   std::vector<std::string> reviewers{};  // empty: no reviewers are named
   std::uint64_t quorum = 1;
@@ -27,7 +27,7 @@ struct Bounds {
   std::optional<std::uint64_t> use_within_s{};
   Budget budget{};
 
-  // `InvalidInput`: no reviewers, or too few, would be left to answer (AT-15).
+  // `InvalidInput`: too few reviewers would be left to answer (AT-15).
   Result<Bounds> narrowed(const AutonomyPolicy& inner) const;
 
   bool operator==(const Bounds&) const = default;
@@ -36,10 +36,10 @@ struct Bounds {
 class ScopeStack {
  public:
   ScopeStack() = default;
-  // On top of the policy of the plan, which no scope can widen.
+  // Starts from the policy of the plan, which no scope can widen.
   explicit ScopeStack(const AutonomyPolicy& base);
 
-  // Leaves the scope when it goes, however that comes about.
+  // Leaves the scope on destruction.
   class Entered {
    public:
     Entered(Entered&& other) noexcept : stack_(std::exchange(other.stack_, nullptr)) {}
@@ -54,15 +54,15 @@ class ScopeStack {
     ScopeStack* stack_;
   };
 
-  // `authenticated` is the agent the front knows, empty where it knows none: a scope that names
-  // another one is refused (AT-10). The stack must outlive what this returns.
+  // `authenticated` is the agent that the front authenticated, or empty. A scope that names another
+  // agent is refused (AT-10). The stack must outlive the returned object.
   Result<Entered> enter(AutonomyPolicy scope, std::string_view authenticated = {});
-  // The same for good: for a stack that nothing leaves.
+  // The same, but the scope is never left.
   Result<void> add(AutonomyPolicy scope, std::string_view authenticated = {});
   // Puts the scopes of `other` on top of these.
   Result<void> add_all(const ScopeStack& other);
 
-  // The lowest tier that a scope gives, nothing where no scope speaks of such an action.
+  // The lowest tier of all scopes. No value: no scope sets one for this action.
   std::optional<Autonomy> cap(const Action& action) const;
   bool needs_human_for(const Action& action) const;
   const Bounds& bounds() const { return bounds_.back(); }

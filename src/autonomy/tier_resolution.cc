@@ -6,8 +6,8 @@ namespace sallyport::autonomy {
 
 namespace {
 
-EffectiveTier declared_tier(const Weighing& weighing) {
-  if (const auto declared = weighing.policy.tier_for(weighing.action)) {
+EffectiveTier declared_tier(const TierInputs& inputs) {
+  if (const auto declared = inputs.policy.tier_for(inputs.action)) {
     switch (declared->member) {
       case TierMember::AgentActionTiers:
         return {declared->tier, Source::AgentActionTiers};
@@ -21,7 +21,7 @@ EffectiveTier declared_tier(const Weighing& weighing) {
         return {declared->tier, Source::Tier};
     }
   }
-  if (weighing.context_tier) return {*weighing.context_tier, Source::DispatchContext};
+  if (inputs.context_tier) return {*inputs.context_tier, Source::DispatchContext};
   return {Autonomy::ActWithApproval, Source::Default};
 }
 
@@ -29,24 +29,24 @@ bool is_action_rule(Source source) {
   return source == Source::AgentActionTiers || source == Source::ActionTiers;
 }
 
-void note(const Weighing& weighing, Autonomy tier, Source source, std::string about = {}) {
-  if (weighing.steps == nullptr) return;
-  weighing.steps->push_back({std::string(to_string(source)), tier, std::move(about)});
+void note(const TierInputs& inputs, Autonomy tier, Source source, std::string about = {}) {
+  if (inputs.steps == nullptr) return;
+  inputs.steps->push_back({std::string(to_string(source)), tier, std::move(about)});
 }
 
-// One look at what could lower a tier.
+// Lowers a tier and notes each step.
 class Lowering {
  public:
-  Lowering(const Weighing& weighing, EffectiveTier& tier) : weighing_(weighing), tier_(tier) {}
+  Lowering(const TierInputs& inputs, EffectiveTier& tier) : inputs_(inputs), tier_(tier) {}
 
   void to(std::optional<Autonomy> limit, Source source, std::string about = {}) {
     if (!limit) return;
-    note(weighing_, *limit, source, std::move(about));
+    note(inputs_, *limit, source, std::move(about));
     if (*limit < tier_.tier) tier_ = {*limit, source};
   }
 
  private:
-  const Weighing& weighing_;
+  const TierInputs& inputs_;
   EffectiveTier& tier_;
 };
 
@@ -73,51 +73,51 @@ std::string_view to_string(Source source) {
   return kNames[static_cast<std::size_t>(source)];
 }
 
-EffectiveTier resolved_tier(const Weighing& weighing) {
-  EffectiveTier tier = declared_tier(weighing);
-  note(weighing, tier.tier, tier.source);
-  if (weighing.controls.promoted_to && !is_action_rule(tier.source)) {
-    tier = {*weighing.controls.promoted_to, Source::Promotion};
-    note(weighing, tier.tier, tier.source);
+EffectiveTier resolved_tier(const TierInputs& inputs) {
+  EffectiveTier tier = declared_tier(inputs);
+  note(inputs, tier.tier, tier.source);
+  if (inputs.controls.promoted_to && !is_action_rule(tier.source)) {
+    tier = {*inputs.controls.promoted_to, Source::Promotion};
+    note(inputs, tier.tier, tier.source);
   }
-  // Before whatever lowers a tier: a rule lifts none of that (RU-7, RU-8).
-  if (weighing.rules == core::RuleSay::Allows && tier.tier >= Autonomy::ActWithApproval) {
+  // Applied before anything lowers the tier: a rule lifts no limit (RU-7, RU-8).
+  if (inputs.rules == core::RuleAdvice::Allows && tier.tier >= Autonomy::ActWithApproval) {
     tier = {Autonomy::ActAuto, Source::Rule};
-    note(weighing, tier.tier, tier.source);
+    note(inputs, tier.tier, tier.source);
   }
-  Lowering lower(weighing, tier);
-  if (weighing.rules == core::RuleSay::Asks) lower.to(Autonomy::ActWithApproval, Source::Rule);
-  lower.to(weighing.policy.ceiling, Source::Ceiling);
-  lower.to(weighing.controls.demoted_to, Source::Demotion);
+  Lowering lower(inputs, tier);
+  if (inputs.rules == core::RuleAdvice::Asks) lower.to(Autonomy::ActWithApproval, Source::Rule);
+  lower.to(inputs.policy.ceiling, Source::Ceiling);
+  lower.to(inputs.controls.demoted_to, Source::Demotion);
   return tier;
 }
 
-bool needs_human(const Weighing& weighing) {
-  return weighing.policy.needs_human_for(weighing.action) ||
-         weighing.scopes.needs_human_for(weighing.action);
+bool needs_human(const TierInputs& inputs) {
+  return inputs.policy.needs_human_for(inputs.action) ||
+         inputs.scopes.needs_human_for(inputs.action);
 }
 
-EffectiveTier effective_tier(const Weighing& weighing) {
-  if (weighing.steps) weighing.steps->clear();
-  if (weighing.tool_tier == Tier::Observe) {
-    note(weighing, Autonomy::ActAuto, Source::Observe);
+EffectiveTier effective_tier(const TierInputs& inputs) {
+  if (inputs.steps) inputs.steps->clear();
+  if (inputs.tool_tier == Tier::Observe) {
+    note(inputs, Autonomy::ActAuto, Source::Observe);
     return {Autonomy::ActAuto, Source::Observe};
   }
-  EffectiveTier tier = resolved_tier(weighing);
-  Lowering lower(weighing, tier);
-  lower.to(weighing.scopes.cap(weighing.action), Source::Scope);
-  lower.to(weighing.grant_ceiling, Source::Grant);
-  if (needs_human(weighing)) {
+  EffectiveTier tier = resolved_tier(inputs);
+  Lowering lower(inputs, tier);
+  lower.to(inputs.scopes.cap(inputs.action), Source::Scope);
+  lower.to(inputs.grant_ceiling, Source::Grant);
+  if (needs_human(inputs)) {
     lower.to(Autonomy::ActWithApproval, Source::RequiresHuman);
-    // Said also where the tier would ask anyway: such a yes is given by hand (AT-17).
+    // Also if the tier would ask anyway, because this approval must come from a person (AT-17).
     if (tier.tier == Autonomy::ActWithApproval) tier.source = Source::RequiresHuman;
   }
-  if (weighing.budget_exhausted) {
-    lower.to(Autonomy::ActWithApproval, Source::Budget, weighing.budget_about);
-  } else if (!weighing.budget_about.empty()) {
-    note(weighing, Autonomy::ActAuto, Source::Budget, weighing.budget_about);
+  if (inputs.budget_exhausted) {
+    lower.to(Autonomy::ActWithApproval, Source::Budget, inputs.budget_about);
+  } else if (!inputs.budget_about.empty()) {
+    note(inputs, Autonomy::ActAuto, Source::Budget, inputs.budget_about);
   }
-  lower.to(weighing.trust_cap, Source::Trust);
+  lower.to(inputs.trust_cap, Source::Trust);
   return tier;
 }
 

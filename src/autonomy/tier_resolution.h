@@ -1,5 +1,4 @@
-// The tier that holds for one call, and what it came from (AT-3..AT-9). A pure function of what is
-// known when the call is decided.
+// Finds the tier of one call and its source (AT-3..AT-9). A pure function of its inputs.
 //
 //   const EffectiveTier tier = effective_tier({.policy = policy, .action = action,
 //                                              .scopes = scopes, .controls = controls});
@@ -37,27 +36,27 @@ enum class Source {
 };
 std::string_view to_string(Source source);
 
-// What signed control records say about an agent (TR-15).
+// The promotion and demotion of an agent by signed control records (TR-15).
 struct Controls {
   std::optional<Autonomy> promoted_to{};
-  std::optional<Autonomy> demoted_to{};  // only where no promotion came later
+  std::optional<Autonomy> demoted_to{};  // only if no promotion came later
 
   bool operator==(const Controls&) const = default;
 };
 
-struct Weighing {
+struct TierInputs {
   const AutonomyPolicy& policy;
   const Action& action;
   const ScopeStack& scopes;
   Tier tool_tier = Tier::Confirm;
   std::optional<Autonomy> context_tier{};
-  core::RuleSay rules = core::RuleSay::Nothing;
+  core::RuleAdvice rules = core::RuleAdvice::Nothing;
   Controls controls{};
   std::optional<Autonomy> grant_ceiling{};
   bool budget_exhausted = false;
-  std::optional<Autonomy> trust_cap{};  // of the derived trust policy, where it is enforced
-  std::vector<core::TierStep>* steps = nullptr;  // gets every tier that was weighed, in order
-  std::string budget_about{};                    // how much of the budget is used, for the steps
+  std::optional<Autonomy> trust_cap{};           // of the derived trust policy, if enforced
+  std::vector<core::TierStep>* steps = nullptr;  // receives every tier considered, in order
+  std::string budget_about{};                    // the use of the budget, for the steps
 };
 
 struct EffectiveTier {
@@ -67,11 +66,11 @@ struct EffectiveTier {
   bool operator==(const EffectiveTier&) const = default;
 };
 
-// Before anything lowers it: what policy, promotions and the context say.
-EffectiveTier resolved_tier(const Weighing& weighing);
+// The tier by policy, promotions and context, before anything lowers it.
+EffectiveTier resolved_tier(const TierInputs& inputs);
 
-EffectiveTier effective_tier(const Weighing& weighing);
-// True if a person must be asked, at a door of their own (AT-17).
-bool needs_human(const Weighing& weighing);
+EffectiveTier effective_tier(const TierInputs& inputs);
+// True if a person must be asked. No dialog of a client may answer then (AT-17).
+bool needs_human(const TierInputs& inputs);
 
 }  // namespace sallyport::autonomy

@@ -1,4 +1,4 @@
-// The shape of everything that may wait. Coroutines take their arguments by value.
+// The return types of functions that may wait. Coroutines take their arguments by value.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

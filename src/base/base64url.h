@@ -9,7 +9,7 @@ namespace sallyport {
 
 std::string base64url(std::string_view bytes);
 
-// Nothing for text that `base64url` would not have written.
+// No value for text that `base64url` would not have written.
 std::optional<std::string> from_base64url(std::string_view text);
 
 }  // namespace sallyport

@@ -29,8 +29,7 @@ Async<void> Bell::wait(std::string key, std::chrono::milliseconds longest, std::
   waiting_.with([&](auto& waiting) { waiting.erase(place); });
 }
 
-// Under the lock: the waiting coroutine cannot leave meanwhile and take the loop of its timer with
-// it.
+// Under the lock, so that the waiting coroutine cannot end meanwhile and its timer's loop with it.
 void Bell::ring(const std::string& key) {
   waiting_.with([&](auto& waiting) {
     const auto [begin, end] = waiting.equal_range(key);

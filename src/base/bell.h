@@ -1,4 +1,4 @@
-// Wakes coroutines that wait for something that another thread may do.
+// Wakes coroutines that wait for an event from another thread.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
@@ -15,18 +15,18 @@ namespace sallyport {
 
 class Bell {
  public:
-  // Returns when the bell rings for `key`, when `longest` has passed or on cancel, whatever is
-  // first; the caller looks which. A ring that came before the wait is not heard: look first, and
-  // wait only as long as being late is no harm.
+  // Returns when the bell rings for `key`, when `longest` has passed, or on cancel. The caller
+  // checks which. A ring before the wait is lost: check first, and choose `longest` so that a late
+  // wake-up does no harm.
   Async<void> wait(std::string key, std::chrono::milliseconds longest, std::stop_token cancel);
 
   // From any thread.
   void ring(const std::string& key);
   void ring_all();  // for every key
-  void ring_one();  // for one of those who wait
+  void ring_one();  // for one waiting coroutine
 
  private:
-  // Shared: a ring may be on its way to a timer whose wait has just ended.
+  // Shared: a ring may reach a timer after its wait has ended.
   using Timer = std::shared_ptr<boost::asio::steady_timer>;
   Guarded<std::multimap<std::string, Timer>> waiting_;
 };

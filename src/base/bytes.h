@@ -1,4 +1,4 @@
-// Views between text, bytes and the unsigned bytes that crypto libraries want.
+// Converts between text and the unsigned bytes that crypto libraries take, without copying.
 #pragma once
 
 #include <cstdint>

@@ -23,8 +23,8 @@ Word loaded(const char* from) {
   return word;
 }
 
-// How many bytes both begin with. By words: an object may have a hundred thousand names that begin
-// alike, and each is compared with twenty others.
+// The length of the common prefix. Compares words: an object may have a hundred thousand names with
+// a common prefix, and each is compared about twenty times.
 std::size_t common_bytes(std::string_view a, std::string_view b) {
   const std::size_t most = std::min(a.size(), b.size());
   std::size_t i = 0;
@@ -39,7 +39,7 @@ std::size_t common_bytes(std::string_view a, std::string_view b) {
 }  // namespace
 
 bool canonical_less(std::string_view a, std::string_view b) {
-  // Most names differ in their first letter.
+  // Fast path: most names differ in their first letter.
   if (!a.empty() && !b.empty() && a[0] != b[0] && ((a[0] | b[0]) & 0x80) == 0) return a[0] < b[0];
   const std::size_t at = common_bytes(a, b);
   if (at == b.size()) return false;
@@ -56,8 +56,8 @@ bool canonical_less(std::string_view a, std::string_view b) {
 
 namespace {
 
-// Does one of eight bytes need an escape: a control character, a quote or a backslash? (Bytes over
-// 0x7f do not.)
+// True if one of eight bytes needs an escape: a control character, a quote or a backslash. Bytes
+// over 0x7f do not.
 bool needs_escape(std::uint64_t bytes) {
   constexpr std::uint64_t kOnes = 0x0101010101010101u;
   constexpr std::uint64_t kHigh = 0x8080808080808080u;
@@ -66,7 +66,7 @@ bool needs_escape(std::uint64_t bytes) {
   return (control | has_zero(bytes ^ (kOnes * '"')) | has_zero(bytes ^ (kOnes * '\\'))) != 0;
 }
 
-// The same of sixteen bytes, in one register of the processor.
+// The same for sixteen bytes, in one register.
 bool needs_escape_16(const char* from) {
   using Bytes = unsigned char __attribute__((vector_size(16)));
   const auto bytes = loaded<Bytes>(from);
@@ -75,7 +75,7 @@ bool needs_escape_16(const char* from) {
   return (halves[0] | halves[1]) != 0;
 }
 
-// Looks at some bytes twice rather than at one alone: most texts are ids and short words.
+// Checks overlapping blocks instead of single bytes, because most texts are short.
 bool needs_escape(std::string_view text) {
   const char* const begin = text.data();
   const std::size_t size = text.size();
@@ -203,7 +203,7 @@ void append_canonical_number(std::string& out, double number) {
 
 namespace {
 
-// What becomes of a whole number that a double cannot hold.
+// How to write a whole number that a double cannot hold.
 enum class Large { Rounded, Exact };
 
 template <Large kLarge, class Integer>
@@ -220,19 +220,19 @@ void append_integer(std::string& out, Integer value) {
 
 using Members = boost::container::small_vector<const json::key_value_pair*, 32>;
 
-// Eight bytes from `at` on, as a number that orders like the names do: see `canonical_less`.
+// Eight bytes from `at` on, as a number with the order of names (see `canonical_less`).
 std::uint64_t order_of(std::string_view name, std::size_t at) {
   std::uint64_t order = 0;
   for (std::size_t i = at; i < at + 8; ++i) {
     std::uint64_t byte = i < name.size() ? static_cast<unsigned char>(name[i]) : 0;
-    if (byte == 0xee || byte == 0xef) byte += 8;  // behind all that begins a four-byte character
+    if (byte == 0xee || byte == 0xef) byte += 8;  // after every first byte of a four-byte character
     order = order << 8 | byte;
   }
   return order;
 }
 
-// Compares numbers where there are many names: looking each of them up twenty times is what takes
-// long then, and names of one object often begin alike.
+// Sorts many names by numbers. Each name is compared about twenty times, and names of one object
+// often have a common prefix.
 void sort_many(Members& members) {
   struct Keyed {
     std::uint64_t order;
@@ -339,7 +339,7 @@ void append_exact_json(std::string& out, const json::object& members) {
 }
 
 std::string canonical_json(const json::value& value) {
-  // Room for a common body from the beginning: growing to it costs as much as writing it.
+  // Reserves room for a common body. Growing step by step costs as much as writing it.
   constexpr std::size_t kCommon = 1024;
   std::string out;
   if (value.is_structured()) out.reserve(kCommon);
@@ -348,7 +348,7 @@ std::string canonical_json(const json::value& value) {
 }
 
 bool is_utf8(std::string_view text) {
-  // Nearly everything is short and ASCII, where the vector code costs more to start than to run.
+  // Most texts are short ASCII, for which starting the vector code costs more than it saves.
   constexpr std::uint64_t kHigh = 0x8080808080808080u;
   std::uint64_t seen = 0;
   std::size_t i = 0;
@@ -363,7 +363,7 @@ bool is_utf8(std::string_view text) {
 
 namespace {
 
-// Null when there is none. Every value of every entry is asked, so the answer is a plain pointer.
+// Null if there is none. Called for every value of every entry, so it returns a plain pointer.
 const char* fault_of(const json::value& value, std::size_t depth) {
   switch (value.kind()) {
     case json::kind::string:

@@ -16,7 +16,7 @@ std::string rfc3339(WallTime time) {
   const sys_days day = floor<days>(time);
   const year_month_day date(day);
   const hh_mm_ss clock(time - day);
-  // By hand: every entry has one, and a general formatter costs more than hashing the entry.
+  // Written by hand: every entry has a time, and a formatter costs more than hashing the entry.
   std::string text = "0000-00-00T00:00:00.000000Z";
   const auto put = [&text](std::size_t end, std::size_t width, std::uint64_t number) {
     for (; width > 0; --width, number /= 10) text[--end] = static_cast<char>('0' + number % 10);
@@ -33,7 +33,7 @@ std::string rfc3339(WallTime time) {
 
 namespace {
 
-// Reads fixed-width digits and separators from the front; any miss makes all later reads miss.
+// Reads fixed-width digits and separators from the front. After a failure all reads fail.
 class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}
@@ -56,7 +56,7 @@ class Reader {
     return c;
   }
 
-  // Six digits of `.123`, fewer filled up, more cut; 0 where there is no fraction.
+  // The fraction as six digits, filled up or cut; 0 if there is no fraction.
   int microseconds_behind_the_point() {
     if (rest_.empty() || rest_.front() != '.') return 0;
     rest_.remove_prefix(1);

@@ -1,4 +1,4 @@
-// Time as a parameter: app supplies the real clock, tests one that they move.
+// Time is a parameter: the application passes the real clock, tests pass one that they set.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ class SystemClock final : public Clock {
 // RFC 3339 in UTC, six fractional digits, `Z`.
 std::string rfc3339(WallTime time);
 
-// Any RFC 3339 time; offsets are turned into UTC, digits behind the sixth are cut.
+// Reads any RFC 3339 time. Offsets are converted to UTC, and digits after the sixth are dropped.
 std::optional<WallTime> from_rfc3339(std::string_view text);
 
 }  // namespace sallyport

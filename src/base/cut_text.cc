@@ -1,5 +1,7 @@
 #include "base/cut_text.h"
 
+#include <algorithm>
+
 #include "sallyport/json.h"
 
 namespace sallyport {
@@ -10,7 +12,7 @@ bool continues_a_code_point(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }
 
-// What keys, tokens, addresses and numbers are made of.
+// The characters of keys, tokens, addresses and numbers.
 bool continues_a_word(char c) {
   constexpr std::string_view kSigns = "_-+/=.~%@:";
   const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -41,6 +43,11 @@ std::string cut_code_points(std::string_view text, std::size_t limit) {
     ++begun;
   }
   return std::string(text);
+}
+
+std::size_t code_points(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char byte) { return !continues_a_code_point(byte); }));
 }
 
 std::string readable(std::string_view text) {

@@ -7,17 +7,19 @@
 
 namespace sallyport {
 
-// The longest beginning of at most `limit` bytes that ends where a code point ends.
+// The longest prefix of at most `limit` bytes that ends at a code point boundary.
 std::string cut_utf8_bytes(std::string_view text, std::size_t limit);
 
-// The same, without the word that the cut would break in two: half a secret is recognised by no
-// detector, and is still half a secret.
+// The same, without the word that the cut would split: no detector recognises half a secret.
 std::string cut_whole_words(std::string_view text, std::size_t limit);
 
 // The first `limit` code points.
 std::string cut_code_points(std::string_view text, std::size_t limit);
 
-// The text, or a mark in its place where it is not UTF-8 and so can stand nowhere.
+// How many code points a UTF-8 text has.
+std::size_t code_points(std::string_view text);
+
+// The text if it is UTF-8, otherwise a placeholder.
 std::string readable(std::string_view text);
 
 }  // namespace sallyport

@@ -12,7 +12,7 @@ namespace sallyport {
 
 using Hash = std::array<std::uint8_t, 32>;
 
-// Of the parts one after the other, without copying them together.
+// Hashes the concatenation of the parts without copying them.
 Hash sha256(std::initializer_list<std::string_view> parts);
 inline Hash sha256(std::string_view text) {
   return sha256({text});

@@ -22,9 +22,9 @@ void from_system(std::uint8_t* out, std::size_t size) {
   }
 }
 
-// A system call for each 32-byte salt costs more than the hash it goes into, so each thread reads a
-// page ahead. Bytes that were handed out are wiped. The kernel zeroes the page in the child of a
-// fork, and a page of zeroes is an empty pool: parent and child never draw the same bytes.
+// A system call for each 32-byte salt costs more than its hash, so each thread reads a page ahead.
+// Used bytes are wiped. In the child of a fork the kernel zeroes the page, which means an empty
+// pool, so parent and child never use the same bytes.
 class Pool {
  public:
   Pool() {
@@ -66,7 +66,7 @@ class Pool {
   };
   static_assert(sizeof(Content) == kPage);
 
-  Content* content_ = nullptr;  // null: the kernel gives no such page, so nothing is read ahead
+  Content* content_ = nullptr;  // null: the kernel gives no such page; nothing is read ahead
 };
 
 }  // namespace

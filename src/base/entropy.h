@@ -1,4 +1,4 @@
-// Randomness as a parameter. Salts, keys and ids come from the system's generator.
+// Randomness is a parameter. Salts, keys and ids come from the system's generator.
 #pragma once
 
 #include <cstdint>

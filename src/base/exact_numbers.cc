@@ -14,7 +14,7 @@ bool numbers_are_exact(const json::value& value) {
     case json::kind::uint64:
       return static_cast<double>(value.get_uint64()) <= kLargest;
     case json::kind::double_:
-      // What is no number at all has no exact form either: the value is not JSON.
+      // NaN and infinities have no exact form: they are not JSON.
       return !std::isfinite(value.get_double()) || std::abs(value.get_double()) <= kLargest;
     case json::kind::array:
       return std::ranges::all_of(value.get_array(), numbers_are_exact);

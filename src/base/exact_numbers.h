@@ -1,4 +1,4 @@
-// Numbers that a double cannot hold would be others in every canonical form.
+// Whole numbers that a double cannot hold would be rounded in canonical JSON.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace sallyport {
 
-// True if a JSON string cannot hold the text as it stands.
+// True if the text needs an escape in a JSON string.
 bool needs_json_escape(std::string_view text);
 
-// As `append_canonical_json`, but a whole number beyond 2^53 keeps all its digits.
+// Like `append_canonical_json`, but a whole number beyond 2^53 keeps all its digits.
 void append_exact_json(std::string& out, const json::value& value);
 void append_exact_json(std::string& out, const json::array& items);
 void append_exact_json(std::string& out, const json::object& members);
 
-// Every number is at most 2^53-1 from zero.
+// True if every number is at most 2^53-1 from zero.
 bool numbers_are_exact(const json::value& value);
-// The same value with each other number as the text that it would be written as.
+// Returns the value with every larger number replaced by its text.
 json::value with_exact_numbers(json::value value);
 
 }  // namespace sallyport

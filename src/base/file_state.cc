@@ -22,10 +22,15 @@ std::optional<FileState> FileState::of(const std::filesystem::path& file) {
   return state;
 }
 
+bool operator==(const FileState& one, const FileState& other) {
+  return one.inode_ == other.inode_ && one.size_ == other.size_ &&
+         one.changed_.tv_sec == other.changed_.tv_sec &&
+         one.changed_.tv_nsec == other.changed_.tv_nsec;
+}
+
 bool FileState::still_holds(const std::filesystem::path& file) const {
   const std::optional<FileState> now = of(file);
-  return now && settled_ && inode_ == now->inode_ && size_ == now->size_ &&
-         changed_.tv_sec == now->changed_.tv_sec && changed_.tv_nsec == now->changed_.tv_nsec;
+  return now && settled_ && *this == *now;
 }
 
 }  // namespace sallyport

@@ -1,4 +1,4 @@
-// What a file was like when it was read: whether it has changed since is told without reading it.
+// The state of a file when it was read. It detects later changes without reading the file again.
 #pragma once
 
 #include <sys/stat.h>
@@ -11,11 +11,15 @@ namespace sallyport {
 
 class FileState {
  public:
-  // Nothing: there is no such file. To be taken before the file is read: what changes in between is
-  // then noticed the next time.
+  // No value if there is no such file. Call this before reading the file, so that a change during
+  // the read is noticed next time.
   static std::optional<FileState> of(const std::filesystem::path& file);
 
-  // False also where it was written so short a time before that a second change could go unseen.
+  // True if nothing shows a change of the file between both states. A change right after the first
+  // may go unnoticed: compare a state only after the file has rested.
+  friend bool operator==(const FileState& one, const FileState& other);
+
+  // Also false if the file was written so recently that a second change could go unnoticed.
   bool still_holds(const std::filesystem::path& file) const;
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kDeepest = 128;
 
-// Walks over the text once. Members in strictly rising order also means that none stands twice.
+// Reads the text once. Strictly rising member names also exclude duplicates.
 class Walker {
  public:
   explicit Walker(std::string_view text) : cursor_(text) {}
@@ -60,7 +60,7 @@ class Walker {
     return cursor_.take(']');
   }
 
-  // With the shortest escapes, and only where there must be one. Empty: no string.
+  // Accepts only required escapes in their shortest form. Empty: not a string.
   static bool is_canonical_string(std::string_view written) {
     if (written.find('\\') == std::string_view::npos) return !written.empty();
     std::string scratch;
@@ -79,7 +79,7 @@ class Walker {
     return again == written && std::abs(number) <= 9007199254740991.0;
   }
 
-  // Almost every number of ours, without a conversion.
+  // Fast path for most numbers, without a conversion.
   static bool is_small_integer(std::string_view written) {
     constexpr std::size_t kExactDigits = 15;
     return written.size() <= kExactDigits &&

@@ -16,7 +16,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// The place of the next quote, backslash or control character among eight bytes; 8: none.
+// The index of the first quote, backslash or control character in eight bytes; 8: none.
 std::size_t next_special(const char* from) {
   constexpr std::uint64_t kOnes = 0x0101010101010101u;
   constexpr std::uint64_t kHigh = 0x8080808080808080u;
@@ -26,7 +26,7 @@ std::size_t next_special(const char* from) {
   const std::uint64_t control = (bytes - kOnes * 0x20) & ~bytes & kHigh;
   const std::uint64_t found =
       control | zeros(bytes ^ (kOnes * '"')) | zeros(bytes ^ (kOnes * '\\'));
-  // A borrow can mark a byte behind one that is found, never one before it.
+  // A borrow can mark a byte after a found one, but never before it.
   return found == 0 ? 8 : static_cast<std::size_t>(__builtin_ctzll(found)) / 8;
 }
 
@@ -155,7 +155,7 @@ bool is_exact_number(std::string_view number) {
   if (number.size() <= kSurely && number.find_first_of("eE") == std::string_view::npos) return true;
   double value = 0;
   const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), value);
-  // What is too small for a double is nearly zero; what is too large is not exact.
+  // A number too small for a double is nearly zero; one too large is not exact.
   if (code == std::errc::result_out_of_range) return number.contains("e-") || number.contains("E-");
   return code == std::errc() && std::abs(value) <= 9007199254740991.0;
 }

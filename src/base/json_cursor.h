@@ -8,9 +8,9 @@
 
 namespace sallyport {
 
-// A place in a text. Each `take_` function moves behind what stands there, or says that it is not
-// there. Together they accept the grammar of RFC 8259 without blanks and without escaped surrogates,
-// which CanonicalWriter never writes; they do not look at UTF-8.
+// A position in a text. Each `take_` function reads one item at the position and moves past it, or
+// reports that it is not there. Together they accept RFC 8259 without blanks and escaped
+// surrogates, which CanonicalWriter never writes. They do not check UTF-8.
 class JsonCursor {
  public:
   explicit JsonCursor(std::string_view text) : text_(text) {}
@@ -25,11 +25,11 @@ class JsonCursor {
     return true;
   }
   bool take_literal();  // true, false or null
-  // With its quotes, as it is written. Empty: none stands here.
+  // The string with its quotes, as written. Empty if there is none here.
   std::string_view take_string();
   std::string_view take_number();
-  // Empty: no value stands here, or one that is nested deeper. `exact`, where given, becomes false
-  // when a number is more than 2^53-1 from zero.
+  // Empty if there is no value here, or if it is nested deeper than `depth`. `exact`, if given,
+  // becomes false when a number is more than 2^53-1 from zero.
   std::string_view take_value(std::size_t depth, bool* exact = nullptr);
 
  private:
@@ -42,8 +42,8 @@ class JsonCursor {
   std::size_t at_ = 0;
 };
 
-// The members of an object, each with its name and the text of its value, in one pass. A name is as
-// it is written, without quotes. Empty: the text is no object, or has none.
+// The members of an object, each with its name and the text of its value. A name is as written,
+// without its quotes. Empty if the text is not an object or has no members.
 struct MemberText {
   std::string_view name;
   std::string_view text;
@@ -53,11 +53,11 @@ std::vector<MemberText> members_in(std::string_view object);
 // True when the number is at most 2^53-1 from zero.
 bool is_exact_number(std::string_view number);
 
-// What the string says. `written` is what `take_string` took of UTF-8 text; `scratch` holds the
-// result where it has escapes.
+// The content of a string. `written` is what `take_string` returned for UTF-8 text. `scratch` holds
+// the result if the string has escapes.
 std::string_view string_in(std::string_view written, std::string& scratch);
 
-// True if the names may follow each other in a canonical object. Both are as `take_string` took
+// True if the names may follow each other in a canonical object. Both are as `take_string` returned
 // them.
 bool names_in_order(std::string_view before, std::string_view name);
 

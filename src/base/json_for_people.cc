@@ -23,8 +23,8 @@ std::string cut_text(std::string_view text, std::string_view whole) {
                      whole, text.substr(tail));
 }
 
-// JSON for eyes: strings without hidden characters, which JSON itself would leave in or write in
-// another way (AP-39).
+// JSON for reading: hidden characters in strings are made visible, which plain JSON does not do
+// (AP-39).
 void append_string(std::string& out, std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -83,7 +83,7 @@ class JsonForPeople {
   };
 
   void append_text(std::string_view text, std::size_t indent) {
-    // One break at the end is no text of several lines.
+    // A single line break at the end does not make a multi-line text.
     if (!breaks_ || text.substr(0, text.size() - 1).find('\n') == std::string_view::npos) {
       return append_string(out_, text);
     }

@@ -1,4 +1,4 @@
-// Members of JSON that came from outside: present and of the right type, or nothing.
+// Reads members of JSON from outside. No value if a member is absent or has another type.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -20,6 +20,11 @@ inline std::optional<std::string_view> text_in(const json::object& object, std::
 
 inline std::string text_or_empty(const json::object& object, std::string_view name) {
   return std::string(text_in(object, name).value_or(""));
+}
+
+// For writing: a text that is absent is empty here and null in JSON.
+inline json::value text_or_null(std::string_view text) {
+  return text.empty() ? json::value() : json::value(text);
 }
 
 inline std::optional<bool> bool_in(const json::object& object, std::string_view name) {

@@ -1,4 +1,4 @@
-// Names of places in JSON values (RFC 6901).
+// JSON Pointers (RFC 6901).
 #pragma once
 
 #include <cstddef>

@@ -38,7 +38,7 @@ void CanonicalWriter::end_object(const Level& outer) {
   write_char('}');
 }
 
-// Members stand between commas, each from its quote on.
+// Members are separated by commas; each starts at its quote.
 void CanonicalWriter::sort_members() {
   const std::size_t begin = members_[first_].at;
   struct Written {
@@ -75,7 +75,7 @@ void CanonicalWriter::enlarge(std::size_t bytes) {
   const std::size_t needed = size_ + bytes;
   const std::size_t room =
       needed <= out_.capacity() ? out_.capacity() : std::max(2 * out_.capacity(), needed);
-  // Not the size that the operation is given: libstdc++ 12 gives it the capacity.
+  // Do not use the size passed to the operation: libstdc++ 12 passes the capacity.
   out_.resize_and_overwrite(room, [&](char*, std::size_t) { return room; });
 }
 

@@ -1,4 +1,4 @@
-// Writers of JSON objects. A shape says its members once, to either of them:
+// Writers of JSON objects. A type lists its members once, for both writers:
 //
 //   template <class Out>
 //   void write_members(Out& out, const Provenance& provenance) {
@@ -11,7 +11,7 @@
 //   ObjectWriter members;                                  // a JSON value, for everything else
 //   write_members(members, provenance);
 //
-// Neither is safe for use from several threads.
+// Neither may be used from several threads at once.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -31,7 +31,7 @@
 
 namespace sallyport {
 
-// The name of a member. A name that stands in the source is known to need no escape.
+// The name of a member. A string literal is checked at compile time to need no escape.
 class MemberName {
  public:
   template <std::size_t kSize>
@@ -48,26 +48,26 @@ class MemberName {
 
   constexpr std::string_view text() const { return text_; }
   constexpr bool is_plain() const { return is_plain_; }
-  // Both are plain: their first characters usually tell.
+  // Both names must be plain. Their first characters usually decide.
   bool comes_after(const MemberName& other) const {
     return begin_ == other.begin_ ? text_ > other.text_ : begin_ > other.begin_;
   }
 
  private:
   std::string_view text_;
-  std::uint64_t begin_ = 0;  // of a plain name: its first characters, as a number
+  std::uint64_t begin_ = 0;  // the first characters of a plain name, as a number
   bool is_plain_ = false;
 };
 
-// Writes one JSON text. Members of an object may come in any order and end up in that of RFC 8785;
-// those that come in that order cost the least. A whole number beyond 2^53 is written with all its
-// digits, which RFC 8785 would round; a number that is not finite is written as no JSON at all, so
-// that every reader refuses the text.
+// Writes one JSON text. Members of an object may be put in any order and are sorted as RFC 8785
+// requires; it is cheapest to put them in that order. Unlike RFC 8785, a whole number beyond 2^53
+// keeps all its digits. A number that is not finite is written as invalid JSON, so that every
+// reader refuses the text.
 class CanonicalWriter {
  public:
   CanonicalWriter() { enlarge(kCommonText); }
 
-  // The names that `members` puts must outlive this call.
+  // The names that `members` puts must stay valid during this call.
   template <class Members>
   void object(Members&& members) {
     const Level outer = begin_object();
@@ -116,7 +116,7 @@ class CanonicalWriter {
   }
 
  private:
-  static constexpr std::size_t kCommonText = 1024;  // growing to it costs as much as writing it
+  static constexpr std::size_t kCommonText = 1024;  // growing to it costs as much as writing
   struct Member {
     MemberName name;
     std::size_t at;
@@ -130,7 +130,7 @@ class CanonicalWriter {
   Level begin_object();
   void end_object(const Level& outer);
   void sort_members();
-  // Inline: a call writes about a hundred names, most of which the compiler knows.
+  // Inline: a call writes about a hundred names, most of them known at compile time.
   void put_name(MemberName name) {
     const bool is_first = members_.size() == first_;
     if (!is_first) keep_order(members_.back().name, name);
@@ -151,7 +151,7 @@ class CanonicalWriter {
   void put_name_as_text(MemberName name);
   void separate_items();
 
-  // Makes room for so many bytes, which the caller writes.
+  // Makes room for `bytes` bytes, which the caller writes.
   char* grow(std::size_t bytes) {
     if (out_.size() - size_ < bytes) enlarge(bytes);
     return out_.data() + std::exchange(size_, size_ + bytes);
@@ -161,7 +161,7 @@ class CanonicalWriter {
   void write_raw(std::string_view text) {
     std::memcpy(grow(text.size()), text.data(), text.size());
   }
-  // Has `append` write to the end of the text.
+  // Lets `append` write to the end of the text.
   template <class Append>
   void write_with(Append&& append) {
     out_.resize(size_);
@@ -187,7 +187,7 @@ class CanonicalWriter {
     write(nullptr);
   }
 
-  std::string out_;  // the text, and room behind it
+  std::string out_;  // the text, and free room after it
   std::size_t size_ = 0;
   boost::container::small_vector<Member, 64> members_;  // of all objects that are open
   std::size_t first_ = 0;                               // of the innermost one
@@ -195,7 +195,7 @@ class CanonicalWriter {
   bool in_array_ = false;
 };
 
-// Builds one JSON object; members stay in the order in which they come.
+// Builds one JSON object. Members keep the order in which they were put.
 class ObjectWriter {
  public:
   explicit ObjectWriter(std::size_t members = 0) { object_.reserve(members); }

@@ -1,4 +1,4 @@
-// Digests that only the holder of the data folder's secret key can test guesses against.
+// Keyed digests. Only the holder of the data folder's secret key can test guesses against them.
 #pragma once
 
 #include <string>

@@ -22,7 +22,7 @@ namespace sallyport {
 namespace {
 
 constexpr std::size_t kBlock = 256;
-// 0: the character itself; `kSeveral`: it is no look-alike of one character, but passes for ASCII.
+// 0: the character itself. `kSeveral`: it looks like several ASCII characters.
 using Block = std::array<char, kBlock>;
 constexpr char kSeveral = 1;
 
@@ -30,7 +30,7 @@ struct CloseChecker {
   void operator()(USpoofChecker* checker) const { uspoof_close(checker); }
 };
 
-// Which look-alike is meant, the smallest first.
+// The rank of a candidate; the smallest wins.
 using Rank = std::tuple<bool, bool, bool, bool>;
 
 class LookAlikes {
@@ -80,7 +80,7 @@ class LookAlikes {
     return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7F; });
   }
 
-  // Full-width letters and the like are ASCII in another form, and have skeletons of their own.
+  // Full-width letters are ASCII in another form, but have their own skeletons.
   static std::string folded(UChar32 character) {
     UErrorCode error = U_ZERO_ERROR;
     const icu::Normalizer2* const nfkc = icu::Normalizer2::getNFKCInstance(error);

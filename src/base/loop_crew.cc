@@ -7,10 +7,10 @@ namespace sallyport {
 
 namespace {
 
-// Whose turn this thread has; null inside an `Aside`, and on threads of no crew.
+// The crew whose turn this thread has. Null inside an `Aside` and on threads without a crew.
 thread_local LoopCrew* crew_of_this_thread = nullptr;
 
-// A helper that was needed a moment ago looks by itself, so that not every wait has to wake one.
+// A recently needed helper stays awake so long, so that not every wait has to wake one.
 constexpr auto kStaysAwake = std::chrono::milliseconds(20);
 
 }  // namespace
@@ -34,10 +34,10 @@ void LoopCrew::run() {
   for (std::thread& helper : helpers) helper.join();
 }
 
-// True: the thread goes on with the turn; the loop may have been another thread's meanwhile.
+// True: the thread keeps the turn, or got it back after another thread had it.
 bool LoopCrew::gives_way(Role role) {
-  const bool asked = returning_ > 0 || (role == Role::Helper && main_waits_);
-  if (!asked) return true;
+  const bool turn_wanted = returning_ > 0 || (role == Role::Helper && main_waits_);
+  if (!turn_wanted) return true;
   taken_ = false;
   turn_.notify_all();
   if (role == Role::Helper) return false;
@@ -48,7 +48,7 @@ bool LoopCrew::gives_way(Role role) {
   return true;
 }
 
-// Called with the turn. A helper has lost it when this returns.
+// Must be called with the turn. When this returns, a helper no longer has it.
 void LoopCrew::drive(Role role) {
   crew_of_this_thread = this;
   while (true) {
@@ -94,7 +94,7 @@ void LoopCrew::help() {
   mutex_.unlock();
 }
 
-// False: nobody could take over, and the turn is kept.
+// False: no thread could take over, so this thread keeps the turn.
 bool LoopCrew::leave(Steady::time_point now) {
   const MutexLock lock(mutex_);
   if (idle_ == 0 && helpers_.size() >= kMostHelpers) return false;
@@ -102,7 +102,7 @@ bool LoopCrew::leave(Steady::time_point now) {
     try {
       helpers_.emplace_back([this] { help(); });
     } catch (const std::system_error&) {
-      return false;  // the machine gives no thread more
+      return false;  // no further thread can be started
     }
   }
   ++away_;
@@ -118,7 +118,7 @@ void LoopCrew::come_back(Steady::time_point left) {
   constexpr int kWeight = 8;
   usual_wait_ += (Steady::now() - left - usual_wait_) / kWeight;
   ++returning_;
-  // The thread that runs the loop may sleep in it.
+  // Wakes the thread that runs the loop, which may sleep in it.
   if (taken_) boost::asio::post(loop_, [] {});
   while (taken_) turn_.wait(mutex_);
   taken_ = true;

@@ -38,7 +38,7 @@ class LoopCrew {
   explicit LoopCrew(boost::asio::io_context& loop) : loop_(loop) {}
   LoopCrew(const LoopCrew&) = delete;
 
-  // Returns like `io_context::run`, and after every wait has ended. Once for each object.
+  // Returns like `io_context::run`, after every wait has ended. Call it once for each object.
   void run();
 
  private:
@@ -62,15 +62,15 @@ class LoopCrew {
   bool over_ SALLYPORT_GUARDED_BY(mutex_) = false;
   bool main_waits_ SALLYPORT_GUARDED_BY(mutex_) = false;
   int away_ SALLYPORT_GUARDED_BY(mutex_) = 0;       // threads inside an `Aside`
-  int returning_ SALLYPORT_GUARDED_BY(mutex_) = 0;  // of them, those that want the turn back
+  int returning_ SALLYPORT_GUARDED_BY(mutex_) = 0;  // how many of them want the turn back
   std::size_t idle_ SALLYPORT_GUARDED_BY(mutex_) = 0;
-  bool watched_ SALLYPORT_GUARDED_BY(mutex_) = false;       // a helper looks whether the wait lasts
-  Steady::time_point left_ SALLYPORT_GUARDED_BY(mutex_){};  // when the turn was last given away
+  bool watched_ SALLYPORT_GUARDED_BY(mutex_) = false;  // a helper checks whether the wait lasts
+  Steady::time_point left_ SALLYPORT_GUARDED_BY(mutex_){};      // when the turn was last given away
   Steady::duration usual_wait_ SALLYPORT_GUARDED_BY(mutex_){};  // a moving average
   std::vector<std::thread> helpers_ SALLYPORT_GUARDED_BY(mutex_);
 };
 
-// The calling thread may block in its lifetime. On a thread that runs no crew it does nothing.
+// While it exists, the calling thread may block. On a thread without a crew it does nothing.
 class Aside {
  public:
   Aside();

@@ -1,5 +1,5 @@
-// Letters of ASCII in lower case, every other byte as it is, whatever the locale says: names of
-// hosts, headers and columns are compared like that.
+// Converts ASCII letters to lower case and keeps every other byte, in every locale. Names of hosts,
+// headers and columns are compared in this form.
 #pragma once
 
 #include <algorithm>

@@ -109,7 +109,7 @@ std::unique_ptr<MetricNumbers> numbers(std::vector<std::string> labels) {
   const bool plain = labels.empty();
   auto made = std::make_unique<MetricNumbers>(std::move(labels),
                                               [] { return std::make_unique<MetricNumber>(); });
-  // A metric without labels is there from the beginning.
+  // A metric without labels exists from the start.
   if (plain) made->at({});
   return made;
 }
@@ -139,23 +139,23 @@ MetricHistograms& Metrics::histogram(std::string name, std::string help,
   return *made.histograms;
 }
 
-void Metrics::read(const std::function<void(const Reading&)>& tell) const {
+void Metrics::read(const std::function<void(const Reading&)>& take) const {
   for (const std::function<void()>& look : looks_) look();
   for (const Family& family : families_) {
     Reading reading{.name = family.name, .help = family.help, .type = family.type, .labels = {}};
-    const auto tell_all = [&](const auto& all) {
-      for (const auto& [labels, one] : all) {
+    const auto take_all = [&](const auto& all) {
+      for (const auto& [labels, series] : all) {
         reading.labels = labels;
-        if constexpr (requires { one->value(); }) {
-          reading.number = one.get();
+        if constexpr (requires { series->value(); }) {
+          reading.number = series.get();
         } else {
-          reading.histogram = one.get();
+          reading.histogram = series.get();
         }
-        tell(reading);
+        take(reading);
       }
     };
-    if (family.numbers) family.numbers->series_.with(tell_all);
-    if (family.histograms) family.histograms->series_.with(tell_all);
+    if (family.numbers) family.numbers->series_.with(take_all);
+    if (family.histograms) family.histograms->series_.with(take_all);
   }
 }
 
@@ -167,12 +167,12 @@ std::string Metrics::text() const {
                        family.type);
     if (family.numbers) {
       family.numbers->series_.with([&](const auto& all) {
-        for (const auto& [labels, one] : all) append_sample(out, family.name, labels, one->value());
+        for (const auto& [key, each] : all) append_sample(out, family.name, key, each->value());
       });
     }
     if (family.histograms) {
       family.histograms->series_.with([&](const auto& all) {
-        for (const auto& [labels, one] : all) append_histogram(out, family.name, labels, *one);
+        for (const auto& [labels, each] : all) append_histogram(out, family.name, labels, *each);
       });
     }
   }

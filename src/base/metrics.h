@@ -1,11 +1,11 @@
-// Numbers about a running process, and the text format in which Prometheus reads them.
+// Metrics of a running process, and the text format of Prometheus for them.
 //
 //   Metrics metrics;
 //   auto& calls = metrics.counter("sallyport_calls_total", "calls that have ended", {"outcome"});
 //   calls.at({"completed"}).add();
 //   metrics.text();   // # HELP ..., # TYPE ..., sallyport_calls_total{outcome="completed"} 1
 //
-// Any thread may count and read. Families are made before the threads are.
+// Any thread may count and read. All families must exist before the threads start.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@
 
 namespace sallyport {
 
-// One number: of a counter, which only rises, or of a gauge.
+// The value of a counter, which only rises, or of a gauge.
 class MetricNumber {
  public:
   void add(double more = 1) { value_.fetch_add(more, std::memory_order_relaxed); }
@@ -35,13 +35,13 @@ class MetricNumber {
   std::atomic<double> value_{0};
 };
 
-// How often something took up to how long.
+// Counts observed values, such as durations, by upper bounds.
 class MetricHistogram {
  public:
   explicit MetricHistogram(std::span<const double> bounds);
 
   void observe(double value);
-  // With the upper bound of each bucket; the last one has none.
+  // `up_to[i]` counts the values up to bound i. The last one counts all values.
   struct Read {
     std::vector<std::uint64_t> up_to;
     double sum = 0;
@@ -55,8 +55,8 @@ class MetricHistogram {
   std::atomic<double> sum_{0};
 };
 
-// Series of one name, told apart by the values of their labels. Those values come from outside, so
-// there is an end to them: what is one too many counts under `other`.
+// All series of one name, by the values of their labels. The values come from outside, so their
+// number is limited: beyond the limit, values count under `other`.
 template <class Series>
 class MetricFamily {
  public:
@@ -64,7 +64,7 @@ class MetricFamily {
   MetricFamily(std::vector<std::string> labels, Make make)
       : labels_(std::move(labels)), make_(std::move(make)) {}
 
-  // As many values as there are labels. The reference is good as long as the family.
+  // `values` has one value for each label. The reference is valid as long as the family.
   Series& at(std::initializer_list<std::string_view> values);
 
  private:
@@ -73,7 +73,7 @@ class MetricFamily {
 
   std::vector<std::string> labels_;
   Make make_;
-  // By the labels as they are written.
+  // By the labels, as written in the output.
   Guarded<std::map<std::string, std::unique_ptr<Series>, std::less<>>> series_;
 };
 
@@ -86,17 +86,17 @@ class Metrics {
   Metrics(const Metrics&) = delete;
 
   using Labels = std::vector<std::string>;
-  // A name that is known already gives the same family.
+  // A second call with the same name returns the same family.
   MetricNumbers& counter(std::string name, std::string help, Labels labels = {});
   MetricNumbers& gauge(std::string name, std::string help, Labels labels = {});
-  // `bounds` rise and outlive it.
+  // `bounds` are in rising order and must outlive this object.
   MetricHistograms& histogram(std::string name, std::string help, std::span<const double> bounds,
                               Labels labels = {});
 
-  // Asked before each reading: sets what is looked up rather than counted.
+  // Called before each reading, to set values that are looked up and not counted.
   void before_reading(std::function<void()> look) { looks_.push_back(std::move(look)); }
 
-  // One series as it is now: `number`, or `histogram`.
+  // The current state of one series; either `number` or `histogram` is set.
   struct Reading {
     std::string_view name;
     std::string_view help;
@@ -105,10 +105,10 @@ class Metrics {
     const MetricNumber* number = nullptr;
     const MetricHistogram* histogram = nullptr;
   };
-  // Those of one name follow each other.
-  void read(const std::function<void(const Reading&)>& tell) const;
+  // Series of one name follow each other.
+  void read(const std::function<void(const Reading&)>& take) const;
 
-  // Of the version 0.0.4.
+  // The text format, version 0.0.4.
   std::string text() const;
   static constexpr std::string_view kContentType = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -126,7 +126,7 @@ class Metrics {
   std::vector<std::function<void()>> looks_;
 };
 
-// Seconds: of what happens inside one machine, and the buckets of OpenTelemetry for MCP.
+// Bucket bounds in seconds: for work inside one machine, and those of OpenTelemetry for MCP.
 std::span<const double> quick_seconds();
 std::span<const double> operation_seconds();
 

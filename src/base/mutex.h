@@ -1,6 +1,5 @@
-// Locks whose use the compiler checks (Clang's -Wthread-safety). `std::mutex` of libstdc++ carries
-// no annotations, so a member that `std::mutex` guards is guarded by discipline alone. Prefer
-// `Guarded<T>` where one value has one lock.
+// Locks that the compiler checks (Clang's -Wthread-safety). `std::mutex` of libstdc++ has no
+// annotations, so the compiler cannot check it. Prefer `Guarded<T>` for one value with one lock.
 #pragma once
 
 #include <chrono>
@@ -13,9 +12,9 @@
 #define SALLYPORT_THREAD_ATTRIBUTE(attribute)
 #endif
 
-// Of a member: it is read and written only while the lock is held.
+// For a member that is read and written only while the lock is held.
 #define SALLYPORT_GUARDED_BY(lock) SALLYPORT_THREAD_ATTRIBUTE(guarded_by(lock))
-// Of a function: its caller holds the lock.
+// For a function that is called only while the lock is held.
 #define SALLYPORT_REQUIRES(...) SALLYPORT_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))
 
 namespace sallyport {
@@ -27,7 +26,7 @@ class SALLYPORT_THREAD_ATTRIBUTE(capability("mutex")) Mutex {
   bool try_lock() SALLYPORT_THREAD_ATTRIBUTE(try_acquire_capability(true)) {
     return mutex_.try_lock();
   }
-  // Tells the compiler what it cannot see: the caller holds the lock.
+  // Tells the compiler that the caller holds the lock.
   void assert_held() const SALLYPORT_THREAD_ATTRIBUTE(assert_capability(this)) {}
 
  private:
@@ -41,7 +40,7 @@ class SALLYPORT_THREAD_ATTRIBUTE(scoped_lockable) MutexLock {
       : mutex_(mutex) {
     mutex_.lock();
   }
-  // Of a lock that `try_lock` took.
+  // Adopts a lock that `try_lock` took.
   MutexLock(Mutex& mutex, std::adopt_lock_t) SALLYPORT_REQUIRES(mutex) : mutex_(mutex) {}
   MutexLock(const MutexLock&) = delete;
   ~MutexLock() SALLYPORT_THREAD_ATTRIBUTE(release_capability()) { mutex_.unlock(); }
@@ -50,7 +49,7 @@ class SALLYPORT_THREAD_ATTRIBUTE(scoped_lockable) MutexLock {
   Mutex& mutex_;
 };
 
-// Waits give the lock back meanwhile and may end early: look at what was waited for in a loop.
+// A wait releases the lock and may end early, so check the condition in a loop.
 class Condition {
  public:
   void wait(Mutex& mutex) SALLYPORT_REQUIRES(mutex) {
@@ -59,7 +58,7 @@ class Condition {
     (void)lock.release();
   }
 
-  // False: the time is over.
+  // Returns false if the time is over.
   bool wait_until(Mutex& mutex, std::chrono::steady_clock::time_point end)
       SALLYPORT_REQUIRES(mutex) {
     std::unique_lock lock(mutex.mutex_, std::adopt_lock);

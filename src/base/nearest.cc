@@ -9,7 +9,7 @@ namespace sallyport {
 
 namespace {
 
-// Optimal string alignment: like Levenshtein's, and a swap of neighbours counts once.
+// Optimal string alignment: Levenshtein distance in which a swap of neighbours counts once.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;
@@ -43,8 +43,8 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> known) {
-  const std::optional<std::string> meant = nearest(word, known);
-  return meant ? fmt::format(", did you mean `{}`", *meant) : "";
+  const std::optional<std::string> found = nearest(word, known);
+  return found ? fmt::format(", did you mean `{}`", *found) : "";
 }
 
 }  // namespace sallyport

@@ -1,4 +1,4 @@
-// The known word that a writer probably meant.
+// Finds the known word that a misspelled one probably stands for.
 #pragma once
 
 #include <optional>
@@ -8,11 +8,11 @@
 
 namespace sallyport {
 
-// The known word with the fewest inserted, removed, exchanged or swapped letters; nothing when all
-// are too far away to be a slip.
+// The known word with the fewest inserted, removed, replaced or swapped letters. No value if no
+// known word is close enough.
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> known);
 
-// `, did you mean `x``, or nothing.
+// Returns `, did you mean `x``, or an empty text.
 std::string did_you_mean(std::string_view word, std::span<const std::string> known);
 
 }  // namespace sallyport

@@ -33,10 +33,10 @@ std::string ObjectReader::place(std::string_view name) const {
   return where_.empty() ? std::string(name) : fmt::format("{}.{}", where_, name);
 }
 
-void ObjectReader::refuse(std::string_view name, std::string_view what) {
+void ObjectReader::refuse(std::string_view name, std::string_view problem) {
   if (error_) return;
   const std::string field = place(name);
-  error_ = Error{ErrorCode::InvalidInput, fmt::format("`{}` {}", field, what), field};
+  error_ = Error{ErrorCode::InvalidInput, fmt::format("`{}` {}", field, problem), field};
 }
 
 void ObjectReader::take(const Error& error) {

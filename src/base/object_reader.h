@@ -1,11 +1,11 @@
-// Reads a JSON object whose shape is known, and names the first field that breaks it.
+// Reads a JSON object with known fields, and reports the first field that is missing or malformed.
 //
 //   ObjectReader in(value, "event");
 //   Event event{.agent_id = in.text("agent_id"), .attempt = in.number("attempt")};
 //   if (!in.ok()) return std::unexpected(in.error());   // "`event.attempt` is missing"
 //
-// After the first fault every further read gives an empty value, so a shape reads as a list of its
-// fields. Fields that are not asked for are ignored.
+// After the first fault every further read returns an empty value, so that the caller can list all
+// fields without checks. Other fields are ignored.
 #pragma once
 
 #include <boost/json/array.hpp>
@@ -24,7 +24,7 @@ namespace sallyport {
 
 class ObjectReader {
  public:
-  // `where` is how messages name the object; empty: its fields stand alone.
+  // `where` names the object in messages. If it is empty, messages name the field alone.
   ObjectReader(const json::value& value, std::string where = {});
   ObjectReader(const json::object& object, std::string where = {});
 
@@ -33,22 +33,22 @@ class ObjectReader {
   bool boolean(std::string_view name);
   json::value any(std::string_view name);
   const json::array& array(std::string_view name);
-  // One of `accepted`; the refusal lists them.
+  // The value must be one of `accepted`; the error lists them.
   std::string word(std::string_view name, std::initializer_list<std::string_view> accepted);
   // RFC 3339 in UTC.
   std::string time(std::string_view name);
-  // A member object, to be read by a reader of its own; an empty object after a fault.
+  // A nested object, for a reader of its own. Empty after a fault.
   const json::object& object(std::string_view name);
 
-  // Absent and `null` are the same: no value.
+  // An absent member and `null` both give no value.
   bool has(std::string_view name) const;
   std::optional<std::string> optional_text(std::string_view name);
   std::optional<std::uint64_t> optional_number(std::string_view name);
   json::value optional_any(std::string_view name);
 
-  // A fault that the caller found in a field.
-  void refuse(std::string_view name, std::string_view what);
-  // Takes over the fault of a nested reader or shape.
+  // Records a fault that the caller found in a field.
+  void refuse(std::string_view name, std::string_view problem);
+  // Takes over the fault of a nested reader.
   void take(const Error& error);
   template <class T>
   T take(Result<T> nested) {
@@ -57,7 +57,7 @@ class ObjectReader {
     return T{};
   }
 
-  // How messages name a field of this object.
+  // The name of a field in messages.
   std::string place(std::string_view name) const;
 
   bool ok() const { return !error_; }
@@ -66,7 +66,7 @@ class ObjectReader {
  private:
   const json::value* find(std::string_view name, std::string_view wanted);
 
-  const json::object* object_ = nullptr;  // null: it was no object, and that is the fault
+  const json::object* object_ = nullptr;  // null: the value was not an object, which is the fault
   std::string where_;
   std::optional<Error> error_;
 };

@@ -1,4 +1,4 @@
-// Runs what blocks or takes long on a pool, and comes back to the coroutine that waits for it.
+// Runs blocking or long work on a pool, and resumes the waiting coroutine with its result.
 #pragma once
 
 #include <boost/asio/async_result.hpp>
@@ -13,8 +13,8 @@
 
 namespace sallyport {
 
-// `work` must own what it uses: the caller may be gone when it ends. What it throws is
-// thrown at the one who waits.
+// `work` must own everything that it uses: the caller may be gone when it ends. An exception of
+// `work` is rethrown in the waiting coroutine.
 template <class T, class Work>
 Async<T> on_pool(boost::asio::thread_pool& pool, Work work) {
   namespace asio = boost::asio;

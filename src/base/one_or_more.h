@@ -1,4 +1,4 @@
-// A list that mostly holds one item, and then needs no memory of its own.
+// A list that usually holds one item; one item needs no heap memory.
 #pragma once
 
 #include <boost/container/small_vector.hpp>

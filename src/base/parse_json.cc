@@ -16,8 +16,7 @@ namespace {
 
 constexpr double kLargestInteger = 9007199254740991.0;  // 2^53-1
 
-// A decimal number without its notation: digits without zeros at either end, and where the point
-// is.
+// A decimal number independent of notation: its digits without outer zeros, and its point.
 struct Decimal {
   std::string digits;
   long exponent = 0;
@@ -53,7 +52,7 @@ Decimal decimal(std::string_view token) {
   return number;
 }
 
-// Builds the value, and sees what Boost.JSON lets pass: duplicate names and inexact numbers.
+// Builds the value and detects what Boost.JSON accepts: duplicate names and inexact numbers.
 class Builder {
  public:
   static constexpr std::size_t max_object_size = std::size_t(-1);
@@ -122,7 +121,7 @@ class Builder {
     return take_number(s, static_cast<double>(u), true, code, [&] { stack_.push_uint64(u); });
   }
   bool on_double(double, View s, Code& code) {
-    // Boost.JSON 1.81 rounds some decimals to a neighbour of the nearest double.
+    // Boost.JSON 1.81 rounds some decimals to a double next to the nearest one.
     const std::string token = token_ + std::string(s);
     double nearest = 0;
     const auto read = std::from_chars(token.data(), token.data() + token.size(), nearest);
@@ -176,14 +175,14 @@ class Builder {
       return std::string_view(text_).substr(name.begin, name.size);
     };
     const auto begin = names_.begin() + static_cast<std::ptrdiff_t>(from);
-    // Most objects are small, and comparing beats sorting there.
+    // Most objects are small; comparing is faster than sorting there.
     const bool sorted = names_.end() - begin > 8;
     if (sorted) std::ranges::sort(begin, names_.end(), {}, text);
     for (auto a = begin; a != names_.end(); ++a) {
       const auto stop = sorted ? std::min(a + 2, names_.end()) : names_.end();
       for (auto b = a + 1; b < stop; ++b) {
         if (text(*a) != text(*b)) continue;
-        refusal_ = fmt::format("member `{}` stands twice in one object", text(*a));
+        refusal_ = fmt::format("member `{}` occurs twice in one object", text(*a));
         return false;
       }
     }
@@ -193,7 +192,7 @@ class Builder {
   template <class Push>
   bool take_number(View rest, double number, bool whole, Code& code, Push push) {
     if (!count(code)) return false;
-    // JSON writes a whole number in one way only, but for `-0`.
+    // JSON has only one notation for a whole number, except `-0`.
     if (whole && token_.empty() && std::abs(number) <= kLargestInteger &&
         (number != 0 || rest == "0")) {
       push();
@@ -227,8 +226,8 @@ class Builder {
   std::size_t values_ = 0;
   json::value_stack stack_;
   std::string text_;           // names of all objects that are open, innermost last
-  std::vector<Name> names_;    // where each of them stands
-  std::vector<Frame> frames_;  // where the names of each open object begin
+  std::vector<Name> names_;    // the place of each name
+  std::vector<Frame> frames_;  // the first name of each open object
   std::string token_;
   std::string refusal_;
   bool exact_ = true;
@@ -243,7 +242,7 @@ std::string place(std::string_view text, std::size_t offset) {
   return fmt::format("{}:{}", line, column);
 }
 
-// Where the first byte stands that is no UTF-8, in text that has one: simdjson only says whether.
+// The index of the first byte that is not UTF-8. There must be one; simdjson only detects it.
 std::size_t invalid_utf8_in(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
@@ -255,11 +254,39 @@ std::size_t invalid_utf8_in(std::string_view text) {
   return at;
 }
 
-std::string explain(const boost::system::error_code& code, const JsonLimits& limits) {
+constexpr std::string_view kLoneSurrogate = "a lone surrogate, which is half a character";
+
+// True if `text` ends with the escape of a first half of a surrogate pair, or one character behind
+// it: the parser then expects the second half.
+bool ends_with_half(std::string_view text) {
+  constexpr std::size_t kEscape = 6;  // \ud83d
+  if (text.ends_with('\\')) text.remove_suffix(1);
+  if (text.size() < kEscape) return false;
+  const std::string_view escape = text.substr(text.size() - kEscape);
+  return escape.starts_with("\\u") && (escape[2] == 'd' || escape[2] == 'D') &&
+         std::string_view("89abAB").contains(escape[3]);
+}
+
+// Names the two faults that programs make most, which the parser calls `syntax error`.
+std::string syntax_fault(std::string_view text, std::size_t at) {
+  if (at < text.size() && static_cast<unsigned char>(text[at]) < ' ') {
+    return fmt::format("a raw control character (U+{:04X}); write it as an escape",
+                       static_cast<unsigned>(static_cast<unsigned char>(text[at])));
+  }
+  return std::string(ends_with_half(text.substr(0, at)) ? kLoneSurrogate : "syntax error");
+}
+
+std::string explain(const boost::system::error_code& code, const JsonLimits& limits,
+                    std::string_view text, std::size_t at) {
   if (code == json::error::too_deep) return fmt::format("nested deeper than {}", limits.depth);
   if (code == json::error::extra_data) return "text after the value";
   if (code == json::error::incomplete) return "ends in the middle of a value";
-  return "not JSON: " + code.message();
+  if (code == json::error::illegal_leading_surrogate ||
+      code == json::error::illegal_trailing_surrogate) {
+    return fmt::format("not JSON: {}", kLoneSurrogate);
+  }
+  const bool syntax = code == json::error::syntax;
+  return "not JSON: " + (syntax ? syntax_fault(text, at) : code.message());
 }
 
 }  // namespace
@@ -285,8 +312,9 @@ Result<ParsedJson> parse_json(std::string_view text, const JsonLimits& limits) {
   if (code) {
     const std::string& refusal = parser.handler().refusal();
     const bool over = parser.handler().over() || code == json::error::too_deep;
-    return fail(ErrorCode::InvalidInput, refusal.empty() ? explain(code, limits) : refusal,
-                place(text, read), over ? kOverLimit : "");
+    return fail(ErrorCode::InvalidInput,
+                refusal.empty() ? explain(code, limits, text, read) : refusal, place(text, read),
+                over ? kOverLimit : "");
   }
   const std::size_t values = parser.handler().values();
   const bool exact = parser.handler().exact();
@@ -299,7 +327,7 @@ Result<json::value> parse_own_json(std::string_view text, JsonLimits limits) {
   Result<ParsedJson> parsed = parse_json(text, limits);
   if (parsed) return std::move(parsed->value);
   Error error = parsed.error();
-  error.cause.clear();  // of a document of ours it is damage, like any other fault
+  error.cause.clear();  // in our own documents this is damage, like any other fault
   return std::unexpected(std::move(error));
 }
 

@@ -1,4 +1,4 @@
-// Work against time: whatever ends first, the deadline, a cancel or the work itself, ends the wait.
+// Waits for work until it ends, its deadline passes or it is cancelled.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -26,18 +26,18 @@ enum class Finish { Worked, Threw, Deadline, Cancelled };
 template <class T>
 struct Raced {
   Finish finish = Finish::Worked;
-  std::optional<T> value;  // exactly when it worked
+  std::optional<T> value;  // set only for `Worked`
 };
 
-// Gets what work that was given up on comes to in the end, if it comes to anything.
+// Receives the value of work that ends after its caller stopped waiting.
 template <class T>
 using Late = std::function<Async<void>(T value)>;
 
-// Shared: work that ignores its cancellation runs on after its caller has stopped waiting, and
-// keeps alive what it owns until it ends.
+// Shared: work that ignores its cancellation runs on after its caller stopped waiting, and keeps
+// what it owns until it ends.
 template <class T>
 struct RaceState {
-  std::optional<boost::asio::steady_timer> gate;  // no value: nothing waits yet
+  std::optional<boost::asio::steady_timer> gate;  // no value: no coroutine waits yet
   boost::asio::cancellation_signal cancel_work;
   Raced<T> result{Finish::Deadline, std::nullopt};
   bool given_up = false;
@@ -56,15 +56,15 @@ Async<void> run_in_race(std::shared_ptr<RaceState<T>> state, Async<T> work) {
   if (!state->given_up) {
     end_race(*state, Finish::Worked, std::optional<T>(std::move(value)));
   } else if (state->late) {
-    // By itself: this coroutine is cancelled.
+    // Spawned separately, because this coroutine is cancelled.
     namespace asio = boost::asio;
     asio::co_spawn(co_await asio::this_coro::executor, state->late(std::move(value)),
                    asio::detached);
   }
 }
 
-// `work` must own what it uses. On a strand, or on a context with one thread. Work that never waits
-// costs no timer.
+// `work` must own what it uses. Call this on a strand or on a context with one thread. Work that
+// never waits costs no timer.
 template <class T>
 Async<Raced<T>> race(Async<T> work, std::chrono::steady_clock::time_point deadline,
                      std::stop_token cancel, Late<T> late = {}) {

@@ -4,8 +4,8 @@
 
 #include "base/try.h"
 
-// OpenSSL 3 deprecates these functions in favour of EVP_Digest*, which cost two to three times as
-// much for texts as short as ours and keep their state on the heap. Both run the same code.
+// OpenSSL 3 deprecates these functions in favour of EVP_Digest*. Those cost two to three times as
+// much for short texts and keep their state on the heap. Both run the same code.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 

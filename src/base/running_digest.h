@@ -1,4 +1,4 @@
-// SHA-256 of a text that comes in pieces. A value: a copy goes on from the same place.
+// SHA-256 of a text that arrives in pieces. A copy continues from the same state.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ class RunningDigest {
   RunningDigest();
 
   void add(std::string_view piece);
-  Hash finish();  // of all pieces one after the other; nothing is added afterwards
+  Hash finish();  // the digest of all pieces; call it once, last
 
  private:
   static constexpr std::size_t kState = 112;  // OpenSSL's SHA256_CTX

@@ -1,4 +1,4 @@
-// Calls code of a host that may throw anything: what it throws becomes an error.
+// Calls code of a host and turns any exception into an error.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace sallyport {
 
-// `what` names the host's function in the error; what it threw may hold anything and is not told.
+// `function` names the host's function in the error. The exception's own text is not reported.
 template <class Work>
-auto shielded(std::string what, Work&& work) -> Result<std::invoke_result_t<Work>> {
+auto shielded(std::string function, Work&& work) -> Result<std::invoke_result_t<Work>> {
   try {
     if constexpr (std::is_void_v<std::invoke_result_t<Work>>) {
       std::forward<Work>(work)();
@@ -20,7 +20,7 @@ auto shielded(std::string what, Work&& work) -> Result<std::invoke_result_t<Work
       return std::forward<Work>(work)();
     }
   } catch (...) {
-    return fail(ErrorCode::Internal, std::move(what) + " failed");
+    return fail(ErrorCode::Internal, std::move(function) + " failed");
   }
 }
 

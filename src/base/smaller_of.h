@@ -7,7 +7,7 @@
 
 namespace sallyport {
 
-// One that is not there limits nothing.
+// An absent number is no limit.
 constexpr std::optional<std::uint64_t> smaller_of(std::optional<std::uint64_t> a,
                                                   std::optional<std::uint64_t> b) {
   if (!a || !b) return a ? a : b;

@@ -1,4 +1,4 @@
-// Several pieces of work at the same time, all of which are waited for.
+// Runs several pieces of work at the same time and waits for all of them.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -16,8 +16,8 @@
 
 namespace sallyport {
 
-// What each of them came to, in the order of `works`, in which they also begin. What one of them
-// throws is thrown when all have ended. On a strand, or on a context with one thread.
+// Starts `works` in order and returns their values in that order. An exception is rethrown after
+// all have ended. Call this on a strand or on a context with one thread.
 template <class T>
 Async<std::vector<T>> together(std::vector<Async<T>> works) {
   namespace asio = boost::asio;
@@ -32,7 +32,7 @@ Async<std::vector<T>> together(std::vector<Async<T>> works) {
     std::exception_ptr thrown;
   };
   const auto executor = co_await asio::this_coro::executor;
-  // Shared with those that run.
+  // Shared with the running work.
   const auto state = std::make_shared<State>(executor, works.size());
   for (std::size_t i = 0; i < works.size(); ++i) {
     asio::co_spawn(executor, std::move(works[i]),

@@ -1,4 +1,4 @@
-// How errors travel: libstdc++ 12 has no monadic calls on std::expected.
+// Macros that return errors to the caller: libstdc++ 12 has no monadic operations on std::expected.
 #pragma once
 
 #include "sallyport/result.h"
@@ -17,13 +17,13 @@
   if (!result) leave std::unexpected(std::move(result).error()); \
   target = std::move(*result)
 
-// For Result<void>.
+// The same for Result<void>.
 #define SALLYPORT_CHECK_OK(...) \
   if (auto result = __VA_ARGS__; !result) return std::unexpected(std::move(result).error())
 #define SALLYPORT_CO_CHECK_OK(...) \
   if (auto result = __VA_ARGS__; !result) co_return std::unexpected(std::move(result).error())
 
-// A broken invariant of ours. Outside input never reaches one.
+// Checks an invariant of our own code. Input from outside can never break one.
 #define SALLYPORT_INVARIANT(condition) \
   ((condition) ? void(0) : ::sallyport::broken_invariant(#condition, __FILE__, __LINE__))
 

@@ -1,5 +1,7 @@
 #include "base/uuid.h"
 
+#include <span>
+
 #include "base/encoding.h"
 
 namespace sallyport {
@@ -29,6 +31,12 @@ std::string to_string(const Uuid& uuid) {
 
 std::string uuid7_text(const Clock& clock, Entropy& entropy) {
   return to_string(uuid7(clock, entropy));
+}
+
+std::string random_id(Entropy& entropy) {
+  std::array<std::uint8_t, 16> bytes{};
+  entropy.fill(bytes);
+  return hex(std::span<const std::uint8_t>(bytes));
 }
 
 std::optional<Uuid> parse_uuid(std::string_view text) {

@@ -21,7 +21,10 @@ inline bool is_version7(const Uuid& uuid) {
   return uuid[6] >> 4 == 7 && uuid[8] >> 6 == 2;
 }
 
-// Any version, lower case with dashes.
+// 128 random bits as hex digits: an id that says nothing about its time, such as that of a trace.
+std::string random_id(Entropy& entropy);
+
+// Accepts any version, in lower case with dashes.
 std::optional<Uuid> parse_uuid(std::string_view text);
 
 }  // namespace sallyport

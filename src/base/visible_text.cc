@@ -19,8 +19,8 @@ bool is_hieroglyph_control(char32_t character) {
   return character >= 0x13430 && character <= 0x1345F;
 }
 
-// What has no shape of its own, changes the order of its neighbours, ends a line, or looks like
-// whatever a font makes of it: by property, so that the next version of Unicode needs no new list.
+// True for characters without a shape of their own, that reorder text, end a line, or depend on the
+// font. Decided by property, so that the next version of Unicode needs no new list.
 bool is_hidden(char32_t character) {
   const auto point = static_cast<UChar32>(character);
   switch (u_charType(point)) {
@@ -35,7 +35,7 @@ bool is_hidden(char32_t character) {
     default:
       break;
   }
-  // Assigned and empty: the place of an object that is not there, a Braille cell without dots.
+  // Assigned but empty: the object replacement character, a Braille cell without dots.
   constexpr char32_t kObject = 0xFFFC;
   constexpr char32_t kNoDots = 0x2800;
   return character == kObject || character == kNoDots || is_hieroglyph_control(character) ||
@@ -46,20 +46,20 @@ constexpr bool is_plain(char c) {
   return c >= 0x20 && c < 0x7f;
 }
 
-// Dashes, quotes and dots of prose. They pass for ASCII, and all texts have them.
+// Dashes, quotes and dots of prose. They look like ASCII and are common in texts.
 bool is_typographic(char32_t point) {
   constexpr auto kSigns =
       std::to_array<char32_t>({0x2013, 0x2014, 0x2018, 0x2019, 0x201C, 0x201D, 0x2026});
   return std::ranges::find(kSigns, point) != kSigns.end();
 }
 
-// How many bytes at the beginning are visible ASCII, as most are.
+// The length of the prefix of visible ASCII.
 std::size_t plain_bytes(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
 }
 
-// Runs of plain bytes as they are, and what `show` makes of each other point; of bytes that are none
-// it has the length 0.
+// Copies runs of plain bytes and calls `show` for every other code point. Invalid bytes have the
+// length 0.
 template <class Show>
 std::string point_by_point(std::string_view text, const Show& show) {
   std::string out;
@@ -77,11 +77,12 @@ std::string point_by_point(std::string_view text, const Show& show) {
   return out;
 }
 
-template <class Escape>
-std::string with_escapes(std::string_view text, const Escape& escape) {
+// `show_byte` writes a byte that is not UTF-8.
+template <class Escape, class ShowByte>
+std::string with_escapes(std::string_view text, const Escape& escape, const ShowByte& show_byte) {
   return point_by_point(text, [&](std::string& out, const Utf8Point& next, std::string_view bytes) {
     if (next.length == 0) {
-      out += fmt::format("\\x{{{:02X}}}", static_cast<unsigned char>(bytes[0]));
+      show_byte(out, static_cast<unsigned char>(bytes[0]));
     } else if (is_hidden(next.point)) {
       escape(out, next.point);
     } else {
@@ -110,18 +111,24 @@ Utf8Point decode_utf8(std::string_view text) {
 }
 
 std::string visible(std::string_view text) {
-  return with_escapes(text, [](std::string& out, char32_t point) {
-    out += fmt::format("\\u{{{:04X}}}", static_cast<std::uint32_t>(point));
-  });
+  return with_escapes(
+      text,
+      [](std::string& out, char32_t point) {
+        out += fmt::format("\\u{{{:04X}}}", static_cast<std::uint32_t>(point));
+      },
+      [](std::string& out, unsigned char byte) { out += fmt::format("\\x{{{:02X}}}", byte); });
 }
 
 std::string visible_json(std::string_view json) {
-  return with_escapes(json, [](std::string& out, char32_t point) {
-    const auto unit = [&](std::uint32_t value) { out += fmt::format("\\u{:04x}", value); };
-    if (point < 0x10000) return unit(point);
-    unit(0xd800 + ((point - 0x10000) >> 10));
-    unit(0xdc00 + ((point - 0x10000) & 0x3ff));
-  });
+  return with_escapes(
+      json,
+      [](std::string& out, char32_t point) {
+        const auto unit = [&](std::uint32_t value) { out += fmt::format("\\u{:04x}", value); };
+        if (point < 0x10000) return unit(point);
+        unit(0xd800 + ((point - 0x10000) >> 10));
+        unit(0xdc00 + ((point - 0x10000) & 0x3ff));
+      },
+      [](std::string& out, unsigned char) { out += "\\ufffd"; });
 }
 
 std::string with_lookalikes(std::string_view text) {

@@ -2,8 +2,8 @@
 
 namespace sallyport {
 
-// The pieces between stars are found one after the other, each at its first place: a later place
-// could only leave less room for the rest, so nothing is ever tried again.
+// Finds the pieces between stars in order, each at its first place. A later place would only leave
+// less room for the rest, so no backtracking is needed.
 bool fits_wildcard(std::string_view wildcard, std::string_view name) {
   const std::size_t first = wildcard.find('*');
   if (first == std::string_view::npos) return wildcard == name;

@@ -1,11 +1,11 @@
-// Wildcards for names: `*` is any run of characters, also none; all else stands for itself.
+// Wildcards for names: `*` matches any run of characters, also an empty one.
 #pragma once
 
 #include <string_view>
 
 namespace sallyport {
 
-// Does the whole name fit? Case-sensitive.
+// True if the whole name matches. Case-sensitive.
 bool fits_wildcard(std::string_view wildcard, std::string_view name);
 
 }  // namespace sallyport

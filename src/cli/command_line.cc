@@ -33,17 +33,17 @@ struct Group {
   const char* description;
 };
 constexpr std::array kGroups = {
-    Group{"pins", "tool definitions, and those that have changed"},
+    Group{"pins", "pinned tool definitions, and their changes"},
     Group{"guard", "try guardrails; nothing is recorded"},
-    Group{"policy", "what policies are made of"},
+    Group{"policy", "check, test and explain policies"},
     Group{"ledger", "read, prove, export and maintain the record"},
     Group{"ledger hold", "forbid erasing and pruning"},
     Group{"keys", "verifier keys, past and present"},
-    Group{"approvals", "what waits for a person"},
-    Group{"passkeys", "keys that answer in the web console"},
-    Group{"trust", "what agents did, and what they may do"},
-    Group{"grants", "who may call what, signed and expiring"},
-    Group{"agent", "an agent of our own, behind the gates"},
+    Group{"approvals", "approval requests and escalations that wait for a person"},
+    Group{"passkeys", "keys that sign answers in the web console"},
+    Group{"trust", "trust records and autonomy tiers of agents"},
+    Group{"grants", "capability grants: signed permissions that expire"},
+    Group{"agent", "Sallyport's own agent, behind the same gates"},
 };
 
 // Parents before children, in the order of the help, then by name.
@@ -53,7 +53,7 @@ std::pair<std::size_t, std::string_view> place_in_help(const Command* command) {
   return {place - kOrder.begin(), path};
 }
 
-// Whether each word of a command's path stands among the arguments.
+// True if each word of a command's path is among the arguments.
 bool may_be_meant(std::string_view path, const std::vector<std::string>& arguments) {
   for (const auto word : std::views::split(path, ' ')) {
     if (std::ranges::find(arguments, std::string_view(word)) == arguments.end()) return false;
@@ -137,7 +137,7 @@ void Parser::add_globals() {
               "~/.local/state/sallyport]",
               "FOLDER");
   syntax.file("--config", globals_.config, "configuration file [<data-dir>/config.yaml]");
-  syntax.flag("--json", globals_.json, "answers as JSON, one object a line");
+  syntax.flag("--json", globals_.json, "print JSON, one object per line");
   CLI::Option* const color = app_.add_option_function<std::string>(
       "--color",
       [this](const std::string& value) {
@@ -145,7 +145,7 @@ void Parser::add_globals() {
                          : value == "never" ? ColorMode::Never
                                             : ColorMode::Auto;
       },
-      "colours in the output");
+      "colours in the output [auto]");
   Option(*color, notes_).choices({"auto", "always", "never"});
   syntax.flag("--allow-network-fs", globals_.allow_network_fs,
               "use a data folder on a network file system; this is recorded");
@@ -181,6 +181,16 @@ CommandInfo Parser::describe(const CLI::App& app) const {
   }
   return info;
 }
+// The library writes a second empty line after a hidden option.
+std::string help_of(CLI::App& app) {
+  std::string help = app.help();
+  constexpr std::string_view kTwice = "\n\n\n";
+  for (std::size_t at = help.find(kTwice); at != std::string::npos; at = help.find(kTwice, at)) {
+    help.erase(at, 1);
+  }
+  return help;
+}
+
 // The command that was understood, without the program's name.
 std::string understood(const CLI::App& app) {
   std::string path;
@@ -212,12 +222,85 @@ std::unexpected<Error> usage(std::string message) {
   return fail(ErrorCode::InvalidInput, std::move(message));
 }
 
+// `ID|CALL` for an argument of the command that was understood, else its name.
+std::string shown_name(const CLI::App& app, const std::string& name) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  const CLI::Option* const option = at->get_option_no_throw(name);
+  if (option == nullptr || !option->get_positional()) return name;
+  const std::string type = option->get_type_name();
+  return type.empty() || type == "TEXT" ? name : type;
+}
+
+// `{a,b,c}` -> `a, b or c`
+std::string alternatives(std::string_view set) {
+  std::string words;
+  std::string_view before;
+  for (std::string_view rest = set; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    const bool last = end == rest.size();
+    words += fmt::format("{}{}", last && !before.empty() ? " or " : before, rest.substr(0, end));
+    rest.remove_prefix(last ? end : end + 1);
+    before = ", ";
+  }
+  return words;
+}
+
+// The text of the library in words of this program. Empty: there is no other text.
+std::string reworded(const CLI::App& app, const CLI::ParseError& error, const std::string& help) {
+  const std::string_view said = error.what();
+  const auto around = [&](std::string_view middle) {
+    const std::size_t at = said.find(middle);
+    const std::size_t end = at == std::string_view::npos ? said.size() : at + middle.size();
+    return std::pair(said.substr(0, at), said.substr(end));
+  };
+  const auto [name, rest] = around(": ");
+  const std::string kind = error.get_name();
+  if (kind == "ValidationError") {
+    const std::size_t set = rest.rfind(" not in {");
+    if (set == std::string_view::npos) return {};
+    const std::string_view known = rest.substr(set + 9, rest.size() - set - 10);
+    return fmt::format("{} is `{:.80}`; use {}", name, rest.substr(0, set), alternatives(known));
+  }
+  if (kind == "ConversionError") {  // all numbers are ports
+    const auto [option, value] = around(" = ");
+    const std::size_t colon = option.find(": ");
+    if (colon == std::string_view::npos || value.empty()) return {};
+    return fmt::format("{} is `{:.80}`; use a number from 0 to 65535", option.substr(colon + 2),
+                       value);
+  }
+  if (kind == "ArgumentMismatch" && rest.starts_with("At Most 1 ")) {
+    return fmt::format("{} is given more than once; give it once", name);
+  }
+  if (kind == "ArgumentMismatch" && rest.starts_with("1 required ")) {
+    const std::string_view value = rest.substr(11);
+    return fmt::format("{} needs {}; {}", name, value.substr(0, value.rfind(' ')), help);
+  }
+  if (kind == "RequiresError") {
+    const auto [one, other] = around(" requires ");
+    return fmt::format("{} needs {}; {}", one, other, help);
+  }
+  if (kind == "ExcludesError") {
+    const auto [one, other] = around(" excludes ");
+    if (!one.starts_with('-')) return fmt::format("{} takes no {}; {}", other, one, help);
+    if (!other.starts_with('-')) return fmt::format("{} takes no {}; {}", one, other, help);
+    return fmt::format("give {} or {}, not both; {}", one, other, help);
+  }
+  if (kind == "RequiredError" && said.ends_with(" is required")) {
+    const auto [missing, none] = around(" is required");
+    return fmt::format("{} is missing; {}", shown_name(app, std::string(missing)), help);
+  }
+  return {};
+}
+
 std::unexpected<Error> explain(Parser& line, const CLI::ParseError& error) {
   const std::string path = understood(line.app());
   const std::string help = fmt::format("run `sallyport{}{} --help`", path.empty() ? "" : " ", path);
+  std::string own = reworded(line.app(), error, help);
+  if (own.empty()) own = fmt::format("{}; {}", error.what(), help);
   // A value that does not fit ends the reading: what is behind it was not looked at yet.
   if (error.get_name() == "ValidationError" || error.get_name() == "ConversionError") {
-    return usage(fmt::format("{}; {}", error.what(), help));
+    return usage(std::move(own));
   }
   const std::vector<std::string> rest = line.app().remaining(true);
   const bool needs_verb =
@@ -231,9 +314,8 @@ std::unexpected<Error> explain(Parser& line, const CLI::ParseError& error) {
   if (needs_verb && rest.empty()) return usage(fmt::format("a command is missing; {}", help));
   if (needs_verb) return usage(about_unknown_verb(line.table(), path, rest.front()));
   if (!rest.empty())
-    return usage(
-        fmt::format("`{}` is one argument too many; {}", rest.front().substr(0, 200), help));
-  return usage(fmt::format("{}; {}", error.what(), help));
+    return usage(fmt::format("unexpected argument `{}`; {}", rest.front().substr(0, 200), help));
+  return usage(std::move(own));
 }
 
 }  // namespace
@@ -241,11 +323,11 @@ std::unexpected<Error> explain(Parser& line, const CLI::ParseError& error) {
 Result<std::variant<Invocation, HelpText>> parse_command_line(std::vector<std::string> arguments) {
   Parser line(&arguments);
   const bool json = std::ranges::find(arguments, "--json") != arguments.end();
-  if (arguments.empty()) return HelpText{line.app().help()};
+  if (arguments.empty()) return HelpText{help_of(line.app())};
   try {
     line.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
-    return HelpText{line.app().help()};
+    return HelpText{help_of(line.app())};
   } catch (const CLI::CallForVersion&) {
     return HelpText{json ? fmt::format("{{\"version\":\"{}\"}}\n", version())
                          : fmt::format("sallyport {}\n", version())};

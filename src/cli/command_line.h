@@ -1,4 +1,4 @@
-// What was typed, understood. The grammar is in command_grammar.h.
+// Parses the command line. The grammar is in command_grammar.h.
 #pragma once
 
 #include <functional>
@@ -11,14 +11,14 @@
 
 namespace sallyport::app {
 
-// What was asked for, still to be done.
+// A parsed command that has not run yet.
 struct Invocation {
   Globals globals;
   std::string command;  // as `approvals approve`
   std::function<Result<int>(const Context&)> run;
 };
 
-// What can be answered at once: help and version.
+// The text of help or version.
 struct HelpText {
   std::string text;
 };

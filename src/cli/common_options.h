@@ -8,20 +8,20 @@
 
 namespace sallyport::app {
 
-// Which entries.
+// Options that select entries.
 void filter_options(Syntax& syntax, FilterOptions& filter);
 void selection_options(Syntax& syntax, SelectionOptions& selection);
 
-// Who you are, for a command that changes evidence or authority (`authorize_change`).
+// The login of a command that changes evidence or authority (`authorize_change`).
 void person_options(Syntax& syntax, LoginOptions& login);
-// Who you are, for a command that answers questions.
+// The login of a command that answers questions.
 void login_options(Syntax& syntax, LoginOptions& login);
-// The same with a key alone.
+// The same, with a key only.
 void own_key_options(Syntax& syntax, LoginOptions& login);
-// Whose signatures of control records count besides those of the people who are registered now.
+// More lists of reviewers whose signatures on control records count.
 void believed_reviewers(Syntax& syntax, std::vector<std::filesystem::path>& lists);
 
-// Who we are to the authorization server of a tool server.
+// Our client at the authorization server of a tool server.
 void oauth_options(Syntax& syntax, OAuthOptions& options);
 
 }  // namespace sallyport::app

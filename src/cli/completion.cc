@@ -245,12 +245,11 @@ Result<int> completion(const Context&, const CompletionOptions& options) {
   return 0;
 }
 
-const Command kCompletion("completion", "print a completion script for a shell", completion,
-                          [](Syntax& syntax, CompletionOptions& options) {
-                            syntax.text("shell", options.shell, "for which shell")
-                                .required()
-                                .choices({"bash", "zsh", "fish"});
-                          });
+const Command kCompletion(
+    "completion", "print a completion script for a shell", completion,
+    [](Syntax& syntax, CompletionOptions& options) {
+      syntax.text("shell", options.shell, "your shell").required().choices({"bash", "zsh", "fish"});
+    });
 
 }  // namespace
 

@@ -26,8 +26,8 @@ constexpr mi_option_t kDelay = mi_option_decommit_delay;
 
 namespace {
 
-// The number of a standard stream that the caller closed goes to the next file that is opened, and
-// what is said would end up in it. In its place stands what can neither be read nor written.
+// Puts an unusable descriptor in the place of a standard stream that the caller closed. Otherwise
+// the next opened file gets its number, and our output.
 void keep_closed_streams_closed() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) == -1) (void)open("/", O_PATH | O_DIRECTORY);
@@ -35,22 +35,22 @@ void keep_closed_streams_closed() {
 }
 
 // mimalloc ends a process that it has no memory for, and says nothing.
-extern "C" void tell_of_allocator(int code, void*) {
-  if (code == EFAULT) std::abort();  // as it does unless it is told otherwise
-  static std::atomic_flag told;
-  if (code != ENOMEM || told.test_and_set()) return;
+extern "C" void report_allocator_error(int code, void*) {
+  if (code == EFAULT) std::abort();  // the default of mimalloc
+  static std::atomic_flag reported;
+  if (code != ENOMEM || reported.test_and_set()) return;
   constexpr char kLine[] = "sallyport: there is no memory left; allow this process more of it\n";
   (void)!write(STDERR_FILENO, kLine, sizeof kLine - 1);
 }
 
 void set_up_allocator() {
-  if (mi_register_error != nullptr) mi_register_error(tell_of_allocator, nullptr);
+  if (mi_register_error != nullptr) mi_register_error(report_allocator_error, nullptr);
   // Memory that one burst of requests frees is there for the next one.
   constexpr long kMilliseconds = 1000;
   if (mi_option_set != nullptr) mi_option_set(kDelay, kMilliseconds);
 }
 
-// Limits of this process are no fault of ours.
+// Reports limits of this process as such, and not as our fault.
 template <class SystemError>
 int end_by(const SystemError& fault) {
   const int code = fault.code().value();
@@ -68,7 +68,7 @@ int end_by(const SystemError& fault) {
 int main(int argc, char** argv) {
   keep_closed_streams_closed();
   set_up_allocator();
-  // A file that may not grow (`ulimit -f`) is a disk that refuses, and no reason to die.
+  // A file that may not grow (`ulimit -f`) is a failed write, and must not end the process.
   std::signal(SIGXFSZ, SIG_IGN);
   try {
     return sallyport::app::run({argv + (argc > 0 ? 1 : 0), argv + argc});
@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
   } catch (const std::system_error& fault) {
     return end_by(fault);
   } catch (const std::bad_alloc&) {
-    tell_of_allocator(ENOMEM, nullptr);
+    report_allocator_error(ENOMEM, nullptr);
     return sallyport::app::kRefused;
   } catch (const std::exception& fault) {
     std::fprintf(stderr, "sallyport: unexpected: %s; please report this\n", fault.what());

@@ -14,10 +14,10 @@ namespace sallyport::app {
 
 namespace {
 
-int tell(const Error& error) {
+int print_error(const Error& error) {
   const std::string line = error_line(error) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
-  return exit_code(error.code);
+  return exit_code(error);
 }
 
 Result<int> carry_out(const Invocation& invocation) {
@@ -25,7 +25,7 @@ Result<int> carry_out(const Invocation& invocation) {
   Context context{invocation.globals, environment,
                   Terminal::on(STDOUT_FILENO, invocation.globals.color, environment),
                   invocation.command, system_setup()};
-  // The service's own account finds its folder by itself.
+  // The account of the service finds its folder without options.
   const bool of_service = context.system && *context.system && belongs_to_service(**context.system);
   if (of_service && !context.globals.data_dir && !context.globals.config && !environment.data_dir) {
     context.globals.config = (*context.system)->config;
@@ -37,15 +37,15 @@ Result<int> carry_out(const Invocation& invocation) {
 
 int run(std::vector<std::string> arguments) {
   Result<std::variant<Invocation, HelpText>> asked = parse_command_line(std::move(arguments));
-  if (!asked) return tell(asked.error());
+  if (!asked) return print_error(asked.error());
   if (const HelpText* const help = std::get_if<HelpText>(&*asked)) {
     const Result<void> written = write_output(std::nullopt, help->text);
-    return written ? 0 : tell(written.error());
+    return written ? 0 : print_error(written.error());
   }
   const Result<int> code = carry_out(std::get<Invocation>(*asked));
   const Result<void> written = finish_output();
-  if (!code) return tell(code.error());
-  if (!written) return tell(written.error());
+  if (!code) return print_error(code.error());
+  if (!written) return print_error(written.error());
   return *code;
 }
 

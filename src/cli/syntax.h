@@ -17,7 +17,7 @@ class Option;
 
 namespace sallyport::app {
 
-// What shell completion needs and the parsing library does not keep.
+// Data for shell completion that the parsing library does not keep.
 struct OptionNotes {
   std::set<const CLI::Option*> files;
   std::map<const CLI::Option*, std::vector<std::string>> choices;

@@ -1,5 +1,4 @@
-// The files of the web console, as bytes inside the program: console/build.sh makes them, and
-// nothing is read from disk for them.
+// The files of the web console, compiled into the program. console/build.sh makes them.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +10,9 @@ namespace sallyport::console {
 enum class ContentType { Script, Style, Icon, Page, Json, Text };
 enum class Keeping {
   Cached,    // its name holds a hash of its content, so a browser may keep it
-  Shell,     // the page that loads the console; never kept, so that an upgrade is seen
-  Fresh,     // may be kept, but is asked for again each time
-  Download,  // saved and not shown: the policy of the console's pages would block its script
+  Shell,     // the page that loads the console; never cached, so that an upgrade takes effect
+  Fresh,     // may be cached, but is revalidated each time
+  Download,  // saved, not shown: the content policy of the console's pages would block its script
 };
 
 struct Asset {
@@ -22,12 +21,12 @@ struct Asset {
   Keeping keeping;
   std::span<const std::uint8_t> plain;
   std::span<const std::uint8_t> gzip;
-  std::string_view digest;  // of the plain form
+  std::string_view digest;  // of `plain`
 };
 
 std::span<const Asset> assets();
 
-// Null: there is none of this name.
+// Null: no such file.
 const Asset* find_asset(std::string_view name);
 
 // The page that checks receipts from disk, with no server (`sallyport verify --page`).

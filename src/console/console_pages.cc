@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/lower_case.h"
+#include "base/trimmed.h"
 #include "console/assets.h"
 #include "net/page_headers.h"
 
@@ -43,14 +44,7 @@ std::string_view cache_control(Keeping keeping) {
   return "no-store";
 }
 
-std::string_view trimmed(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-// Calls `look(item)` for each item of a comma-separated header field, which may stand there several
+// Calls `look(item)` for each item of a comma-separated header field, which may occur several
 // times.
 template <class Look>
 void for_each_item(const ServerRequest& request, std::string_view header, const Look& look) {
@@ -59,27 +53,27 @@ void for_each_item(const ServerRequest& request, std::string_view header, const 
     std::string_view rest = value;
     while (!rest.empty()) {
       const std::size_t comma = rest.find(',');
-      look(trimmed(rest.substr(0, comma)));
+      look(trimmed_field(rest.substr(0, comma)));
       rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
     }
   }
 }
 
-// `gzip`, `gzip;q=0.5`: is its weight more than nothing?
+// True if the weight of an item is above zero: `gzip`, `gzip;q=0.5`.
 bool has_weight(std::string_view item) {
   const std::size_t at = item.find(';');
   if (at == std::string_view::npos) return true;
-  const std::string weight = lower_case(trimmed(item.substr(at + 1)));
+  const std::string weight = lower_case(trimmed_field(item.substr(at + 1)));
   if (!weight.starts_with("q=")) return true;
   return weight.find_first_of("123456789") != std::string::npos;
 }
 
-// `gzip` itself counts before `*` (RFC 9110, 12.5.3).
+// `gzip` takes precedence over `*` (RFC 9110, 12.5.3).
 bool accepts_gzip(const ServerRequest& request) {
   std::optional<bool> named;
   bool any = false;
   for_each_item(request, "accept-encoding", [&](std::string_view item) {
-    const std::string name = lower_case(trimmed(item.substr(0, item.find(';'))));
+    const std::string name = lower_case(trimmed_field(item.substr(0, item.find(';'))));
     if (name == "gzip" || name == "x-gzip") named = has_weight(item);
     if (name == "*") any = has_weight(item);
   });
@@ -95,7 +89,7 @@ bool has_tag(const ServerRequest& request, std::string_view tag) {
   return found;
 }
 
-// A screen is a path without a dot; the script shows the right one.
+// A path without a dot is a screen, which the script shows.
 const Asset* asset_at(std::string_view path) {
   path.remove_prefix(std::min(path.size(), ConsolePages::kPath.size() + 1));
   if (path.find('.') == std::string_view::npos) return find_asset("shell.html");
@@ -155,7 +149,7 @@ Async<std::optional<ServerResponse>> ConsolePages::refuse(ServerRequest& head) {
   co_return response_to(head);
 }
 
-ServerResponse ConsolePages::worded(ServerResponse refusal) const {
+ServerResponse ConsolePages::format_refusal(ServerResponse refusal) const {
   return with_headers(std::move(refusal));
 }
 

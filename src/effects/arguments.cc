@@ -71,7 +71,7 @@ class Reading {
         continue;
       }
       if (argument.word.values.size() > 1) {
-        // One of several, some of them options: all of them.
+        // The word may have several values, some of them options: all of them count.
         ++at_;
         for (const std::string& value : argument.word.values) {
           if (is_option(value)) {
@@ -113,7 +113,7 @@ class Reading {
       out_.options.push_back(std::move(given));
       return;
     }
-    // The whole word may be a name of its own, such as `-len`.
+    // The whole word may be one option, such as `-len`.
     if (const Option* whole = find_option(rules_.options, text);
         whole != nullptr && text.size() > 2) {
       GivenOption given{.option = whole, .spelling = text};
@@ -140,7 +140,7 @@ class Reading {
 
   void take_value(GivenOption& given) {
     if (at_ < words_.size()) given.value = words_[at_++];
-    // Any number of words: the value and more.
+    // It may be any number of words: the value and more.
     if (given.value && given.value->word.many) out_.unclear = true;
   }
 

@@ -1,4 +1,4 @@
-// The words of a command, as options and operands.
+// Splits the words of a command into options and operands.
 #pragma once
 
 #include <string>
@@ -19,26 +19,26 @@ struct GivenOption {
 struct Arguments {
   std::vector<Argument> operands{};
   std::vector<GivenOption> options{};
-  bool unclear = false;           // a word before `--` that may be an option
+  bool unclear = false;           // a word before `--` may be an option
   std::size_t next = 0;           // where a wrapper's command starts
   bool dashes = false;            // `--` was there
-  std::size_t before_dashes = 0;  // how many operands stand before it
+  std::size_t before_dashes = 0;  // the number of operands before it
 
   bool has(char meaning) const;
   bool has(std::string_view spelling) const;
   const Argument* value(char meaning) const;
   const Argument* value(std::string_view spelling) const;
-  // A long option that the profile does not know. It may take the next word.
+  // True if a long option is unknown to the profile. Such an option may take the next word.
   bool has_unknown() const;
 };
 
 struct ArgumentRules {
   const std::vector<Option>& options;
   bool single_dash = false;
-  bool stop_at_operand = false;  // a wrapper: what follows the first operand is not its own
+  bool stop_at_operand = false;  // a wrapper: the words after the first operand are not its own
 };
 
-// `from`: the first word to read.
+// Reads `words` from the index `from` on.
 Arguments read_arguments(const std::vector<Argument>& words, std::size_t from,
                          const ArgumentRules& rules);
 

@@ -13,7 +13,7 @@ constexpr std::size_t kMostBraceWords = 1024;
 constexpr std::size_t kMostAtoms = std::size_t{256} << 10;
 constexpr std::size_t kMostReadings = 64;  // of one word, on average
 
-// A letter that may be part of a brace expression, or a whole part of the word.
+// A letter that may belong to a brace expression, or a whole part of the word.
 struct Atom {
   char letter = 0;
   const Part* part = nullptr;
@@ -36,12 +36,12 @@ class Braces {
   std::optional<std::vector<Atoms>> expand() { return expand(0, atoms_.size(), 0); }
 
  private:
-  // As bash 5.2 does it: a brace that closes nothing, because no comma and no dots stand before it,
-  // is a letter, and what it would have closed goes on.
+  // Like bash 5.2: a closing brace without a comma or dots before it is a letter, and the open
+  // expression continues.
   std::optional<std::vector<Atoms>> expand(std::size_t from, std::size_t to, int level) {
     if (level > kMostLevels) return std::nullopt;
     std::vector<Atoms> out{{}};
-    std::size_t begin = from;  // of the text behind the last expansion
+    std::size_t begin = from;  // of the text after the last expansion
     for (std::size_t i = from; i < to; ++i) {
       std::optional<std::size_t> end;
       if (atoms_[i].letter == '{') {
@@ -63,7 +63,7 @@ class Braces {
     return out;
   }
 
-  // What stands between two braces. Nothing: they are letters; `good` false: not sure.
+  // Reads the content of two braces. No value: the braces are letters. `good` false: unsure.
   std::optional<std::vector<Atoms>> choices_of(std::size_t open, std::size_t close, int level,
                                                bool& good) {
     const auto has_comma = [](const Atom& atom) { return atom.letter == ','; };
@@ -97,7 +97,7 @@ class Braces {
     return !simple || atom.part->text.contains(',');
   }
 
-  // bash takes an empty pair of braces behind a blank for letters, a quoted blank included.
+  // bash reads an empty pair of braces after a blank as letters, also after a quoted blank.
   bool is_behind_quoted_blank(std::size_t open, std::size_t to) const {
     if (open == 0 || atoms_[open - 1].part == nullptr) return false;
     const std::string& text = atoms_[open - 1].part->text;
@@ -138,7 +138,7 @@ class Braces {
     return out;
   }
 
-  // These atoms as they are.
+  // These atoms, unchanged.
   bool add(std::vector<Atoms>& out, std::size_t from, std::size_t to) {
     made_ += out.size() * (to - from);
     if (made_ > kMostAtoms) return false;
@@ -163,7 +163,7 @@ class Braces {
     return true;
   }
 
-  // `1..9`, `a..e`, each with a step or not. Nothing for other text; `good` false: not sure.
+  // Reads `1..9` and `a..e`, with or without a step. No value for other text. `good` false: unsure.
   std::optional<std::vector<Atoms>> sequence(std::size_t from, std::size_t to, bool& good) const {
     if (to - from > 40) return std::nullopt;
     std::string text;
@@ -252,7 +252,7 @@ std::optional<std::vector<std::vector<Part>>> brace_expanded(const std::vector<P
         const Part& part = *atom.part;
         bytes += part.text.size();
         if (bytes > kMostAtoms) return std::nullopt;
-        // What the part runs is found in the word as it is written.
+        // Commands in the part are read from the unexpanded word.
         made.push_back({.kind = part.kind,
                         .quoted = part.quoted,
                         .text = part.text,

@@ -1,4 +1,4 @@
-// `{a,b}` and `{1..3}` in words, before anything else is expanded.
+// Expands `{a,b}` and `{1..3}` in words. This is the first expansion.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace sallyport::effects {
 
-// The words that a word with braces becomes. Nothing where shells could disagree, or where they are
+// The words that a word with braces expands to. No value if shells may disagree, or if there are
 // too many.
 std::optional<std::vector<std::vector<Part>>> brace_expanded(const std::vector<Part>& parts);
 

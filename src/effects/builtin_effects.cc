@@ -1,4 +1,4 @@
-// What the builtins of shells do to the shell itself.
+// The effects of shell builtins on the shell itself.
 #include <algorithm>
 #include <array>
 
@@ -18,8 +18,8 @@ void steer(ShellReader& reader, const Invocation& call) {
   reader.opaque(OpaqueReason::Environment, call);
 }
 
-// `name` or `name=value` that a builtin sets. A subscript is arithmetic, which runs what it
-// contains.
+// Handles a `name` or `name=value` that a builtin sets. A subscript is arithmetic, which can run
+// commands.
 void set_name(ShellReader& reader, const Invocation& call, const Argument& argument) {
   if (!argument.word.known()) {
     reader.assign_unknown_names();
@@ -34,7 +34,7 @@ void set_name(ShellReader& reader, const Invocation& call, const Argument& argum
     }
     reader.assign(name, {});
     if (steers_programs(name)) steer(reader, call);
-    // The value is not known here.
+    // The value is unknown here.
     if (is_arithmetic_variable(name)) reader.opaque(OpaqueReason::Code, call);
   }
 }
@@ -85,7 +85,7 @@ void set_options(ShellReader& reader, const Invocation& call) {
   for (std::size_t i = 1; i < call.words.size(); ++i) {
     const std::string* text = text_at(call, i);
     if (text != nullptr && (*text == "--" || *text == "-")) {
-      // The rest are positional parameters: not known, and no numbers.
+      // The rest are positional parameters: unknown and possibly not numbers.
       for (const std::string_view name : {"1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*"}) {
         reader.assign(std::string(name), {});
       }
@@ -115,7 +115,7 @@ void read_names(ShellReader& reader, const Invocation& call) {
       set_name(reader, call, call.words[i]);
       continue;
     }
-    // The value of an option stands behind its letter or in the next word.
+    // The value of an option follows its letter or is the next word.
     const std::size_t letter = text->find_first_of("pnNtudai", 1);
     if (letter == std::string::npos) continue;
     const bool array = (*text)[letter] == 'a';
@@ -150,22 +150,22 @@ void evaluate(ShellReader& reader, const Invocation& call) {
   for (std::size_t i = 1; i < call.words.size(); ++i) {
     const Argument& word = call.words[i];
     text.remote = text.remote || word.remote;
-    const std::string* one = word.text();
+    const std::string* value = word.text();
     if (call.words.size() == 2 && word.word.known()) {
       text.word = word.word;
-    } else if (one == nullptr) {
+    } else if (value == nullptr) {
       text.word.values.clear();
       break;
     } else {
       if (i > 1) text.word.values[0] += ' ';
-      text.word.values[0] += *one;
+      text.word.values[0] += *value;
     }
   }
   reader.run_text(call, text, OpaqueReason::Eval, false);
   reader.assign_unknown_names();
 }
 
-// What a trap runs, it runs at another time: nothing that holds now holds then.
+// A trap runs its command at another time, so the current state does not apply to it.
 void trap(ShellReader& reader, const Invocation& call) {
   reader.add_plain("none");
   std::size_t first = 1;
@@ -232,11 +232,11 @@ void parse_options(ShellReader& reader, const Invocation& call) {
   if (call.words.size() > 1 && call.words[1].word.many) set_name(reader, call, {});
 }
 
-// `wait`: `-p NAME` sets a variable, also behind other letters.
+// `wait`: `-p NAME` sets a variable, also after other letters.
 void await_jobs(ShellReader& reader, const Invocation& call) {
   reader.add_plain("none");
-  const bool sets = std::any_of(call.words.begin() + 1, call.words.end(), [](const Argument& one) {
-    const std::string* text = one.text();
+  const bool sets = std::any_of(call.words.begin() + 1, call.words.end(), [](const Argument& each) {
+    const std::string* text = each.text();
     return text == nullptr || (text->starts_with('-') && text->contains('p'));
   });
   if (sets) steer(reader, call);

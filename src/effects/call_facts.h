@@ -1,5 +1,5 @@
-// One call with what is known around it: all that effects and rules are decided from. A view; what
-// it refers to must outlive it.
+// One call and its context: the complete input of effects and rules. A view: the objects that it
+// refers to must outlive it.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct Machine {
   std::string home{};               // empty: unknown
   std::string data{};               // the data folder of Sallyport, `${data}`; empty: there is none
   std::string policy{};             // the file of the policy, `${policy}`; empty: there is none
-  std::vector<std::string> temp{};  // `TMPDIR` of the gate, beside `/tmp` and `/var/tmp`
+  std::vector<std::string> temp{};  // `TMPDIR` of the gateway, in addition to `/tmp` and `/var/tmp`
 
   bool operator==(const Machine&) const = default;
 };
@@ -29,9 +29,9 @@ struct CallFacts {
   std::optional<std::string> cwd{};
   std::vector<std::string> workspace{};  // empty: unknown
   Machine machine{};
-  const FileView* files = nullptr;  // null: files are elsewhere, and the written form is all
-  std::vector<std::string> server_command{};  // that the gate itself started; empty: it did not
-  std::optional<bool> read_only_hint{};       // what the server says of the tool
+  const FileView* files = nullptr;  // null: files are elsewhere, and only written paths count
+  std::vector<std::string> server_command{};  // if the gateway started the server; else empty
+  std::optional<bool> read_only_hint{};       // the server's hint about the tool
   bool definition_changed = false;            // since it was accepted (AT-26)
 };
 

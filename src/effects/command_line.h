@@ -1,4 +1,4 @@
-// Reads a command line as a POSIX shell or bash would and says what it would do (RU-43..RU-57).
+// Reads a command line like a POSIX shell or bash and returns its effects (RU-43..RU-57).
 #pragma once
 
 #include <optional>
@@ -17,10 +17,10 @@ struct ShellSetting {
   const FileView* files = nullptr;      // for globs; null: every glob is unknown
 };
 
-// Never fails: what cannot be read is opaque, and what was found before it still counts.
+// Never fails: a part that cannot be read is opaque, and the effects before it still count.
 Effects effects_of_line(std::string_view line, const ShellSetting& setting);
 
-// A list of words, as tools that start a program without a shell take it.
+// The same for a list of words, as in tools that start a program without a shell.
 Effects effects_of_words(const std::vector<std::string>& words, const ShellSetting& setting);
 
 // The condition `command` of a rule: words, or `{run, flags?, without?}` (RU-52).
@@ -34,13 +34,13 @@ struct CommandPattern {
 
 enum class Match { No, Unknown, Yes };
 
-// `restrictive`: asked for a rule that denies, asks or logs; an `allow` rule is stricter about the
-// place of the program (RU-51, RU-53). `workspaces`: the folders that a relative program of a rule
-// (`./gradlew`) starts from.
+// `restrictive`: for a rule that denies, asks or logs. An `allow` rule is stricter about the place
+// of the program (RU-51, RU-53). `workspaces`: the base folders of a relative program in a rule
+// (`./gradlew`).
 Match matches(const CommandPattern& pattern, const Command& command, bool restrictive,
               const std::vector<std::string>& workspaces = {});
 
-// True if the profile of the program knows this flag, or if it has none (RU-74, `unknown_flag`).
+// True if the program's profile knows this flag, or if there is none (RU-74, `unknown_flag`).
 bool knows_flag(const CommandPattern& pattern, std::string_view flag);
 
 }  // namespace sallyport::effects

@@ -1,4 +1,4 @@
-// The condition `command` (RU-51..RU-53).
+// Matches the condition `command` (RU-51..RU-53).
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +19,7 @@ Match opposite(Match match) {
   return match == Match::Yes ? Match::No : match == Match::No ? Match::Yes : Match::Unknown;
 }
 
-// Some values of a word fit, or all of them: a restrictive rule asks for one, an `allow` for all.
+// A restrictive rule needs one fitting value of a word, an `allow` rule needs all of them.
 template <class Fits>
 Match fits_word(const Word& word, bool restrictive, const Fits& fits) {
   if (!word.known()) return Match::Unknown;
@@ -33,7 +33,7 @@ bool is_flag(std::string_view text) {
   return text.size() > 1 && text.starts_with('-');
 }
 
-// What is known about the flags of a command: its own row and that of its subcommand.
+// The known flags of a command: those of its own row and of its subcommand.
 struct FlagTable {
   std::vector<const std::vector<Option>*> options{};
   bool single_dash = false;
@@ -72,14 +72,14 @@ std::vector<std::string_view> spellings_of(const FlagTable& table, std::string_v
   return {flag};
 }
 
-// Is the flag in this word, whatever its spelling?
+// True if the word contains the flag in any spelling.
 bool has_flag(const FlagTable& table, std::span<const std::string_view> spellings,
               std::string_view word) {
   const std::string_view name = word.substr(0, word.find('='));
   for (const std::string_view spelling : spellings) {
     if (word == spelling || name == spelling) return true;
     if (spelling.starts_with("--")) {
-      // Three letters or more of it, unless they are a flag of their own.
+      // An abbreviation of three letters or more, unless it is another flag.
       const bool abbreviated = name.size() >= 5 && spelling.starts_with(name);
       const Option* exact = table.find(name);
       const bool other =
@@ -91,15 +91,15 @@ bool has_flag(const FlagTable& table, std::span<const std::string_view> spelling
     if (!letter || table.single_dash || word.starts_with("--") || !is_flag(word)) continue;
     for (std::size_t i = 1; i < word.size(); ++i) {
       if (word[i] == spelling[1]) return true;
-      const std::string one{'-', word[i]};
-      const Option* option = table.find(one);
+      const std::string short_option{'-', word[i]};
+      const Option* option = table.find(short_option);
       if (option != nullptr && option->takes_value) break;
     }
   }
   return false;
 }
 
-// `+ref` of `git push` is `--force`, `:ref` is `--delete`.
+// In `git push`, `+ref` means `--force` and `:ref` means `--delete`.
 bool is_ref_flag(std::span<const std::string_view> spellings, std::string_view word) {
   const auto named = [&](std::string_view flag) {
     return std::ranges::find(spellings, flag) != spellings.end();
@@ -113,7 +113,7 @@ class Matching {
   Matching(const CommandPattern& pattern, std::span<const Word> words, bool restrictive)
       : pattern_(pattern), words_(words), restrictive_(restrictive) {}
 
-  // Behind the program.
+  // The words after the program.
   Match run(std::string_view program) {
     program_ = program_alias(program);
     std::string_view subcommand = pattern_.run.size() > 1 && !is_flag(pattern_.run[1])
@@ -134,7 +134,7 @@ class Matching {
   }
 
  private:
-  // The words of `run` behind the program, options before them skipped.
+  // Matches the words of `run` after the program, skipping options before them.
   Match words_match() {
     Match out = Match::Yes;
     std::size_t at = 1;
@@ -154,8 +154,8 @@ class Matching {
     return out;
   }
 
-  // The next word that is no option. An option that the profile does not know may have a value.
-  // The first word may be another spelling of the subcommand.
+  // The next word that is not an option. An unknown option may have a value. The first word may be
+  // another spelling of the subcommand.
   Match skip_to_word(const std::string& wanted, std::size_t& at, bool first = false) {
     const auto is_wanted = [&](const std::string& value) {
       return value == wanted || (first && is_spelling(value, wanted));
@@ -178,7 +178,7 @@ class Matching {
       }
       const Match match = fits_word(word, restrictive_, is_wanted);
       if (match != Match::No || !unclear) return match;
-      // It may have been the value of the option before it.
+      // The word may be the value of the option before it.
       if (at + 1 < words_.size()) {
         const Match next = fits_word(words_[at + 1], restrictive_, is_wanted);
         if (next != Match::No) {
@@ -191,7 +191,7 @@ class Matching {
     return Match::No;
   }
 
-  // A beginning is one of several, or of a later release: it helps no rule that allows.
+  // An abbreviation may mean another command in a later release, so no `allow` rule accepts it.
   bool is_spelling(std::string_view value, std::string_view wanted) const {
     return subcommand_alias(program_, value) == subcommand_alias(program_, wanted) ||
            (restrictive_ && begins_subcommand(program_, value, wanted));
@@ -241,7 +241,7 @@ class Matching {
     return out;
   }
 
-  // Is the next word the value of this option?
+  // True if the next word is the value of this option.
   bool takes_next(std::string_view text) const {
     if (text.contains('=')) return false;
     if (text.starts_with("--") || table_.single_dash || text.size() == 2) {
@@ -261,10 +261,10 @@ class Matching {
   std::string program_{};
   FlagTable table_{};
   Match flags_ = Match::Yes;
-  bool has_refs_ = false;  // of `git push`
+  bool has_refs_ = false;  // the command is `git push`
 };
 
-// RU-51: does the program of the rule name this one?
+// True if the program in the rule names this one (RU-51).
 Match program_match(const std::string& wanted, const Command& command, const std::string& program,
                     bool restrictive, const std::vector<std::string>& workspaces) {
   const bool has_path = wanted.contains('/');
@@ -272,7 +272,7 @@ Match program_match(const std::string& wanted, const Command& command, const std
     if (program == wanted) return Match::Yes;
     if (!program.contains('/'))
       return program_alias(program) == program_alias(wanted) ? Match::Yes : Match::No;
-    // A program at another place counts by its name where a rule restricts.
+    // For a restrictive rule, a program at another place counts by its name.
     const bool same = program_alias(last_segment(program)) == program_alias(wanted);
     return restrictive && same ? Match::Yes : Match::No;
   }
@@ -282,7 +282,7 @@ Match program_match(const std::string& wanted, const Command& command, const std
     return cleaned_path(program) == cleaned_path(wanted) ? Match::Yes : Match::No;
   }
   if (!program.contains('/')) {
-    // A system folder was taken away from the program's path; the rule may name it with its path.
+    // The program's system folder was removed from its path, but the rule may name the full path.
     const bool same = last_segment(wanted) == program && wanted.starts_with('/');
     return same ? (restrictive ? Match::Yes : Match::Unknown) : Match::No;
   }
@@ -296,7 +296,7 @@ Match program_match(const std::string& wanted, const Command& command, const std
   return same ? Match::Yes : Match::No;
 }
 
-// What a program could take for words, until `take` says false.
+// Passes the pieces that a program could read as words to `take`, until it returns false.
 template <class Take>
 void for_each_piece(std::string_view text, Take take) {
   static constexpr CharTable kEnds(" \t\n;&|");
@@ -308,7 +308,7 @@ void for_each_piece(std::string_view text, Take take) {
   }
 }
 
-// Does an argument hold the name of the program? Most do not, and need no list of pieces.
+// True if an argument contains the program's name. Most do not, and need no list of pieces.
 bool is_given(std::string_view program, const Command& command) {
   if (program.contains('/')) return true;
   const std::string_view name = program_alias(program);
@@ -347,7 +347,7 @@ Match matches(const CommandPattern& pattern, const Command& command, bool restri
   if (pattern.run.empty() || command.words.empty()) return Match::No;
   const Match match = match_words(pattern, command, command.words, restrictive, workspaces);
   if (match != Match::No || command.has_profile || !restrictive) return match;
-  // A program without a profile may run what it is given (RU-53).
+  // A program without a profile may run its arguments (RU-53).
   if (!is_given(pattern.run[0], command)) return Match::No;
   std::vector<Word> pieces;
   for (const Word& word : std::span(command.words).subspan(1)) {

@@ -1,5 +1,5 @@
-// What a call would do to the world, as far as its arguments say: one value for each path, host,
-// command or statement (RU-23). Rules match effects, not tool names.
+// The effects that a call would have, according to its arguments: one for each path, host, command
+// or statement (RU-23). Rules match effects, not tool names.
 #pragma once
 
 #include <cstddef>
@@ -10,26 +10,26 @@
 
 namespace sallyport::effects {
 
-// A path as the call writes it. `rules::PathForms` makes the written and the resolved form of it.
+// A path as written in the call. `rules::PathForms` holds its written and its resolved form.
 struct EffectPath {
   std::string text{};                   // as written, quotes and `~` already processed
-  std::optional<std::string> folder{};  // absolute, what a relative text starts from; none: unknown
-  bool unknown = false;                 // no text is known (an expansion, a link made in the line)
-  bool below = false;  // some path below this folder, as with `find D -delete` (RU-40)
+  std::optional<std::string> folder{};  // absolute base of a relative text; no value: unknown
+  bool unknown = false;  // the text is not known (an expansion, a link made in the line)
+  bool below = false;    // some path below this folder, as with `find D -delete` (RU-40)
 
   bool operator==(const EffectPath&) const = default;
 };
 
 struct EffectHost {
-  std::string text{};  // as compared: lower case, no port, no user (RU-59)
+  std::string text{};  // normalized: lower case, no port, no user (RU-59)
   bool unknown = false;
 
   bool operator==(const EffectHost&) const = default;
 };
 
-// A word of a command line after quotes and expansions: one of a set of literals, or unknown.
+// A word of a command line after quotes and expansions: one of several literals, or unknown.
 struct Word {
-  std::vector<std::string> values{};  // what it may be; empty: unknown
+  std::vector<std::string> values{};  // its possible values; empty: unknown
   bool many = false;                  // stands for any number of words
 
   bool known() const { return !values.empty() && !many; }
@@ -39,14 +39,14 @@ struct Word {
 // A command with the program first and without its wrappers (RU-50, RU-51).
 struct Command {
   std::vector<Word> words{};
-  bool has_profile = false;             // its program is one that the table of section 6 knows
+  bool has_profile = false;             // its program is in `program_table.cc`
   std::optional<std::string> folder{};  // absolute, where it starts; none: unknown
 
   bool operator==(const Command&) const = default;
 };
 
-// A command or nothing, read like a std::optional<Command>. All effects of a command share it: a
-// command of a thousand words may have a thousand effects.
+// A shared std::optional<Command>. All effects of a command share it: a command of a thousand words
+// may have a thousand effects.
 class SharedCommand {
  public:
   SharedCommand() = default;
@@ -69,7 +69,7 @@ class SharedCommand {
   std::shared_ptr<const Command> command_{};
 };
 
-// RU-54.
+// Why a part of a command line is opaque (RU-54).
 enum class OpaqueReason {
   Syntax,
   Function,
@@ -92,14 +92,14 @@ struct Effect {
   std::string effect_class{};  // `fs.write`, `git.push`, ...
   std::optional<EffectPath> path{};
   std::optional<EffectHost> host{};
-  SharedCommand command{};  // the command it comes from; none for a redirection (RU-49)
+  SharedCommand command{};  // the command that causes it; none for a redirection (RU-49)
   bool recursive = false;
-  bool opaque = false;  // the program that runs is not known
+  bool opaque = false;  // the program that would run is unknown
 
   bool operator==(const Effect&) const = default;
 };
 
-// A part of a command line that the reader cannot look into: bytes [start, end) of the line.
+// A part of a command line that the reader does not understand: bytes [start, end) of the line.
 struct OpaqueSpan {
   OpaqueReason reason = OpaqueReason::Syntax;
   std::size_t start = 0;

@@ -3,15 +3,32 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "base/trimmed.h"
 #include "effects/command_line.h"
 #include "effects/host.h"
 #include "effects/patch.h"
 #include "effects/path_text.h"
 #include "effects/shell_syntax.h"
-#include "effects/trimmed.h"
 #include "grants/leaves.h"
 
 namespace sallyport::effects {
+
+namespace {
+
+// The word as a shell reads it back.
+std::string quoted_word(std::string_view word) {
+  std::string out = "'";
+  for (const char c : word) {
+    if (c == '\'') {
+      out += "'\\''";
+    } else {
+      out += c;
+    }
+  }
+  return out + "'";
+}
+
+}  // namespace
 
 Effects EffectMaker::take() {
   if (made_.effects.size() > kMostEffects) {
@@ -43,7 +60,7 @@ void EffectMaker::add_path(std::string_view effect_class, EffectPath path, bool 
 }
 
 void EffectMaker::add_path(std::string_view effect_class, std::string_view text, bool recursive) {
-  look(text);
+  note_used(text);
   add_path(effect_class, path_of(text), recursive);
 }
 
@@ -58,7 +75,7 @@ void EffectMaker::add_host(std::string_view effect_class, EffectHost host) {
 
 void EffectMaker::add_address(std::string_view text) {
   const std::string_view address = trimmed(text);
-  look(text, true);
+  note_used(text, true);
   if (is_file_address(address)) {
     add_path("fs.read", address);
   } else {
@@ -66,12 +83,22 @@ void EffectMaker::add_address(std::string_view text) {
   }
 }
 
-void EffectMaker::add_command(const json::value& value) {
+void EffectMaker::add_command(const json::value& value, std::span<const std::string> more) {
   const ShellSetting setting{
       .folder = folder_of_command(), .home = facts_.machine.home, .files = facts_.files};
-  for (const std::string_view text : grants::all_strings(value)) look(text);
+  for (const std::string_view text : grants::all_strings(value)) note_used(text);
   if (value.is_string()) {
-    return append(effects_of_line(std::string_view(value.get_string()), setting));
+    const std::string_view line = value.get_string();
+    if (more.empty()) return append(effects_of_line(line, setting));
+    std::string longer(line);
+    for (const std::string& word : more) longer += ' ' + quoted_word(word);
+    Effects found = effects_of_line(longer, setting);
+    // Spans are places in the line of the call.
+    for (OpaqueSpan& span : found.opaque) {
+      span.start = std::min(span.start, line.size());
+      span.end = std::min(span.end, line.size());
+    }
+    return append(std::move(found));
   }
   const json::array* const list = value.if_array();
   const bool texts =
@@ -80,6 +107,7 @@ void EffectMaker::add_command(const json::value& value) {
   if (!texts) return add_opaque(OpaqueReason::Expansion, 0);
   std::vector<std::string> words;
   for (const json::value& word : *list) words.emplace_back(word.get_string());
+  words.insert(words.end(), more.begin(), more.end());
   append(effects_of_words(words, setting));
 }
 
@@ -89,7 +117,7 @@ void EffectMaker::add_opaque(OpaqueReason reason, std::size_t size) {
 }
 
 void EffectMaker::add_patch(std::string_view text) {
-  look(text);
+  note_used(text);
   std::vector<Effect> effects = effects_of_patch(text, facts_.cwd);
   for (Effect& effect : effects) {
     if (!effect.path->unknown) effect.path = path_of(effect.path->text);
@@ -108,14 +136,13 @@ void EffectMaker::append(Effects more) {
 }
 
 std::optional<std::string> EffectMaker::folder_of_command() const {
-  constexpr std::string_view kMembers[] = {"cwd", "dir_path", "workdir", "working_directory"};
   const json::object* const input = facts_.call.input.if_object();
-  for (const std::string_view name : kMembers) {
-    const json::value* const said = input ? input->if_contains(name) : nullptr;
-    if (said == nullptr || said->is_null()) continue;
-    if (!said->is_string()) return std::nullopt;
-    look(said->get_string());
-    const EffectPath path = path_of(said->get_string());
+  for (const std::string_view name : kFolderMembers) {
+    const json::value* const value = input ? input->if_contains(name) : nullptr;
+    if (value == nullptr || value->is_null()) continue;
+    if (!value->is_string()) return std::nullopt;
+    note_used(value->get_string());
+    const EffectPath path = path_of(value->get_string());
     if (path.unknown) return std::nullopt;
     if (path.text.empty()) return facts_.cwd;
     if (path.text.starts_with('/')) return path.text;

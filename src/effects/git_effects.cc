@@ -1,4 +1,4 @@
-// git: its subcommands are programs of their own.
+// The effects of git, by subcommand.
 #include <algorithm>
 #include <array>
 
@@ -10,7 +10,7 @@ namespace sallyport::effects {
 
 namespace {
 
-// Settings that say who and how, not what runs.
+// Settings that do not change which programs run.
 constexpr auto kHarmlessSettings = std::to_array<std::string_view>({"user.name",
                                                                     "user.email",
                                                                     "init.defaultbranch",
@@ -68,7 +68,7 @@ class Git {
 
  private:
   bool has(std::string_view spelling) const { return arguments_.has(spelling); }
-  // git takes the beginning of a long option for the option.
+  // git accepts abbreviations of long options.
   bool may_have(std::string_view spelling) const {
     return has(spelling) || std::ranges::any_of(arguments_.options, [&](const GivenOption& given) {
              return given.option == nullptr && given.spelling.size() > 2 &&
@@ -85,16 +85,55 @@ class Git {
   std::size_t count() const { return arguments_.operands.size(); }
 
   void read() {
+    constexpr auto kPrinting = std::to_array<std::string_view>(
+        {"grep", "show", "log", "whatchanged", "blame", "annotate", "cat-file", "diff", "diff-tree",
+         "diff-files", "diff-index"});
     reader_.add_here("fs.read", true);
-    if (name_ != "diff") return;
-    // Outside of the repository `git diff` compares two files, without being told to.
-    const bool files = may_have("--no-index") || arguments_.dashes;
-    for (const Argument& path : arguments_.operands) {
-      const bool outside = std::ranges::any_of(path.word.values, [](const std::string& text) {
-        return text.starts_with('/') || text.starts_with('~') || text.starts_with("../");
-      });
-      if (files || outside) reader_.add_path("fs.read", path, true);
+    if (std::ranges::find(kPrinting, name_) == kPrinting.end()) return;
+    // Outside of a repository, `git diff` compares two files without an option.
+    const bool no_tree = may_have("--no-index");
+    const bool files = no_tree || (name_ == "diff" && arguments_.dashes);
+    std::span<const Argument> operands = arguments_.operands;
+    const bool pattern = name_ == "grep" && !arguments_.has('~') && !operands.empty();
+    if (pattern && !operands[0].word.many) operands = operands.subspan(1);
+    for (const Argument& operand : operands) {
+      // An unknown word is a revision, or a file of the folder that is read anyway.
+      if (files && !operand.word.known()) reader_.add_path("fs.read", operand, true);
+      if (!operand.word.known()) continue;
+      for (const std::string& text : operand.word.values) {
+        const std::string path = no_tree ? text : path_in_tree(text);
+        if (!path.empty() && path != ".") reader_.add_path("fs.read", literal(path), true);
+        if (files && path != text) reader_.add_path("fs.read", literal(text), true);
+      }
     }
+    read_named_files();
+  }
+
+  // `grep -f FILE` and `log -L 1,5:FILE`.
+  void read_named_files() {
+    for (const GivenOption& given : arguments_.options) {
+      if (!given.value) continue;
+      if (given.spelling == "-f" && name_ == "grep") reader_.add_path("fs.read", *given.value);
+      const bool lines = given.spelling == "-L" && name_ != "blame" && name_ != "annotate";
+      const std::string* text = given.value->text();
+      if (lines && text != nullptr && text->contains(':'))
+        reader_.add_path("fs.read", literal(text->substr(text->rfind(':') + 1)));
+    }
+  }
+
+  // The path in `REVISION:PATH` and behind the marks of a pathspec. Empty: there is none.
+  static std::string path_in_tree(const std::string& text) {
+    if (text.starts_with('/') || text.starts_with('.')) return text;
+    if (text.starts_with(":!") || text.starts_with(":^")) return {};
+    if (text.starts_with(":/")) return text.substr(2);
+    const std::size_t marks = text.starts_with(":(") ? text.find(')') : std::string::npos;
+    if (marks != std::string::npos) {
+      return text.substr(0, marks).contains("exclude") ? std::string() : text.substr(marks + 1);
+    }
+    // `:0:PATH` is a file of the index.
+    const bool stage = text.starts_with(':') && text.size() > 2 && text[2] == ':';
+    const std::size_t colon = stage ? 2 : text.find(':');
+    return colon == std::string::npos ? text : text.substr(colon + 1);
   }
 
   void write() {
@@ -117,7 +156,7 @@ class Git {
         reader_.add_path("fs.write", *prefix, true);
     }
     if (name_ == "apply" && may_have("--unsafe-paths")) reader_.add_path("fs.write", {}, true);
-    // A template brings hooks, which the next commit runs.
+    // A template may contain hooks, which the next commit runs.
     if (name_ == "init" && has("--template")) reader_.opaque(OpaqueReason::Configuration, call_);
     if (name_ == "init" && count() > 0)
       return reader_.add_path("git.write", arguments_.operands[0]);
@@ -133,6 +172,12 @@ class Git {
       return;
     }
     if (name_ == "bisect" && first_is({"run"})) reader_.opaque(OpaqueReason::Configuration, call_);
+    if (name_ == "diagnose" && arguments_.value("-o") == nullptr) reader_.add_here("fs.write");
+    if (name_ == "merge-file") merge_file();
+    if (name_ == "pack-objects") {
+      for (const Argument& file : arguments_.operands) reader_.add_path("fs.write", file);
+    }
+    if (name_ == "maintenance") maintenance();
     if (name_ == "apply" || name_ == "am" || name_ == "hash-object") {
       for (const Argument& file : arguments_.operands) reader_.add_path("fs.read", file);
     }
@@ -140,22 +185,43 @@ class Git {
     reader_.add_here(discards() ? "git.discard" : "git.write");
   }
 
+  // It merges into the first file, also outside of a repository.
+  void merge_file() {
+    const bool prints = has("--stdout") && !may_have("--no-stdout");
+    for (std::size_t i = 0; i < count(); ++i) {
+      reader_.add_path("fs.read", arguments_.operands[i]);
+      const bool target = i == 0 || arguments_.unclear;
+      if (target && !prints) reader_.add_path("fs.write", arguments_.operands[i]);
+    }
+  }
+
+  // `start` installs timers. It and `register` write into the settings of the user.
+  void maintenance() {
+    if (first_is({"start", "stop"})) reader_.opaque(OpaqueReason::Configuration, call_);
+    const bool changes = first_is({"start", "register", "unregister"});
+    if (changes && arguments_.value("--config-file") == nullptr)
+      reader_.add_path("fs.write", literal(reader_.setting().home + "/.gitconfig"));
+  }
+
   bool lists() const {
     if (name_ == "branch" || name_ == "tag") {
-      const bool listing = has("-l") || has("--list") || has("-a") || has("--all") || has("-r") ||
-                           has("-v") || has("-vv") || has("--contains") || has("--show-current") ||
-                           has("--merged") || has("--no-merged") || has("--points-at") || has("-n");
+      const bool branch = name_ == "branch";
+      // `-n` prints lines of tags, and `tag -v` checks them.
+      const bool listing = count() == 0 || has("-l") || has("--list") || has("--contains") ||
+                           has("--show-current") || has("--merged") || has("--no-merged") ||
+                           has("--points-at") || (!branch && (has("-n") || has("-v")));
       const bool changes = has("-d") || has("-D") || has("-m") || has("-M") || has("-c") ||
                            has("-C") || has("-u") || has("-f") || may_have("--delete") ||
                            may_have("--move") || may_have("--force") ||
                            may_have("--unset-upstream") || may_have("--edit-description");
-      return !changes && !arguments_.unclear && (listing || count() == 0);
+      return !changes && !arguments_.unclear && listing;
     }
     if (name_ == "stash") return first_is({"list", "show"});
     if (name_ == "reflog") return count() == 0 || first_is({"show", "exists"});
     if (name_ == "notes") return count() == 0 || first_is({"list", "show"});
     if (name_ == "bisect") return first_is({"log", "view"});
-    if (name_ == "clean") return (has("-n") || has("--dry-run")) && !arguments_.unclear;
+    if (name_ == "clean")
+      return (has("-n") || has("--dry-run")) && !may_have("--no-dry-run") && !arguments_.unclear;
     if (name_ == "sparse-checkout") return first_is({"list"});
     if (name_ == "hash-object") return !has("-w");
     return false;
@@ -225,7 +291,10 @@ class Git {
 
   void remote() {
     if (count() == 0 || first_is({"get-url"})) return reader_.add_here("fs.read", true);
-    if (first_is({"show", "update", "prune"})) reader_.add_host({});
+    const bool asks = first_is({"set-head"}) && (has("-a") || may_have("--auto"));
+    if (asks || first_is({"show", "update", "prune"})) reader_.add_host({});
+    if (first_is({"add"}) && (has("-f") || may_have("--fetch")))
+      address(count() > 2 ? arguments_.operands[2] : Argument{});
     reader_.add_here("git.write");
     for (const Argument& word : arguments_.operands) {
       const std::string* text = word.text();
@@ -274,7 +343,7 @@ class Git {
                      true);
   }
 
-  // Where a repository is: another machine, a folder, or a name that only the repository knows.
+  // The place of a repository: another machine, a folder, or a name that only git knows.
   void address(const Argument& where) {
     const std::string* text = where.text();
     if (text == nullptr) return reader_.add_host({});

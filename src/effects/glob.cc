@@ -39,7 +39,7 @@ std::optional<GlobSegment> GlobSegment::read(std::string_view text, std::string_
       }
       item.kind = Item::Kind::Set;
       item.set = std::string(text.substr(at, close - at));
-      // Ranges, classes and quotes inside: another time, or in another locale, another set.
+      // With ranges, classes or quotes the set is uncertain, for example by locale.
       if (item.set.find_first_of("-[\\") != std::string::npos) return std::nullopt;
       for (std::size_t k = at; k <= close; ++k) {
         if (active[k] == 0) return std::nullopt;
@@ -70,7 +70,7 @@ bool GlobSegment::matches_item(const Item& item, char c) const {
 }
 
 bool GlobSegment::matches(std::string_view name) const {
-  // A dot at the start is matched by a dot only.
+  // Only a dot matches a dot at the start.
   if (name.starts_with('.') && (items_.empty() || items_[0].kind != Item::Kind::Letter)) {
     return false;
   }

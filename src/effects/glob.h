@@ -1,4 +1,4 @@
-// Patterns for file names, as shells match them.
+// Patterns for file names, matched as shells do.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,14 @@
 
 namespace sallyport::effects {
 
-// One segment of a glob. `active`: for each byte, whether it may have a meaning.
+// One segment of a glob. `active` says for each byte whether it may be a special character.
 class GlobSegment {
  public:
-  // Nothing where the meaning depends on the locale, or where the segment is too long.
+  // No value if the meaning depends on the locale, or if the segment is too long.
   static std::optional<GlobSegment> read(std::string_view text, std::string_view active);
 
   bool literal() const { return literal_; }
-  std::string text() const;  // of a literal one
+  std::string text() const;  // of a literal segment
   bool matches(std::string_view name) const;
 
  private:
@@ -32,7 +32,7 @@ class GlobSegment {
   bool literal_ = true;
 };
 
-// True if the text has a character that makes it a glob.
+// True if the text has an active glob character.
 bool has_glob(std::string_view text, std::string_view active);
 
 }  // namespace sallyport::effects

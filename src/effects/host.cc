@@ -18,7 +18,7 @@ struct Range {
   int bits;
 };
 
-// RFC 6890, as far as an agent should not reach them unasked.
+// The networks of RFC 6890 that an agent should not reach without approval.
 constexpr auto kPrivateV4 = std::to_array<Range>({{0x00000000, 8},
                                                   {0x0a000000, 8},
                                                   {0x64400000, 10},
@@ -61,7 +61,7 @@ EffectHost unknown_host() {
   return {.unknown = true};
 }
 
-// Where the authority of `scheme://...` starts; 0: the text is no address.
+// The start of the authority in `scheme://...`; 0: the text is not an address.
 std::size_t authority_start(std::string_view text) {
   const std::size_t colon = text.find("://");
   if (colon == std::string_view::npos || colon == 0) return 0;
@@ -80,7 +80,7 @@ EffectHost host_from(std::string_view text) {
   text.remove_prefix(std::min(text.size(), text.find_first_not_of(kBlanks)));
   text = text.substr(0, text.find_last_not_of(kBlanks) + 1);
   const std::size_t start = authority_start(text);
-  // Some programs end the host at a backslash, and some do not; braces are a glob to curl.
+  // Only some programs end the host at a backslash, and curl reads braces as a glob.
   const std::size_t end = std::min(text.size(), text.find_first_of("/?#", start));
   std::string_view authority = text.substr(start, end - start);
   // `https:/host`: curl and browsers read it as `https://host`.
@@ -112,7 +112,7 @@ bool is_private(const EffectHost& host) {
     in6_addr address{};
     const std::string inner = host.text.substr(1, host.text.size() - 2);
     if (inet_pton(AF_INET6, inner.c_str(), &address) != 1) return true;
-    // Loopback and unspecified, and what tunnels IPv4.
+    // Loopback, unspecified, and networks that tunnel IPv4.
     if (std::all_of(address.s6_addr, address.s6_addr + 12, [](auto c) { return c == 0; })) {
       return true;
     }

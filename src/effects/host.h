@@ -1,4 +1,4 @@
-// Hosts as rules compare them (RU-59) and which of them belong to this network (RU-60).
+// Normalizes hosts for rules (RU-59) and finds those of this network (RU-60).
 #pragma once
 
 #include <string_view>
@@ -7,11 +7,11 @@
 
 namespace sallyport::effects {
 
-// A host, an address or a URL. Unknown for text that can be read as two hosts, and for none.
+// Reads a host, an address or a URL. Unknown if the text names no host, or can be read as two.
 EffectHost host_from(std::string_view text);
 
-// Loopback, private, link-local, shared, multicast and unspecified addresses, names of one label
-// and the names that are local by their suffix. False for an unknown host: ask for that first.
+// True for loopback, private, link-local, shared, multicast and unspecified addresses, names of one
+// label, and names with a local suffix. False for an unknown host: check `unknown` first.
 bool is_private(const EffectHost& host);
 
 }  // namespace sallyport::effects

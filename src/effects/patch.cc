@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "effects/trimmed.h"
+#include "base/trimmed.h"
 
 namespace sallyport::effects {
 

@@ -1,4 +1,4 @@
-// The headers of a patch as coding agents write it (RU-30).
+// Reads the headers of patches in the format of coding agents (RU-30).
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace sallyport::effects {
 
-// One effect for each header. A text without a readable one writes an unknown path.
+// One effect for each header. A text without a readable header writes an unknown path.
 std::vector<Effect> effects_of_patch(std::string_view text,
                                      const std::optional<std::string>& folder);
 

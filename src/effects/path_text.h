@@ -7,14 +7,14 @@
 
 namespace sallyport::effects {
 
-// Without `.`, `..` and double slashes; `..` at the root stays at the root. `text` is absolute.
+// Removes `.`, `..` and double slashes; `..` at the root stays at the root. `text` is absolute.
 std::string cleaned_path(std::string_view text);
 
-// `text` as an absolute path; no value: the folder that it starts from is unknown.
+// Makes `text` absolute. No value: it is relative and `folder` is unknown.
 std::optional<std::string> absolute_path(std::string_view text,
                                          const std::optional<std::string>& folder);
 
-// True if `path` is the folder or lies below it. Both are cleaned.
+// True if `path` is the folder or lies below it. Both must be cleaned.
 bool is_at_or_below(std::string_view path, std::string_view folder);
 
 std::string_view last_segment(std::string_view path);
@@ -23,7 +23,7 @@ std::string_view last_segment(std::string_view path);
 std::string parent_folder(std::string_view path);
 
 bool is_file_address(std::string_view text);
-// The path of a `file:` address of this machine. Nothing for one with two readings.
+// The path of a `file:` address of this machine. No value if it can be read in two ways.
 std::optional<std::string> path_of_address(std::string_view address);
 
 }  // namespace sallyport::effects

@@ -199,8 +199,8 @@ bool is_named(std::span<const std::string_view> list, std::string_view word) {
   return std::ranges::find(list, word) != list.end();
 }
 
-// A program by its name alone, or in a folder of the system. A file of that name elsewhere may be
-// anything.
+// The name of a program that is given by name or in a system folder. A file of that name elsewhere
+// may be anything.
 std::string_view server_program(std::string_view word) {
   const std::size_t slash = word.rfind('/');
   if (slash == std::string_view::npos) return word;

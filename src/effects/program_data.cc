@@ -1,4 +1,4 @@
-// What is known about programs, as data for people and programs (RU-31).
+// The table of programs as JSON, for people and programs (RU-31).
 #include <algorithm>
 #include <boost/json.hpp>
 
@@ -40,7 +40,7 @@ std::string_view meaning_of(char letter) {
     case '?':
       return "optional_value";
     default:
-      return "own";  // only the profile of the program knows it
+      return "own";  // specific to this program
   }
 }
 

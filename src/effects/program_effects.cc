@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "effects/path_text.h"
+#include "effects/written_names.h"
 
 namespace sallyport::effects {
 
@@ -35,13 +36,16 @@ void to_target(ShellReader& reader, const Program& row, const Arguments& argumen
   } else if (sources.empty()) {
     return reader.add_plain("none");
   }
-  // Any number of words at the end: which of them is the target is not known.
+  // The end may be any number of words, so the target is unknown.
   if (arguments.unclear && !sources.empty() && sources.back().word.many) target = {};
   const bool recursive = arguments.has('R') || arguments.has("--archive");
   const bool keeps_links = arguments.has('L');
+  const bool in_target = arguments.has('T') || sources.size() > 1 || may_be_folder(reader, target);
   if (row.operands == Operands::Copy) each_path(reader, "fs.read", sources, recursive);
   if (row.operands == Operands::Move) each_path(reader, "fs.delete", sources, false);
   reader.add_path("fs.write", target, recursive);
+  if (in_target && !arguments.has("-T"))
+    add_files_in(reader, target, sources, arguments.has("--parents"));
   for (const Argument& source : sources) {
     if (reader.was_downloaded(source)) reader.mark_downloaded(target, source);
   }
@@ -69,15 +73,24 @@ void read_behind_pattern(ShellReader& reader, const Invocation& call, const Argu
   if (operands.empty() && arguments.has('R')) reader.add_here("fs.read", true);
 }
 
-// `gzip`: another file takes the place of this one.
-void replace_file(ShellReader& reader, const Arguments& arguments, const Argument& path,
-                  bool recursive) {
-  const bool to_output = arguments.has("-c") || arguments.has("-l") || arguments.has("-t");
-  if (to_output) return reader.add_path("fs.read", path, recursive);
-  if (!arguments.has("-k")) reader.add_path("fs.delete", path, recursive);
-  const std::string* text = path.text();
-  reader.add_path("fs.read", path, recursive);
-  reader.add_path("fs.write", text == nullptr ? path : literal(*text + ".gz"), recursive);
+void read_here(ShellReader& reader, const Arguments& arguments, bool recursive) {
+  const std::span<const Argument> operands = arguments.operands;
+  each_path(reader, "fs.read", operands, recursive);
+  if (operands.empty()) reader.add_here("fs.read", recursive);
+  // `tree -R -L 2` writes a page into each folder.
+  if (!arguments.has('W') || arguments.value("-L") == nullptr) return;
+  each_path(reader, "fs.write", operands, true);
+  if (operands.empty()) reader.add_here("fs.write", true);
+}
+
+// `file -C -m FILE` writes FILE.mgc into the current folder.
+void compiled_magic(ShellReader& reader, const Arguments& arguments) {
+  const Argument* files = arguments.value("-m");
+  const std::string* text = files == nullptr ? nullptr : files->text();
+  if (files != nullptr && (text == nullptr || text->contains(':')))
+    return reader.add_path("fs.write", {});
+  const std::string name(text == nullptr ? "magic" : last_segment(*text));
+  reader.add_path("fs.write", literal(name + ".mgc"));
 }
 
 void operand_effects(ShellReader& reader, const Invocation& call, const Program& row,
@@ -86,10 +99,10 @@ void operand_effects(ShellReader& reader, const Invocation& call, const Program&
   switch (row.operands) {
     case Operands::Read:
       each_path(reader, "fs.read", operands, recursive);
+      if (arguments.has('W')) compiled_magic(reader, arguments);
       break;
     case Operands::ReadHere:
-      each_path(reader, "fs.read", operands, recursive);
-      if (operands.empty()) reader.add_here("fs.read", recursive);
+      read_here(reader, arguments, recursive);
       break;
     case Operands::PatternRead:
       read_behind_pattern(reader, call, arguments, recursive);
@@ -106,7 +119,8 @@ void operand_effects(ShellReader& reader, const Invocation& call, const Program&
       for (const Argument& path : operands) reader.add_path("fs.delete", path, recursive);
       break;
     case Operands::Replace:
-      for (const Argument& path : operands) replace_file(reader, arguments, path, recursive);
+      compressed_files(reader, std::string(last_segment(*call.words[0].text())), arguments,
+                       recursive);
       break;
     case Operands::Copy:
       if (arguments.has('W')) {
@@ -124,6 +138,8 @@ void operand_effects(ShellReader& reader, const Invocation& call, const Program&
       if (!operands.empty() && operands[0].word.many) reader.add_path("fs.write", {});
       break;
     case Operands::WriteRead:
+      // `zip -@` reads the names of files from its input.
+      if (arguments.has("-@")) reader.add_path("fs.read", {});
       if (!operands.empty()) {
         each_path(reader, "fs.write", operands.first(1), false);
         each_path(reader, "fs.read", operands.subspan(1), recursive);
@@ -146,7 +162,7 @@ void generic_effects(ShellReader& reader, const Invocation& call, const Program&
   const std::size_t before = reader.effect_count();
   option_effects(reader, call, arguments);
   operand_effects(reader, call, row, arguments, recursive);
-  // A word that is not known may be `-r`.
+  // An unknown word may be `-r`.
   if (arguments.unclear && row.operands == Operands::Delete && !recursive) {
     reader.add_path("fs.delete", {}, true);
   }
@@ -169,7 +185,7 @@ void option_effects(ShellReader& reader, const Invocation& call, const Arguments
     const char meaning = given.option->meaning;
     if (meaning == '!') reader.opaque(OpaqueReason::Interpreter, call);
     if (meaning == 'C') reader.opaque(OpaqueReason::Configuration, call);
-    // The files that a list of files names are read too.
+    // The files in a list of files are read too.
     const bool list = given.option->spellings.back().starts_with("--files0-from");
     if (list) reader.add_path("fs.read", {});
     if (!given.value || is_dash(*given.value)) continue;
@@ -210,20 +226,9 @@ void program_effects(ShellReader& reader, const Invocation& call, const std::str
     case Operands::Interpreter:
       interpreter_effects(reader, call, row);
       return;
-    case Operands::Wrapper: {
-      const Arguments arguments = read_arguments(
-          call.words, 1, {.options = options_of(row.options), .stop_at_operand = true});
-      option_effects(reader, call, arguments);
-      const std::size_t next = arguments.next + static_cast<std::size_t>(row.skip);
-      // `nice -5`: a letter that the row does not list has no value. A long option may have one.
-      if (arguments.has_unknown()) reader.opaque(OpaqueReason::Interpreter, call);
-      if (next >= call.words.size()) {
-        reader.add_plain("none");
-      } else {
-        reader.run(rest_of(call, next));
-      }
+    case Operands::Wrapper:
+      wrapped_effects(reader, call, row, name);
       return;
-    }
     case Operands::Special:
       if (name == "git") return git_effects(reader, call);
       if (builtin_effects(reader, call, name) || wrapper_effects(reader, call, name) ||
@@ -239,7 +244,7 @@ void program_effects(ShellReader& reader, const Invocation& call, const std::str
 
 namespace {
 
-// Options of package managers that start a program, or ask another registry.
+// Options of package managers that start a program or use another registry.
 void package_option_effects(ShellReader& reader, const Invocation& call, const Arguments& arguments,
                             const std::string& name) {
   const bool runs = (name == "pip" && arguments.has("--python")) ||
@@ -302,7 +307,7 @@ void package_effects(ShellReader& reader, const Invocation& call, const Program&
     if (lists) effect_class = "none";
     if (edits) effect_class = "process.exec";
   }
-  // What an option of a question does is known only if it is listed.
+  // An unknown option may give a harmless subcommand an effect.
   if (effect_class == "none" && arguments.has_unknown()) effect_class = "process.exec";
   reader.add_plain(effect_class);
 }
@@ -315,7 +320,7 @@ void shell_effects(ShellReader& reader, const Invocation& call, const Program& r
   const bool from_input = arguments.has("-s");
   if (arguments.has("--version") || arguments.has("--help")) return reader.add_plain("none");
   std::size_t next = arguments.next;
-  // `sh +x`: turns an option off.
+  // `sh +x` turns an option off.
   while (next < call.words.size() && call.words[next].text() != nullptr &&
          call.words[next].text()->starts_with('+'))
     ++next;
@@ -355,7 +360,7 @@ void interpreter_effects(ShellReader& reader, const Invocation& call, const Prog
   if (arguments.has('N') && !runs && arguments.next >= call.words.size())
     return reader.add_plain("none");
   option_effects(reader, call, arguments);
-  // `python -m module`: what follows belongs to the module.
+  // `python -m module`: the following words belong to the module.
   if (arguments.has('c')) {
     const Argument* code = arguments.value('c');
     if (code != nullptr && code->remote) reader.remote_code();

@@ -12,7 +12,7 @@ namespace {
 constexpr auto kPrograms = std::to_array<Program>({
     {.names = "echo true false : pwd which whereis ps sleep id whoami uname "
               "uptime free groups tty seq yes basename dirname expr nproc arch cal clear tput "
-              "jobs bg fg dirs umask ulimit times getconf locale logname users w "
+              "bg fg dirs umask ulimit times getconf locale logname users w "
               "lsblk lscpu lsusb lspci vmstat pgrep pidof top printenv shift return exit break "
               "continue suspend logout disown caller tr"},
     {.names = "date", .options = "-f,--file=< -r,--reference=< -d,--date= -s,--set="},
@@ -66,7 +66,7 @@ constexpr auto kPrograms = std::to_array<Program>({
      .always_recursive = true},
     {.names = "tree",
      .operands = Operands::ReadHere,
-     .options = "-o=> -L= -P= -I= --filelimit= --charset= -H= -T= --fromfile",
+     .options = "-o=> -R:W -L,--level= -P= -I= --filelimit= --charset= -H= -T= --fromfile",
      .always_recursive = true},
     {.names = "grep egrep fgrep zgrep",
      .operands = Operands::PatternRead,
@@ -159,7 +159,8 @@ constexpr auto kPrograms = std::to_array<Program>({
      .options = "-t,--type= -L= -U= -b= -m= -E= -F -f -q -v"},
     {.names = "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lzma",
      .operands = Operands::Replace,
-     .options = "-S,--suffix= -k,--keep -c,--stdout,--to-stdout -d -l -t -r,--recursive:R "
+     .options = "-S,--suffix= -k,--keep -c,--stdout,--to-stdout -d,--decompress,--uncompress "
+                "-z,--compress -l,--list -t,--test -N,--name -n,--no-name -r,--recursive:R "
                 "-T,--threads= -o=> -f -q -v --files,--files0,--filelist:! "
                 "--output-dir-flat=> --output-dir-mirror=>"},
     {.names = "zip",
@@ -197,10 +198,15 @@ constexpr auto kPrograms = std::to_array<Program>({
                 "-o,--open-tty --process-slot-var= --show-limits"},
     {.names = "parallel",
      .operands = Operands::Special,
-     .options = "-j,--jobs= -I= -n,--max-args= -N= -L= -d,--delimiter= -C,--colsep= "
+     .options = "-j,-P,--jobs,--max-procs= -I=r -i:? -U=! -n,--max-args= -N,--max-replace-args= "
+                "-L= -d,--delimiter= -C,--colsep= -s,--max-chars= -E= "
                 "-a,--arg-file=< -S,--sshlogin=! --results=> --joblog=> --tmpdir= --halt= "
-                "--delay= --timeout= --load= --retries= --env= -k -u -v -t --bar --eta --dry-run "
-                "--will-cite --ungroup --line-buffer -X -m -q -0 --pipe:! --shebang:!"},
+                "--delay= --timeout= --load= --memfree= --nice= --retries= --env= "
+                "--shuf --resume --resume-failed -k,--keep-order -u,--ungroup -v,--verbose "
+                "-t --bar --eta --progress --dry-run --will-cite --citation --no-notice "
+                "--group --tag --line-buffer,--linebuffer,--lb --silent --no-run-if-empty -r "
+                "-X -m,--xargs -q,--quote -0,--null --link --version --help "
+                "--pipe:! --shebang:!"},
     {.names = "watch",
      .operands = Operands::Special,
      .options =
@@ -213,6 +219,7 @@ constexpr auto kPrograms = std::to_array<Program>({
                 "-x,-e,--exclusive -n,--nonblock -u,--unlock -o,--close -F,--no-fork --verbose"},
     {.names = "exec", .operands = Operands::Special, .options = "-a= -c -l"},
     {.names = "command builtin", .operands = Operands::Special, .options = "-p -v:N -V:N"},
+    {.names = "jobs", .operands = Operands::Special, .options = "-l -n -p -r -s -x"},
     {.names = "sed",
      .operands = Operands::Special,
      .options = "-e,--expression=s -f,--file=f -i,--in-place=? -l,--line-length= "
@@ -227,7 +234,7 @@ constexpr auto kPrograms = std::to_array<Program>({
      .operands = Operands::Special,
      .options = "-f,--file= -C,--directory= -I,--use-compress-program=! --to-command=! "
                 "--checkpoint-action=! -F,--info-script,--new-volume-script=! --rsh-command=! "
-                "--rmt-command=! -T,--files-from=< -X,--exclude-from=< --exclude= "
+                "--rmt-command=! -T,--files-from=< --add-file=< -X,--exclude-from=< --exclude= "
                 "-g,--listed-incremental=> --index-file=> --transform,--xform= "
                 "--strip-components= --owner= --group= --mode= --mtime= -b,--blocking-factor= "
                 "-N,--newer,--after-date= -K,--starting-file= -L,--tape-length= -V,--label= "
@@ -248,21 +255,21 @@ constexpr auto kPrograms = std::to_array<Program>({
      .options = "-p,--tmpdir= -d -q -u -t --suffix="},
     {.names = "curl",
      .operands = Operands::Special,
-     .options = "-o,--output=> -O,--remote-name --remote-name-all -J,--remote-header-name "
-                "--output-dir= -d,--data,--data-ascii,--data-binary,--data-urlencode,--json=d "
-                "--data-raw= -F,--form=d --form-string= -T,--upload-file=< "
+     .options = "-o,--output=o -O,--remote-name --remote-name-all -J,--remote-header-name "
+                "--output-dir= -d,--data,--data-ascii,--data-binary,--json=d --data-urlencode=e "
+                "--data-raw= -F,--form=m --form-string= -T,--upload-file=t "
                 "-x,--proxy,--preproxy,--socks4,--socks4a,--socks5,--socks5-hostname,--proxy1.0=@ "
                 "--url=@ --doh-url=@ -K,--config=C -c,--cookie-jar=> -b,--cookie=b "
                 "-D,--dump-header=> --trace,--trace-ascii=> --stderr=> --libcurl=> --etag-save=> "
                 "--hsts=> --alt-svc=> "
                 "--cacert,--capath,--cert,-E,--key,--netrc-file,--crlfile,--etag-compare=< "
-                "--connect-to,--resolve=h -u,--user= -U,--proxy-user= -H,--header=d "
+                "--connect-to,--resolve=h -u,--user= -U,--proxy-user= -H,--header,--proxy-header=d "
                 "-A,--user-agent= -e,--referer= -X,--request= -m,--max-time= --connect-timeout= "
                 "-w,--write-out= --retry= --retry-delay= --retry-max-time= -r,--range= "
                 "-C,--continue-at= -y= -Y= -z,--time-cond= --limit-rate= --max-filesize= "
                 "--max-redirs= --interface= --local-port= --unix-socket,--abstract-unix-socket=u "
                 "-t,--telnet-option= -Q,--quote= -P,--ftp-port= --ciphers= --tls-max= --engine=! "
-                "--dns-servers= --oauth2-bearer= --aws-sigv4= --variable= --expand-url=h --rate= "
+                "--dns-servers= --oauth2-bearer= --aws-sigv4= --variable=v --expand-url=h --rate= "
                 "--parallel-max= --noproxy= --cert-type= --key-type= --pass= --pinnedpubkey= "
                 "--proto= --proto-default= --keepalive-time= --speed-limit= --speed-time= "
                 "-V,--version:N -h,--help:N -L -s -S -f -k -i -I -v -g -G -n -N -q -R -Z -# "
@@ -280,7 +287,9 @@ constexpr auto kPrograms = std::to_array<Program>({
                 "--method= --referer= --limit-rate= --bind-address= --dns-timeout= "
                 "--connect-timeout= --read-timeout= --waitretry= --max-redirect= --progress= "
                 "--cut-dirs= -r,--recursive:R -m,--mirror:R -p,--page-requisites:R "
-                "-V,--version:N -h,--help:N -q -nv -c -N -nc -nd -nH -x -S -v -b --spider "
+                "-x,--force-directories:R --default-page= "
+                "-V,--version:N -h,--help:N -q -nv -c -N -nc -nd,--no-directories "
+                "-nH,--no-host-directories --protocol-directories -S -v -b --spider "
                 "--no-check-certificate --content-disposition:R -E -k -K -np -H -L -4 -6"},
     {.names = "ssh",
      .operands = Operands::Special,
@@ -294,7 +303,7 @@ constexpr auto kPrograms = std::to_array<Program>({
     {.names = "rsync",
      .operands = Operands::Special,
      .options = "-e,--rsh=! --rsync-path=! --files-from=< --exclude-from=< --include-from=< "
-                "--password-file=< --log-file=> --backup-dir= --partial-dir= -T,--temp-dir= "
+                "--password-file=< --log-file=> --backup-dir,--partial-dir=> -T,--temp-dir=> "
                 "--link-dest= --compare-dest= --copy-dest= -f,--filter= --exclude= --include= "
                 "--bwlimit= --timeout= --port= --chmod= --chown= --max-size= --min-size= "
                 "--suffix= --info= --debug= --out-format= -B= -M,--remote-option= "
@@ -316,7 +325,9 @@ constexpr auto kPrograms = std::to_array<Program>({
                 "--no-replace-objects --no-optional-locks --literal-pathspecs --glob-pathspecs "
                 "--noglob-pathspecs --icase-pathspecs --html-path:N --man-path:N --info-path:N "
                 "-v,--version:N -h,--help:N"},
-    {.names = "telnet ftp ping ping6 traceroute host nslookup dig whois",
+    {.names = "telnet", .operands = Operands::Special, .options = "-b= -e= -k= -l= -n=> -S= -X="},
+    {.names = "ftp", .operands = Operands::Special, .options = "-N=< -o=> -P= -q= -r= -s= -T= -u="},
+    {.names = "ping ping6 traceroute host nslookup dig whois",
      .operands = Operands::Hosts,
      .options = "-c= -i= -W= -w= -t= -p= -q= -x= -b= -k= -f=< -I= -s= -l= -m="},
 
@@ -359,7 +370,7 @@ constexpr auto kPrograms = std::to_array<Program>({
      .skip = 1},
     {.names = "strace",
      .operands = Operands::Wrapper,
-     .options = "-o,--output=> -e= -p,--attach= -s= -S= -a= -b= -E,--env=! -I= -O= -P= -u,--user= "
+     .options = "-o,--output=o -e= -p,--attach= -s= -S= -a= -b= -E,--env=! -I= -O= -P= -u,--user= "
                 "-U= -X= -f -ff "
                 "-t -tt -T -v -x -y -c -C -q"},
 
@@ -394,35 +405,52 @@ constexpr auto kPrograms = std::to_array<Program>({
 constexpr auto kSubcommands = std::to_array<Subcommand>({
     // git: reading, changing, losing work, sending.
     {"git",
-     "status log diff show blame annotate ls-files ls-tree rev-parse describe shortlog cat-file "
-     "rev-list grep "
-     "for-each-ref show-ref name-rev merge-base diff-tree diff-files diff-index count-objects "
-     "check-ignore check-attr whatchanged cherry var version help range-diff fsck verify-commit "
-     "verify-tag get-tar-commit-id column show-branch merge-tree patch-id check-ref-format "
-     "diagnose",
+     "status ls-files ls-tree rev-parse describe shortlog cat-file rev-list "
+     "for-each-ref show-ref name-rev merge-base count-objects "
+     "check-ignore check-attr cherry var version help range-diff fsck verify-commit "
+     "verify-tag get-tar-commit-id column show-branch merge-tree patch-id check-ref-format",
      "fs.read",
      "--output=> -O,--open-files-in-pager:! --ext-diff:C --textconv:C -n= -G= -S= -L= --format= "
      "--pretty= "
      "-U,--unified= --since= --until= --author= --grep= -e=~ -f=~ -A= -B= -C= --no-index "
      "--contents,--ignore-revs-file=<"},
+    {"git", "log show whatchanged", "fs.read",
+     "--output=> -O:! --ext-diff:C --textconv:C -n,--max-count= --skip= -G= -S= -L= --format= "
+     "--pretty=? -U,--unified=? --since,--after= --until,--before= --author= --committer= --grep= "
+     "--date= --diff-filter= --no-index"},
+    {"git", "diff diff-tree diff-files diff-index", "fs.read",
+     "--output=> -O:! --ext-diff:C --textconv:C -G= -S= -U,--unified=? --diff-filter= --no-index"},
+    {"git", "blame annotate", "fs.read",
+     "-L= -S,--contents,--ignore-revs-file=< --ignore-rev= --since= --date= --abbrev=? "
+     "--textconv:C"},
+    {"git", "grep", "fs.read",
+     "-O,--open-files-in-pager:! --textconv:C -e=~ -f=~ -A,--after-context= -B,--before-context= "
+     "-C,--context= -m,--max-count= --max-depth= --threads= --parent-basename= --no-index"},
     {"git",
-     "add commit merge stash switch checkout rebase cherry-pick revert tag branch init mv rm notes "
+     "add commit merge stash switch checkout cherry-pick revert tag branch init mv rm notes "
      "apply am "
      "remote worktree submodule update-index reset gc prune pack-refs update-ref "
      "symbolic-ref replace "
-     "bisect reflog maintenance repack rerere sparse-checkout read-tree write-tree commit-tree "
+     "bisect reflog repack rerere sparse-checkout write-tree commit-tree diagnose "
      "hash-object mktag "
-     "mktree checkout-index prune-packed unpack-objects index-pack pack-objects merge-file "
+     "mktree checkout-index prune-packed unpack-objects index-pack pack-objects "
      "commit-graph multi-pack-index stage bundle archive format-patch clean restore",
      "git.write",
      "-m,--message= -F,--file=< -C,--reuse-message= -c,--reedit-message= -t,--template=< --author= "
      "--date= "
-     "-x,--exec=C -s,--strategy= -X,--strategy-option= -b= -B= --onto= -u,--set-upstream-to= "
+     "--exec=C -s,--strategy= -X,--strategy-option= -b= -B= --onto= -u,--set-upstream-to= "
      "--pathspec-from-file=< "
      "-o,--output,--output-directory=> -e,--exclude= --fixup= --squash= --cleanup= --gpg-sign=? "
      "-S=? --orphan= --source= "
      "-U,--unified= --format= --prefix= --remote=@ --upload-pack=C --template=C "
      "--separate-git-dir= --directory="},
+    {"git", "rebase", "git.write",
+     "-x,--exec=C -s,--strategy= -X,--strategy-option= --onto= -C= --whitespace= --empty= "
+     "--gpg-sign=? -S=? -m,--merge -i,--interactive --no-verify"},
+    {"git", "read-tree", "git.write", "--index-output=> --prefix= --exclude-per-directory="},
+    {"git", "maintenance", "git.write", "--config-file=> --schedule= --task= --scheduler="},
+    {"git", "merge-file", "git.write",
+     "-L= --marker-size= --diff-algorithm= -p,--stdout -q,--quiet"},
     {"git", "config", "git.write",
      "--global --system --local --worktree -f,--file=< --blob= --get --get-all --get-regexp "
      "--get-urlmatch --replace-all --add --unset --unset-all --rename-section --remove-section "
@@ -621,8 +649,14 @@ constexpr auto kSteering = std::to_array<std::string_view>({"PATH",
                                                             "GZIP",
                                                             "BZIP2",
                                                             "XZ_*",
+                                                            "ZIP",
                                                             "ZIPOPT",
                                                             "UNZIP",
+                                                            "UNZIPOPT",
+                                                            "TAPE",
+                                                            "TAR_RSH",
+                                                            "PARALLEL",
+                                                            "SSLKEYLOGFILE",
                                                             "RSYNC_*",
                                                             "TMPDIR",
                                                             "PWD",
@@ -693,8 +727,8 @@ KnownSubcommand known_subcommand(std::string_view program, std::string_view name
     for (const Subcommand& row : kSubcommands) {
       each_word(row.names, ' ', [&](std::string_view spellings) {
         const std::string_view first = spellings.substr(0, spellings.find(','));
-        each_word(spellings, ',', [&](std::string_view one) {
-          out.emplace(Key(row.program, one), KnownSubcommand{&row, first});
+        each_word(spellings, ',', [&](std::string_view alias) {
+          out.emplace(Key(row.program, alias), KnownSubcommand{&row, first});
         });
       });
     }
@@ -705,7 +739,7 @@ KnownSubcommand known_subcommand(std::string_view program, std::string_view name
   const KnownSubcommand unknown{.name = name};
   if (found == kByName.end()) return unknown;
   if (found->first == key) return found->second;
-  // A beginning does what the whole does, and is never taken for something harmless.
+  // An abbreviation has the effects of the full name, but never counts as harmless.
   const auto& [other, spelling] = found->first;
   const bool begins = other == key.first && begins_subcommand(other, name, spelling);
   const Subcommand& row = *found->second.row;
@@ -740,7 +774,7 @@ std::span<const Subcommand> subcommands() {
 }
 
 std::string_view program_alias(std::string_view name) {
-  // Asked for each rule that names a command: most names begin like no alias.
+  // Called for each rule that names a command. Most names do not begin like an alias.
   static constexpr std::array<bool, 256> kFirst = [] {
     std::array<bool, 256> letters{};
     for (const Alias& alias : kAliases) letters[static_cast<unsigned char>(alias.name[0])] = true;
@@ -761,7 +795,7 @@ const Program* find_program(std::string_view name) {
   static const std::unordered_map<std::string_view, const Program*> kByName = [] {
     std::unordered_map<std::string_view, const Program*> out;
     for (const Program& program : kPrograms) {
-      each_word(program.names, ' ', [&](std::string_view one) { out.emplace(one, &program); });
+      each_word(program.names, ' ', [&](std::string_view alias) { out.emplace(alias, &program); });
     }
     return out;
   }();
@@ -783,7 +817,7 @@ std::string_view subcommand_alias(std::string_view program, std::string_view nam
 }
 
 const std::vector<Option>& options_of(std::string_view options) {
-  // One for each row, made before the first use: rows are constants, so their address names them.
+  // One entry for each row, made before first use. Rows are constants, so their address is the key.
   static const std::unordered_map<const char*, std::vector<Option>> kByRow = [] {
     std::unordered_map<const char*, std::vector<Option>> out;
     for (const Program& row : kPrograms)
@@ -804,7 +838,7 @@ const Option* find_option(const std::vector<Option>& options, std::string_view s
       if (known == spelling) return &option;
       const bool prefix =
           spelling.starts_with("--") && spelling.size() > 2 && known.starts_with(spelling);
-      // Of several, the one that does most.
+      // If several options fit, one with a meaning wins.
       if (prefix && (abbreviated == nullptr || abbreviated->meaning == ' ')) abbreviated = &option;
     }
   }

@@ -1,4 +1,4 @@
-// What is known about programs, as data (RU-31): how the words of a command become effects.
+// The table of known programs: how the words of a command become effects (RU-31).
 #pragma once
 
 #include <span>
@@ -7,16 +7,16 @@
 
 namespace sallyport::effects {
 
-// What the operands of a program are.
+// The meaning of a program's operands.
 enum class Operands {
   None,         // no effect
   Read,         // each is read
-  ReadHere,     // the same; the folder itself where there is none
+  ReadHere,     // each is read; without operands, the current folder is read
   PatternRead,  // a pattern or program, then files that are read
   Write,
   ModeWrite,  // a mode or an owner, then files that are written
   Delete,
-  Replace,    // each is deleted, and a file beside it is written
+  Replace,    // each is deleted, and a file next to it is written
   Copy,       // sources are read, the last is written
   Move,       // sources are deleted, the last is written
   Link,       // the last is written
@@ -30,8 +30,8 @@ enum class Operands {
   Interpreter,
 };
 
-// `options` are groups of spellings, separated by blanks: `-n,--lines=` takes a value; behind `=`
-// stands what the value is, and behind `:` what a flag without a value means:
+// `options` are groups of spellings, separated by blanks. `-n,--lines=` takes a value; the letter
+// after `=` says what the value is. The letter after `:` is the meaning of a flag without a value:
 //   <  a file that is read              >  a file that is written
 //   @  a host                           !  something that runs: opaque `interpreter`
 //   ~  the pattern or the script        T  the target folder
@@ -39,14 +39,14 @@ enum class Operands {
 //   R  reaches everything below         W  operands are written
 //   L  keeps links                      N  no effect at all
 //   ?  may have a value in the same word
-// The profiles of single programs give letters of their own to what only they know.
+// Other letters are specific to one program.
 struct Program {
   std::string_view names;  // separated by blanks
   Operands operands = Operands::None;
   std::string_view options = "";
   int skip = 0;                   // a wrapper: words between its options and the command
-  bool single_dash = false;       // `-delete`: letters behind one dash are one name
-  bool always_recursive = false;  // reads everything below its operands
+  bool single_dash = false;       // `-delete`: letters after one dash are one name
+  bool always_recursive = false;  // always reads everything below its operands
   bool complete = false;          // `options` has every option of the program
 };
 
@@ -59,7 +59,7 @@ struct Option {
 // Subcommands of git or of a package manager.
 struct Subcommand {
   std::string_view program;
-  std::string_view names;  // with spaces between them; `install,i` is one in two spellings
+  std::string_view names;  // separated by blanks; `install,i` is one name in two spellings
   std::string_view effect_class;
   std::string_view options = "";
   bool complete = false;
@@ -68,25 +68,25 @@ struct Subcommand {
 std::span<const Program> programs();
 std::span<const Subcommand> subcommands();
 
-// By the last segment of a program's path: `python3.11` is `python`. Null: no profile.
+// Finds a program by the last segment of its path: `python3.11` is `python`. Null: no profile.
 const Program* find_program(std::string_view name);
 std::string_view program_alias(std::string_view name);
 const Subcommand* find_subcommand(std::string_view program, std::string_view name);
-// `i` of npm is `install`. A name without a row is itself.
+// The full name of an alias: `i` of npm is `install`. A name without a row is returned as is.
 std::string_view subcommand_alias(std::string_view program, std::string_view name);
-// npm takes the beginning of a name for the name, where no other begins so: `npm publ`.
+// True if `beginning` may abbreviate `name`. Only npm accepts abbreviations: `npm publ`.
 bool begins_subcommand(std::string_view program, std::string_view beginning, std::string_view name);
 
-// The options of a row. The result lives forever.
+// The options of a row. The result is never freed.
 const std::vector<Option>& options_of(std::string_view options);
 
-// Null: the row does not know it. A long one may be abbreviated to three letters or more.
+// Null: the row does not know it. Long options may be abbreviated to three letters or more.
 const Option* find_option(const std::vector<Option>& options, std::string_view spelling);
 
-// Variables (RU-56).
+// Environment variables (RU-56).
 bool is_harmless_variable(std::string_view name);
 bool steers_programs(std::string_view name);
-// bash reads a value of these as arithmetic, which runs what it contains.
+// bash evaluates the values of these as arithmetic, which can run commands.
 bool is_arithmetic_variable(std::string_view name);
 
 std::string_view name_of(Operands operands);

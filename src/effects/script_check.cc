@@ -1,4 +1,4 @@
-// Which scripts of sed and awk only print and change text.
+// Recognizes scripts of sed and awk that only print and change text.
 #include <algorithm>
 #include <array>
 
@@ -66,7 +66,7 @@ class SedScript {
     return true;
   }
 
-  // Behind the delimiter that ends a pattern.
+  // After the delimiter that ends a pattern.
   bool pattern(char end) {
     while (!done()) {
       const char c = text_[at_++];
@@ -74,7 +74,7 @@ class SedScript {
       if (c == end) return true;
       if (c == '\\') ++at_;
       if (c != '[') continue;
-      // Whether a delimiter inside of brackets ends the pattern, programs disagree.
+      // Programs disagree whether a delimiter in brackets ends the pattern.
       if (at() == '^') ++at_;
       const std::size_t close = text_.find(']', at_ + 1);
       if (close == std::string_view::npos) return false;
@@ -91,7 +91,7 @@ class SedScript {
     if (done() || end == '\\' || end == '\n') return false;
     ++at_;
     if (!pattern(end)) return false;
-    // The replacement may have more lines, each behind a backslash.
+    // The replacement may have more lines, each after a backslash.
     while (!done() && at() != end) {
       if (at() == '\n') return false;
       at_ += at() == '\\' ? 2 : 1;

@@ -16,7 +16,7 @@ constexpr auto kReserved = std::to_array<std::string_view>(
 constexpr auto kClosing =
     std::to_array<std::string_view>({"then", "else", "elif", "fi", "do", "done", "esac", "}"});
 
-// The text of a word without any quote or expansion, whose letters are one part; else nothing.
+// The text of a word that is one part without quotes and expansions. Empty for other words.
 std::string_view bare_text(const WordSyntax& word) {
   if (word.parts.size() != 1) return {};
   const Part& part = word.parts.front();
@@ -51,9 +51,9 @@ bool ShellParser::fail(OpaqueReason reason) {
   return false;
 }
 
-bool ShellParser::take(std::string_view what) {
-  if (!starts(what)) return false;
-  pos_ += what.size();
+bool ShellParser::take(std::string_view token) {
+  if (!starts(token)) return false;
+  pos_ += token.size();
   return true;
 }
 
@@ -73,7 +73,7 @@ void ShellParser::skip_blanks() {
 bool ShellParser::take_newline() {
   ++pos_;
   if (pending_.empty()) return true;
-  // Where the bodies stand then, shells disagree.
+  // Shells disagree where the bodies are in this case.
   if (outer_pending_ > 0) return fail(OpaqueReason::Heredoc);
   return read_bodies();
 }
@@ -157,8 +157,8 @@ bool ShellParser::pipeline(Pipeline& out) {
   }
 }
 
-// The reserved word that starts here, with nothing joined to it; else nothing. Each place of the
-// grammar asks for it, so the last answer is kept.
+// The reserved word that starts here as a whole word; otherwise empty. The last result is cached,
+// because every rule of the grammar calls this.
 std::string_view ShellParser::reserved_word() const {
   static constexpr CharTable kEnd(" \t\n|&;()<>\"'`$\\");
   static constexpr CharTable kJoins("\"'`$\\");
@@ -247,7 +247,7 @@ bool ShellParser::assignment(CommandSyntax& out, WordSyntax& word) {
   if (first.kind != Part::Kind::Text || first.quoted) return true;
   std::size_t end = name_end(first.text, 0);
   constexpr CharTable kBehindName("[+=");
-  // Most first words are no assignments, and need no copy.
+  // Most first words are not assignments and need no copy.
   if (end == 0 || end == first.text.size() || !kBehindName.contains(first.text[end])) return true;
   const std::string text = first.text;
   Assignment made{.name = text.substr(0, end)};
@@ -255,7 +255,7 @@ bool ShellParser::assignment(CommandSyntax& out, WordSyntax& word) {
     const std::size_t close = text.find(']', end);
     if (close == std::string::npos) return fail();
     made.subscript = text.substr(end + 1, close - end - 1);
-    // bash reads brackets in this place as one word, whatever stands in them.
+    // bash reads brackets here as one word, with any content.
     if (!std::ranges::all_of(made.subscript,
                              [](char c) { return is_digit(c) || is_name({&c, 1}); })) {
       return fail();
@@ -268,7 +268,7 @@ bool ShellParser::assignment(CommandSyntax& out, WordSyntax& word) {
     ++end;
   }
   if (end >= text.size() || text[end] != '=') {
-    // The bracket goes on behind a quote or an expansion.
+    // The bracket continues after a quote or an expansion.
     return !made.element || word.parts.size() == 1 || fail();
   }
   first.text.erase(0, end + 1);
@@ -372,7 +372,7 @@ bool ShellParser::read_bodies() {
     for (bool found = false; !found;) {
       if (done()) return fail(OpaqueReason::Heredoc);
       std::string line;
-      // Where the body expands, a backslash joins a line with the next one, the last included.
+      // In an expanding body, a backslash joins a line with the next one, also the last line.
       while (!done() && at() != '\n') {
         if (!document.quoted && at() == '\\' && pos_ + 1 < text_.size()) {
           if (at(1) == '\n') {

@@ -1,5 +1,5 @@
-// The grammar of POSIX shells and the parts of bash that RU-43 names. What the parser is not sure
-// about is a failure, never a guess. One pass without looking back, so time is linear.
+// Parses POSIX shell and the parts of bash that RU-43 names. In doubt the parser fails and never
+// guesses. It makes one pass without backtracking, so time is linear.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@ namespace sallyport::effects {
 
 class ShellParser {
  public:
-  // `level`: how deep the text already stands in others. `commands`: how many commands were read
-  // before; it grows.
+  // `level`: the nesting depth of the text. `commands`: the number of commands read so far; the
+  // parser increases it.
   ShellParser(std::string_view text, int level, std::size_t& commands)
       : text_(text), level_(level), commands_(commands) {}
 
   ShellSyntax read();
 
-  // The body of a here-document that expands: quotes are letters.
+  // Reads the body of an expanding here-document, in which quotes are ordinary letters.
   ShellSyntax read_body(WordSyntax& out);
 
  private:
@@ -32,8 +32,8 @@ class ShellParser {
   char at(std::size_t ahead = 0) const {
     return pos_ + ahead < text_.size() ? text_[pos_ + ahead] : '\0';
   }
-  bool starts(std::string_view what) const { return text_.substr(pos_).starts_with(what); }
-  bool take(std::string_view what);
+  bool starts(std::string_view prefix) const { return text_.substr(pos_).starts_with(prefix); }
+  bool take(std::string_view token);
   bool at_continuation() const { return at() == '\\' && at(1) == '\n'; }
   void skip_blanks();
   bool skip_newlines();  // true if there was one
@@ -41,7 +41,7 @@ class ShellParser {
   bool fail(OpaqueReason reason = OpaqueReason::Syntax);
   bool failed() const { return failure_.has_value(); }
 
-  // Grammar (shell_parser.cc). Each returns false after a failure and keeps what it has read.
+  // Grammar (shell_parser.cc). Each function returns false after a failure and keeps what it read.
   bool list(CommandList& out);
   bool and_or(AndOrList& out);
   bool pipeline(Pipeline& out);
@@ -54,13 +54,13 @@ class ShellParser {
   bool redirection(CommandSyntax& out);
   bool here_document(CommandSyntax& out, Redirection& redirection);
   bool read_bodies();
-  // bash 5.2 prints a substitution and reads it again, and behind a here-document it then loses
-  // what separates commands.
+  // True after a here-document inside a substitution. bash 5.2 prints a substitution and reads it
+  // again, and there it loses the separator of commands.
   bool is_behind_document() const { return substitutions_ > 0 && documents_in_this_ > 0; }
   bool assignment(CommandSyntax& out, WordSyntax& word);
   bool array(Assignment& out);
 
-  // Commands that hold others (shell_compound.cc).
+  // Compound commands (shell_parser_compound.cc).
   bool compound(CommandSyntax& out, std::string_view word);
   bool compound_list(CommandSyntax& out);
   bool if_command(CommandSyntax& out);
@@ -70,7 +70,7 @@ class ShellParser {
   bool condition(CommandSyntax& out);
   bool arithmetic_command(CommandSyntax& out);
 
-  // Words (shell_words.cc).
+  // Words (shell_parser_words.cc).
   bool word(WordSyntax& out, bool in_condition = false);
   bool word_piece(std::vector<Part>& parts, bool in_condition);
   bool single_quoted(std::vector<Part>& parts);
@@ -97,16 +97,16 @@ class ShellParser {
     bool strip_tabs = false;
     bool quoted = false;
   };
-  std::vector<Pending> pending_{};     // here-documents whose bodies start behind the next newline
-  std::size_t outer_pending_ = 0;      // how many of them stand outside of this substitution
+  std::vector<Pending> pending_{};     // here-documents whose bodies start after the next newline
+  std::size_t outer_pending_ = 0;      // how many of them are outside of this substitution
   std::size_t documents_in_this_ = 0;  // here-documents of this substitution
   int substitutions_ = 0;
-  // `time` was read in this substitution, or in one around it: bash 5.2 then takes the bracket of a
+  // `time` was read in this substitution or in an outer one. bash 5.2 then takes the bracket of a
   // `case` pattern for the end of the substitution.
   bool timed_ = false;
 };
 
-// A set of ASCII characters that is asked about each character of a line.
+// A set of ASCII characters with a fast lookup.
 class CharTable {
  public:
   constexpr explicit CharTable(std::string_view members) {
@@ -122,7 +122,7 @@ constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 bool is_name(std::string_view text);
-// Behind the name that starts at `at`; `at` if there is none.
+// The end of the name that starts at `at`; `at` if there is no name.
 std::size_t name_end(std::string_view text, std::size_t at);
 bool is_reserved(std::string_view text);
 

@@ -60,7 +60,7 @@ void ShellReader::read_list(const CommandList& list, Place place) {
   }
 }
 
-// A `cd` that fails leaves the shell where it was, and what follows `;` runs there.
+// After a failed `cd`, the commands after `;` run in the old folder.
 void ShellReader::doubt_move(const std::vector<std::string>& before) {
   const bool certain = std::ranges::all_of(state_.folders, [&](const std::string& folder) {
     return folder == "/" || folder == "/tmp" || folder == setting_.home ||
@@ -73,7 +73,7 @@ void ShellReader::doubt_move(const std::vector<std::string>& before) {
 }
 
 void ShellReader::read_and_or(const AndOrList& item, Place place) {
-  ShellState skipped = state_;  // what holds where the next part does not run
+  ShellState skipped = state_;  // the state if the next part does not run
   for (std::size_t i = 0; i < item.pipelines.size(); ++i) {
     if (i == 0) {
       read_pipeline(item.pipelines[0], place);
@@ -81,7 +81,7 @@ void ShellReader::read_and_or(const AndOrList& item, Place place) {
     }
     const bool is_or = item.is_or[i - 1];
     const ShellState after = state_;
-    // Behind `||` the part before it has failed, so it may have changed nothing.
+    // After `||` the part before it has failed, so it may have changed nothing.
     if (is_or) state_ = joined(skipped, state_);
     skipped = state_;
     read_pipeline(item.pipelines[i], Place::Inside);
@@ -188,7 +188,7 @@ void ShellReader::read_case(const CommandSyntax& command) {
   }
 }
 
-// Runs a body until the state at its start holds for each of its rounds.
+// Runs a body until the state at its start no longer changes between rounds.
 template <class Body>
 void ShellReader::repeat(const Body& body) {
   const std::size_t effects = out_.effects.size();
@@ -204,7 +204,7 @@ void ShellReader::repeat(const Body& body) {
     state_ = joined(before, state_);
     if (steady || round == 3 || limit_reached_) return;
     if (round == 2) {
-      // Whatever the rounds after this one change, it holds for them.
+      // A state that is correct for all further rounds.
       if (!same) state_.folders.clear();
       assign_unknown_names();
       changes_.written_unknown = true;
@@ -275,7 +275,7 @@ void ShellReader::read_condition(const CommandSyntax& command) {
   }
 }
 
-// May the text, once expanded, be given to arithmetic? It runs the subscripts in values.
+// True if arithmetic may evaluate the expanded text. Arithmetic runs subscripts in values.
 bool ShellReader::check_arithmetic(const std::vector<Part>& parts) {
   for (const Part& part : parts) {
     switch (part.kind) {
@@ -295,7 +295,7 @@ bool ShellReader::check_arithmetic(const std::vector<Part>& parts) {
         }
         break;
       case Part::Kind::Arithmetic:
-        break;  // a number; what it evaluates was checked by itself
+        break;  // a number; its own content was checked separately
       default:
         return false;
     }
@@ -303,7 +303,7 @@ bool ShellReader::check_arithmetic(const std::vector<Part>& parts) {
   return true;
 }
 
-// Runs what the parts of a word run.
+// Visits the commands in the parts of a word.
 bool ShellReader::visit(const std::vector<Part>& parts) {
   const std::size_t requests = requests_;
   bool remote = false;

@@ -1,5 +1,5 @@
-// Walks over the commands of a line in the order in which a shell would run them, every branch
-// included, and collects their effects (RU-45).
+// Visits the commands of a line in the order in which a shell would run them, including every
+// branch, and collects their effects (RU-45).
 #pragma once
 
 #include <set>
@@ -14,38 +14,38 @@
 
 namespace sallyport::effects {
 
-// A word of a command, and what is known about where it comes from.
+// A word of a command and its origin.
 struct Argument {
   Word word{};
-  bool remote = false;               // the network gave it, or the file that it names
-  bool process = false;              // `<(...)`: a pipe, no file and no option
+  bool remote = false;               // it, or the file that it names, comes from the network
+  bool process = false;              // `<(...)`: a pipe, neither a file nor an option
   std::vector<std::string> below{};  // stands for some path below one of these (`find -exec`)
 
-  // The only value it may have; null: there is none or more than one.
+  // Its value, if only one is possible; otherwise null.
   const std::string* text() const {
     return word.known() && word.values.size() == 1 ? &word.values[0] : nullptr;
   }
 };
 
-// What a command reads from its standard input.
+// The standard input of a command.
 struct StandardInput {
   bool redirected = false;     // from a pipe, a file or a here-document
-  bool remote = false;         // the network gave it
+  bool remote = false;         // it comes from the network
   bool document = false;       // a here-document or a here-string
-  std::optional<Word> text{};  // of that, if it is known
+  std::optional<Word> text{};  // the text of the document, if known
 };
 
-// A command with its words; wrappers make another one of it.
+// A command with its words. A wrapper turns it into the command that it starts.
 struct Invocation {
   std::vector<Argument> words{};
   StandardInput input{};
   std::size_t start = 0;
   std::size_t end = 0;
   int level = 0;
-  bool has_environment = false;  // an assignment outside of the harmless ones stands before it
+  bool has_environment = false;  // an assignment that may be harmful precedes it
 };
 
-// Reads one line. Not copied, not shared.
+// Reads one line. Used by one thread and never copied.
 class ShellReader {
  public:
   explicit ShellReader(const ShellSetting& setting);
@@ -54,12 +54,14 @@ class ShellReader {
   void read_words(const std::vector<std::string>& words);
   Effects take_effects();
 
-  // Every command as the shell starts it, wrappers included (RU-44).
+  // Every command that the shell starts, including wrappers (RU-44).
   const std::vector<std::vector<Word>>& started() const { return started_; }
 
-  // For the profiles of programs.
+  // Adds the effects of a command. Nothing runs. The functions below serve profiles of programs.
   void run(Invocation call);
-  // A text that a shell runs: in this shell (`eval`) or in one of its own.
+  // The same behind `chroot`. In another root than ours every path is unknown.
+  void run_in_root(Invocation call, bool ours);
+  // Reads a text that a shell runs, in this shell (`eval`) or in a new one (`own_shell`).
   void run_text(const Invocation& call, const Argument& text, OpaqueReason otherwise,
                 bool own_shell);
   void opaque(OpaqueReason reason, const Invocation& call);
@@ -73,8 +75,10 @@ class ShellReader {
   void make_link(const Argument& target, const std::vector<Argument>& sources);
   void copy_tree(const Argument& target, const std::vector<Argument>& sources);
   void unpack(const Argument& folder);
-  // True if it is the name of an existing file or folder.
+  // True if `text` names an existing file or folder.
   bool is_file(const std::string& text);
+  // True if `text` names a folder, or if that is unknown.
+  bool may_be_folder(const std::string& text);
   bool was_downloaded(const Argument& file) const;
   // A copy of a downloaded file.
   void mark_downloaded(const Argument& target, const Argument& source);
@@ -87,12 +91,12 @@ class ShellReader {
   void assign(const std::string& name, std::vector<std::string> values);
   void assign_unknown_names();
   bool is_safe_arithmetic(std::string_view text) const;
-  // Values that are not numbers: arithmetic would run what stands in them.
+  // True if the variable may hold a value that arithmetic would run.
   bool is_doubtful(std::string_view name) const;
 
  private:
   static constexpr std::size_t kMostWork = 4 * kMostCommands;
-  enum class Place { Top, Inside };  // says whether an assignment here is unconditional
+  enum class Place { Top, Inside };  // whether an assignment here is unconditional
 
   void read_list(const CommandList& list, Place place);
   void read_and_or(const AndOrList& item, Place place);
@@ -109,13 +113,14 @@ class ShellReader {
   void read_subshell(const CommandList& list);
   template <class Body>
   void repeat(const Body& body);
-  // Of those that start a program (simple_commands.cc).
+  // Simple commands (shell_reader_commands.cc).
   void read_simple(const CommandSyntax& command, Place place);
   bool read_redirections(const CommandSyntax& command, StandardInput& input);
   void read_assignments(const CommandSyntax& command, Place place);
   bool is_number(const WordSyntax& word);
-  bool visit(const std::vector<Part>& parts);  // true: the network gave a part of it
+  bool visit(const std::vector<Part>& parts);  // true: a part of it comes from the network
   bool check_arithmetic(const std::vector<Part>& parts);
+  // Effects, and places that cannot be read (shell_reader_effects.cc, like `add` above).
   void check_characters(std::string_view line);
   void fail(OpaqueReason reason, std::size_t start, std::size_t end);
   void write_changes(const Effect& effect);
@@ -136,10 +141,11 @@ class ShellReader {
   std::size_t words_run_ = 0;
   std::size_t requests_ = 0;  // effects of class network.request
   int level_ = 0;
-  int texts_ = 0;  // how many texts deep: spans name the outermost
+  int texts_ = 0;  // nesting depth of texts; spans refer to the outermost
   std::size_t span_start_ = 0;
   std::size_t span_end_ = 0;
   bool limit_reached_ = false;
+  bool other_root_ = false;
 };
 
 bool is_integer(std::string_view text);

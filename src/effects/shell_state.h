@@ -1,4 +1,4 @@
-// What a shell knows at one point of a line.
+// The state of a shell at one point of a line.
 #pragma once
 
 #include <map>
@@ -13,16 +13,16 @@ namespace sallyport::effects {
 struct ShellState {
   using Variables = std::map<std::string, std::vector<std::string>, std::less<>>;
 
-  // Where the shell may stand: one folder, or one for each branch that ended here. Empty: unknown.
+  // The possible working folders: one, or one for each branch that ended here. Empty: unknown.
   std::vector<std::string> folders{};
   std::shared_ptr<const Variables> variables = std::make_shared<const Variables>();
-  bool steered = false;  // a variable that steers programs was set (RU-56)
+  bool steered = false;  // a variable that changes how programs run was set (RU-56)
 
   const std::vector<std::string>* find(std::string_view name) const {
     const auto found = variables->find(name);
     return found == variables->end() ? nullptr : &found->second;
   }
-  // No values: the variable is not known any more.
+  // An empty list makes the variable unknown.
   void set(const std::string& name, std::vector<std::string> values) {
     if (values.empty() && !variables->contains(name)) return;
     auto changed = variables.use_count() == 1 ? std::const_pointer_cast<Variables>(variables)
@@ -42,10 +42,10 @@ struct ShellState {
   }
 };
 
-// What holds on both ways into a place.
+// The state that holds at a point that two branches reach.
 ShellState joined(const ShellState& left, const ShellState& right);
 
-// What the commands so far have changed on the disk. Grows only, whatever the flow.
+// The changes of the disk by the commands so far. It only grows, also across branches.
 struct DiskChanges {
   std::set<std::string> written{};    // cleaned paths
   std::set<std::string> links{};      // made by `ln`, `mv`, `cp -a` (RU-41)

@@ -1,4 +1,4 @@
-// A command line as the shell's grammar sees it. Values; a tree is at most `kMostLevels` deep.
+// The syntax tree of a command line. It is at most `kMostLevels` deep.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace sallyport::effects {
 
-// RU-54.
+// The limits of RU-54.
 inline constexpr std::size_t kMostBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMostCommands = 512;
 inline constexpr int kMostLevels = 16;
@@ -33,9 +33,9 @@ struct Part {
   bool quoted = false;
   std::string text{};          // Text; the name of a parameter; literal text of an arithmetic
   bool plain = false;          // a parameter without an operator
-  bool bare = false;           // `$name`: a letter behind it would be a letter of the name
+  bool bare = false;           // `$name`: a following letter would belong to the name
   bool arithmetic = false;     // the operator of a parameter has an arithmetic value
-  std::vector<Part> inside{};  // what an operator or an arithmetic contains
+  std::vector<Part> inside{};  // the content of an operator or of arithmetic
   std::shared_ptr<CommandList> list{};
 };
 
@@ -44,7 +44,7 @@ struct WordSyntax {
   std::size_t start = 0;
   std::size_t end = 0;
 
-  // The text of a word without any quote or expansion; else nothing.
+  // The text of a word without quotes and expansions. No value for other words.
   std::optional<std::string> bare() const {
     std::string out;
     for (const Part& part : parts) {
@@ -99,7 +99,7 @@ struct Pipeline {
 
 struct AndOrList {
   std::vector<Pipeline> pipelines{};
-  std::vector<bool> is_or{};  // between them
+  std::vector<bool> is_or{};  // for each operator between two pipelines
   bool background = false;
 };
 
@@ -109,7 +109,7 @@ struct CommandList {
 
 struct ShellSyntax {
   CommandList list{};
-  // Where reading stopped; what was read before it is in `list`.
+  // The place where reading stopped. `list` has everything before it.
   std::optional<OpaqueSpan> failure{};
 };
 

@@ -13,7 +13,7 @@ namespace {
 using Name = std::string_view;
 
 constexpr Name kReading[] = {"select", "show", "describe", "desc", "values"};
-constexpr Name kCarrying[] = {"with", "explain"};  // they read unless a word inside writes
+constexpr Name kCarrying[] = {"with", "explain"};  // they read, unless a later word writes
 constexpr Name kSchema[] = {"create", "alter", "drop", "truncate", "rename", "grant", "revoke"};
 constexpr Name kWriting[] = {"insert", "update", "delete", "merge",    "replace", "upsert",
                              "into",   "call",   "copy",   "truncate", "create",  "alter",
@@ -32,7 +32,7 @@ bool is_word(char c) {
 // Words of one statement outside strings and comments, in lower case.
 struct Statement {
   std::string first{};
-  bool writes = false;  // a word behind the first one that writes
+  bool writes = false;  // a word after the first one writes
   bool stores = false;  // `into`
 };
 
@@ -40,7 +40,7 @@ class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
 
-  // A place at which dialects part: what follows may be text for one and code for another.
+  // A place where dialects differ: the rest may be text in one and code in another.
   bool doubtful() const { return doubtful_; }
   std::vector<Statement> read() {
     while (at_ < text_.size()) step();
@@ -67,6 +67,10 @@ class Reader {
       skip_line();
     } else if (c == '/' && next(1) == '*') {
       skip_comment();
+    } else if (c == '[') {
+      // Some dialects read a name up to `]`.
+      doubtful_ = doubtful_ || hides_code();
+      ++at_;
     } else if (c == '#' || (c == '$' && (next(1) == '$' || is_word(next(1))) && dollar_quotes())) {
       doubtful_ = true;
       ++at_;
@@ -84,6 +88,26 @@ class Reader {
     return i < text_.size() && text_[i] == '$';
   }
 
+  // True if a reader that takes `[..]` as one name and a reader that does not may be at different
+  // places after it.
+  bool hides_code() {
+    // This bracket is in one that was checked.
+    if (at_ < checked_) return false;
+    const std::size_t close = std::min(text_.size(), text_.find(']', at_));
+    checked_ = close;
+    // `]]` is a bracket in a name.
+    if (close + 1 < text_.size() && text_[close + 1] == ']') return true;
+    for (std::size_t i = at_ + 1; i < close; ++i) {
+      const char c = text_[i];
+      const char behind = i + 1 < text_.size() ? text_[i + 1] : '\0';
+      if (c == ';' || (c == '-' && behind == '-') || (c == '/' && behind == '*')) return true;
+      if (c != '\'' && c != '"' && c != '`') continue;
+      i = text_.find(c, i + 1);
+      if (i == std::string_view::npos || i > close) return true;
+    }
+    return false;
+  }
+
   // A doubled quote ends one string and begins the next.
   void skip_quoted(char quote) {
     ++at_;
@@ -96,11 +120,14 @@ class Reader {
   }
 
   void skip_line() {
-    while (at_ < text_.size() && text_[at_] != '\n') ++at_;
+    while (at_ < text_.size() && text_[at_] != '\n' && text_[at_] != '\r') ++at_;
+    // Not every dialect ends a line there.
+    doubtful_ = doubtful_ || (next() == '\r' && next(1) != '\n');
   }
 
   void skip_comment() {
-    doubtful_ = doubtful_ || next(2) == '!';
+    // MySQL and MariaDB run what is in `/*! */` and `/*M! */`.
+    doubtful_ = doubtful_ || next(2) == '!' || (lower_letter(next(2)) == 'm' && next(3) == '!');
     const std::size_t end = text_.find("*/", at_ + 2);
     const std::size_t inner = text_.find("/*", at_ + 2);
     doubtful_ = doubtful_ || end == std::string_view::npos || inner < end;
@@ -110,6 +137,8 @@ class Reader {
   void take_word() {
     std::string word;
     for (; at_ < text_.size() && is_word(text_[at_]); ++at_) word += lower_letter(text_[at_]);
+    // Oracle reads `q'[..]'` as one string.
+    doubtful_ = doubtful_ || (next() == '\'' && (word == "q" || word == "nq"));
     if (current_.first.empty()) {
       current_.first = std::move(word);
       return;
@@ -129,6 +158,7 @@ class Reader {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::size_t checked_ = 0;  // up to here, brackets hide no code
   bool doubtful_ = false;
   Statement current_;
   std::vector<Statement> statements_;

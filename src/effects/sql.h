@@ -1,4 +1,4 @@
-// What SQL text does, by the first word of each statement (RU-58).
+// The effects of SQL text, by the first word of each statement (RU-58).
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace sallyport::effects {
 
-// One effect for each statement: `db.read`, `db.write` or `db.schema`. Text that dialects read
-// differently adds one that is opaque.
+// One effect for each statement: `db.read`, `db.write` or `db.schema`. Text that SQL dialects read
+// differently adds an opaque effect.
 std::vector<Effect> effects_of_sql(std::string_view text);
 
 }  // namespace sallyport::effects

@@ -4,6 +4,8 @@
 #include <boost/json.hpp>
 
 #include "autonomy/effect_table.h"
+#include "base/visible_text.h"
+#include "effects/command_call.h"
 #include "effects/effect_maker.h"
 #include "effects/host.h"
 #include "effects/path_text.h"
@@ -17,7 +19,7 @@ namespace sallyport::effects {
 
 namespace {
 
-// Methods of the protocol that arrive as calls. They look, and one of them at an address.
+// MCP methods that arrive as calls. They only read, some of them at an address.
 constexpr ProfileTool kMethods[] = {
     {"", "resources/read", Does::Fetch, "uri"},
     {"", "resources/subscribe", Does::Fetch, "uri"},
@@ -30,7 +32,17 @@ constexpr ProfileTool kMethods[] = {
 constexpr std::string_view kSourceMembers[] = {"source", "src", "old_path", "from"};
 constexpr std::string_view kTargetMembers[] = {"destination", "dst", "new_path", "target", "to"};
 
-// Addresses in a text that people or models write.
+// True if the text begins with a character that no address has. A blank may be Unicode.
+bool ends_address(std::string_view text) {
+  if (std::string_view(" \t\r\n\v\f\"'<>`|{}").contains(text[0])) return true;
+  if (static_cast<unsigned char>(text[0]) < 0x80) return false;
+  const char32_t point = decode_utf8(text).point;
+  return point == 0x85 || point == 0xa0 || point == 0x1680 ||
+         (point >= 0x2000 && point <= 0x200b) || point == 0x2028 || point == 0x2029 ||
+         point == 0x202f || point == 0x205f || point == 0x3000 || point == 0xfeff;
+}
+
+// Finds addresses in free text.
 std::vector<std::string_view> addresses_in(std::string_view text) {
   std::vector<std::string_view> found;
   const auto is_scheme = [](char c) {
@@ -42,7 +54,12 @@ std::vector<std::string_view> addresses_in(std::string_view text) {
        mark = text.find("://", from)) {
     std::size_t start = mark;
     while (start > from && is_scheme(text[start - 1])) --start;
-    const std::size_t end = std::min(text.size(), text.find_first_of(" \t\r\n\"'<>`|{}", mark + 3));
+    const std::size_t next = std::min(text.size(), text.find("://", mark + 3));
+    std::size_t end = mark + 3;
+    while (end < next && !ends_address(text.substr(end))) ++end;
+    // Another address begins inside of this one.
+    const bool inside = end == next && next < text.size();
+    while (inside && end > mark + 3 && is_scheme(text[end - 1])) --end;
     std::string_view address = text.substr(start, end - start);
     while (!address.empty() &&
            std::string_view(".,;:!?)").find(address.back()) != std::string_view::npos) {
@@ -54,7 +71,7 @@ std::vector<std::string_view> addresses_in(std::string_view text) {
   return found;
 }
 
-// The values of the members that a row names, lists item by item.
+// The values of the members that a row names. Lists are split into items.
 std::vector<const json::value*> values_of(const json::value& input, std::string_view members) {
   std::vector<const json::value*> values;
   const json::object* const object = input.if_object();
@@ -88,7 +105,7 @@ void add_pattern(EffectMaker& maker, const json::value& input) {
   for (const json::value* const value : values_of(input, "pattern glob_pattern")) {
     if (!value->is_string()) continue;
     const std::string_view text = value->get_string();
-    maker.look(text);
+    maker.note_used(text);
     const bool leaves =
         text.starts_with('/') || text.starts_with('~') || text.find("..") != std::string_view::npos;
     if (!leaves) continue;
@@ -114,7 +131,7 @@ void add_fetch(EffectMaker& maker, const ProfileTool& row, const json::value& in
       continue;
     }
     const std::string_view text = value->get_string();
-    if (row.does == Does::FetchText) maker.look(text);
+    if (row.does == Does::FetchText) maker.note_used(text);
     const std::vector<std::string_view> addresses =
         row.does == Does::FetchText ? addresses_in(text) : std::vector{text};
     for (const std::string_view address : addresses) maker.add_address(address);
@@ -169,7 +186,7 @@ void add_row(EffectMaker& maker, const ProfileTool& row, const json::value& inpu
     case Does::Patch:
       for (const json::value* const value : values) {
         if (!value->is_string()) continue;
-        // Words before the patch itself, as in `["apply_patch", "*** Begin Patch ..."]`.
+        // Skips words before the patch, as in `["apply_patch", "*** Begin Patch ..."]`.
         const std::string_view text = value->get_string();
         if (values.size() > 1 && text == "apply_patch") continue;
         maker.add_patch(text);
@@ -192,9 +209,9 @@ void add_row(EffectMaker& maker, const ProfileTool& row, const json::value& inpu
 
 void add_role(EffectMaker& maker, Role role, const json::value& value) {
   const bool text = value.is_string();
-  const std::string_view said = text ? std::string_view(value.get_string()) : std::string_view();
+  const std::string_view content = text ? std::string_view(value.get_string()) : std::string_view();
   const auto path = [&](std::string_view effect_class) {
-    text ? maker.add_path(effect_class, said) : maker.add_unknown_path(effect_class);
+    text ? maker.add_path(effect_class, content) : maker.add_unknown_path(effect_class);
   };
   switch (role) {
     case Role::Reads:
@@ -204,18 +221,19 @@ void add_role(EffectMaker& maker, Role role, const json::value& value) {
     case Role::Deletes:
       return path("fs.delete");
     case Role::Hosts:
-      return text ? maker.add_address(said) : maker.add_host("network.request", {.unknown = true});
+      return text ? maker.add_address(content)
+                  : maker.add_host("network.request", {.unknown = true});
     case Role::Commands:
       return text ? maker.add_command(value) : maker.add_opaque(OpaqueReason::Expansion, 0);
     case Role::Sql:
-      maker.look(said);
+      maker.note_used(content);
       return maker.add_all(text
-                               ? effects_of_sql(said)
+                               ? effects_of_sql(content)
                                : std::vector<Effect>{{.effect_class = "db.write", .opaque = true}});
   }
 }
 
-// Where one of the two members holds this very string.
+// True if one of the members holds exactly this string object.
 bool stands_under(const json::value& input, std::span<const std::string_view> members,
                   std::string_view leaf) {
   const json::object* const object = input.if_object();
@@ -225,7 +243,7 @@ bool stands_under(const json::value& input, std::span<const std::string_view> me
          });
 }
 
-// The classes of AT-22 as effects on one path (RU-26).
+// Adds the effects of a class of AT-22 on one path (RU-26).
 void add_leaf(EffectMaker& maker, std::string_view effect_class, bool recursive,
               const json::value& input, std::string_view leaf) {
   const bool copies = effect_class == "fs.copy";
@@ -240,8 +258,8 @@ void add_leaf(EffectMaker& maker, std::string_view effect_class, bool recursive,
 
 void add_leaves(EffectMaker& maker, std::string_view effect_class, bool recursive,
                 const json::value& input) {
-  // Which of them are paths or addresses, their beginnings say.
-  for (const std::string_view text : grants::all_strings(input)) maker.look(text, true);
+  // The beginning of a text decides whether it is a path or an address.
+  for (const std::string_view text : grants::all_strings(input)) maker.note_used(text, true);
   bool none = true;
   const bool requests = effect_class == "network.request";
   for (const std::string_view leaf : grants::path_leaves(input)) {
@@ -256,7 +274,7 @@ void add_leaves(EffectMaker& maker, std::string_view effect_class, bool recursiv
     none = false;
   }
   if (!none) return;
-  // A request without an address goes somewhere all the same.
+  // A request without an address still goes to some host.
   if (requests) return maker.add_host(effect_class, {.unknown = true});
   if (effect_class == "fs.copy") maker.add("fs.read");
   if (effect_class == "fs.move") maker.add("fs.delete");
@@ -266,10 +284,10 @@ void add_leaves(EffectMaker& maker, std::string_view effect_class, bool recursiv
 }
 
 std::string_view profile_of_server(const CallFacts& facts, const ToolBook& book) {
-  const ServerSaid* const said = book.server(facts.call.server);
-  if (said == nullptr) return {};
-  return said->profile == "auto" ? profile_of_command(facts.server_command)
-                                 : std::string_view(said->profile);
+  const ServerDescription* const server = book.server(facts.call.server);
+  if (server == nullptr) return {};
+  return server->profile == "auto" ? profile_of_command(facts.server_command)
+                                   : std::string_view(server->profile);
 }
 
 const ProfileTool* row_of(const CallFacts& facts, const ToolBook& book) {
@@ -280,14 +298,13 @@ const ProfileTool* row_of(const CallFacts& facts, const ToolBook& book) {
   if (const std::string_view profile = profile_of_server(facts, book); !profile.empty()) {
     if (const ProfileTool* const row = profile_tool(profile, call.tool)) return row;
   }
-  // Only the host of a coding agent says which of its own tools it is about to run. Our own runtime
-  // is such a host.
+  // Only the host of a coding agent reports calls of its own tools. Our own runtime is such a host.
   const bool own = facts.front == "agent" && call.server == kOwnAgentProfile;
   if (!own && (facts.front != "hook" || !is_agent_profile(call.server))) return nullptr;
   return profile_tool(call.server, call.tool);
 }
 
-// The table of AT-22 by name, after RU-26.
+// The class of a tool in the table of AT-22 (RU-26).
 std::string_view class_in_table(std::string_view tool) {
   if (tool == "git.push" || tool == "git_push") return "git.push";
   const std::optional<autonomy::Effect> found = autonomy::effect_of(tool);
@@ -301,7 +318,7 @@ const json::value* command_in(const json::value& input) {
 
 }  // namespace
 
-const ToolSaid* ToolBook::tool(const std::string& server, const std::string& name) const {
+const ToolDescription* ToolBook::tool(const std::string& server, const std::string& name) const {
   if (tools.empty()) return nullptr;
   for (const std::string& where : {server, std::string()}) {
     if (const auto found = tools.find({where, name}); found != tools.end()) return &found->second;
@@ -309,28 +326,27 @@ const ToolSaid* ToolBook::tool(const std::string& server, const std::string& nam
   return nullptr;
 }
 
-const ServerSaid* ToolBook::server(std::string_view name) const {
+const ServerDescription* ToolBook::server(std::string_view name) const {
   if (const auto found = servers.find(name); found != servers.end()) return &found->second;
   const auto any = servers.find(std::string_view("*"));
   return any == servers.end() ? nullptr : &any->second;
 }
 
-Effects effects_of_call(const CallFacts& facts, const ToolBook& book,
-                        std::vector<LookedAt>* looked) {
+Effects effects_of_call(const CallFacts& facts, const ToolBook& book, std::vector<UsedText>* used) {
   const Call& call = facts.call;
-  EffectMaker maker(facts, looked);
-  if (const ToolSaid* const said = book.tool(call.server, call.tool)) {
+  EffectMaker maker(facts, used);
+  if (const ToolDescription* const tool = book.tool(call.server, call.tool)) {
     bool none = true;
-    for (const RoleOf& role : said->roles) {
+    for (const RoleOf& role : tool->roles) {
       for (const json::value* const value : role.selector.select(call.input)) {
         add_role(maker, role.role, *value);
         none = false;
       }
     }
-    if (none && said->roles.empty() && said->effect_class != "none") {
-      add_leaves(maker, said->effect_class, false, call.input);
+    if (none && tool->roles.empty() && tool->effect_class != "none") {
+      add_leaves(maker, tool->effect_class, false, call.input);
     } else if (none) {
-      maker.add(said->effect_class);
+      maker.add(tool->effect_class);
     }
     return maker.take();
   }
@@ -341,11 +357,10 @@ Effects effects_of_call(const CallFacts& facts, const ToolBook& book,
   const std::string_view known = class_in_table(call.tool);
   if (known.empty() && is_read_only_by_hint(facts, book)) {
     maker.add("none");
-  } else if (const json::value* const command = command_in(call.input);
-             known == "process.exec" && command != nullptr) {
-    maker.add_command(*command);
+  } else if (known == "process.exec" && command_in(call.input) != nullptr) {
+    add_command_call(maker, call.input.get_object());
   } else if (known == "process.exec") {
-    // The program is not named.
+    // The input names no program.
     maker.add("process.exec");
   } else {
     add_leaves(maker, known.empty() ? "unknown" : known, call.tool == "delete_directory",
@@ -363,9 +378,9 @@ bool is_command_tool(const CallFacts& facts, const ToolBook& book) {
 
 bool is_read_only_by_hint(const CallFacts& facts, const ToolBook& book) {
   const Call& call = facts.call;
-  const ServerSaid* const said = book.server(call.server);
-  return said && said->trust_hints && facts.read_only_hint == true && !facts.definition_changed &&
-         !book.tool(call.server, call.tool) && !row_of(facts, book) &&
+  const ServerDescription* const server = book.server(call.server);
+  return server && server->trust_hints && facts.read_only_hint == true &&
+         !facts.definition_changed && !book.tool(call.server, call.tool) && !row_of(facts, book) &&
          class_in_table(call.tool).empty();
 }
 
@@ -378,30 +393,8 @@ bool is_tool_of_table(std::string_view tool) {
 }
 
 std::vector<std::string> known_classes() {
-  std::vector<std::string> classes = {"none",
-                                      "fs.read",
-                                      "fs.write",
-                                      "fs.delete",
-                                      "git.write",
-                                      "git.discard",
-                                      "git.push",
-                                      "message.send",
-                                      "network.request",
-                                      "package.install",
-                                      "package.publish",
-                                      "process.exec",
-                                      "code.remote",
-                                      "privilege",
-                                      "db.read",
-                                      "db.write",
-                                      "db.schema",
-                                      "unknown"};
-  for (const autonomy::EffectRow& row : autonomy::effect_rows()) {
-    const std::string name(row.effect.effect_class);
-    const bool split = name == "fs.mkdir" || name == "fs.copy" || name == "fs.move";
-    if (!split && std::ranges::find(classes, name) == classes.end()) classes.push_back(name);
-  }
-  return classes;
+  const std::vector<std::string_view>& classes = autonomy::effect_classes();
+  return {classes.begin(), classes.end()};
 }
 
 }  // namespace sallyport::effects

@@ -11,15 +11,15 @@ namespace sallyport::effects {
 namespace {
 
 constexpr std::size_t kMostNames = 4096;   // RU-47
-constexpr std::size_t kMostValues = 1024;  // more than the effects a line may have
-constexpr std::size_t kLook = 8;           // what a look at a change costs of the budget
+constexpr std::size_t kMostValues = 1024;  // more than the effects that a line may have
+constexpr std::size_t kLook = 8;           // the cost of checking one change
 constexpr std::string_view kBlanks = " \t\n";
 
 bool is_split_or_glob(char c) {
   return kBlanks.contains(c) || c == '*' || c == '?' || c == '[' || c == '\\';
 }
 
-// Has a command of the line written in that folder?
+// True if a command of the line may have written in that folder.
 bool may_have_changed(const DiskChanges& changes, const std::string& folder) {
   if (changes.written_unknown || changes.links_unknown) return true;
   const auto touches = [&](const std::string& path) {
@@ -31,11 +31,11 @@ bool may_have_changed(const DiskChanges& changes, const std::string& folder) {
 
 }  // namespace
 
-// A word that is being put together. Several candidates: one of them, it is not known which.
+// A word under construction. With several candidates, it is one of them.
 struct WordExpansion::Draft {
   std::vector<Candidate> candidates{{}};
   std::vector<Candidate> finished{};  // fields that splitting has ended
-  bool present = false;               // there is something, if only quotes
+  bool present = false;               // there is a word, even if it is just quotes
   bool unknown = false;
   bool many = false;
 
@@ -72,7 +72,7 @@ std::vector<Word> WordExpansion::fields(const WordSyntax& word, const ShellState
   return out;
 }
 
-Word WordExpansion::one(const std::vector<Part>& parts, const ShellState& state, bool tilde) {
+Word WordExpansion::word(const std::vector<Part>& parts, const ShellState& state, bool tilde) {
   Draft draft;
   for (std::size_t i = 0; i < parts.size() && !draft.unknown; ++i) {
     Part part = {
@@ -99,7 +99,7 @@ void WordExpansion::expand(const std::vector<Part>& parts, const ShellState& sta
     if (!add_part(draft, parts[i], state, i == 0, i + 1 == parts.size())) draft.unknown = true;
   }
   if (draft.unknown || out.size() > kMostNames) {
-    // A glob beside a part that is not known may still become many words.
+    // A glob next to an unknown part may still become many words.
     const bool glob = std::ranges::any_of(parts, [](const Part& part) {
       return part.kind == Part::Kind::Text && !part.quoted &&
              part.text.find_first_of("*?[") != std::string::npos;
@@ -218,7 +218,7 @@ bool WordExpansion::add_values(Draft& draft, const std::vector<std::string>& val
     draft.many = many_before;
     return true;
   }
-  // A backslash in a value has a meaning to globs, which shells do not agree about.
+  // Shells disagree about a backslash from a value in a glob.
   if (draft.candidates.size() > 1 || value.contains('\\')) {
     draft.unknown = true;
     return true;
@@ -291,6 +291,12 @@ bool WordExpansion::is_folder(const std::string& path) {
   return setting_.files != nullptr && names_in(path, unknown) != nullptr;
 }
 
+bool WordExpansion::may_be_folder(const std::string& path) {
+  if (setting_.files == nullptr) return true;
+  bool unknown = false;
+  return names_in(path, unknown) != nullptr || unknown;
+}
+
 bool WordExpansion::exists(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   if (setting_.files == nullptr || slash == std::string::npos) return false;
@@ -313,7 +319,7 @@ std::optional<bool> WordExpansion::has_dots(const std::string& folder, std::stri
   bool unknown = false;
   const bool is_folder = names_in(folder, unknown) != nullptr;
   if (unknown || may_have_changed(changes, folder)) return std::nullopt;
-  // Behind a link, `..` is not the folder that the link stands in.
+  // After a link, `..` is not the folder that contains the link.
   if (is_folder && dots == ".." && setting_.files->resolve(folder) != folder) return std::nullopt;
   return is_folder;
 }
@@ -330,14 +336,14 @@ std::optional<const std::vector<std::string>*> WordExpansion::certain_names(
 bool WordExpansion::follow_name(const GlobStep& step, const GlobWay& way,
                                 const DiskChanges& changes, std::vector<GlobWay>& found) {
   const std::string text = step.segment.text();
-  // Only a folder has `.` and `..`: behind names that were found, that has to be asked.
+  // Only a folder has `.` and `..`, so names that were found must be checked.
   const bool dots = text == "." || text == "..";
   if (dots && way.written.find_first_not_of("./") != std::string::npos) {
     const std::optional<bool> has = has_dots(way.folder, text, changes);
     if (!has) return false;
     if (!*has) return true;
   }
-  // The last segment has to exist, and only the names of its folder say so.
+  // The last segment must exist, which only the names of its folder show.
   if (step.final && !text.empty() && !dots) {
     const auto names = certain_names(way.folder, changes);
     if (!names) return false;
@@ -354,6 +360,10 @@ bool WordExpansion::follow_pattern(const GlobStep& step, const GlobWay& way,
   if (!names) return false;
   if (*names == nullptr) return true;
   if (!spend((*names)->size() * step.bytes)) return false;
+  for (const char* const dots : {".", ".."}) {
+    if (dots_match_ && step.segment.matches(dots))
+      found.push_back({way.written + dots + step.slashes, cleaned_path(way.folder + "/" + dots)});
+  }
   for (const std::string& name : **names) {
     if (!step.segment.matches(name)) continue;
     if (found.size() >= kMostNames) return false;

@@ -1,4 +1,4 @@
-// What the words of a command become: braces, `~`, variables, splitting and globs (RU-46, RU-47).
+// Expands the words of a command: braces, `~`, variables, splitting and globs (RU-46, RU-47).
 #pragma once
 
 #include <cstddef>
@@ -12,28 +12,33 @@
 
 namespace sallyport::effects {
 
-// Lives as long as the reading of one line: what it has seen of the disk is what all words see.
+// Used for one line. It caches what it reads from disk, so that all words see the same.
 class WordExpansion {
  public:
   explicit WordExpansion(const ShellSetting& setting) : setting_(setting) {}
 
-  // The words that a word of a command becomes.
+  // The words that a word of a command expands to.
   std::vector<Word> fields(const WordSyntax& word, const ShellState& state,
                            const DiskChanges& changes);
-  // Without braces, splitting and globs: the value of an assignment, a here-document.
-  Word one(const std::vector<Part>& parts, const ShellState& state, bool tilde = true);
-  // As far as globs may look.
+  // Without braces, splitting and globs, as in assignments and here-documents.
+  Word word(const std::vector<Part>& parts, const ShellState& state, bool tilde = true);
+  // True if `.*` matches `.` and `..`, as in dash.
+  bool dots_match() const { return dots_match_; }
+  void set_dots_match(bool match) { dots_match_ = match; }
+  // True if it is a folder that can be read within the limit of lookups.
   bool is_folder(const std::string& path);
-  // True if such a name exists. False also if that cannot be seen.
+  // True if it is a folder, or if that is unknown.
+  bool may_be_folder(const std::string& path);
+  // True if the path exists. Also false if that cannot be determined.
   bool exists(const std::string& path);
-  // May a link on the way from `root` to `below`, which begins with `/`, lead elsewhere? True also
-  // where too much was looked at for this line.
+  // True if a link on the way from `root` to `below` may lead elsewhere. `below` begins with `/`.
+  // Also true if the limit of lookups for this line is reached.
   bool leads_out(const std::string& root, const std::string& below);
 
  private:
   struct Candidate {
     std::string text;
-    std::string active;  // for each byte: whether it may be part of a glob
+    std::string active;  // for each byte, whether it may be a glob character
   };
   struct Draft;
 
@@ -45,10 +50,10 @@ class WordExpansion {
   const std::vector<std::string>* values_of(const std::string& name, const ShellState& state);
   std::optional<std::vector<std::string>> glob(const Candidate& pattern, const ShellState& state,
                                                const DiskChanges& changes);
-  // One segment of a glob, and what one way through the folders before it has found.
+  // One segment of a glob, and one of the paths that the segments before it have matched.
   struct GlobStep {
     GlobSegment segment;
-    std::string slashes;  // behind it
+    std::string slashes;  // after it
     std::size_t bytes;
     bool final;
   };
@@ -56,12 +61,12 @@ class WordExpansion {
     std::string written;
     std::string folder;
   };
-  // Both add to `found`. False: what is there is not known.
+  // Both add to `found`. They return false if the names there are unknown.
   bool follow_name(const GlobStep& step, const GlobWay& way, const DiskChanges& changes,
                    std::vector<GlobWay>& found);
   bool follow_pattern(const GlobStep& step, const GlobWay& way, const DiskChanges& changes,
                       std::vector<GlobWay>& found);
-  // Null: there is no such folder. Nothing: that is not known.
+  // Null: the folder does not exist. No value: that is unknown.
   std::optional<const std::vector<std::string>*> certain_names(const std::string& folder,
                                                                const DiskChanges& changes);
   const std::vector<std::string>* names_in(const std::string& folder, bool& unknown);
@@ -71,8 +76,9 @@ class WordExpansion {
   bool spend(std::size_t bytes);
 
   const ShellSetting& setting_;
+  bool dots_match_ = false;
   std::size_t budget_ = std::size_t{2} << 20;  // bytes that expansions may make
-  std::size_t looks_ = 256;                    // folders that globs may look into
+  std::size_t looks_ = 256;                    // folders that globs may read
   std::size_t resolves_ = 64;                  // paths below copies that may be followed
   std::map<std::string, std::optional<std::vector<std::string>>> seen_{};
   std::vector<std::string> scratch_{};

@@ -45,7 +45,7 @@ void run_rest(ShellReader& reader, const Invocation& call, std::size_t next) {
   if (next < call.words.size()) reader.run(rest_of(call, next));
 }
 
-// `NAME=value` words before a command. Returns where the command starts.
+// Reads `NAME=value` words before a command. Returns the index where the command starts.
 std::size_t skip_assignments(Invocation& call, std::size_t next) {
   for (; next < call.words.size(); ++next) {
     const std::string* text = call.words[next].text();
@@ -117,8 +117,8 @@ void su(ShellReader& reader, const Invocation& call) {
     return reader.opaque(OpaqueReason::Stdin, call);
   }
   const ShellState before = reader.state();
-  if (arguments.has("--login") || std::ranges::any_of(arguments.operands, [](const Argument& one) {
-        return one.text() != nullptr && *one.text() == "-";
+  if (arguments.has("--login") || std::ranges::any_of(arguments.operands, [](const Argument& each) {
+        return each.text() != nullptr && *each.text() == "-";
       })) {
     reader.state().folders.clear();
   }
@@ -126,8 +126,8 @@ void su(ShellReader& reader, const Invocation& call) {
   reader.state() = before;
 }
 
-// How often `xargs` is told to replace a mark, or to take so many words or lines. Which of them holds
-// depends on their order.
+// The number of `xargs` options that replace a mark or limit words or lines. Their order decides
+// which of them counts.
 std::size_t ways_to_add_words(const Arguments& arguments) {
   return static_cast<std::size_t>(
       std::ranges::count_if(arguments.options, [](const GivenOption& given) {
@@ -164,11 +164,20 @@ void xargs(ShellReader& reader, const Invocation& given) {
   reader.input() = outer;
 }
 
-// It gives its words to a shell, once for each argument.
+bool contains_text(const Argument& word, std::string_view text) {
+  return std::ranges::any_of(word.word.values,
+                             [&](const std::string& value) { return value.contains(text); });
+}
+
+// The program gives its words to a shell, once for each argument.
 void parallel(ShellReader& reader, const Invocation& given) {
   const std::vector<Option>& options = options_of(find_program("parallel")->options);
   const Arguments arguments = wrapper_arguments(given, options);
   option_effects(reader, given, arguments);
+  if (arguments.has_unknown()) reader.opaque(OpaqueReason::Interpreter, given);
+  // `{= .. =}` is a program in Perl.
+  const auto runs = [](const Argument& word) { return contains_text(word, "{="); };
+  if (std::ranges::any_of(given.words, runs)) reader.opaque(OpaqueReason::Code, given);
   Invocation call = rest_of(given, arguments.next);
   const auto end = std::ranges::find_if(call.words, [](const Argument& word) {
     return word.text() != nullptr && word.text()->starts_with(":::");
@@ -178,13 +187,25 @@ void parallel(ShellReader& reader, const Invocation& given) {
     if (given.input.remote) reader.remote_code();
     return reader.opaque(OpaqueReason::Stdin, given);
   }
+  // What the program replaces in each word.
+  std::vector<std::string> marks = {"{"};
+  for (const GivenOption& option : arguments.options) {
+    const bool names = option.value && (option.spelling == "-I" || option.spelling == "-i");
+    if (!names) continue;
+    const std::string* mark = option.value->text();
+    const bool many = marks.size() > 8;
+    if (mark == nullptr || mark->empty() || many) return reader.opaque(OpaqueReason::Code, given);
+    marks.push_back(*mark);
+  }
   for (Argument& word : call.words) {
     const bool plain =
         word.word.known() && std::ranges::all_of(word.word.values, [](const std::string& value) {
           return value.find_first_of(" \t\n;&|<>()$`\\\"'*?[#~%") == std::string::npos;
         });
     if (!plain) return reader.opaque(OpaqueReason::Code, given);
-    if (word.word.values[0].contains('{')) word = {};
+    const bool replaced = std::ranges::any_of(
+        marks, [&](const std::string& mark) { return contains_text(word, mark); });
+    if (replaced) word = {};
   }
   call.words.push_back({.word = {.many = true}});
   reader.run(std::move(call));
@@ -221,7 +242,7 @@ void flock(ShellReader& reader, const Invocation& call) {
   const bool number =
       file != nullptr && std::ranges::all_of(*file, [](char c) { return c >= '0' && c <= '9'; });
   const std::size_t next = arguments.next + 1;
-  // An open file by its number; with a command behind it, the number is the name of a file.
+  // An open file by its number; with a command after it, the number is a file name.
   const bool lone = next >= call.words.size() && arguments.value('c') == nullptr;
   if (number && lone) return reader.add_plain("none");
   if (arguments.has_unknown()) reader.opaque(OpaqueReason::Interpreter, call);
@@ -235,6 +256,24 @@ void flock(ShellReader& reader, const Invocation& call) {
     return;
   }
   run_rest(reader, call, next);
+}
+
+// `jobs -x` runs a command and puts process ids in the place of `%1`.
+void jobs(ShellReader& reader, const Invocation& call) {
+  const std::vector<Option>& options = options_of(find_program("jobs")->options);
+  const Arguments arguments = wrapper_arguments(call, options);
+  const bool more = arguments.next < call.words.size();
+  // An unknown word may be `-x`.
+  const bool unknown = arguments.unclear || (more && !call.words[arguments.next].word.known());
+  if (unknown && !arguments.has("-x")) reader.opaque(OpaqueReason::Expansion, call);
+  if (!arguments.has("-x") || !more) return reader.add_plain("none");
+  Invocation started = rest_of(call, arguments.next);
+  for (Argument& word : started.words) {
+    const bool job = std::ranges::any_of(
+        word.word.values, [](const std::string& value) { return value.starts_with('%'); });
+    if (job) word.word = {};
+  }
+  reader.run(std::move(started));
 }
 
 }  // namespace
@@ -256,6 +295,8 @@ bool wrapper_effects(ShellReader& reader, const Invocation& call, const std::str
     watch(reader, call);
   } else if (name == "flock") {
     flock(reader, call);
+  } else if (name == "jobs") {
+    jobs(reader, call);
   } else if (name == "exec" || name == "command" || name == "builtin") {
     const Arguments arguments =
         wrapper_arguments(call, name == "exec" ? execOptions : commandOptions);
@@ -268,6 +309,45 @@ bool wrapper_effects(ShellReader& reader, const Invocation& call, const std::str
     return false;
   }
   return true;
+}
+
+namespace {
+
+// `strace -o '|CMD'` and `-o '!CMD'` give the log to a command.
+void strace_output(ShellReader& reader, const Invocation& call, const Arguments& arguments) {
+  for (const GivenOption& given : arguments.options) {
+    const bool output = given.option != nullptr && given.option->meaning == 'o' && given.value;
+    if (!output) continue;
+    if (!given.value->word.known()) reader.opaque(OpaqueReason::Interpreter, call);
+    if (given.value->word.values.empty()) reader.add_path("fs.write", *given.value);
+    for (const std::string& text : given.value->word.values) {
+      if (text.starts_with('|') || text.starts_with('!')) {
+        reader.run_text(call, literal(text.substr(1)), OpaqueReason::Code, true);
+      } else {
+        reader.add_path("fs.write", literal(text));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void wrapped_effects(ShellReader& reader, const Invocation& call, const Program& row,
+                     const std::string& name) {
+  const Arguments arguments = wrapper_arguments(call, options_of(row.options));
+  option_effects(reader, call, arguments);
+  if (name == "strace") strace_output(reader, call, arguments);
+  const std::size_t next = arguments.next + static_cast<std::size_t>(row.skip);
+  // `nice -5`: an unlisted letter has no value. An unlisted long option may have one.
+  if (arguments.has_unknown()) reader.opaque(OpaqueReason::Interpreter, call);
+  // Without a command, `chroot` starts a shell.
+  const bool shell = name == "chroot" && next == call.words.size();
+  if (shell && call.input.remote) reader.remote_code();
+  if (shell) return reader.opaque(OpaqueReason::Stdin, call);
+  if (next >= call.words.size()) return reader.add_plain("none");
+  if (name != "chroot") return reader.run(rest_of(call, next));
+  const std::string* root = call.words[next - 1].text();
+  reader.run_in_root(rest_of(call, next), root != nullptr && *root == "/");
 }
 
 std::optional<Invocation> cmake_tool(const Invocation& call) {

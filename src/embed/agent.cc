@@ -99,13 +99,13 @@ std::string_view to_string(AgentStatus status) {
 }
 
 struct Agent::Body {
-  Body(Engine::Body& given, AgentOptions asked)
+  Body(Engine::Body& given, AgentOptions agent_options)
       : engine(given),
-        options(std::move(asked)),
+        options(std::move(agent_options)),
         settings(settings_of(options)),
         fail_open(*engine.ledger) {}
 
-  // Of one run, on a strand of its own.
+  // The parts of one run, on a strand of its own.
   agent::RuntimeParts parts(const boost::asio::any_io_executor& executor) {
     return {.executor = executor,
             .pool = pool,
@@ -187,7 +187,7 @@ Task<AgentRun> Agent::Body::go(std::string session_id, std::optional<std::string
                     .settings = settings,
                     .model = *talker,
                     .tools = tools,
-                    .hold = *hold,
+                    .lease = *hold,
                     .view = view,
                     .parks = watch.park},
                    stop.token());

@@ -1,4 +1,4 @@
-// Two reasons to stop as one.
+// Combines two stop tokens into one.
 #pragma once
 
 #include <stop_token>
@@ -6,7 +6,7 @@
 
 namespace sallyport {
 
-// Ends what it is given to when the caller wants that, or when the engine goes.
+// Its token is stopped when either of the two tokens is stopped.
 class EitherStop {
  public:
   EitherStop(std::stop_token one, std::stop_token other)

@@ -7,11 +7,12 @@
 #include "embed/either_stop.h"
 #include "embed/engine_body.h"
 #include "ledger/maintenance.h"
+#include "ledger/proof/key_history.h"
 #include "ledger/proof/receipt.h"
 #include "ledger/proof/verify.h"
 #include "ledger/read/look_at.h"
 #include "ledger/read/query.h"
-#include "ledger/write/opening_check.h"
+#include "ledger/read/stored_entry.h"
 
 namespace sallyport {
 
@@ -22,7 +23,7 @@ namespace {
 Result<std::optional<WallTime>> time_of(const std::string& text, const char* name) {
   if (text.empty()) return std::nullopt;
   const std::optional<WallTime> time = from_rfc3339(text);
-  if (!time) return fail(ErrorCode::InvalidInput, "`" + text + "` is no RFC 3339 time", name);
+  if (!time) return fail(ErrorCode::InvalidInput, "`" + text + "` is not an RFC 3339 time", name);
   return time;
 }
 
@@ -47,7 +48,7 @@ Result<ledger::Filter> filter_of(std::vector<std::pair<Facet, const std::string&
   return filter;
 }
 
-// A word that stands in no record is a mistake, and finds nothing for good (EV-111, AU-93).
+// Refuses an outcome word that no record can have: it would never match (EV-111, AU-93).
 Result<void> check_outcome(const std::string& word) {
   if (word.empty() || outcome_kind_from(word)) return {};
   return fail(ErrorCode::InvalidInput,
@@ -77,7 +78,7 @@ Result<std::vector<json::object>> find(ledger::LedgerStore& store, const ledger:
   return found;
 }
 
-// Does a process run of this name stand in the log?
+// True if the log has a process run with this name.
 Result<bool> is_instance(ledger::LedgerStore& store, const std::string& scope) {
   ledger::Filter filter{.facets = {{Facet::Kind, "event"}},
                         .body = {{"runtime_instance_id", json::value(scope)}},
@@ -87,28 +88,6 @@ Result<bool> is_instance(ledger::LedgerStore& store, const std::string& scope) {
 }
 
 }  // namespace
-
-Visitors::Visit::~Visit() {
-  if (visitors_ == nullptr) return;
-  const MutexLock lock(visitors_->mutex_);
-  if (--visitors_->inside_ == 0) visitors_->left_.notify_all();
-}
-
-Result<Visitors::Visit> Visitors::enter() {
-  if (!here()) {
-    return fail(ErrorCode::Conflict, "this engine is of another process, open one after the fork");
-  }
-  const MutexLock lock(mutex_);
-  if (leaving_.stop_requested()) return fail(ErrorCode::Cancelled, "the engine is closing");
-  ++inside_;
-  return Visit(*this);
-}
-
-void Visitors::close() {
-  leaving_.request_stop();
-  const MutexLock lock(mutex_);
-  while (inside_ > 0) left_.wait(mutex_);
-}
 
 // Callers first; then tools, since they use the loop; then the loop; and last the ledger, which
 // says `stopped`.
@@ -134,14 +113,13 @@ std::shared_ptr<core::Upstream> Engine::Body::find_tool(const Call& call) const 
   return std::make_shared<core::UnknownTool>();
 }
 
-void Engine::Body::listen_for_unheard() {
-  ledger->on_unheard([this] { embed::start_task(loop, governor->tell_unheard()); });
+void Engine::Body::listen_for_late_records() {
+  ledger->on_late_records([this] { embed::start_task(loop, governor->deliver_late_records()); });
 }
 
 Engine::Engine(std::unique_ptr<Body> body) : body_(std::move(body)) {}
 
-// In the child of a fork there is nothing to wait for, and nothing of it may be written or removed:
-// the parent has it still.
+// The child of a fork has nothing to wait for, and must not write or remove files of the parent.
 Engine::~Engine() {
   if (body_ && !body_->visitors.here()) (void)body_.release();
 }
@@ -189,9 +167,10 @@ Result<TurnEnd> Engine::resume_turn(const Continuation& continuation,
 Result<HandedOut> Engine::hand_out(Continuation::Payload frame, std::vector<Call> calls,
                                    std::chrono::seconds within) {
   std::ranges::for_each(calls, name_front);
-  SALLYPORT_TRY(core::HandOffs::Given given, body_->run(body_->hand_offs->hand_out(
-                                                 std::move(frame), std::move(calls),
-                                                 {.cancel = body_->visitors.leaving()}, within)));
+  SALLYPORT_TRY(
+      core::HandOffs::HandedOut given,
+      body_->run(body_->hand_offs->hand_out(std::move(frame), std::move(calls),
+                                            {.cancel = body_->visitors.leaving()}, within)));
   return HandedOut{std::move(given.hand_off), std::move(given.answered)};
 }
 
@@ -214,6 +193,9 @@ Result<std::vector<Answer>> Engine::run_answered() {
 }
 
 Result<HumanAnswer> Engine::ask(HumanQuestion question, CallOptions options) {
+  if (const std::string& event = question.trigger_id; !event.empty()) {
+    SALLYPORT_CHECK_OK(core::check_trigger_id(event, *body_->redactor));
+  }
   SALLYPORT_TRY(std::string id, body_->run(body_->questions->ask(std::move(question))));
   if (!options.hold) return HumanAnswer{.request_id = std::move(id)};
   const EitherStop stop(std::move(options.cancel), body_->visitors.leaving());

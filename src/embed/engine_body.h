@@ -1,4 +1,4 @@
-// The parts of an engine: those of the program, put together for a host.
+// The parts of an engine, built from the parts that the host program added.
 #pragma once
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -30,11 +30,11 @@
 
 namespace sallyport {
 
-// Members are in the order in which they need one another: the last goes first.
+// Later members use earlier ones, so the order of members is the order of construction.
 struct Engine::Body {
   ~Body();
 
-  // Runs it and waits, as a visitor.
+  // Runs a task as a visitor and waits for its result.
   template <class T>
   Result<T> run(Task<T> task) {
     const Result<Visitors::Visit> visit = visitors.enter();
@@ -42,7 +42,7 @@ struct Engine::Body {
     return embed::run_task(loop, std::move(task));
   }
 
-  // `EngineBuilder::open` goes through these in turn (engine_builder.cc).
+  // `EngineBuilder::open` calls these in this order (engine_builder.cc).
   Result<void> open_ledger(std::filesystem::path data_folder,
                            std::optional<sallyport::store::SharedLog> shared);
   void start_threads(unsigned for_functions);
@@ -51,12 +51,12 @@ struct Engine::Body {
 
   std::shared_ptr<core::Upstream> find_tool(const Call& call) const;
   embed::GateRecords::Parts gate_parts() { return {visitors, loop, *ledger, guardrails, excerpts}; }
-  // Records that were owed reach the sinks as soon as they are written.
-  void listen_for_unheard();
+  // Sends late records to the sinks as soon as they are written.
+  void listen_for_late_records();
 
   Visitors visitors;
-  std::filesystem::path folder;     // of the ledger
-  std::filesystem::path temporary;  // removed at the end; empty: the host's own folder
+  std::filesystem::path folder;     // the folder of the ledger
+  std::filesystem::path temporary;  // removed at the end; empty: the host named a folder
   SystemClock clock;
   SystemEntropy entropy;
   std::unique_ptr<core::Redactor> redactor;
@@ -64,7 +64,7 @@ struct Engine::Body {
   std::unique_ptr<ledger::Ledger> ledger;
   std::unique_ptr<core::PlanShelf> plans;
   std::string policy_hash;
-  // Shared with calls that were given up on.
+  // Shared with abandoned calls.
   std::map<std::pair<std::string, std::string>, std::shared_ptr<core::Upstream>> tools;
   std::unique_ptr<core::Governor> governor;
   std::unique_ptr<core::Continuations> continuations;
@@ -79,7 +79,7 @@ struct Engine::Body {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> working =
       boost::asio::make_work_guard(loop);
   std::unique_ptr<boost::asio::thread_pool> pool;
-  // One thread for each listener that waits, so that one that hangs does not block the others.
+  // One thread for each listener that waits, so that a hanging listener does not block the others.
   std::vector<std::unique_ptr<boost::asio::thread_pool>> listeners;
   std::vector<std::thread> loops;
 };

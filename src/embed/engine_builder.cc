@@ -7,8 +7,8 @@
 
 #include "agent/tool/tools.h"
 #include "autonomy/policy_rules.h"
+#include "autonomy/trust_memory.h"
 #include "base/try.h"
-#include "core/handoff/interrupted_call.h"
 #include "embed/engine_body.h"
 #include "embed/function_parts.h"
 #include "embed/function_tool.h"
@@ -57,7 +57,7 @@ Result<std::filesystem::path> temporary_folder() {
 }  // namespace
 
 struct EngineBuilder::Parts {
-  // What a guard needs is there only once the engine is being put together.
+  // Adds a guard to the plan. It runs late, because a guard needs parts of the engine.
   using AddToPlan = std::function<Result<void>(core::PlanBuilder&, Engine::Body&)>;
 
   std::filesystem::path data_folder;
@@ -66,7 +66,7 @@ struct EngineBuilder::Parts {
   std::map<std::string, std::string> variables;
   std::vector<Tool> tools;
   std::vector<AddToPlan> plan;
-  // The text of the policy is kept where it alone is the plan: else it has another hash (WB-7).
+  // Kept only if the policy alone is the plan; otherwise the plan has another hash (WB-7).
   std::shared_ptr<const core::PolicyText> policy_text;
   std::string policy_alone;
   template <class Function>
@@ -88,7 +88,7 @@ struct EngineBuilder::Parts {
     if (!refused) refused = error.error();
   }
 
-  // A function of the program that judges; `make` gives the plan a guard that asks it.
+  // Adds a function of the program that judges. `make` builds a guard that calls it.
   template <class Judge>
   void add(const std::string& name, const Judge& judge, const GuardOptions& options,
            std::function<void(core::PlanBuilder&, Pool&)> make) {
@@ -108,7 +108,7 @@ struct EngineBuilder::Parts {
 
   Result<void> check_tools() const;
   Result<void> check_listeners() const;
-  // The rest puts an engine together, in this order; each may give away what it uses.
+  // The functions below build an engine, in this order. Each may move from the parts it uses.
   Result<void> load_plan(Engine::Body& body);
   Result<void> make_governor(Engine::Body& body);
 
@@ -122,7 +122,7 @@ struct EngineBuilder::Parts {
         external::Host::Settings{.variable = variable, .data_folder = body.folder.string()});
   }
 
-  // `file`: of the policy; empty: it has none.
+  // `file`: the file of the policy; empty: it has none.
   void add_policy(std::function<Result<policy::Policy>()> read, const std::string& file) {
     plan.push_back([this, read = std::move(read), file](core::PlanBuilder& builder,
                                                         Engine::Body& body) -> Result<void> {
@@ -141,7 +141,7 @@ struct EngineBuilder::Parts {
       policy_alone = lone->hash();
       policy_text = policy.text;
       SALLYPORT_CHECK_OK(policy::add_to_plan(builder, policy, checks, surroundings));
-      // What the program says of tiers holds where the policy says nothing.
+      // The autonomy of the program applies if the policy has none.
       if (!policy.autonomy) builder.autonomy_rules(nullptr);
       scopes = policy.scopes;
       body.guardrails = checks;
@@ -179,7 +179,8 @@ EngineBuilder& EngineBuilder::shared_log(std::string url, std::string log) {
 EngineBuilder& EngineBuilder::home_folder(std::filesystem::path folder) {
   if (!folder.is_absolute()) {
     parts_->refuse(fail(ErrorCode::InvalidInput,
-                        fmt::format("`{}` is no absolute folder", folder.string()), "home_folder"));
+                        fmt::format("`{}` is not an absolute folder", folder.string()),
+                        "home_folder"));
   }
   parts_->home_folder = folder.string();
   return *this;
@@ -262,20 +263,21 @@ EngineBuilder& EngineBuilder::query_result() {
   return *this;
 }
 
-EngineBuilder& EngineBuilder::hook(std::string name, Hook hear, ListenerOptions options) {
+EngineBuilder& EngineBuilder::hook(std::string name, Hook on_event, ListenerOptions options) {
   RowHook without_rows;
-  if (hear) {
-    without_rows = [hear = std::move(hear)](const Event& event, const Subject& subject) {
-      const Result<void> heard = hear(event, subject);
+  if (on_event) {
+    without_rows = [on_event = std::move(on_event)](const Event& event, const Subject& subject) {
+      const Result<void> done = on_event(event, subject);
       using Rows = Result<std::vector<TopicEvent>>;
-      return heard ? Rows() : Rows(std::unexpected(heard.error()));
+      return done ? Rows() : Rows(std::unexpected(done.error()));
     };
   }
   return row_hook(std::move(name), std::move(without_rows), options);
 }
 
-EngineBuilder& EngineBuilder::row_hook(std::string name, RowHook hear, ListenerOptions options) {
-  parts_->hooks.push_back({std::move(name), std::move(hear), options});
+EngineBuilder& EngineBuilder::row_hook(std::string name, RowHook on_event,
+                                       ListenerOptions options) {
+  parts_->hooks.push_back({std::move(name), std::move(on_event), options});
   return *this;
 }
 
@@ -325,7 +327,7 @@ Result<void> EngineBuilder::Parts::check_tools() const {
     };
     if (tool.name.empty()) return refused("has no name");
     if (!tool.run) return refused("has no function");
-    if (!names.emplace(tool.server, tool.name).second) return refused("is there twice");
+    if (!names.emplace(tool.server, tool.name).second) return refused("is a duplicate");
   }
   return {};
 }
@@ -361,10 +363,11 @@ Result<void> Engine::Body::open_ledger(std::filesystem::path data_folder,
   redactor = std::make_unique<guards::StorageRedactor>(std::move(detectors));
   SALLYPORT_TRY(store, sallyport::store::open_store(
                            {.file = folder / "ledger.db", .shared = std::move(shared)}));
-  SALLYPORT_TRY(ledger,
-                ledger::Ledger::open(
-                    {*store, *redactor, clock, entropy, core::close_interrupted},
-                    {.data_folder = folder, .role = "embedded", .witness = folder / "witness"}));
+  SALLYPORT_TRY(
+      ledger,
+      ledger::Ledger::open(
+          {*store, *redactor, clock, entropy, autonomy::closing_interrupted(clock, entropy)},
+          {.data_folder = folder, .role = "embedded", .checkpoint_copy = folder / "witness"}));
   return {};
 }
 
@@ -382,8 +385,9 @@ Result<void> EngineBuilder::Parts::load_plan(Engine::Body& body) {
   // The program vouches for its own people. Answers of other processes on the same folder, and
   // promotions, need a person who is registered there.
   settings.reviewers(
-      std::make_shared<const policy::PeopleOfFolder>(body.folder / policy::kReviewersFile), true);
-  agent::bring_tools(settings);
+      std::make_shared<const policy::DataFolderReviewers>(body.folder / policy::kReviewersFile),
+      true);
+  agent::add_agent_tools(settings);
   SALLYPORT_TRY(auto built, settings.build());
   body.policy_hash = built->hash();
   SALLYPORT_TRY(const auto before, body.ledger->fact("policy", "hash"));
@@ -400,9 +404,9 @@ Result<void> EngineBuilder::Parts::make_governor(Engine::Body& body) {
     if (!options.waits) return nullptr;
     return body.listeners.emplace_back(std::make_unique<Pool>(1)).get();
   };
-  for (auto& [name, hear, options] : hooks) {
+  for (auto& [name, on_event, options] : hooks) {
     SALLYPORT_CHECK_OK(parts.hooks.with_hook(
-        embed::make_hook(name, std::move(hear), options.limit, thread_for(options))));
+        embed::make_hook(name, std::move(on_event), options.limit, thread_for(options))));
   }
   for (auto& [name, take, options] : sinks) {
     parts.sinks.push_back(
@@ -411,7 +415,7 @@ Result<void> EngineBuilder::Parts::make_governor(Engine::Body& body) {
   if (approver) parts.approver = embed::make_approver(std::move(approver), *body.pool);
   body.governor = std::make_unique<core::Governor>(std::move(parts));
   if (!sinks.empty() || !body.plans->current()->listeners().sinks.empty()) {
-    body.listen_for_unheard();
+    body.listen_for_late_records();
   }
   return {};
 }
@@ -423,7 +427,7 @@ void Engine::Body::add_tools(std::vector<Tool> given) {
   }
 }
 
-// What stands around the Governor, and the end of what earlier runs left behind.
+// Builds the parts around the Governor and closes what earlier runs left open.
 Result<void> Engine::Body::start() {
   continuations =
       std::make_unique<core::Continuations>(*ledger, *ledger, ledger->digest(), clock, entropy);

@@ -1,4 +1,4 @@
-// The tools of a program's engine beside the agent's own.
+// The tools of an engine and the agent's own tools as one toolbox.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace sallyport::embed {
 
 class EngineTools final : public agent::Toolbox {
  public:
-  // All references outlive it.
+  // All references must outlive it.
   struct Parts {
     std::function<std::shared_ptr<core::Upstream>(const Call& call)> find;
     const core::PlanSource& plans;

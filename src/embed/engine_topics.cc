@@ -8,7 +8,7 @@ namespace sallyport {
 
 namespace {
 
-// Ids are counted from 1; what no id can be is behind every event.
+// Ids count from 1. A number that cannot be an id is after every event.
 std::int64_t id_of(std::uint64_t after) {
   constexpr auto kLast = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   return static_cast<std::int64_t>(std::min(after, kLast));

@@ -19,7 +19,7 @@ core::GuardTraits traits_of(std::string name, const GuardOptions& options) {
           .settings = options.settings};
 }
 
-// A function that waits gets a thread; one that does not is quickest where it stands.
+// Calls a function. One that waits runs on the pool, any other directly on this thread.
 template <class T, class Function, class... Arguments>
 Async<Result<T>> ask(bool waits, Pool& pool, Function function, Arguments... arguments) {
   if (!waits) co_return function(arguments...);
@@ -62,10 +62,10 @@ class FunctionResultGuard final : public core::ResultGuard {
 
 constexpr std::chrono::milliseconds kLongestListening{5000};
 
-// Tells a listener on the thread it has, and waits for it, but not for long.
+// Calls a listener on its own thread and waits for it, at most `limit`.
 template <class T, class Function, class... Arguments>
-Task<T> told(Pool& thread, std::chrono::milliseconds limit, Function function,
-             Arguments... arguments) {
+Task<T> notify_listener(Pool& thread, std::chrono::milliseconds limit, Function function,
+                        Arguments... arguments) {
   const auto deadline = std::chrono::steady_clock::now() + std::min(limit, kLongestListening);
   Raced<Result<T>> raced =
       co_await race<Result<T>>(ask<T>(true, thread, std::move(function), std::move(arguments)...),
@@ -76,18 +76,18 @@ Task<T> told(Pool& thread, std::chrono::milliseconds limit, Function function,
 
 class FunctionHook final : public core::EventHook {
  public:
-  FunctionHook(std::string name, EngineBuilder::RowHook hear, std::chrono::milliseconds limit,
+  FunctionHook(std::string name, EngineBuilder::RowHook on_event, std::chrono::milliseconds limit,
                Pool* thread)
-      : name_(std::move(name)), hear_(std::move(hear)), limit_(limit), thread_(thread) {}
+      : name_(std::move(name)), on_event_(std::move(on_event)), limit_(limit), thread_(thread) {}
   const std::string& name() const override { return name_; }
-  Task<core::HookRows> hear(const Event& event, const Subject& subject) const override {
-    if (thread_ == nullptr) co_return hear_(event, subject);
-    co_return co_await told<core::HookRows>(*thread_, limit_, hear_, event, subject);
+  Task<core::HookRows> on_event(const Event& event, const Subject& subject) const override {
+    if (thread_ == nullptr) co_return on_event_(event, subject);
+    co_return co_await notify_listener<core::HookRows>(*thread_, limit_, on_event_, event, subject);
   }
 
  private:
   std::string name_;
-  EngineBuilder::RowHook hear_;
+  EngineBuilder::RowHook on_event_;
   std::chrono::milliseconds limit_;
   Pool* thread_;  // null: it is quick
 };
@@ -100,7 +100,7 @@ class FunctionSink final : public core::Sink {
   const std::string& name() const override { return name_; }
   Task<void> take(const AuditRecord& record) const override {
     if (thread_ == nullptr) co_return take_(record);
-    co_return co_await told<void>(*thread_, limit_, take_, record);
+    co_return co_await notify_listener<void>(*thread_, limit_, take_, record);
   }
 
  private:
@@ -162,9 +162,9 @@ std::shared_ptr<const core::Guard> make_authorizer(std::string name,
                                                  options.limit, options.settings);
 }
 
-std::shared_ptr<const core::EventHook> make_hook(std::string name, EngineBuilder::RowHook hear,
+std::shared_ptr<const core::EventHook> make_hook(std::string name, EngineBuilder::RowHook on_event,
                                                  std::chrono::milliseconds limit, Pool* thread) {
-  return std::make_shared<FunctionHook>(std::move(name), std::move(hear), limit, thread);
+  return std::make_shared<FunctionHook>(std::move(name), std::move(on_event), limit, thread);
 }
 
 std::shared_ptr<const core::Sink> make_sink(std::string name, EngineBuilder::Sink take,

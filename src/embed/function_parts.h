@@ -1,4 +1,4 @@
-// Functions of the host as guards, hooks, sinks and an approver.
+// Wraps functions of the host as guards, hooks, sinks and an approver.
 #pragma once
 
 #include <boost/asio/thread_pool.hpp>
@@ -26,8 +26,8 @@ std::shared_ptr<const core::Guard> make_authorizer(std::string name,
                                                    EngineBuilder::Authorizer authorize,
                                                    const GuardOptions& options,
                                                    boost::asio::thread_pool& pool);
-// `thread` is the thread of this listener, which waits. Null: the listener is quick.
-std::shared_ptr<const core::EventHook> make_hook(std::string name, EngineBuilder::RowHook hear,
+// `thread` belongs to this listener, which may block. Null: the listener is quick.
+std::shared_ptr<const core::EventHook> make_hook(std::string name, EngineBuilder::RowHook on_event,
                                                  std::chrono::milliseconds limit,
                                                  boost::asio::thread_pool* thread);
 std::shared_ptr<const core::Sink> make_sink(std::string name, EngineBuilder::Sink take,

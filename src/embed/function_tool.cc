@@ -26,7 +26,7 @@ struct Progress {
 using Answer = Result<json::value>;
 using Item = std::variant<Chunk, Progress, Answer>;
 
-// Between the function's thread and the strand of its call. Full: the function waits.
+// A queue from the thread of the function to the strand of its call. If full, the function waits.
 class Pipe final : public Invocation::Channel {
  public:
   explicit Pipe(const asio::any_io_executor& executor)
@@ -45,7 +45,7 @@ class Pipe final : public Invocation::Channel {
     return true;
   }
 
-  // On the strand.
+  // Call it on the strand.
   Async<Item> take() {
     while (true) {
       if (std::optional<Item> item = poll()) co_return std::move(*item);
@@ -80,7 +80,7 @@ class Pipe final : public Invocation::Channel {
   std::shared_ptr<asio::steady_timer> bell_;  // shared: a post may be on its way
 };
 
-// Closes the pipe however the call ends, also when it was given up on.
+// Closes the pipe when the call ends or is abandoned.
 class Closing {
  public:
   explicit Closing(std::shared_ptr<Pipe> pipe) : pipe_(std::move(pipe)) {}
@@ -91,24 +91,21 @@ class Closing {
   std::shared_ptr<Pipe> pipe_;  // shared with the function that still runs
 };
 
-constexpr const char* kNeverBegan = "never_began";
-
-// Of a call that has ended: what came in pieces until then is in its record, as a stream that was
-// cut.
+// The error of an ended call. The pieces until then are in its record, as a stream that was cut.
 std::unexpected<Error> in_the_record() {
   return fail(ErrorCode::Cancelled, "the call has ended");
 }
 
 Task<Envelope> run_function(const Tool& tool, asio::thread_pool& pool, Call call,
                             std::shared_ptr<core::Delivery> delivery, std::stop_token cancel) {
-  // A function cannot be stopped. This waits until it returns, also after the caller has left: its
-  // result is looked at for the record (PI-31).
+  // A function cannot be stopped. This waits until it returns, even after the caller has left,
+  // because its result is judged for the record (PI-31).
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   const auto pipe = std::make_shared<Pipe>(co_await asio::this_coro::executor);
   const Closing closing(pipe);
   asio::post(pool, [run = tool.run, pipe, call = std::move(call), cancel]() mutable {
-    // Given up on while it waited for a thread: it must not begin now.
-    Result<Answer> ended = fail(ErrorCode::Cancelled, "it never began", {}, kNeverBegan);
+    // The call was abandoned while it waited for a thread, so it must not begin.
+    Result<Answer> ended = fail(ErrorCode::Cancelled, "it never began", {}, core::kNotBegun);
     if (!cancel.stop_requested()) {
       ended = shielded("the tool",
                        [&] { return run(Invocation(std::move(call), pipe, std::move(cancel))); });
@@ -129,7 +126,7 @@ Task<Envelope> run_function(const Tool& tool, asio::thread_pool& pool, Call call
       Answer& answer = std::get<Answer>(item);
       if (in_pieces && delivery->closed()) co_return in_the_record();
       const std::string cause = answer ? std::string() : answer.error().cause;
-      if (cause == "other_revision" || cause == kNeverBegan) {
+      if (cause == "other_revision" || cause == core::kNotBegun) {
         co_return std::unexpected(answer.error());
       }
       if (!answer) co_return Envelope::error(answer.error().message);
@@ -138,7 +135,7 @@ Task<Envelope> run_function(const Tool& tool, asio::thread_pool& pool, Call call
   }
 }
 
-// What both kinds of tools do with their function.
+// The common part of both kinds of tools.
 template <class Kind>
 class FunctionTool : public Kind {
  public:

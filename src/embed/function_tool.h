@@ -1,5 +1,5 @@
-// A function of the host's program as an upstream: runs on the host's pool, talks to its call
-// through a bounded queue.
+// Wraps a function of the host as an upstream. It runs on the engine's pool and sends pieces to its
+// call through a bounded queue.
 #pragma once
 
 #include <boost/asio/thread_pool.hpp>

@@ -26,14 +26,14 @@ Task<void> append(core::RecordLog& records, std::vector<core::Draft> rows, core:
 }  // namespace
 
 GuardrailHit hit_of(const Hit& hit) {
-  GuardrailHit told{.check = hit.check,
-                    .action = std::string(to_string(hit.action)),
-                    .reason_code = hit.reason_code,
-                    .start = hit.start,
-                    .end = hit.end,
-                    .json = guardrails::to_json(hit)};
-  told.json.erase("matched");
-  return told;
+  GuardrailHit result{.check = hit.check,
+                      .action = std::string(to_string(hit.action)),
+                      .reason_code = hit.reason_code,
+                      .start = hit.start,
+                      .end = hit.end,
+                      .json = guardrails::to_json(hit)};
+  result.json.erase("matched");
+  return result;
 }
 
 json::value GateRecords::channel() const {

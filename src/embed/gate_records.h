@@ -1,4 +1,4 @@
-// Puts on record what the guardrails find in streams of a program (GR-72 to GR-74).
+// Records what the guardrails find in the streams of a program (GR-72 to GR-74).
 #pragma once
 
 #include <set>
@@ -16,7 +16,7 @@ namespace sallyport::embed {
 
 GuardrailHit hit_of(const guardrails::Hit& hit);
 
-// The records of one stream. Owned by its gate; used by one thread at a time.
+// The records of one stream. Its gate owns it and uses it on one thread at a time.
 class GateRecords {
  public:
   struct About {
@@ -24,7 +24,7 @@ class GateRecords {
     std::string tool{};     // empty: none
     std::string channel{};  // of a message; empty: a stream of its own
   };
-  // Of the engine, which must outlive this.
+  // Parts of the engine. The engine must outlive this object.
   struct Parts {
     Visitors& visitors;
     boost::asio::io_context& loop;
@@ -35,17 +35,17 @@ class GateRecords {
   GateRecords(Parts parts, About about, Subject subject)
       : parts_(std::move(parts)), about_(std::move(about)), subject_(std::move(subject)) {}
 
-  // What a reader may see of it. Blocks and redactions are durable before this returns; a log hit
-  // waits for nothing. An error: nothing may go out, now or later.
+  // Returns the text that may be released. Blocks and redactions are durable before this returns;
+  // log hits are not waited for. After an error nothing may be released.
   Result<GateOutput> take(const guardrails::Passed& passed);
-  // Hits of whole arguments, and what was decided.
+  // Records the hits and the decision about complete arguments.
   Result<std::vector<GuardrailHit>> take(const guardrails::Evaluation& seen);
-  // At the end of the stream: which checks have looked. Once.
+  // Records at the end of the stream which checks read the text. Call it once.
   Result<void> finish(std::uint64_t bytes_in, const std::vector<guardrails::Coverage>& coverage);
 
  private:
   json::value channel() const;
-  // The first region of each check that redacted; later ones are counted.
+  // Returns the hit for the first redaction of each check. Later ones are only counted.
   std::optional<guardrails::Hit> first_redaction(const guardrails::Piece& piece);
   core::Draft row_of(const guardrails::Hit& hit) const;
   Result<void> write(std::vector<core::Draft> rows, core::Urgency urgency);

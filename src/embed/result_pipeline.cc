@@ -42,7 +42,7 @@ struct ResultPipeline::Body {
 ResultPipeline::ResultPipeline() : body_(std::make_unique<Body>()) {}
 
 ResultPipeline::~ResultPipeline() {
-  // Functions that still run come back to the loop, so it goes last.
+  // Running functions return to the loop, so the loop ends last.
   body_->pool.join();
   body_->working.reset();
   body_->loop.stop();

@@ -1,4 +1,4 @@
-// Tasks on the engine's loop, and a thread of the host that waits for one.
+// Runs tasks on the engine's loop.
 #pragma once
 
 #include <boost/asio/co_spawn.hpp>
@@ -11,14 +11,14 @@
 
 namespace sallyport::embed {
 
-// On a strand of its own, as every call needs one.
+// Runs the task on its own strand and blocks this thread until the result is there.
 template <class T>
 Result<T> run_task(boost::asio::io_context& loop, Task<T> task) {
   std::promise<Result<T>> promise;
   std::future<Result<T>> answer = promise.get_future();
   boost::asio::co_spawn(
       boost::asio::make_strand(loop), std::move(task),
-      // The promise lives until it has been kept: who waits may be gone a moment earlier.
+      // The handler owns the promise: the waiting thread may return before `set_value` does.
       [promise = std::move(promise)](const std::exception_ptr& thrown, Result<T> result) mutable {
         promise.set_value(thrown ? Result<T>(fail(ErrorCode::Internal, "the engine failed"))
                                  : std::move(result));

@@ -12,8 +12,8 @@
 
 namespace sallyport {
 
-// Counts the threads inside an engine. The engine is destroyed after all have left. No thread may
-// enter then, or in the child of a fork, which has none of the engine's threads.
+// Counts the threads inside an engine. The engine is destroyed after all have left. After that, and
+// in the child of a fork, which has no engine threads, no thread may enter.
 class Visitors {
  public:
   class Visit {
@@ -27,7 +27,7 @@ class Visitors {
   };
 
   Result<Visit> enter();
-  // Asks all visitors to leave, and waits for them.
+  // Asks all visitors to leave and waits for them.
   void close();
   std::stop_token leaving() const { return leaving_.get_token(); }
   bool here() const { return process_ == getpid(); }

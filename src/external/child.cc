@@ -43,8 +43,8 @@ void never_block(int fd) {
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-// A program that does not read its input must not end this one, whatever the process around us does
-// with the signal.
+// A program that does not read its input must not end this process by SIGPIPE, however the process
+// handles that signal.
 class NoBrokenPipeSignal {
  public:
   NoBrokenPipeSignal() {
@@ -118,7 +118,7 @@ void Child::kill() const {
 }
 
 std::string Child::finish() {
-  // Also where it has ended: the group is what it left behind.
+  // Also if it has ended: other processes of its group may still run.
   kill();
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {

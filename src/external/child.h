@@ -1,5 +1,5 @@
-// A program that answers through its standard streams, started with nothing but what is named
-// (RU-68). For a thread that may block.
+// A program that answers through its standard streams, started with only what is named (RU-68). For
+// a thread that may block.
 #pragma once
 
 #include <sys/types.h>
@@ -20,25 +20,25 @@ using SteadyPoint = std::chrono::steady_clock::time_point;
 // Milliseconds for poll(2), never negative.
 int poll_time(SteadyPoint deadline);
 
-// Stays where it is made. Its group is killed and it is reaped when it goes, at the latest.
+// Not movable. The destructor kills its process group and reaps it.
 class Child {
  public:
-  // Its folder is `/`. `Unavailable` says why it cannot be started.
+  // Starts it in `/`. `Unavailable` says why it cannot be started.
   static Result<std::unique_ptr<Child>> start(const std::vector<std::string>& command,
                                               const net::Confinement& confinement);
   Child(const Child&) = delete;
   ~Child();
 
-  // All three do not block. `input` is -1 once it is closed.
+  // The three streams do not block. `input` is -1 once it is closed.
   int input() const { return input_; }
   int output() const { return output_; }
   int errors() const { return errors_; }
   int ended() const { return ended_; }  // readable once it has ended
 
   void close_input();
-  // Kills the group. From any thread, as often as one likes.
+  // Kills the group. From any thread, any number of times.
   void kill() const;
-  // Kills what is left of the group and reaps it: `exit code 0`, `signal 9`. Once.
+  // Kills the rest of the group and reaps it. Returns `exit code 0` or `signal 9`. Called once.
   std::string finish();
 
  private:
@@ -52,9 +52,9 @@ class Child {
   bool reaped_ = false;
 };
 
-// What could be written at once. `Unavailable`: the reader is gone.
+// Writes as much as possible without blocking. `Unavailable`: the reader is gone.
 Result<std::size_t> write_some(int to, std::string_view text);
-// What is there; no value: it has ended. An empty text: there is nothing now.
+// Reads the bytes that are available. No value: the stream has ended. Empty: nothing is there now.
 std::optional<std::string> read_some(int from);
 
 }  // namespace sallyport::external

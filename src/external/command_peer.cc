@@ -17,7 +17,7 @@ class Run {
  public:
   Run(Child& child, std::string question) : child_(child), question_(std::move(question)) {}
 
-  // Until it has ended, or the deadline.
+  // Runs until the program has ended, or the deadline.
   Result<void> exchange(SteadyPoint deadline) {
     while (true) {
       if (child_.input() >= 0 && written_ == question_.size()) child_.close_input();
@@ -63,7 +63,7 @@ class Run {
       errors_ += piece->substr(0, kMostErrorText - std::min(kMostErrorText, errors_.size()));
   }
 
-  // What it wrote before it ended.
+  // Reads the rest of the output.
   Result<void> drain() {
     while (output_open_) {
       const std::size_t before = output_.size();
@@ -83,17 +83,17 @@ class Run {
   std::string errors_;
 };
 
-Result<json::object> run_once(const Launch& launch, const PeerRequest& asked) {
-  if (std::chrono::steady_clock::now() >= asked.deadline) {
+Result<json::object> run_once(const Launch& launch, const PeerRequest& question) {
+  if (std::chrono::steady_clock::now() >= question.deadline) {
     return fail(ErrorCode::Deadline, "too many questions wait");
   }
-  Result<std::unique_ptr<Child>> child = launch.start(asked.workspaces);
+  Result<std::unique_ptr<Child>> child = launch.start(question.workspaces);
   if (!child) {
     launch.log_failure(child.error().message, "");
     return std::unexpected(child.error());
   }
-  Run run(**child, json::serialize(asked.request) + "\n");
-  Result<void> done = run.exchange(asked.deadline);
+  Run run(**child, json::serialize(question.request) + "\n");
+  Result<void> done = run.exchange(question.deadline);
   const std::string ending = (*child)->finish();
   if (done && ending != "exit code 0") done = fail(ErrorCode::Unavailable, ending);
   Result<json::object> answer = done ? answer_from(run.output()) : std::unexpected(done.error());
@@ -103,10 +103,10 @@ Result<json::object> run_once(const Launch& launch, const PeerRequest& asked) {
 
 }  // namespace
 
-Task<json::object> CommandPeer::ask(PeerRequest asked) const {
+Task<json::object> CommandPeer::ask(PeerRequest question) const {
   co_return co_await on_pool<Result<json::object>>(
       launch_->host->pool(),
-      [launch = launch_, asked = std::move(asked)] { return run_once(*launch, asked); });
+      [launch = launch_, question = std::move(question)] { return run_once(*launch, question); });
 }
 
 }  // namespace sallyport::external

@@ -10,7 +10,7 @@ namespace sallyport::external {
 class CommandPeer final : public Peer {
  public:
   explicit CommandPeer(std::shared_ptr<const Launch> launch) : launch_(std::move(launch)) {}
-  Task<json::object> ask(PeerRequest asked) const override;
+  Task<json::object> ask(PeerRequest question) const override;
 
  private:
   std::shared_ptr<const Launch> launch_;

@@ -14,10 +14,10 @@ namespace sallyport::external {
 
 namespace {
 
-// The peer ends at the deadline by itself, and says more than a timer would.
+// The peer ends at the deadline on its own, with a more precise error than a timer.
 constexpr std::chrono::milliseconds kGrace{1000};
 
-// What all of them share. Immutable.
+// Shared by all guards. Immutable.
 struct Part {
   Entry entry;
   std::shared_ptr<const Scope> scope;
@@ -33,7 +33,7 @@ struct Part {
                                   std::move(workspaces)});
   }
 
-  // Says in the log what was wrong with an answer that came.
+  // Logs what is wrong with an answer.
   template <class T>
   Result<T> read(Result<T> read) const {
     if (!read && host != nullptr && read.error().code == ErrorCode::Corrupt) {
@@ -118,12 +118,13 @@ class ResultGuard final : public core::ResultGuard {
       request["result"] = std::move(shown);
       request["is_error"] = context.is_error;
     }
-    SALLYPORT_CO_TRY(const json::object answer,
-                     co_await part_.ask(std::move(request), seen.workspaces));
-    Result<Verdict> verdict = hook_verdict_from_json(answer, "answer");
+    const Result<json::object> answer = co_await part_.ask(std::move(request), seen.workspaces);
+    Result<Verdict> verdict =
+        answer ? part_.read(result_verdict(*answer)) : std::unexpected(answer.error());
     if (!verdict) {
-      const Error error{.code = ErrorCode::Corrupt, .message = verdict.error().message};
-      co_return part_.read(Result<Verdict>(std::unexpected(error)));
+      const bool answered = verdict.error().code == ErrorCode::Corrupt;
+      if (answered) verdict.error().cause = core::kNoVerdict;
+      co_return verdict;
     }
     verdict->reason = part_.clean(std::move(verdict->reason));
     co_return verdict;
@@ -134,7 +135,7 @@ class ResultGuard final : public core::ResultGuard {
   Part part_;
 };
 
-// A call as far as an event or a record names it.
+// A call with the members that an event or a record names.
 Call named_call(const Subject& subject) {
   return {.call_id = subject.call_id,
           .agent_id = subject.agent_id,
@@ -161,15 +162,17 @@ class EventListener final : public core::EventHook {
   }
   bool fails_open() const override { return part_.entry.fails_open; }
 
-  Task<core::HookRows> hear(const Event& event, const Subject& subject) const override {
-    const Call call = named_call(subject);
-    if (!part_.scope->concerns(part_.entry, call)) co_return core::HookRows{};
+  bool wants(const Subject& subject) const override {
+    return part_.scope->concerns(part_.entry, named_call(subject));
+  }
+
+  Task<core::HookRows> on_event(const Event& event, const Subject& subject) const override {
     json::object request = request_at("event", part_.entry, subject.policy_hash);
-    request["call"] = shown_call(call);
+    request["call"] = shown_call(named_call(subject));
     request["event"] = to_json(event);
     SALLYPORT_CO_TRY(const json::object answer,
                      co_await part_.ask(std::move(request), part_.scope->workspaces()));
-    SALLYPORT_CO_CHECK_OK(part_.read(heard(answer)));
+    SALLYPORT_CO_CHECK_OK(part_.read(events_result(answer)));
     co_return core::HookRows{};
   }
 
@@ -195,7 +198,7 @@ class RecordSink final : public core::Sink {
     request["record"] = to_json(record);
     SALLYPORT_CO_TRY(const json::object answer,
                      co_await part_.ask(std::move(request), part_.scope->workspaces()));
-    co_return part_.read(heard(answer));
+    co_return part_.read(events_result(answer));
   }
 
  private:
@@ -284,7 +287,7 @@ Result<void> add_to_plan(core::PlanBuilder& plan, const std::vector<Entry>& entr
       SALLYPORT_TRY(part.peer, make_peer(entry, host, scope->workspaces()));
     }
     sources.push_back(entry.source);
-    // A listener has nothing to hear if nothing runs.
+    // Without a host nothing runs, so listeners get no events.
     if (host != nullptr || entry.decides_calls() || entry.kind == Kind::Result) {
       add(plan, std::move(part));
     }
@@ -299,7 +302,7 @@ std::optional<std::string> missing_answer(const core::Rehearsal& now) {
   for (const GuardRun& run : now.guard_runs) {
     refused = refused || run.verdict == GuardVerdict::Deny;
     if (run.why != std::string(core::kGuardNotOurs)) continue;
-    // What a rewriter would make of the input, nothing behind it can know.
+    // Guards after a rewriter cannot know the rewritten input.
     if (run.stage == to_string(core::Stage::PreHook)) return run.guard;
     if (!missing) missing = run.guard;
   }

@@ -17,15 +17,14 @@ namespace sallyport::external {
 Result<void> add_to_plan(core::PlanBuilder& plan, const std::vector<Entry>& entries,
                          std::shared_ptr<const Scope> scope, std::shared_ptr<Host> host);
 
-// The entries that would be asked before this call runs. A decision that does not ask them does not
-// know what they would say (`undecided: guard_not_ours`). If `around` is null, only the call itself
-// is known.
+// The entries that would be asked before this call runs. A decision without them does not know
+// their answers (`undecided: guard_not_ours`). If `around` is null, only the call itself is known.
 std::vector<std::string> asked_about(const std::vector<Entry>& entries, const Scope& scope,
                                      const Call& call,
                                      const core::CallSurroundings* around = nullptr);
 
-// The external guard whose answer this decision lacks (`undecided: guard_not_ours`). Nothing: it is
-// decided whatever that guard would say.
+// The external guard whose answer this decision lacks (`undecided: guard_not_ours`). No value: the
+// decision does not depend on it.
 std::optional<std::string> missing_answer(const core::Rehearsal& now);
 
 }  // namespace sallyport::external

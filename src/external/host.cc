@@ -6,7 +6,7 @@ namespace sallyport::external {
 
 namespace {
 
-// Each waits for one question at a time, and uses no processor meanwhile.
+// Each thread waits for one question at a time.
 constexpr std::size_t kThreads = 32;
 
 }  // namespace
@@ -19,19 +19,19 @@ Host::~Host() {
 }
 
 void Host::stop_logging() {
-  const std::lock_guard lock(mutex_);
-  settings_.log = {};
+  const MutexLock lock(mutex_);
+  log_ = {};
 }
 
 boost::asio::thread_pool& Host::pool() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!pool_) pool_ = std::make_unique<boost::asio::thread_pool>(kThreads);
   return *pool_;
 }
 
 void Host::log(std::string_view line) const {
-  const std::lock_guard lock(mutex_);
-  if (settings_.log) settings_.log(line);
+  const MutexLock lock(mutex_);
+  if (log_) log_(line);
 }
 
 }  // namespace sallyport::external

@@ -5,11 +5,12 @@
 #include <boost/asio/thread_pool.hpp>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "base/mutex.h"
 #include "core/record/redactor.h"
 
 namespace sallyport::external {
@@ -20,15 +21,17 @@ class Host {
     // The value of an environment variable; no value: it is not set.
     std::function<std::optional<std::string>(const std::string& name)> variable{};
     std::string data_folder{};
-    // For the people who run this. May be called by any thread; none: lines are dropped.
+    // For operators. May be called by any thread. Empty: lines are dropped.
     std::function<void(std::string_view line)> log{};
   };
   Host(const core::Redactor& redactor, Settings settings)
-      : redactor_(redactor), settings_(std::move(settings)) {}
+      : redactor_(redactor),
+        settings_(std::move(settings)),
+        log_(std::exchange(settings_.log, nullptr)) {}
   Host(const Host&) = delete;
   // Waits for questions that are under way, which end at their deadlines.
   ~Host();
-  // To be called before what `log` refers to is gone.
+  // Must be called before the objects that `log` uses are destroyed.
   void stop_logging();
 
   // Blocking work of commands. Made when the first question is asked.
@@ -43,9 +46,10 @@ class Host {
 
  private:
   const core::Redactor& redactor_;
-  Settings settings_;
-  mutable std::mutex mutex_;
-  std::unique_ptr<boost::asio::thread_pool> pool_;  // GUARDED_BY(mutex_)
+  Settings settings_;  // without `log`
+  mutable Mutex mutex_;
+  std::function<void(std::string_view line)> log_ SALLYPORT_GUARDED_BY(mutex_);
+  std::unique_ptr<boost::asio::thread_pool> pool_ SALLYPORT_GUARDED_BY(mutex_);
 };
 
 }  // namespace sallyport::external

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kMostFiles = 256;
 constexpr std::uint64_t kMostMemory = 2ull << 30;
-constexpr std::size_t kShortestSecret = 4;  // what is shorter stands in many texts by chance
+constexpr std::size_t kShortestSecret = 4;  // shorter ones occur in many texts by chance
 
 net::Confinement confinement_of(const Entry& entry, const Host& host) {
   net::Confinement out;
@@ -23,7 +23,7 @@ net::Confinement confinement_of(const Entry& entry, const Host& host) {
   if (!host.data_folder().empty()) {
     out.environment.push_back("SALLYPORT_DATA_DIR=" + host.data_folder());
   }
-  // It counts as a child of an agent: it answers no approval requests (AP-29).
+  // The program counts as a child of an agent: it must not answer approval requests (AP-29).
   out.environment.push_back("SALLYPORT_AGENT=" + entry.name());
   out.limits = {{RLIMIT_CORE, 0}, {RLIMIT_NOFILE, kMostFiles}, {RLIMIT_DATA, kMostMemory}};
   if (!entry.serves) {
@@ -41,9 +41,9 @@ Result<std::unique_ptr<Child>> Launch::start(std::vector<std::string> call_works
   return Child::start(entry.command, confinement_of(entry, *host));
 }
 
-void Launch::log_failure(std::string_view what, std::string_view errors) const {
+void Launch::log_failure(std::string_view problem, std::string_view errors) const {
   constexpr std::size_t kShown = 300;
-  std::string line = fmt::format("{} failed: {}", entry.name(), what);
+  std::string line = fmt::format("{} failed: {}", entry.name(), problem);
   errors = errors.substr(0, errors.find('\n'));
   if (!errors.empty()) {
     line += fmt::format("; it says: {}",

@@ -1,4 +1,4 @@
-// What it takes to start the program of an entry.
+// Starts the program of an entry.
 #pragma once
 
 #include <memory>
@@ -18,14 +18,14 @@ struct Launch {
   std::shared_ptr<Host> host;           // outlived by abandoned work
   std::vector<std::string> workspaces;  // of the policy
 
-  // Looks at the program again, and starts it.
+  // Checks the program again, and starts it.
   Result<std::unique_ptr<Child>> start(std::vector<std::string> call_workspaces) const;
-  // Says in the log what happened, with the first line that the program wrote to its standard
-  // error. Values of named variables are taken out.
-  void log_failure(std::string_view what, std::string_view errors) const;
+  // Logs the problem with the first line of the program's standard error, without the values of
+  // named variables.
+  void log_failure(std::string_view problem, std::string_view errors) const;
 };
 
-// Takes the values of the variables out of a text.
+// Removes the values of the entry's variables from a text.
 std::string without_secrets(const Entry& entry, const Host& host, std::string text);
 
 }  // namespace sallyport::external

@@ -27,9 +27,9 @@ struct PeerRequest {
 class Peer {
  public:
   virtual ~Peer() = default;
-  // The one object that it answered. `Deadline`: there was none in time. Every other error is a
-  // failure too (RU-66). Messages name no secret and quote nothing that the other end said.
-  virtual Task<json::object> ask(PeerRequest asked) const = 0;
+  // Returns the one object of the answer. `Deadline`: none came in time. Every other error is a
+  // failure too (RU-66). Messages contain no secret and no text of the other end.
+  virtual Task<json::object> ask(PeerRequest question) const = 0;
 };
 
 // `InvalidInput`: the program may not be used (RU-68), or the address may not (RU-69).

@@ -55,7 +55,7 @@ Result<void> check_folder(const std::string& path, const struct stat& status) {
 }
 
 Result<void> check_file(const std::string& path, const struct stat& status) {
-  if (!S_ISREG(status.st_mode)) return refuse(path, "is no file");
+  if (!S_ISREG(status.st_mode)) return refuse(path, "is not a file");
   if (!is_ours(status)) {
     return refuse(path, fmt::format("belongs to user {}; it must belong to root or to the user of "
                                     "the gate",
@@ -67,8 +67,8 @@ Result<void> check_file(const std::string& path, const struct stat& status) {
   return {};
 }
 
-// Follows the path as the kernel does, and looks at every folder and link on the way. Returns where
-// it leads.
+// Follows the path as the kernel does, and checks every folder and link on it. Returns the resolved
+// path.
 Result<std::string> resolve(const std::string& path) {
   std::deque<std::string> left = parts_of(path);
   std::string at;
@@ -84,7 +84,13 @@ Result<std::string> resolve(const std::string& path) {
       continue;
     }
     const std::string next = at + "/" + part;
-    if (::lstat(next.c_str(), &status) != 0) return refuse(next, std::strerror(errno));
+    if (::lstat(next.c_str(), &status) != 0) {
+      if (errno != ENOENT) return refuse(next, std::strerror(errno));
+      return fail(
+          ErrorCode::InvalidInput,
+          fmt::format("the program `{:.400}` does not exist; install it, or correct `command`",
+                      path));
+    }
     if (S_ISLNK(status.st_mode)) {
       if (++links > kMostLinks) return refuse(path, "has too many symbolic links");
       if (!is_ours(status)) return refuse(next, "is a link of another user");
@@ -137,7 +143,7 @@ Result<std::string> check_path(const std::string& path,
   return real;
 }
 
-// What the first line of a script names.
+// The interpreter in the first line of a script.
 std::optional<std::string> interpreter_of(const std::string& file) {
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return std::nullopt;
@@ -158,7 +164,7 @@ Result<void> check_program(const std::vector<std::string>& command,
                            const std::vector<std::string>& workspaces) {
   const std::string& program = command.front();
   if (!program.starts_with('/')) {
-    return refuse(program, "is no absolute path; write the whole path of the program");
+    return refuse(program, "is not an absolute path; write the whole path of the program");
   }
   SALLYPORT_TRY(const std::string real, check_path(program, workspaces));
   if (::access(real.c_str(), X_OK) != 0) {

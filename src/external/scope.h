@@ -1,5 +1,5 @@
-// Which calls an entry is asked about, and what those calls would do: the conditions of rules, put
-// to a call that may belong to a policy without rules.
+// Decides which calls an entry is asked about, and finds their effects. Uses the conditions of
+// rules, also for a policy without rules.
 #pragma once
 
 #include <boost/json/array.hpp>
@@ -13,7 +13,7 @@ namespace sallyport::external {
 // Immutable; any thread.
 class Scope {
  public:
-  // `set`: what the policy says of tools, servers and workspace; its rules are not looked at.
+  // `set`: tools, servers and workspace of the policy; its rules are ignored.
   Scope(rules::RuleSet set, effects::Machine machine, const effects::FileView* files = nullptr)
       : workspaces_(rules::usable_workspace(set.workspace, machine.home)),
         rules_(std::move(set), std::move(machine), files) {}

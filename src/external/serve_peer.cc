@@ -4,12 +4,12 @@
 
 #include <atomic>
 #include <boost/json.hpp>
-#include <condition_variable>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <thread>
 
+#include "base/mutex.h"
 #include "base/on_pool.h"
 #include "base/try.h"
 #include "external/wire.h"
@@ -21,10 +21,10 @@ namespace {
 constexpr std::size_t kMostPending = 256;
 constexpr std::size_t kMostRestarts = 3;
 constexpr std::chrono::seconds kRestartWindow{60};
-constexpr int kLook = 1000;  // milliseconds between looks at whether to stop
+constexpr int kLook = 1000;  // milliseconds between checks whether to stop
 
-// One process and the questions that it has before it. Any thread; destroyed by one that asks,
-// never by the reader.
+// One process and its open questions. Any thread; destroyed by a thread that asks, never by the
+// reader.
 class Session {
  public:
   Session(std::unique_ptr<Child> child, std::shared_ptr<const Launch> launch)
@@ -36,13 +36,13 @@ class Session {
   }
 
   bool runs() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return !over_;
   }
 
   Result<json::object> ask(std::uint64_t id, const std::string& line, SteadyPoint deadline) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (over_) return std::unexpected(*over_);
       if (pending_.size() >= kMostPending) {
         return fail(ErrorCode::Exhausted, "too many questions wait for it");
@@ -50,13 +50,8 @@ class Session {
       pending_.emplace(id, std::nullopt);
     }
     SALLYPORT_CHECK_OK(write(line, deadline));
-    std::unique_lock lock(mutex_);
-    const auto answered = [&] { return pending_.at(id).has_value() || over_; };
-    if (!changed_.wait_until(lock, deadline, answered)) {
-      lock.unlock();
-      end(ErrorCode::Deadline, "it did not answer in time");
-      lock.lock();
-    }
+    if (!wait_for_answer(id, deadline)) end(ErrorCode::Deadline, "it did not answer in time");
+    const MutexLock lock(mutex_);
     std::optional<json::object> answer = std::move(pending_.at(id));
     pending_.erase(id);
     if (answer) return std::move(*answer);
@@ -64,13 +59,22 @@ class Session {
   }
 
  private:
-  // A line that is cut off cannot be taken back: the process ends with it.
+  // False: the time is over.
+  bool wait_for_answer(std::uint64_t id, SteadyPoint deadline) {
+    const MutexLock lock(mutex_);
+    while (!pending_.at(id) && !over_) {
+      if (!changed_.wait_until(mutex_, deadline)) return pending_.at(id) || over_;
+    }
+    return true;
+  }
+
+  // A partly written line cannot be withdrawn, so the process is ended.
   Result<void> write(std::string_view line, SteadyPoint deadline) {
     const std::unique_lock turn(writing_, deadline);
     if (!turn.owns_lock()) return end(ErrorCode::Deadline, "it did not answer in time");
     while (!line.empty()) {
       {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         if (over_) return std::unexpected(*over_);
       }
       pollfd watched{child_->input(), POLLOUT, 0};
@@ -106,8 +110,8 @@ class Session {
       }
       if (watched[0].revents != 0 && watched[1].revents == 0) break;
     }
-    const std::lock_guard lock(mutex_);
-    // Under the lock: no thread kills a process id that is free again.
+    const MutexLock lock(mutex_);
+    // Under the lock, so that no thread kills a reused process id.
     const std::string ending = child_->finish();
     if (!over_) over_ = Error{.code = ErrorCode::Unavailable, .message = "it ended with " + ending};
     changed_.notify_all();
@@ -132,7 +136,7 @@ class Session {
     const json::value* const id = answer.if_contains("id");
     boost::system::error_code code;
     const auto number = id ? id->to_number<std::uint64_t>(code) : 0;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = id && !code ? pending_.find(number) : pending_.end();
     if (found == pending_.end() || found->second) {
       return fail(ErrorCode::Corrupt, "it answered a question that was not asked");
@@ -145,7 +149,7 @@ class Session {
 
   // The first reason stays.
   std::unexpected<Error> end(ErrorCode code, std::string why) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!over_) {
       over_ = Error{.code = code, .message = std::move(why)};
       child_->kill();
@@ -156,13 +160,13 @@ class Session {
 
   std::shared_ptr<const Launch> launch_;
   std::unique_ptr<Child> child_;
-  std::timed_mutex writing_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::map<std::uint64_t, std::optional<json::object>> pending_;  // GUARDED_BY(mutex_)
-  std::optional<Error> over_;                                     // GUARDED_BY(mutex_)
-  std::string buffer_;                                            // of the reader
-  std::string errors_;                                            // of the reader
+  std::timed_mutex writing_;  // the turn to write to the process
+  mutable Mutex mutex_;
+  Condition changed_;
+  std::map<std::uint64_t, std::optional<json::object>> pending_ SALLYPORT_GUARDED_BY(mutex_);
+  std::optional<Error> over_ SALLYPORT_GUARDED_BY(mutex_);
+  std::string buffer_;  // of the reader
+  std::string errors_;  // of the reader
   std::thread reader_;
 };
 
@@ -174,16 +178,16 @@ class ServePeer::State {
 
   Host& host() const { return *launch_->host; }
 
-  Result<json::object> ask(PeerRequest asked) {
+  Result<json::object> ask(PeerRequest question) {
     const std::uint64_t id = next_id_++;
-    asked.request["id"] = id;
-    SALLYPORT_TRY(const std::shared_ptr<Session> session, running(asked.workspaces));
-    return session->ask(id, json::serialize(asked.request) + "\n", asked.deadline);
+    question.request["id"] = id;
+    SALLYPORT_TRY(const std::shared_ptr<Session> session, running(question.workspaces));
+    return session->ask(id, json::serialize(question.request) + "\n", question.deadline);
   }
 
  private:
   Result<std::shared_ptr<Session>> running(const std::vector<std::string>& workspaces) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (session_ && session_->runs()) return session_;
     const SteadyPoint now = std::chrono::steady_clock::now();
     while (!restarts_.empty() && now - restarts_.front() >= kRestartWindow) restarts_.pop_front();
@@ -202,10 +206,10 @@ class ServePeer::State {
 
   std::shared_ptr<const Launch> launch_;
   std::atomic<std::uint64_t> next_id_ = 1;
-  std::mutex mutex_;
-  std::shared_ptr<Session> session_;  // GUARDED_BY(mutex_)
-  bool started_ = false;              // GUARDED_BY(mutex_)
-  std::deque<SteadyPoint> restarts_;  // GUARDED_BY(mutex_)
+  Mutex mutex_;
+  std::shared_ptr<Session> session_ SALLYPORT_GUARDED_BY(mutex_);
+  bool started_ SALLYPORT_GUARDED_BY(mutex_) = false;
+  std::deque<SteadyPoint> restarts_ SALLYPORT_GUARDED_BY(mutex_);
 };
 
 ServePeer::ServePeer(std::shared_ptr<const Launch> launch)
@@ -213,11 +217,11 @@ ServePeer::ServePeer(std::shared_ptr<const Launch> launch)
 
 ServePeer::~ServePeer() = default;
 
-Task<json::object> ServePeer::ask(PeerRequest asked) const {
+Task<json::object> ServePeer::ask(PeerRequest question) const {
   Host& host = state_->host();
   co_return co_await on_pool<Result<json::object>>(
-      host.pool(), [state = state_, asked = std::move(asked)]() mutable {
-        return state->ask(std::move(asked));
+      host.pool(), [state = state_, question = std::move(question)]() mutable {
+        return state->ask(std::move(question));
       });
 }
 

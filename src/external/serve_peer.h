@@ -10,7 +10,7 @@ class ServePeer final : public Peer {
  public:
   explicit ServePeer(std::shared_ptr<const Launch> launch);
   ~ServePeer() override;
-  Task<json::object> ask(PeerRequest asked) const override;
+  Task<json::object> ask(PeerRequest question) const override;
 
  private:
   class State;

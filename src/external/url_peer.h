@@ -14,7 +14,7 @@ class UrlPeer final : public Peer {
  public:
   UrlPeer(std::shared_ptr<const Launch> launch, net::Url url)
       : launch_(std::move(launch)), url_(std::move(url)) {}
-  Task<json::object> ask(PeerRequest asked) const override;
+  Task<json::object> ask(PeerRequest question) const override;
 
  private:
   std::shared_ptr<const Launch> launch_;

@@ -6,7 +6,9 @@
 #include <boost/json.hpp>
 
 #include "base/cut_text.h"
+#include "base/json_members.h"
 #include "base/try.h"
+#include "core/event/hook_registry.h"
 #include "core/result/call_preview.h"
 
 namespace sallyport::external {
@@ -43,30 +45,26 @@ Result<std::string> verdict_of(const json::object& answer) {
   return text_member(answer, "verdict");
 }
 
-struct Said {
+struct Reason {
   std::string message{};
   std::string rule{};
 };
 
-Result<Said> said_in(const json::object& answer) {
+Result<Reason> reason_in(const json::object& answer) {
   SALLYPORT_CHECK_OK(check_members(answer, {"verdict", "message", "rule"}));
-  Said said;
-  SALLYPORT_TRY(said.message, text_member(answer, "message"));
+  Reason reason;
+  SALLYPORT_TRY(reason.message, text_member(answer, "message"));
   if (answer.contains("rule")) {
-    SALLYPORT_TRY(said.rule, text_member(answer, "rule"));
+    SALLYPORT_TRY(reason.rule, text_member(answer, "rule"));
   }
-  return said;
+  return reason;
 }
 
-bool may_say(Kind kind, std::string_view verdict) {
+bool is_allowed(Kind kind, std::string_view verdict) {
   if (verdict == "allow" || verdict == "deny") return true;
   if (verdict == "rewrite") return kind == Kind::Guard || kind == Kind::Rewriter;
   if (verdict == "ask") return kind == Kind::Guard || kind == Kind::Authorizer;
   return verdict == "escalate" && kind == Kind::Guard;
-}
-
-json::value text_or_null(const std::string& text) {
-  return text.empty() ? json::value() : json::value(text);
 }
 
 }  // namespace
@@ -109,7 +107,7 @@ void add_call(json::object& request, const Entry& entry, const ShownCall& shown,
     Preview preview = shown.preview
                           ? *shown.preview
                           : core::preview_of(call, shown.classification, call.setting.folder);
-    // As the guards before it left the input.
+    // The input after the guards before this one.
     preview.raw_input = redacted(redactor, "raw_input", call.input);
     preview.structured_input = redacted(redactor, "structured_input", preview.structured_input);
     object["preview"] = to_json(preview);
@@ -137,9 +135,9 @@ Result<json::object> answer_from(std::string_view text) {
 
 Result<Verdict> call_verdict(Kind kind, const json::object& answer) {
   SALLYPORT_TRY(const std::string verdict, verdict_of(answer));
-  if (!may_say(kind, verdict)) {
-    return malformed(fmt::format("`{:.80}` is no verdict of this kind, which is `{}`", verdict,
-                                 to_string(kind)));
+  if (!is_allowed(kind, verdict)) {
+    return malformed(fmt::format("`{:.80}` is not a valid verdict of an entry of kind `{}`",
+                                 verdict, to_string(kind)));
   }
   if (verdict == "allow") {
     SALLYPORT_CHECK_OK(check_members(answer, {"verdict"}));
@@ -151,18 +149,29 @@ Result<Verdict> call_verdict(Kind kind, const json::object& answer) {
     if (input == nullptr) return malformed("`input` of the answer is missing");
     return Verdict::rewrite(*input);
   }
-  SALLYPORT_TRY(Said said, said_in(answer));
-  if (verdict == "deny") return Verdict::deny(std::move(said.message), std::move(said.rule));
-  if (verdict == "ask") return Verdict::ask(std::move(said.message), std::move(said.rule));
-  return Verdict::escalate(std::move(said.message), std::move(said.rule));
+  SALLYPORT_TRY(Reason reason, reason_in(answer));
+  if (verdict == "deny") return Verdict::deny(std::move(reason.message), std::move(reason.rule));
+  if (verdict == "ask") return Verdict::ask(std::move(reason.message), std::move(reason.rule));
+  return Verdict::escalate(std::move(reason.message), std::move(reason.rule));
 }
 
-Result<void> heard(const json::object& answer) {
+Result<Verdict> result_verdict(const json::object& answer) {
+  Result<Verdict> verdict = hook_verdict_from_json(answer, "answer");
+  if (!verdict) return malformed(verdict.error().message);
+  const std::string_view member = verdict->kind == Verdict::Kind::Deny       ? "reason"
+                                  : verdict->kind == Verdict::Kind::Rewrite  ? "value"
+                                  : verdict->kind == Verdict::Kind::Escalate ? "message"
+                                                                             : "verdict";
+  SALLYPORT_CHECK_OK(check_members(answer, {"verdict", member}));
+  return verdict;
+}
+
+Result<void> events_result(const json::object& answer) {
   SALLYPORT_TRY(const std::string verdict, verdict_of(answer));
   if (verdict == "allow") return check_members(answer, {"verdict"});
-  if (verdict != "deny") return malformed(fmt::format("`{:.80}` is no verdict here", verdict));
-  SALLYPORT_TRY(const Said said, said_in(answer));
-  return fail(ErrorCode::Conflict, said.message);
+  if (verdict != "deny") return malformed(fmt::format("`{:.80}` is not a verdict here", verdict));
+  SALLYPORT_TRY(const Reason reason, reason_in(answer));
+  return fail(ErrorCode::Conflict, reason.message, {}, std::string(core::kHookRefuses));
 }
 
 Result<std::optional<Reply>> reply_from(const json::object& answer, const std::string& reviewer) {
@@ -172,11 +181,11 @@ Result<std::optional<Reply>> reply_from(const json::object& answer, const std::s
     return Reply::approve(reviewer);
   }
   if (verdict != "deny" && verdict != "ask") {
-    return malformed(fmt::format("`{:.80}` is no verdict here", verdict));
+    return malformed(fmt::format("`{:.80}` is not a verdict here", verdict));
   }
-  SALLYPORT_TRY(Said said, said_in(answer));
+  SALLYPORT_TRY(Reason reason, reason_in(answer));
   if (verdict == "ask") return std::nullopt;
-  return Reply::deny(reviewer, std::move(said.message));
+  return Reply::deny(reviewer, std::move(reason.message));
 }
 
 }  // namespace sallyport::external

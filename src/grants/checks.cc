@@ -49,7 +49,7 @@ bool is_or_any(std::string_view pattern, std::string_view name) {
   return pattern == "*" || pattern == name;
 }
 
-// The first condition that does not hold.
+// Returns the first condition that does not hold.
 std::optional<std::string> misfit(const ReadyGrant& grant, const CallView& view) {
   const Terms& terms = grant.terms;
   if (!is_or_any(terms.server, view.call.server)) return "server";
@@ -86,17 +86,18 @@ Examination examine(std::string_view text, const TrustedIssuers& trusted,
   auto examined = std::make_shared<Examined>();
   examined->chain = std::move(*chain);
   examined->broken_link = broken_link(examined->chain);
-  examined->grants = ready(examined->chain.leaf());
-  for (std::size_t i = 0; !examined->broken_link && i < examined->grants.size(); ++i) {
+  // A chain that is refused costs no patterns.
+  if (!examined->broken_link) examined->grants = ready(examined->chain.leaf());
+  for (std::size_t i = 0; i < examined->grants.size(); ++i) {
     examined->grants[i].spending = spending_of(examined->chain, i);
   }
   examined->scope = scope_of(examined->chain.leaf());
   return {.token = std::move(examined)};
 }
 
-// A token without a parent is a root, at any place: the delegation check finds a chain in another
-// order. It also finds a chain without a root, before the signatures of unknown issuers are
-// computed (CG-33).
+// Here every link without a parent counts as a root; `broken_link` later refuses a wrong order. A
+// chain without a root is refused first, so that no caller makes us check signatures of unknown issuers
+// (CG-33).
 std::optional<Failure> check_issuer(const TokenChain& chain, const TrustedIssuers& trusted) {
   bool rooted = false;
   for (const Token& link : chain.links) {
@@ -114,7 +115,7 @@ std::optional<Failure> check_time(const TokenChain& chain, WallTime now) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
   const Token& leaf = chain.leaf();
   const auto at = [](std::uint64_t second) {
-    // Later than any calendar: the last moment that a text of a time can name.
+    // Beyond the calendar: use the last moment that can be written as text.
     constexpr std::uint64_t kLast = 253402300799;
     return rfc3339(WallTime(std::chrono::seconds(std::min(second, kLast))));
   };

@@ -1,4 +1,4 @@
-// The checks of a token in their order (CG-13), each with the one code of its failure (CG-14).
+// The checks of a token, in order (CG-13). Each failure has one code (CG-14).
 #pragma once
 
 #include <array>
@@ -29,18 +29,18 @@ struct Failure {
   std::string detail{};
 };
 
-// Keys whose tokens count, as tokens write them.
+// Keys of trusted issuers, as written in tokens.
 using TrustedIssuers = std::set<std::string, std::less<>>;
 
 // One grant of a leaf, ready to be matched.
 struct ReadyGrant {
   Terms terms;
   std::vector<Condition> conditions;
-  core::Spending spending{};  // only where the delegation is good
+  core::Spending spending{};  // only if the delegation is valid
 };
 
-// A token and everything about it that depends on neither time, revocation nor budget: what may be
-// kept under its digest (CG-65). Its signatures are good.
+// A token with valid signatures, and all findings that do not depend on time, revocation or budget.
+// It may be cached by its digest (CG-65).
 struct Examined {
   TokenChain chain;
   std::optional<std::string> broken_link;
@@ -49,17 +49,16 @@ struct Examined {
 };
 
 struct Examination {
-  std::shared_ptr<const Examined> token{};  // null: `failure` says why
+  std::shared_ptr<const Examined> token{};  // null: see `failure`
   std::optional<Failure> failure{};
-  std::optional<TokenChain> chain{};  // of a token that has a form and no good signature
+  std::optional<TokenChain> chain{};  // of a well-formed token without a valid signature
 };
-// Does the signature of a link belong to its issuer? `signed_by_issuer`, or a cache that remembers
-// what that said.
+// True if the issuer of a link signed it: `signed_by_issuer`, or a cache of its results.
 using IsSigned = std::function<bool(const Token&)>;
 Examination examine(std::string_view text, const TrustedIssuers& trusted,
                     const IsSigned& is_signed = signed_by_issuer);
 
-// Of a token that was examined under another list (a policy that changed since).
+// Checks a token that was examined under another list, because the policy has changed since.
 std::optional<Failure> check_issuer(const TokenChain& chain, const TrustedIssuers& trusted);
 
 std::optional<Failure> check_time(const TokenChain& chain, WallTime now);
@@ -71,13 +70,13 @@ Result<std::optional<Failure>> check_revocation(const TokenChain& chain, const I
 std::optional<Failure> check_delegation(const Examined& token);
 std::optional<Failure> check_subject(const TokenChain& chain, std::string_view principal);
 
-// Why each grant that does not fit was passed over.
+// A grant that does not fit, and why.
 struct PassedOver {
   std::size_t index = 0;
   std::string why;
 };
 
-// The grants that fit but for their budgets, best first (CG-35).
+// The grants that fit, best first, without a check of their budgets (CG-35).
 struct Fitting {
   std::vector<std::size_t> order;
   std::vector<PassedOver> passed_over;

@@ -48,7 +48,7 @@ Result<std::uint64_t> count_of(const json::value& value) {
   return wrong("a whole number that is not negative");
 }
 
-// `{at, NAME}` and nothing else.
+// Accepts `{at, NAME}` without further members.
 struct Located {
   Selector at;
   json::value other;
@@ -131,7 +131,7 @@ Result<Test> arg_equals(const json::value& value) {
   return [at = std::move(at.at), wanted = canonical_json(at.other)](const CallView& view) {
     const std::vector<const json::value*> found = at.select(view.call.input);
     return !found.empty() && std::ranges::all_of(found, [&](const json::value* each) {
-      // A number that a double cannot hold looks like its neighbour.
+      // A double cannot distinguish such a number from its neighbour.
       if (view.call.raw_input && has_number(*each)) return false;
       return canonical_json(*each) == wanted;
     });
@@ -167,8 +167,8 @@ Result<Test> max_args_size(const json::value& value) {
   };
 }
 
-// Every member of these names, at any depth, is a text or a list of texts, all of them listed; and
-// there is one.
+// Holds if there is a member of these names, at any depth, and each is a text or a list of texts
+// that are all listed.
 bool all_listed(const json::value& value, std::span<const std::string_view> members,
                 const std::set<std::string, std::less<>>& listed, bool& present) {
   const auto is_listed = [&](const json::value& text) {
@@ -258,7 +258,7 @@ bool holds(const json::value& value, const json::value& wanted) {
          std::ranges::any_of(*object, [&](const auto& member) { return inside(member.value()); });
 }
 
-// Does a member of one of these names, at any depth, hold the value?
+// True if a member of one of these names, at any depth, contains the value.
 bool holds_under(const json::value& value, std::span<const std::string_view> members,
                  const json::value& wanted) {
   const auto inside = [&](const json::value& each) { return holds_under(each, members, wanted); };
@@ -270,45 +270,74 @@ bool holds_under(const json::value& value, std::span<const std::string_view> mem
          });
 }
 
-struct Type {
-  std::string_view name;
-  Result<Test> (*make)(const json::value&);
-};
-constexpr Type kTypes[] = {{"path_prefix", path_prefix},
-                           {"domain_exact", domain_exact},
-                           {"domain_glob", domain_glob},
-                           {"regex_match", regex_match},
-                           {"arg_regex", arg_regex},
-                           {"arg_equals", arg_equals},
-                           {"custom", custom},
-                           {"max_length", max_length},
-                           {"max_args_size", max_args_size},
-                           {"audience_allowlist", audience_allowlist},
-                           {"memory_store_allowlist", memory_store_allowlist},
-                           {"memory_write_deny_patterns", memory_write_deny_patterns},
-                           {"side_effect_class", side_effect_class},
-                           {"autonomy_ceiling", autonomy_ceiling},
-                           {"max_rows_returned", max_rows_returned},
-                           {"column_denylist", column_or_table_list},
-                           {"table_allowlist", column_or_table_list}};
+// Whether the value of a child is as narrow as the value of its parent.
 
-}  // namespace
+bool is_subset(const json::value& child, const json::value& parent) {
+  const auto few = texts_of(child);
+  const auto many = texts_of(parent);
+  return few && many && std::ranges::includes(*many, *few);
+}
 
-bool looks_at(const Constraint& constraint, const json::value& input, const json::value& text) {
-  constexpr auto kNoInput =
-      std::to_array<std::string_view>({"side_effect_class", "autonomy_ceiling", "max_rows_returned",
-                                       "column_denylist", "table_allowlist"});
-  const std::string& type = constraint.type;
-  if (names(kNoInput, type)) return false;
-  if (type == "audience_allowlist") return holds_under(input, kAudienceMembers, text);
-  if (type == "memory_store_allowlist") return holds_under(input, kStoreMembers, text);
-  if (type == "custom" && constraint.value.is_array() && !constraint.value.get_array().empty() &&
-      constraint.value.get_array().front().is_string() && input.is_object()) {
-    const std::string_view key = constraint.value.get_array().front().get_string();
-    const json::value* const member = input.get_object().if_contains(key);
-    return member && holds(*member, text);
-  }
-  const json::object* const object = constraint.value.if_object();
+bool is_superset(const json::value& child, const json::value& parent) {
+  return is_subset(parent, child);
+}
+
+bool not_larger(const json::value& child, const json::value& parent) {
+  const auto small = count_of(child);
+  const auto large = count_of(parent);
+  return small && large && *small <= *large;
+}
+
+bool lower_tier(const json::value& child, const json::value& parent) {
+  if (!child.is_string() || !parent.is_string()) return false;
+  const auto low = autonomy_from(child.get_string());
+  const auto high = autonomy_from(parent.get_string());
+  return low && high && *low <= *high;
+}
+
+bool deeper_path(const json::value& child, const json::value& parent) {
+  const std::optional<PathPrefix> deep = PathPrefix::parse(child);
+  const std::optional<PathPrefix> high = PathPrefix::parse(parent);
+  return deep && high && deep->within(*high);
+}
+
+bool same_host(const json::value& child, const json::value& parent) {
+  if (!child.is_string() || !parent.is_string()) return false;
+  const std::optional<Host> host = read_host(child.get_string());
+  return host && host == read_host(parent.get_string());
+}
+
+bool host_under_glob(const json::value& child, const json::value& parent) {
+  if (!child.is_string() || !parent.is_string()) return false;
+  const std::optional<Host> suffix = glob_suffix(parent.get_string());
+  const std::optional<Host> host = read_host(child.get_string());
+  return suffix && host && is_below(*host, *suffix);
+}
+
+bool glob_under_glob(const json::value& child, const json::value& parent) {
+  if (!child.is_string() || !parent.is_string()) return false;
+  const std::optional<Host> suffix = glob_suffix(parent.get_string());
+  const std::optional<Host> deeper = glob_suffix(child.get_string());
+  return suffix && deeper && (*deeper == *suffix || is_below(*deeper, *suffix));
+}
+
+// Whether a constraint of this value may depend on a text of the input.
+
+bool looks_at_nothing(const json::value&, const json::value&, const json::value&) {
+  return false;
+}
+
+bool looks_at_audience(const json::value&, const json::value& input, const json::value& text) {
+  return holds_under(input, kAudienceMembers, text);
+}
+
+bool looks_at_store(const json::value&, const json::value& input, const json::value& text) {
+  return holds_under(input, kStoreMembers, text);
+}
+
+// Without `at`, the constraint looks at the whole input.
+bool looks_at_places(const json::value& value, const json::value& input, const json::value& text) {
+  const json::object* const object = value.if_object();
   const json::value* const at = object ? object->if_contains("at") : nullptr;
   if (at == nullptr) return true;
   const auto selects = [&](const json::value& pointer) {
@@ -318,9 +347,81 @@ bool looks_at(const Constraint& constraint, const json::value& input, const json
       return holds(*each, text);
     });
   };
-  // A relative path of `path_prefix` starts from a folder that another text names (CG-44).
-  if (type == "path_prefix" && holds_under(input, kBaseKeys, text)) return true;
   return at->is_array() ? std::ranges::any_of(at->get_array(), selects) : selects(*at);
+}
+
+// Another text may name the base folder of relative paths (CG-44).
+bool looks_at_path(const json::value& value, const json::value& input, const json::value& text) {
+  return holds_under(input, kBaseKeys, text) || looks_at_places(value, input, text);
+}
+
+bool looks_at_member(const json::value& value, const json::value& input, const json::value& text) {
+  const json::array* const pair = value.if_array();
+  if (pair == nullptr || pair->empty() || !pair->front().is_string() || !input.is_object()) {
+    return looks_at_places(value, input, text);
+  }
+  const std::string_view key = pair->front().get_string();
+  const json::value* const member = input.get_object().if_contains(key);
+  return member && holds(*member, text);
+}
+
+struct Type {
+  std::string_view name;
+  Result<Test> (*make)(const json::value& value);
+  // Null: only the same value is as narrow.
+  bool (*implies)(const json::value& child, const json::value& parent) = nullptr;
+  bool (*looks_at)(const json::value& value, const json::value& input,
+                   const json::value& text) = looks_at_places;
+  // A child of this other type can be as narrow too.
+  std::string_view other = {};
+  bool (*implied_by_other)(const json::value& child, const json::value& parent) = nullptr;
+};
+constexpr Type kTypes[] = {
+    {"path_prefix", path_prefix, deeper_path, looks_at_path},
+    {"domain_exact", domain_exact, same_host},
+    {"domain_glob", domain_glob, glob_under_glob, looks_at_places, "domain_exact", host_under_glob},
+    {"regex_match", regex_match},
+    {"arg_regex", arg_regex},
+    {"arg_equals", arg_equals},
+    {"custom", custom, nullptr, looks_at_member},
+    {"max_length", max_length, not_larger},
+    {"max_args_size", max_args_size, not_larger},
+    {"audience_allowlist", audience_allowlist, is_subset, looks_at_audience},
+    {"memory_store_allowlist", memory_store_allowlist, is_subset, looks_at_store},
+    {"memory_write_deny_patterns", memory_write_deny_patterns, is_superset},
+    {"side_effect_class", side_effect_class, is_subset, looks_at_nothing},
+    {"autonomy_ceiling", autonomy_ceiling, lower_tier, looks_at_nothing},
+    {"max_rows_returned", max_rows_returned, not_larger, looks_at_nothing},
+    {"column_denylist", column_or_table_list, is_superset, looks_at_nothing},
+    {"table_allowlist", column_or_table_list, is_subset, looks_at_nothing}};
+
+// Null: there is no such type.
+const Type* type_of(const Constraint& constraint) {
+  const Type* const found = std::ranges::find(kTypes, constraint.type, &Type::name);
+  return found == std::end(kTypes) ? nullptr : found;
+}
+
+}  // namespace
+
+std::vector<std::string_view> constraint_types() {
+  std::vector<std::string_view> names;
+  for (const Type& type : kTypes) names.push_back(type.name);
+  return names;
+}
+
+bool implies(const Constraint& child, const Constraint& parent) {
+  const bool same = child.type == parent.type;
+  if (same && canonical_json(child.value) == canonical_json(parent.value)) return true;
+  const Type* const type = type_of(parent);
+  if (type == nullptr) return false;
+  if (same) return type->implies && type->implies(child.value, parent.value);
+  return type->implied_by_other && child.type == type->other &&
+         type->implied_by_other(child.value, parent.value);
+}
+
+bool looks_at(const Constraint& constraint, const json::value& input, const json::value& text) {
+  const Type* const type = type_of(constraint);
+  return (type ? type->looks_at : looks_at_places)(constraint.value, input, text);
 }
 
 std::optional<Autonomy> autonomy_from(std::string_view text) {
@@ -334,8 +435,8 @@ std::optional<Autonomy> autonomy_from(std::string_view text) {
 Condition Condition::of(const Constraint& constraint) {
   Condition condition;
   condition.type_ = constraint.type;
-  const auto type = std::ranges::find(kTypes, constraint.type, &Type::name);
-  if (type == std::end(kTypes)) {
+  const Type* const type = type_of(constraint);
+  if (type == nullptr) {
     condition.fault_ = "unknown constraint";
     return condition;
   }
@@ -345,7 +446,7 @@ Condition Condition::of(const Constraint& constraint) {
     return condition;
   }
   condition.test_ = std::move(*test);
-  if (constraint.type == "autonomy_ceiling") {
+  if (type->make == autonomy_ceiling) {
     condition.ceiling_ = autonomy_from(constraint.value.get_string());
   }
   return condition;

@@ -4,74 +4,12 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <set>
 
-#include "base/json_members.h"
 #include "grants/constraint.h"
-#include "grants/host.h"
-#include "grants/path.h"
 
 namespace sallyport::grants {
 
 namespace {
-
-std::optional<std::set<std::string>> texts_in(const json::value& value) {
-  if (!value.is_array()) return std::nullopt;
-  std::set<std::string> texts;
-  for (const json::value& each : value.get_array()) {
-    if (!each.is_string()) return std::nullopt;
-    texts.emplace(each.get_string());
-  }
-  return texts;
-}
-
-bool subset(const json::value& part, const json::value& whole) {
-  const auto few = texts_in(part);
-  const auto many = texts_in(whole);
-  return few && many && std::ranges::includes(*many, *few);
-}
-
-std::optional<std::uint64_t> count_in(const json::value& value) {
-  return number_in(json::object{{"n", value}}, "n");
-}
-
-bool not_larger(const json::value& child, const json::value& parent) {
-  const auto small = count_in(child);
-  const auto large = count_in(parent);
-  return small && large && *small <= *large;
-}
-
-bool lower_tier(const json::value& child, const json::value& parent) {
-  if (!child.is_string() || !parent.is_string()) return false;
-  const auto low = autonomy_from(child.get_string());
-  const auto high = autonomy_from(parent.get_string());
-  return low && high && *low <= *high;
-}
-
-bool deeper_path(const json::value& child, const json::value& parent) {
-  const std::optional<PathPrefix> deep = PathPrefix::parse(child);
-  const std::optional<PathPrefix> high = PathPrefix::parse(parent);
-  return deep && high && deep->within(*high);
-}
-
-bool under_glob(const Constraint& child, const json::value& parent) {
-  if (!child.value.is_string() || !parent.is_string()) return false;
-  const std::optional<Host> suffix = glob_suffix(parent.get_string());
-  if (!suffix) return false;
-  if (child.type == "domain_exact") {
-    const std::optional<Host> host = read_host(child.value.get_string());
-    return host && is_below(*host, *suffix);
-  }
-  if (child.type != "domain_glob") return false;
-  const std::optional<Host> deeper = glob_suffix(child.value.get_string());
-  return deeper && (*deeper == *suffix || is_below(*deeper, *suffix));
-}
-
-bool same_host(const json::value& child, const json::value& parent) {
-  if (!child.is_string() || !parent.is_string()) return false;
-  const std::optional<Host> one = read_host(child.get_string());
-  return one && one == read_host(parent.get_string());
-}
 
 std::optional<std::string> wider_limits(const Terms& child, const Terms& parent) {
   if (parent.max_invocations &&
@@ -105,28 +43,6 @@ std::optional<std::string> broken_step(const Token& parent, const Token& child) 
 
 }  // namespace
 
-bool implies(const Constraint& child, const Constraint& parent) {
-  if (child.type == parent.type && canonical_json(child.value) == canonical_json(parent.value)) {
-    return true;
-  }
-  const std::string& type = parent.type;
-  if (type == "domain_glob") return under_glob(child, parent.value);
-  if (child.type != type) return false;
-  if (type == "path_prefix") return deeper_path(child.value, parent.value);
-  if (type == "domain_exact") return same_host(child.value, parent.value);
-  if (type == "max_length" || type == "max_args_size" || type == "max_rows_returned") {
-    return not_larger(child.value, parent.value);
-  }
-  if (type == "audience_allowlist" || type == "memory_store_allowlist" ||
-      type == "side_effect_class" || type == "table_allowlist") {
-    return subset(child.value, parent.value);
-  }
-  if (type == "memory_write_deny_patterns" || type == "column_denylist") {
-    return subset(parent.value, child.value);
-  }
-  return type == "autonomy_ceiling" && lower_tier(child.value, parent.value);
-}
-
 std::optional<std::string> wider(const Terms& child, std::span<const Terms> parents) {
   if (!child.from) return "`from` must name the parent's grant that it narrows";
   if (*child.from >= parents.size()) {
@@ -134,7 +50,7 @@ std::optional<std::string> wider(const Terms& child, std::span<const Terms> pare
   }
   const Terms& parent = parents[*child.from];
   if (!parent.operations.delegate) {
-    return fmt::format("grant {} of the parent may not be handed on: it lacks `delegate`",
+    return fmt::format("grant {} of the parent may not be delegated: it lacks `delegate`",
                        *child.from);
   }
   if (parent.server != "*" && child.server != parent.server) {

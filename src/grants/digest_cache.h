@@ -1,5 +1,5 @@
-// What was found out about bytes that do not change, by their digest (CG-65). Nothing that depends
-// on time, revocation or budget is kept here. For any thread.
+// Caches findings about immutable bytes by their digest (CG-65). Findings must not depend on time,
+// revocation or budget. May be used from any thread.
 #pragma once
 
 #include <list>
@@ -26,7 +26,7 @@ class DigestCache {
     });
   }
 
-  // The one that was not asked for longest makes room.
+  // If the cache is full, the least recently used entry is dropped.
   void keep(const Hash& digest, Finding finding) {
     kept_.with([&](Kept& kept) {
       if (kept.by_digest.contains(digest)) return;

@@ -1,4 +1,4 @@
-// How often one principal may present tokens that fail (CG-68). For any thread.
+// Limits how often a principal may present tokens that fail (CG-68). May be used from any thread.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ class FailureLimit {
   struct Settings {
     std::size_t most = 100;
     std::chrono::seconds per{60};
-    std::size_t principals = 4096;  // those longest without a failure are forgotten first
+    std::size_t principals = 4096;  // beyond that, the one with the oldest last failure is dropped
   };
   explicit FailureLimit(Settings settings) : settings_(settings) {}
 

@@ -17,21 +17,21 @@ namespace {
 json::object settings_json(const GrantGuard::Settings& settings) {
   json::array issuers(settings.trusted_issuers.begin(), settings.trusted_issuers.end());
   json::array required;
-  for (const GrantGuard::Requirement& one : settings.required) {
+  for (const GrantGuard::Requirement& each : settings.required) {
     required.push_back(
-        json::object{{"server", one.server}, {"tool", one.tool}, {"agent", one.agent}});
+        json::object{{"server", each.server}, {"tool", each.tool}, {"agent", each.agent}});
   }
   return {{"trusted_issuers", std::move(issuers)},
           {"required", std::move(required)},
           {"filters_rows", settings.filters_rows}};
 }
 
-// AU-15: what records know a token by. Never its signature (CG-11).
+// The members of a token that records contain (AU-15). Never its signature (CG-11).
 json::object evidence_of(const Token& token) {
   return {{"grant_id", token.id}, {"grant_digest", token.digest}, {"issuer", token.issuer}};
 }
 
-// What a malformed token calls itself, where it does (CG-15).
+// The id that a malformed token claims, if any (CG-15).
 json::object claimed_by(const std::string& text) {
   const Result<ParsedJson> parsed = parse_json(text);
   const json::object* const object = parsed ? parsed->value.if_object() : nullptr;
@@ -59,7 +59,16 @@ Verdict denied(const Failure& failure, json::object evidence) {
   return verdict;
 }
 
-// What no other moment and no other call can mend.
+// The denial of a call whose token is genuine, with what makes the token known.
+Verdict denied(const Failure& failure, json::object evidence, const Examined& token) {
+  Verdict verdict = denied(failure, std::move(evidence));
+  if (token.grants.empty()) return verdict;  // its delegation is not valid
+  verdict.grant = std::make_shared<const core::GrantUse>(core::GrantUse{
+      .scope = token.scope, .spending = {.introduces = token.grants.front().spending.introduces}});
+  return verdict;
+}
+
+// Failures that no other time and no other call can change.
 bool counts_as_abuse(const Failure& failure) {
   return failure.check == Check::Form || failure.check == Check::Signature ||
          failure.check == Check::Delegation;
@@ -76,7 +85,7 @@ std::optional<Autonomy> ceiling_of(const ReadyGrant& grant) {
 
 }  // namespace
 
-// A token that was looked at, or why it was not good enough to be.
+// An examined token, or the failure of its examination.
 struct GrantGuard::Found {
   std::shared_ptr<const Examined> token{};
   std::optional<Failure> failure{};
@@ -106,10 +115,10 @@ Task<Verdict> GrantGuard::judge(const Call& call, const core::GuardContext& cont
 }
 
 bool GrantGuard::needs_grant(const Call& call) const {
-  return std::ranges::any_of(settings_.required, [&](const Requirement& one) {
-    return (one.server == "*" || one.server == call.server) &&
-           (one.tool == "*" || one.tool == call.tool) &&
-           (one.agent == "*" || one.agent == call.agent_id);
+  return std::ranges::any_of(settings_.required, [&](const Requirement& requirement) {
+    return (requirement.server == "*" || requirement.server == call.server) &&
+           (requirement.tool == "*" || requirement.tool == call.tool) &&
+           (requirement.agent == "*" || requirement.agent == call.agent_id);
   });
 }
 
@@ -127,12 +136,12 @@ GrantGuard::Found GrantGuard::find(const Call& call) const {
   const Hash digest = sha256(text);
   if (auto known = cache_.find(digest)) return {.token = std::move(*known)};
   if (failures_.reached(call.agent_id, clock_.steady())) {
-    return {.failure = Failure{"grant_rate", Check::Form, "too many tokens failed before it"}};
+    return {.failure = Failure{"grant_rate", Check::Form, "too many tokens failed; try later"}};
   }
   const auto is_signed = [this](const Token& link) { return has_good_signature(link); };
   Examination examination = examine(text, settings_.trusted_issuers, is_signed);
   if (examination.token) {
-    // What is broken for good is not worth the room.
+    // A token with a broken chain is not worth caching.
     if (!examination.token->broken_link) cache_.keep(digest, examination.token);
     return {.token = std::move(examination.token)};
   }
@@ -141,7 +150,7 @@ GrantGuard::Found GrantGuard::find(const Call& call) const {
   return found;
 }
 
-// A holder that hands a token on to many makes tokens that differ in their last link.
+// Caches signatures by link: tokens that a holder delegates to many differ only in their last link.
 bool GrantGuard::has_good_signature(const Token& link) const {
   const Hash digest = sha256({link.signature, link.issuer, "\n", link.signed_bytes});
   if (signatures_.find(digest)) return true;
@@ -150,7 +159,7 @@ bool GrantGuard::has_good_signature(const Token& link) const {
   return true;
 }
 
-// Signature to subject, in order, and all of them each time: CG-23 is this being asked again.
+// All checks from signature to subject, in order. They run each time, which also fulfils CG-23.
 Result<std::optional<Failure>> GrantGuard::check(const Examined& token, const Call& call,
                                                  core::RecordReader& reader) const {
   if (std::optional<Failure> failure = check_issuer(token.chain, settings_.trusted_issuers)) {
@@ -174,8 +183,9 @@ Result<GrantGuard::Choice> GrantGuard::choose(const Examined& token, const Call&
     return choice;
   }
   core::RecordReader& reader = context.facts ? *context.facts : reader_;
-  // A call that was held goes on with the grant that it holds room in.
-  SALLYPORT_TRY(const std::vector<std::string> held, core::budgets::held_by(reader, call.call_id));
+  // A call that was held continues with the grant in which it has reserved room.
+  SALLYPORT_TRY(const std::vector<std::string> held,
+                core::budgets::reserved_by(reader, call.call_id));
   for (const std::size_t index : fits.order) {
     if (!held.empty() && held.front() == counter_key(token.chain.leaf().digest, index)) {
       choice.index = index;
@@ -211,11 +221,13 @@ Result<Verdict> GrantGuard::decide(const Call& call, const core::GuardContext& c
   }
   if (found.failure) {
     if (counts_as_abuse(*found.failure)) failures_.note(call.agent_id, clock_.steady());
-    return denied(*found.failure, std::move(found.evidence));
+    const bool genuine = found.token && found.failure->check != Check::Signature;
+    return genuine ? denied(*found.failure, std::move(found.evidence), *found.token)
+                   : denied(*found.failure, std::move(found.evidence));
   }
   SALLYPORT_TRY(const Choice choice, choose(*found.token, call, context));
   if (!choice.passed_over.empty()) found.evidence["passed_over"] = listed(choice.passed_over);
-  if (!choice.index) return denied(*choice.failure, std::move(found.evidence));
+  if (!choice.index) return denied(*choice.failure, std::move(found.evidence), *found.token);
   Verdict verdict = Verdict::allow();
   found.evidence["matched_grant_index"] = *choice.index;
   verdict.evidence = std::move(found.evidence);

@@ -1,13 +1,12 @@
-// The first guard of all: where the policy asks for a grant, the call must present a token that
-// allows it.
+// The first guard. If the policy requires a grant, the call must present a token that allows it.
 //
 //   auto guard = std::make_shared<GrantGuard>(
 //       GrantGuard::Settings{.trusted_issuers = {"ed25519:03a1..."}, .required = {{"*", "*"}}},
 //       recorder, clock);
 //   builder.guard(guard).result_guard(std::make_shared<GrantResultGuard>());
 //
-// Which grant fits is fixed here, before other guards decide; its budget is taken by the Governor,
-// with the record that first needs it. A guard is shared by any number of threads.
+// The guard chooses the grant before other guards decide. The Governor charges its budget with the
+// first record that needs it. A guard may be used from any number of threads.
 #pragma once
 
 #include <memory>
@@ -38,7 +37,7 @@ class GrantGuard final : public core::Guard {
     std::size_t cached_tokens = 256;
   };
 
-  // `reader` and `clock` outlive the guard.
+  // `reader` and `clock` must outlive the guard.
   GrantGuard(Settings settings, core::RecordReader& reader, const Clock& clock);
 
   const core::GuardTraits& traits() const override { return traits_; }
@@ -62,7 +61,7 @@ class GrantGuard final : public core::Guard {
   const Clock& clock_;
   core::GuardTraits traits_;
   mutable DigestCache<std::shared_ptr<const Examined>> cache_;
-  mutable DigestCache<bool> signatures_;  // of links, the good ones
+  mutable DigestCache<bool> signatures_;  // of links; valid ones only
   mutable FailureLimit failures_;
 };
 

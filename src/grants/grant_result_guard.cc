@@ -2,16 +2,23 @@
 
 #include <boost/json.hpp>
 
+#include "base/json_members.h"
+
 namespace sallyport::grants {
 
 namespace {
 
 json::value notice_like(const json::value& value) {
   const json::object* const object = value.if_object();
-  // An answer of MCP stays one.
+  // An MCP result keeps the form of an MCP result.
   if (object == nullptr || !object->contains("content")) return json::value(kWithheldNotice);
-  return json::object{
+  json::object notice{
       {"content", json::array{json::object{{"type", "text"}, {"text", kWithheldNotice}}}}};
+  // A client that expects structured content accepts a result without it only as an error.
+  if (object->contains("structuredContent") || bool_in(*object, "isError").value_or(false)) {
+    notice["isError"] = true;
+  }
+  return notice;
 }
 
 Envelope withheld(const Envelope& result) {

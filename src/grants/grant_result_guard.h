@@ -1,5 +1,5 @@
-// Keeps a result from an agent whose grant lets it call and not see (CG-47). Last of the result
-// guards, so that the others have looked at what is withheld.
+// Withholds a result if the grant allows the call but not reading its result (CG-47). It is the
+// last result guard, so that the others have checked the result too.
 #pragma once
 
 #include "core/plan/guard.h"

@@ -7,6 +7,8 @@
 #include <array>
 #include <memory>
 
+#include "base/lower_case.h"
+#include "base/trimmed.h"
 #include "grants/leaves.h"
 
 namespace sallyport::grants {
@@ -14,10 +16,6 @@ namespace sallyport::grants {
 namespace {
 
 constexpr auto kHostKeys = std::to_array<std::string_view>({"host", "hostname", "domain"});
-
-bool is_blank(char c) {
-  return static_cast<unsigned char>(c) <= 0x20;
-}
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -27,14 +25,7 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// Programs that fetch addresses ignore blanks around them.
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-// Where the authority of `scheme://...` begins; nothing for other text.
+// The start of the authority in `scheme://...`. No value for other text.
 std::optional<std::size_t> authority_start(std::string_view text) {
   const std::size_t colon = text.find("://");
   if (colon == std::string_view::npos || colon == 0 || !is_letter(text[0])) return std::nullopt;
@@ -45,9 +36,32 @@ std::optional<std::size_t> authority_start(std::string_view text) {
   return colon + 3;
 }
 
+// True for an address of which programs read different hosts. The URL standard reads `https:/host`,
+// `https:host` and a scheme with a tab inside as `https://host`; other programs do not.
+bool has_other_reading(std::string_view address) {
+  if (address.empty() || std::string_view("hHwWfF").find(address[0]) == std::string_view::npos) {
+    return false;
+  }
+  std::string text;
+  for (const char c : address) {
+    if (c != '\t' && c != '\r' && c != '\n') text += lower_letter(c);
+  }
+  constexpr auto kSchemes =
+      std::to_array<std::string_view>({"http:", "https:", "ws:", "wss:", "ftp:"});
+  const auto scheme = std::ranges::find_if(
+      kSchemes, [&](std::string_view begin) { return text.starts_with(begin); });
+  if (scheme == kSchemes.end()) return false;
+  std::string_view rest = std::string_view(text).substr(scheme->size());
+  rest.remove_prefix(std::min(rest.size(), rest.find_first_not_of("/\\")));
+  const std::string_view authority = rest.substr(0, rest.find_first_of("/\\?#"));
+  const std::string_view host = authority.substr(authority.rfind('@') + 1);
+  // `http: the protocol` is a sentence: no program reads a host with a blank in it.
+  return !host.empty() && host.find(' ') == std::string_view::npos;
+}
+
 std::optional<std::string> ascii_form(std::string_view name) {
   UErrorCode status = U_ZERO_ERROR;
-  // Made once: the tables are large, and it is good for any number of threads.
+  // Made once, because its tables are large. Any number of threads may use it.
   static const std::unique_ptr<icu::IDNA> idna(icu::IDNA::createUTS46Instance(
       UIDNA_CHECK_BIDI | UIDNA_CHECK_CONTEXTJ | UIDNA_NONTRANSITIONAL_TO_ASCII, status));
   if (!idna) return std::nullopt;
@@ -56,7 +70,7 @@ std::optional<std::string> ascii_form(std::string_view name) {
   icu::IDNAInfo info;
   status = U_ZERO_ERROR;
   idna->nameToASCII_UTF8({name.data(), static_cast<std::int32_t>(name.size())}, sink, info, status);
-  // Names of machines have hyphens and underscores in places that registries refuse.
+  // Machine names may have hyphens and underscores where registries forbid them.
   constexpr std::uint32_t kHarmless = UIDNA_ERROR_LEADING_HYPHEN | UIDNA_ERROR_TRAILING_HYPHEN |
                                       UIDNA_ERROR_HYPHEN_3_4 | UIDNA_ERROR_EMPTY_LABEL;
   if (U_FAILURE(status) || (info.getErrors() & ~kHarmless) != 0) return std::nullopt;
@@ -73,7 +87,7 @@ bool is_name(std::string_view name) {
   });
 }
 
-// `127.1`, `0x7f000001` and `2130706433` are addresses to many programs.
+// Many programs read `127.1`, `0x7f000001` and `2130706433` as addresses.
 bool ends_in_number(std::string_view name) {
   const std::string_view last = name.substr(name.rfind('.') + 1);
   return std::ranges::all_of(last, is_digit) || last.starts_with("0x");
@@ -88,7 +102,7 @@ std::optional<Host> bracketed(std::string_view text) {
   return Host{"[" + std::string(buffer.data()) + "]", true};
 }
 
-// What stands between the slashes of an address.
+// Reads the authority of an address.
 std::optional<Host> host_of_authority(std::string_view authority) {
   const std::size_t at = authority.rfind('@');
   if (at != authority.find('@')) return std::nullopt;
@@ -109,7 +123,7 @@ std::optional<Host> read_host(std::string_view text) {
   }
   const std::string_view name = text.substr(0, text.size() - rest.size());
   if (!rest.empty() && (rest[0] != ':' || !std::ranges::all_of(rest.substr(1), is_digit))) {
-    // An IPv6 address may stand without brackets where no port can follow it.
+    // An IPv6 address needs no brackets if no port can follow it.
     if (text.starts_with('[') ||
         text.find_first_not_of("0123456789abcdefABCDEF:.") != std::string_view::npos) {
       return std::nullopt;
@@ -147,14 +161,15 @@ std::vector<std::string_view> host_leaves(const json::value& input) {
   visit_strings(input, false, named, [&](std::string_view text, bool under_host_key) {
     const std::string_view address = trimmed(text);
     if (address.starts_with("file:")) return;
-    if (under_host_key || authority_start(address)) leaves.push_back(text);
+    const bool counts = under_host_key || authority_start(address) || has_other_reading(address);
+    if (counts) leaves.push_back(text);
   });
   return leaves;
 }
 
 std::optional<std::vector<Host>> hosts_in(const json::value& input) {
   std::vector<Host> hosts;
-  bool told = true;
+  bool all_known = true;
   const auto named = [](std::string_view name) -> std::optional<bool> {
     if (names(kHostKeys, name)) return true;
     return std::nullopt;
@@ -167,21 +182,21 @@ std::optional<std::vector<Host>> hosts_in(const json::value& input) {
           *start, std::min(address.size(), address.find_first_of("/?#", *start)) - *start);
       // A file of this machine names no host; every other address must.
       if (authority.empty() && address.starts_with("file:")) return;
-      // Some programs end the authority at a backslash, and some do not.
+      // Only some programs end the authority at a backslash.
       const bool one_reading = authority.find('\\') == std::string_view::npos;
       host = one_reading ? host_of_authority(authority) : std::nullopt;
     } else if (under_host_key) {
       host = read_host(text);
-    } else {
+    } else if (!has_other_reading(address)) {
       return;
     }
     if (!host) {
-      told = false;
+      all_known = false;
     } else {
       hosts.push_back(std::move(*host));
     }
   });
-  if (!told) return std::nullopt;
+  if (!all_known) return std::nullopt;
   return hosts;
 }
 

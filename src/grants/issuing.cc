@@ -1,7 +1,9 @@
 #include "grants/issuing.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/bytes.h"
@@ -32,6 +34,12 @@ Result<void> check_constraints(const json::array& grants) {
     for (const Constraint& constraint : all[i].constraints) {
       const Condition condition = Condition::of(constraint);
       if (condition.fault().empty()) continue;
+      const std::vector<std::string_view> types = constraint_types();
+      if (std::ranges::find(types, constraint.type) == types.end()) {
+        return fail(ErrorCode::InvalidInput,
+                    fmt::format("grant {}: constraint `{}` is unknown; use {}", i, constraint.type,
+                                fmt::join(types, ", ")));
+      }
       return fail(ErrorCode::InvalidInput,
                   fmt::format("grant {}: constraint `{}` would match nothing: {}", i,
                               constraint.type, condition.fault()));
@@ -43,7 +51,7 @@ Result<void> check_constraints(const json::array& grants) {
 Result<IssuedToken> signed_token(json::object token, const Signer& signer) {
   token["signature"] = base64(as_bytes(signer.sign(signed_bytes_of(token))));
   IssuedToken issued{.text = canonical_json(token), .token = {}};
-  // What would be refused when it is presented is not handed out.
+  // A token that would be refused when presented is not issued.
   SALLYPORT_TRY(TokenChain chain, read_token(issued.text));
   issued.token = chain.leaf();
   return issued;
@@ -63,9 +71,9 @@ Result<IssuedToken> attenuate(std::string_view parent_text, const NewToken& want
   if (parent.subject_key != holder.key()) {
     return fail(ErrorCode::Conflict,
                 parent.subject_key
-                    ? fmt::format("the token is handed on with the key `{}`, and this is `{}`",
+                    ? fmt::format("the token is delegated with the key `{}`, and this is `{}`",
                                   *parent.subject_key, holder.key())
-                    : "the token names no key of its subject, and so cannot be handed on");
+                    : "the token names no key of its subject, and so cannot be delegated");
   }
   SALLYPORT_CHECK_OK(check_constraints(wanted.grants));
   SALLYPORT_TRY(const std::vector<Terms> terms, read_terms(wanted.grants));

@@ -1,4 +1,4 @@
-// Making tokens: an authority issues, a holder hands on less than it has (CG-57, CG-58).
+// Makes tokens. An authority issues tokens, and a holder delegates narrower ones (CG-57, CG-58).
 #pragma once
 
 #include <optional>
@@ -23,11 +23,11 @@ struct IssuedToken {
   Token token;
 };
 
-// `InvalidInput` where the form is wrong, or a constraint is one that could never match: an unknown
-// type, a value of the wrong form, a pattern that does not compile (CG-46).
+// `InvalidInput`: the form is wrong, or a constraint could never match: an unknown type, a value of
+// the wrong form, or a pattern that does not compile (CG-46).
 Result<IssuedToken> issue(const NewToken& wanted, const Signer& signer);
 
-// A child of `parent_text`. `Conflict` names the grant and the rule where it would be wider.
+// Makes a child of `parent_text`. `Conflict` names the grant and the rule that it would break.
 Result<IssuedToken> attenuate(std::string_view parent_text, const NewToken& wanted,
                               const Signer& holder);
 

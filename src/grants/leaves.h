@@ -1,4 +1,4 @@
-// The strings of an input, each with what the member names above it say about it.
+// Visits the strings of an input, each with a mark from the member names above it.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace sallyport::grants {
 
-// Visits every string below `value`. `mark` is what the nearest member name said for which `named`
-// has an answer: items of a list and members with other names stay under it.
+// Visits every string below `value`. `named` returns a mark for some member names. A string gets
+// the mark of the nearest such name above it, otherwise `mark`.
 template <class Mark, class Named, class Visit>
 void visit_strings(const json::value& value, Mark mark, const Named& named, const Visit& visit) {
   if (value.is_string()) {

@@ -38,8 +38,8 @@ bool looks_like_path(std::string_view text) {
          text.starts_with('~') || has_drive(text) || starts_with_word(text, "file:");
 }
 
-// The path of a `file:` address on this host. One with a query or a fragment has two readings, and
-// so none.
+// The path of a `file:` address on this host. No value with a query or a fragment, because such an
+// address can be read in two ways.
 std::optional<std::string> path_of_address(std::string_view address) {
   address.remove_prefix(std::string_view("file:").size());
   if (address.find_first_of("?#") != std::string_view::npos) return std::nullopt;
@@ -59,7 +59,7 @@ std::optional<std::string> path_of_address(std::string_view address) {
   return path;
 }
 
-// Slashes only, and no address any more.
+// Converts backslashes to slashes and a `file:` address to its path.
 std::optional<std::string> plain_path(std::string_view text) {
   std::string path(text);
   if (starts_with_word(text, "file:")) {
@@ -72,7 +72,7 @@ std::optional<std::string> plain_path(std::string_view text) {
   return path;
 }
 
-// Nothing when `..` would leave the root.
+// No value if `..` would leave the root.
 bool add_segments(std::string_view text, std::vector<std::string>& segments) {
   while (!text.empty()) {
     const std::string_view segment = text.substr(0, text.find('/'));
@@ -97,7 +97,7 @@ std::optional<Path> resolved(std::string_view text, const std::optional<Path>& b
   if (has_drive(rest)) {
     path.drive = {lower_letter(rest[0]), ':'};
     rest.remove_prefix(2);
-    // `c:x` is relative to a folder that is not named.
+    // `c:x` is relative to an unknown folder.
     if (!rest.starts_with('/')) return std::nullopt;
   }
   if (!rest.starts_with('/')) {
@@ -108,7 +108,7 @@ std::optional<Path> resolved(std::string_view text, const std::optional<Path>& b
   return path;
 }
 
-// What relative paths start from: the one absolute `cwd` or `root` of the input (CG-44).
+// The base of relative paths: the only absolute `cwd` or `root` of the input (CG-44).
 std::optional<Path> base_of(const json::value& input) {
   std::vector<Path> bases;
   const auto named = [](std::string_view name) {

@@ -25,7 +25,7 @@ Result<Patterns> Patterns::anywhere(std::span<const std::string> patterns) {
 }
 
 Result<Patterns> Patterns::in_full(const std::string& pattern) {
-  // By itself first: `a)|(b` is a pattern only between our parentheses.
+  // Compiled alone first: `a)|(b` would be valid only inside our parentheses.
   SALLYPORT_CHECK_OK(anywhere(std::span(&pattern, 1)));
   const std::string whole = "\\A(?:" + pattern + ")\\z";
   return anywhere(std::span(&whole, 1));

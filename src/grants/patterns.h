@@ -16,7 +16,7 @@ namespace sallyport::grants {
 
 class Patterns {
  public:
-  // Searches for any of them.
+  // Matches if a text contains one of them.
   static Result<Patterns> anywhere(std::span<const std::string> patterns);
   // The whole text must match.
   static Result<Patterns> in_full(const std::string& pattern);

@@ -68,8 +68,8 @@ std::vector<const json::value*> Selector::select(const json::value& value) const
     for (const json::value* const each : found) {
       if (step.any) {
         add_children(*each, next);
-      } else if (const json::value* const one = child(*each, step.name)) {
-        next.push_back(one);
+      } else if (const json::value* const member = child(*each, step.name)) {
+        next.push_back(member);
       }
     }
     found = std::move(next);

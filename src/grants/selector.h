@@ -12,10 +12,10 @@ namespace sallyport::grants {
 
 class Selector {
  public:
-  // Nothing for text that is no JSON Pointer.
+  // No value for text that is not a JSON Pointer.
   static std::optional<Selector> parse(std::string_view text);
 
-  // Empty where it finds nothing.
+  // The values that it selects; may be empty.
   std::vector<const json::value*> select(const json::value& value) const;
 
  private:

@@ -67,7 +67,7 @@ Result<Signer> Signer::parse(std::string_view file_text) {
   std::optional<std::string> text = seed_in(file_text);
   if (!text) {
     return fail(ErrorCode::InvalidInput,
-                "this is no Ed25519 private key: 64 hex digits of its seed, or PEM");
+                "this is not an Ed25519 private key: 64 hex digits of its seed, or PEM");
   }
   Seed seed;
   std::ranges::copy(as_bytes(*text), seed.begin());
@@ -91,6 +91,12 @@ std::string Signer::sign(std::string_view message) const {
   const Bytes bytes = as_bytes(message);
   crypto_sign_detached(signature.data(), nullptr, bytes.data(), bytes.size(), expanded_.data());
   return std::string(as_text(signature));
+}
+
+bool is_signing_key(std::string_view text) {
+  if (!is_key(text)) return false;
+  const std::optional<std::string> key = from_hex(text.substr(kKeyPrefix.size()));
+  return key && crypto_core_ed25519_is_valid_point(as_bytes(*key).data()) == 1;
 }
 
 bool signed_by_issuer(const Token& token) {

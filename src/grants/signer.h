@@ -1,5 +1,5 @@
-// The private key of an issuer of tokens: the authority of a data folder, or a holder who
-// hands on. Wiped when it goes; never printed.
+// The private key of an issuer of tokens: the authority of a data folder, or a delegating holder.
+// Wiped on destruction and never printed.
 #pragma once
 
 #include <array>
@@ -18,15 +18,15 @@ class Signer {
 
   static Signer from_seed(const Seed& seed);
   static Signer generate(Entropy& entropy);
-  // The seed as 64 hex digits, with or without `ed25519-seed:` before it, as 32 raw bytes, or as
-  // the PEM that `openssl genpkey -algorithm ed25519` writes.
+  // Reads the seed as 64 hex digits with or without the prefix `ed25519-seed:`, as 32 raw bytes, or
+  // as the PEM that `openssl genpkey -algorithm ed25519` writes.
   static Result<Signer> parse(std::string_view file_text);
 
   Signer(const Signer&) = default;
   Signer& operator=(const Signer&) = default;
   ~Signer();
 
-  const std::string& key() const { return key_; }  // as tokens write it
+  const std::string& key() const { return key_; }  // as written in tokens
   std::string file_text() const;
   std::string sign(std::string_view message) const;  // 64 bytes
 
@@ -37,8 +37,12 @@ class Signer {
   std::string key_;
 };
 
-// Did the key that the token names as its issuer sign it? By libsodium's strict rules: no key of
-// small order, no S that is not canonical (CG-16).
+// True for a key, as written in tokens, whose signatures can verify: a point of the curve, not of
+// small order.
+bool is_signing_key(std::string_view text);
+
+// True if the issuer's key signed the token. Uses libsodium's strict rules: no key of small order,
+// and only canonical S (CG-16).
 bool signed_by_issuer(const Token& token);
 
 }  // namespace sallyport::grants

@@ -1,4 +1,4 @@
-// What a call takes from the budgets of its grant.
+// The budgets that a call uses.
 #pragma once
 
 #include "core/plan/budgets.h"
@@ -6,8 +6,8 @@
 
 namespace sallyport::grants {
 
-// What a call takes from the grant at `index` of the last token of a chain, and from the grants of
-// earlier tokens that this one was attenuated from (CG-32). `core/plan/budgets.h` charges it.
+// The budgets of the grant at `index` of the leaf of a chain, and of the grants of its ancestors
+// that it was attenuated from (CG-32). `core/plan/budgets.h` charges them.
 core::Spending spending_of(const TokenChain& chain, std::size_t index);
 
 }  // namespace sallyport::grants

@@ -19,8 +19,8 @@ constexpr std::size_t kLongestName = 512;
 constexpr std::string_view kTokenKeyPrefix = "ed25519:";
 constexpr std::string_view kDigestPrefix = "sha256:";
 
-std::unexpected<Error> malformed(std::string_view where, std::string_view what) {
-  return fail(ErrorCode::InvalidInput, fmt::format("`{}` {}", where, what), std::string(where));
+std::unexpected<Error> malformed(std::string_view where, std::string_view problem) {
+  return fail(ErrorCode::InvalidInput, fmt::format("`{}` {}", where, problem), std::string(where));
 }
 
 Result<void> only(const json::object& object, std::initializer_list<std::string_view> known,
@@ -29,13 +29,13 @@ Result<void> only(const json::object& object, std::initializer_list<std::string_
     const std::string_view name = member.key();
     if (std::ranges::find(known, name) == known.end()) {
       return malformed(fmt::format("{}{}{:.60}", where, where.empty() ? "" : ".", name),
-                       "is no member of a grant token");
+                       "is not a member of a grant token");
     }
   }
   return {};
 }
 
-// A member that must be there and be a text of a length that fits into records.
+// A required text whose length fits into records.
 Result<std::string> name_in(const json::object& object, std::string_view name,
                             std::string_view where) {
   const std::optional<std::string_view> text = text_in(object, name);
@@ -177,7 +177,7 @@ Result<void> read_parent(const json::object& object, Token& token) {
   return {};
 }
 
-// One link, without its chain.
+// Reads one link without its chain.
 Result<Token> read_link(const json::object& object) {
   if (text_in(object, "schema") != kTokenSchema) {
     return malformed("schema", fmt::format("must be `{}`", kTokenSchema));

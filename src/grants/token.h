@@ -1,6 +1,5 @@
-// A capability token: one principal may call some tools under some conditions, until a time.
-// Reading checks the form alone (CG-1..CG-9, CG-31, CG-66, CG-67); nothing here says that it is
-// genuine.
+// A capability token: it allows one principal to call some tools under conditions, until a time.
+// Reading checks only the form (CG-1..CG-9, CG-31, CG-66, CG-67), not that the token is genuine.
 //
 //   Result<TokenChain> chain = read_token(text);
 //   if (!chain) std::cerr << chain.error().message;   // "`scope.grants` is empty"
@@ -65,24 +64,24 @@ struct Token {
   std::string digest{};        // CG-5
 };
 
-// The token that was presented and its ancestors, as they stand in it.
+// The presented token and the ancestors that it contains.
 struct TokenChain {
-  std::vector<Token> links;  // the ancestors, then the token itself
+  std::vector<Token> links;  // the ancestors, then the presented token
 
   const Token& leaf() const { return links.back(); }
   std::span<const Token> ancestors() const { return std::span(links).first(links.size() - 1); }
 };
 
-// `InvalidInput` names the member that breaks the form.
+// `InvalidInput` names the malformed member.
 Result<TokenChain> read_token(std::string_view text);
 
-// The grants of a scope, as a token or the person who writes one gives them.
+// Reads the grants of a scope, in a token or from the person who writes one.
 Result<std::vector<Terms>> read_terms(const json::array& grants);
 
-// `ed25519:` and 64 lower-case hex digits.
+// True for `ed25519:` and 64 hex digits in lower case.
 bool is_key(std::string_view text);
 
-// CG-4 and CG-5 of a token that may lack its signature.
+// The bytes to sign (CG-4) and the digest (CG-5) of a token, with or without its signature.
 std::string signed_bytes_of(const json::object& token);
 std::string digest_of(const json::object& token);
 

@@ -1,5 +1,5 @@
-// What the ledger's store knows of tokens, as facts: which were issued or seen, which are revoked.
-// The tokens themselves are not stored (CG-64).
+// Facts about tokens in the ledger's store: which were issued or seen, and which are revoked. The
+// tokens themselves are not stored (CG-64).
 #pragma once
 
 #include <string>
@@ -17,9 +17,9 @@ struct KnownToken {
   std::string principal;
   std::uint64_t issued_at = 0;
   std::uint64_t expires_at = 0;
-  std::uint64_t grants = 0;  // how many
+  std::uint64_t grants = 0;  // the number of grants
   std::string origin;        // `issued` here, or `seen` in a call
-  std::string parent{};      // the digest of the token that it was narrowed from; empty: a root
+  std::string parent{};      // digest of the token that it was delegated from; empty: a root
 };
 
 core::Fact token_fact(const Token& token, std::string_view origin);
@@ -29,7 +29,7 @@ Result<std::vector<KnownToken>> known_tokens(core::RecordReader& reader);
 core::Fact revoked_fact(const std::string& id);
 Result<bool> is_revoked(core::RecordReader& reader, const std::string& id);
 
-// The counter of one grant of a token.
+// The key of the counter of one grant of a token.
 std::string counter_key(std::string_view digest, std::uint64_t index);
 
 }  // namespace sallyport::grants

@@ -1,5 +1,5 @@
-// Denies requests of the Model Context Protocol by the name of their method. A call that is no call
-// of a tool has that name, and no tool may have it.
+// Denies requests of the Model Context Protocol by method name. A request that is not a tool call
+// has its method as its name, and no tool may have such a name.
 #pragma once
 
 #include <set>

@@ -12,23 +12,27 @@ namespace sallyport::guards {
 
 namespace {
 
-// Words are compared as people read them: without characters that hide, and with those that look
-// alike taken for one.
+// Words are compared as people read them: without invisible characters, and with look-alikes
+// treated as equal.
 constexpr std::string_view kImitations = R"json({"checks":[
   {"type":"regex","stage":"tool_output","id":"imitation","views":["strip","nfkc","confusables"],
-   "patterns":["(?i)s\\W{0,2}a\\W{0,2}l\\W{0,2}l\\W{0,2}y\\W{0,2}p\\W{0,2}o\\W{0,2}r\\W{0,2}t",
+   "patterns":["(?i)s[\\W_]{0,2}a[\\W_]{0,2}l[\\W_]{0,2}l[\\W_]{0,2}y[\\W_]{0,2}p[\\W_]{0,2}o[\\W_]{0,2}r[\\W_]{0,2}t",
                "(?i)pass[\\s_-]*phrase"]}]})json";
 constexpr std::string_view kSecrets = R"json({"checks":[
   {"type":"regex","stage":"tool_output","id":"secret","views":["strip","nfkc","confusables"],
    "patterns":["(?i)pass[\\s_-]*(?:word|wd|code)",
-               "(?i)(?:private|secret|api|access|recovery|signing)[\\s_-]*(?:key|token|phrase|code)",
+               "(?i)(?:private|secret|api|access|auth|recovery|signing)[\\s_-]*(?:key|token|phrase|code)",
+               "(?i)(?:\\b|_)(?:token|secrets?|pwd|otp|credentials?)(?:\\b|_)",
+               "[a-z](?:Token|Secrets?|Pwd|Otp|Pin|Credentials?)(?:\\b|_)",
+               "\\bPIN\\b|(?i:\\byour[\\s_-]+pin\\b)",
+               "(?i)(?:^|\\n)(?:\\w*_)?pin[ ?:.*]*\\n",
                "(?i)(?:seed|mnemonic)[\\s_-]*(?:phrase|words)",
                "(?i)one[\\s_-]*time[\\s_-]*(?:code|pass|pin)",
                "(?i)credit[\\s_-]*card|card[\\s_-]*number|\\bcvv\\b|\\bpin[\\s_-]*(?:code|number)"]}]})json";
 
 using Compiled = std::shared_ptr<const guardrails::Guardrails>;
 
-// Null: they cannot be compiled, which a test would have seen; all forms are denied then.
+// Null: the checks cannot be compiled; then all forms are denied. A test excludes this.
 Compiled compiled(std::string_view text) {
   const auto document = guardrails::read_document(text);
   if (!document) return nullptr;

@@ -1,13 +1,13 @@
-// Denies forms of a tool server that pass for something else: a form that speaks for Sallyport, or
-// asks for a passphrase, or, in a form and not on a page of its own, for any other secret. The
-// protocol forbids servers to ask for secrets in forms.
+// Denies deceptive forms of tool servers: a form that claims to come from Sallyport, asks for a
+// passphrase, or asks for any other secret in the form and not on a separate page. The protocol
+// forbids servers to ask for secrets in forms.
 #pragma once
 
 #include "core/plan/guard.h"
 
 namespace sallyport::guards {
 
-// Looks at `elicitation/create` alone. Immutable.
+// Judges only `elicitation/create`. Immutable.
 class FormGuard final : public core::Guard {
  public:
   FormGuard();

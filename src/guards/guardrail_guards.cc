@@ -20,7 +20,7 @@ core::GuardTraits traits_of(std::string name, const Guardrails& guardrails) {
           .settings = json::object{{"config_hash", guardrails.document().config_hash}}};
 }
 
-// A stream whose pieces are text is one text: what was found may lie across them.
+// A stream of text pieces is one text, because a match may lie across pieces.
 std::optional<std::string> joined_text(const Envelope& stream) {
   const auto is_text = [](const json::value& chunk) { return chunk.is_string(); };
   if (!std::ranges::all_of(stream.chunks, is_text)) return std::nullopt;
@@ -29,7 +29,7 @@ std::optional<std::string> joined_text(const Envelope& stream) {
   return text;
 }
 
-// One part of an envelope, looked at by itself, and how it is put back.
+// Checks the parts of an envelope one by one and writes them back.
 class EnvelopeLook {
  public:
   EnvelopeLook(const Guardrails& guardrails, std::string_view tool, Envelope envelope)
@@ -91,7 +91,7 @@ class EnvelopeLook {
   std::vector<Evaluation> seen_;
 };
 
-// Why a call is refused, and what the author of the check says to it (GR-36).
+// Why a call is refused, with the replacement that the check configures (GR-36).
 std::string refusal_of(const Guardrails& guardrails, const guardrails::Decision& decision) {
   std::string reason = decision.reason.value_or("");
   const auto& own = guardrails.document().checks.at(decision.check_index).replacement;
@@ -118,7 +118,7 @@ Verdict ToolUseGuardrails::look_at(const Call& call) const {
   if (seen.verdict == guardrails::Verdict::Block) {
     verdict = Verdict::deny(refusal_of(*guardrails_, *seen.decision), seen.decision->check);
   } else if (seen.verdict == guardrails::Verdict::Redact && call.raw_input) {
-    // Taking something out would also change the numbers that only the received text holds.
+    // A redaction would also change numbers that only the received text holds.
     verdict = Verdict::deny("guardrail: what was found cannot be taken out of these arguments",
                             first_label(seen, guardrails::Action::Redact));
   } else if (seen.verdict == guardrails::Verdict::Redact) {
@@ -154,8 +154,8 @@ Verdict ToolOutputGuardrails::look_at(const Envelope& result, std::string_view t
     const std::string& replacement = blocked->decision->replacement;
     verdict =
         Verdict::deny(replacement.empty() ? "withheld" : replacement, blocked->decision->check);
-    // A guard that blocks says why in the record; the agent gets what the author of the check
-    // wrote, and that may be nothing (GR-17).
+    // The record has the reason of a block. The agent gets the configured replacement, which may be
+    // empty (GR-17).
     if (replacement.empty()) verdict.value = "Result withheld by " + traits_.name + ": ";
   } else if (const auto redacted = of_kind(guardrails::Verdict::Redact);
              redacted != look.seen().end()) {

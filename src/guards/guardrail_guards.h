@@ -1,5 +1,5 @@
-// The declarative checks at the two doors of a call. Whatever they find is an entry of its own, and
-// the record of the call says which of them looked.
+// The declarative checks at the two doors of a call. Each finding is a separate entry, and the
+// record of the call says which checks ran.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace sallyport::guards {
 
-// Stage `tool_use`: refuses the call, or takes what was found out of its arguments.
+// Stage `tool_use`: refuses the call, or redacts its arguments.
 class ToolUseGuardrails final : public core::Guard {
  public:
   explicit ToolUseGuardrails(std::shared_ptr<const guardrails::Guardrails> guardrails,
@@ -26,7 +26,7 @@ class ToolUseGuardrails final : public core::Guard {
   core::GuardTraits traits_;
 };
 
-// Stage `tool_output`: withholds the result, or takes what was found out of it.
+// Stage `tool_output`: withholds the result, or redacts it.
 class ToolOutputGuardrails final : public core::ResultGuard {
  public:
   explicit ToolOutputGuardrails(std::shared_ptr<const guardrails::Guardrails> guardrails,
@@ -34,7 +34,7 @@ class ToolOutputGuardrails final : public core::ResultGuard {
   const core::GuardTraits& traits() const override { return traits_; }
   Task<Verdict> judge(const Envelope& result, const ResultContext& context) const override;
 
-  // The same without waiting. `tool` empty: unknown.
+  // The same without a coroutine. An empty `tool` means unknown.
   Verdict look_at(const Envelope& result, std::string_view tool) const;
 
  private:

@@ -12,7 +12,7 @@ using guardrails::Coverage;
 using guardrails::Evaluation;
 using guardrails::Guardrails;
 
-// A check that ran on one part of a result ran.
+// A check that ran on one part of a result counts as run.
 std::vector<Coverage> covered(const std::vector<Evaluation>& seen) {
   std::vector<Coverage> all = seen.front().coverage;
   for (const Evaluation& evaluation : seen) {

@@ -40,11 +40,11 @@ core::TextBlock block_of(const std::string& check, const std::string& code,
 
 json::array to_json(const std::vector<guardrails::Coverage>& coverage) {
   json::array list;
-  for (const guardrails::Coverage& one : coverage) list.push_back(guardrails::to_json(one));
+  for (const guardrails::Coverage& check : coverage) list.push_back(guardrails::to_json(check));
   return list;
 }
 
-// Nothing: every check of answers has the view already.
+// No value: every check of answers has the view already.
 std::optional<guardrails::Document> with_json_view(guardrails::Document document) {
   bool changed = false;
   for (guardrails::Check& check : document.checks) {
@@ -69,13 +69,13 @@ class GatedText final : public core::GuardedText {
         gate_(std::move(gate)),
         excerpts_(excerpts) {}
 
-  core::PassedText push(std::string_view delta) override { return told(gate_->push(delta)); }
-  core::PassedText finish() override { return told(gate_->finish()); }
+  core::PassedText push(std::string_view delta) override { return text_of(gate_->push(delta)); }
+  core::PassedText finish() override { return text_of(gate_->finish()); }
   std::uint64_t held() const override { return gate_->held(); }
   json::array coverage() const override { return to_json(gate_->coverage()); }
 
  private:
-  core::PassedText told(Result<guardrails::Passed> passed) {
+  core::PassedText text_of(Result<guardrails::Passed> passed) {
     core::PassedText out;
     if (!passed) {  // pushed behind its end: nothing leaves
       out.block = block_of("", "guardrail.engine_error",

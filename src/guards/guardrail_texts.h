@@ -1,5 +1,5 @@
-// The declarative checks as the StreamGuard of a plan: stages `input`, `output` and `tool_output`
-// of texts between clients and models.
+// The declarative checks as the StreamGuard of a plan: the stages `input`, `output` and
+// `tool_output` of texts between clients and models.
 #pragma once
 
 #include <memory>

@@ -3,15 +3,15 @@
 //   // grant: {"type":"max_rows_returned","value":1}, {"type":"column_denylist","value":["ssn"]}
 //   // [{"id":1,"ssn":"x"},{"id":2,"ssn":"y"}] becomes [{"id":1,"ssn":"****"}], `rows=1/2`
 //
-// Of an object with `rows`, members that do not say which tables and how many rows are masked like
-// any content of unknown shape; so are error messages. `type` of an MCP block and `isError` stay.
+// In an object with `rows`, members that do not name tables or count rows are masked like content
+// of unknown shape; so are error messages. `type` of an MCP block and `isError` stay.
 #pragma once
 
 #include "core/plan/guard.h"
 
 namespace sallyport::guards {
 
-// Immutable: `judge` may be called from any thread, at the same time.
+// Immutable: any thread may call `judge` at any time.
 class QueryResult final : public core::ResultGuard {
  public:
   QueryResult();

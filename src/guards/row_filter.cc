@@ -55,7 +55,7 @@ bool names_tables(std::string_view name) {
   return name == "table" || name == "tables";
 }
 
-// The one table that the result says all its columns are of; empty where it does not say.
+// The one table of all columns, if the result names it; else empty.
 std::string table_of(const json::object& object) {
   return text_or_empty(object, "table");
 }
@@ -142,9 +142,9 @@ void RowFilter::filter_text(json::value& text, Count& count) {
   json::value filtered = parsed->value;
   filter_content(filtered, count);
   if (!is_shape(filtered)) return mask_all(text);
-  // Text that nothing was taken from stays as it was written.
+  // Unfiltered text stays as it was written.
   if (filtered == parsed->value) return;
-  // The canonical form has no place for integers that a double cannot hold.
+  // The canonical form cannot hold integers that a double cannot hold.
   text = parsed->exact ? canonical_json(filtered) : json::serialize(filtered);
 }
 

@@ -13,14 +13,14 @@
 
 namespace sallyport::guards {
 
-// One filtering of one envelope.
+// Filters one envelope once.
 class RowFilter {
  public:
   explicit RowFilter(const RowLimits& limits) : limits_(limits) {}
 
   void filter(Envelope& envelope);
 
-  // A table that the result names and the grant does not: the result is to be withheld.
+  // A table in the result that the grant does not allow. If set, withhold the result.
   const std::optional<std::string>& refused_table() const { return refused_table_; }
 
   // `kept/total`; empty when no rows were seen.
@@ -30,8 +30,7 @@ class RowFilter {
   struct Count {
     std::uint64_t kept = 0;
     std::uint64_t total = 0;
-    std::size_t values =
-        250'000;  // that may still be read from JSON texts; beyond, they are masked
+    std::size_t values = 250'000;  // left to read from JSON texts; more are masked
   };
 
   void filter_content(json::value& value, Count& count);
@@ -49,7 +48,7 @@ class RowFilter {
   const RowLimits& limits_;
   std::optional<std::string> refused_table_;
   Count rows_;
-  Count structured_;  // says the same again, and so has a count of its own
+  Count structured_;  // repeats the content, so it has a separate count
 };
 
 }  // namespace sallyport::guards

@@ -83,7 +83,7 @@ Result<RowLimits> row_limits_of(const ResultContext& context) {
   return limits;
 }
 
-// A table that the result does not name may be the one that is meant.
+// If the result names no table, it may be the denied one.
 bool RowLimits::denies(std::string_view column, std::string_view table) const {
   const std::string name = lower_case(column);
   const std::size_t dot = name.rfind('.');

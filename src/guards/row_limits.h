@@ -1,4 +1,4 @@
-// What the matched grant says about rows, columns and tables (PI-73, PI-74).
+// The limits of the matched grant on rows, columns and tables (PI-73, PI-74).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace sallyport::guards {
 
 struct RowLimits {
-  std::optional<std::uint64_t> max_rows{};                 // the smallest
+  std::optional<std::uint64_t> max_rows{};                 // the smallest limit
   std::vector<std::string> denied_columns{};               // lower case, `column` or `table.column`
   std::vector<std::vector<std::string>> allowed_tables{};  // lower case; a table must be in each
 
@@ -22,8 +22,8 @@ struct RowLimits {
   bool allows_table(std::string_view table) const;
 };
 
-// `InvalidInput` says which field the context lacks, or which constraint cannot be read: nothing
-// may then be released.
+// `InvalidInput` names the missing field of the context or the constraint that cannot be read. Then
+// nothing may be released.
 Result<RowLimits> row_limits_of(const ResultContext& context);
 
 }  // namespace sallyport::guards

@@ -25,7 +25,7 @@ Result<const json::object*> settings_object(const json::value& json, std::string
     const std::string_view name = member.key();
     if (std::ranges::find(known, name) != known.end()) continue;
     return refuse(where.empty() ? std::string(name) : fmt::format("{}.{}", where, name),
-                  "is no setting");
+                  "is not a setting");
   }
   return object;
 }

@@ -1,5 +1,5 @@
-// Reads the settings of a guard in a policy. Members that the guard does not read are errors,
-// because their author expects them to have an effect.
+// Reads the settings of a guard in a policy. An unknown member is an error, because its author
+// expects an effect.
 #pragma once
 
 #include <boost/json/array.hpp>
@@ -14,11 +14,11 @@
 
 namespace sallyport::guards {
 
-// The object, if it is one and has no members but `known`. `where` names it in messages.
+// `InvalidInput`: not an object, or it has members other than `known`. Messages name it `where`.
 Result<const json::object*> settings_object(const json::value& json, std::string_view where,
                                             std::initializer_list<std::string_view> known);
 
-// An absent member is an empty one.
+// An absent member is empty.
 Result<const json::object*> member_object(const json::object& object, std::string_view name);
 Result<const json::array*> member_array(const json::object& object, std::string_view name);
 

@@ -26,7 +26,7 @@ json::value text_block(std::string_view text) {
   return {{"type", "text"}, {"text", text}};
 }
 
-// One cutting of one envelope.
+// Cuts one envelope once.
 class Cutting {
  public:
   explicit Cutting(const SizeLimits& limits) : limits_(limits) {}
@@ -64,7 +64,7 @@ class Cutting {
     return out;
   }
 
-  // As `cut`, and an MCP result stays one.
+  // As `cut`, but an MCP result remains an MCP result.
   json::value cut_result(const json::value& value) {
     json::value out = cut(value);
     if (!is_mcp_result(value)) return out;

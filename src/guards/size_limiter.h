@@ -1,4 +1,4 @@
-// The hook `size-limiter`: keeps results short enough for their readers (PI-69 to PI-71).
+// The result guard `size-limiter`: keeps results short enough for their readers (PI-69 to PI-71).
 //
 //   {"max_string_bytes": 65536, "max_items": 10000, "max_total_bytes": 262144, "over": "replace"}
 #pragma once
@@ -23,7 +23,7 @@ struct SizeLimits {
 // `InvalidInput` names the field.
 Result<SizeLimits> size_limits_from_json(const json::value& json);
 
-// Immutable: `judge` may be called from any thread, at the same time.
+// Immutable: any thread may call `judge` at any time.
 class SizeLimiter final : public core::ResultGuard {
  public:
   explicit SizeLimiter(const SizeLimits& limits);

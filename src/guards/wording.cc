@@ -39,11 +39,12 @@ constexpr unsigned flags_of(WordingSet::Mode mode) {
 
 Error refusal(const Wording& wording, hs_compile_error_t* error) {
   std::string_view why = error->message;
-  // What the library says next is advice to programmers.
-  if (why.starts_with("Pattern matches empty buffer")) why = "it matches where nothing stands";
-  Error refused{ErrorCode::InvalidInput,
-                fmt::format("`{}`: `{:.80}` is no pattern: {}", wording.place, wording.text, why),
-                wording.place};
+  // The rest of the message is advice to programmers.
+  if (why.starts_with("Pattern matches empty buffer")) why = "it matches the empty text";
+  Error refused{
+      ErrorCode::InvalidInput,
+      fmt::format("`{}`: `{:.80}` is not a pattern: {}", wording.place, wording.text, why),
+      wording.place};
   hs_free_compile_error(error);
   return refused;
 }
@@ -81,7 +82,7 @@ Result<void> check_wording(const Wording& wording) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("`{}` must be text that is not empty", wording.place), wording.place);
   }
-  // As it stands, before anything is put around it: `a)(b` would become a pattern by that.
+  // Checks the pattern before anything is put around it, which would make `a)(b` valid.
   hs_expr_info_t* info = nullptr;
   hs_compile_error_t* error = nullptr;
   const std::string expression = expression_of(wording);

@@ -1,5 +1,4 @@
-// Text that a policy spells out: exact, or a pattern in the linear-time dialect of the pattern
-// library.
+// A text in a policy: exact, or a pattern in the linear-time dialect of the pattern library.
 //
 //   auto set = WordingSet::build({{.text = "ACME-[0-9]{6}", .is_pattern = true}},
 //                                WordingSet::Mode::Anywhere);
@@ -29,10 +28,10 @@ struct Wording {
   }
 };
 
-// `InvalidInput` names the place of a pattern that the library does not take.
+// `InvalidInput` names the place of a pattern that the library refuses.
 Result<void> check_wording(const Wording& wording);
 
-// Immutable once built: every method may be called from any thread, at the same time.
+// Immutable once built: any thread may call every method at any time.
 class WordingSet final {
  public:
   enum class Mode {
@@ -49,7 +48,7 @@ class WordingSet final {
   static Result<std::shared_ptr<const WordingSet>> build(const std::vector<Wording>& wordings,
                                                          Mode mode);
 
-  // Of each wording and place of beginning the longest. Throws `std::runtime_error` when the text
+  // Returns the longest match for each wording and start. Throws `std::runtime_error` if the text
   // is not UTF-8 or could not be read to its end.
   std::vector<Match> find(std::string_view text) const;
 

@@ -32,11 +32,11 @@ class ClaudeCode final : public Dialect {
     if (decision.kind == Decision::Kind::Allow) return {};
     switch (event.kind) {
       case Event::Kind::Prompt:
-        return said_block(decision.reason);
+        return block_answer(decision.reason);
       case Event::Kind::Permission:
-        return said_of_dialog(decision);
+        return dialog_answer(decision);
       case Event::Kind::Question:
-        return said(event, "action", "decline");
+        return output(event, "action", "decline");
       case Event::Kind::After:
       case Event::Kind::Batch:
         return of_result(event, decision);
@@ -50,23 +50,23 @@ class ClaudeCode final : public Dialect {
     using enum Decision::Kind;
     switch (decision.kind) {
       case Ask:
-        return said_of_call("ask", decision);
+        return call_answer("ask", decision);
       case Wait:
         // A run without a terminal stops here; `--resume` asks again.
-        return said_of_call(setting.interactive ? "deny" : "defer", decision);
+        return call_answer(setting.interactive ? "deny" : "defer", decision);
       case Rewrite:
-        return said_of_call("allow", decision);
+        return call_answer("allow", decision);
       default:
-        return said_of_call("deny", decision);
+        return call_answer("deny", decision);
     }
   }
 
   static std::string of_result(const Event& event, const Decision& decision) {
     const bool withheld = decision.kind != Decision::Kind::Replace;
     // The model is not asked again before a person has looked.
-    if (event.kind == Event::Kind::Batch && withheld) return said_block(decision.reason);
+    if (event.kind == Event::Kind::Batch && withheld) return block_answer(decision.reason);
     if (!event.replaceable || event.kind == Event::Kind::Batch) {
-      return said(event, "additionalContext", withheld ? decision.reason : kDoNotRepeat);
+      return output(event, "additionalContext", withheld ? decision.reason : kDoNotRepeat);
     }
     json::object answer;
     if (withheld) answer = {{"decision", "block"}, {"reason", decision.reason}};
@@ -77,7 +77,7 @@ class ClaudeCode final : public Dialect {
     return json::serialize(answer);
   }
 
-  static std::string said(const Event& event, std::string_view member, std::string_view text) {
+  static std::string output(const Event& event, std::string_view member, std::string_view text) {
     return json::serialize(json::object{
         {"hookSpecificOutput", json::object{{"hookEventName", event.name}, {member, text}}}});
   }

@@ -1,5 +1,5 @@
-// Codex: events as Claude Code has them (`read_named` in members.cc). Codex takes a bare `allow`, an
-// `ask` or an unknown member for a failed hook, and runs the call. So answers hold only what is needed.
+// Codex: the events of Claude Code (`read_named` in members.cc). Codex takes a bare `allow`, an
+// `ask` or an unknown member for a failed hook, and runs the call. So answers are minimal.
 #include <boost/json.hpp>
 
 #include "hook/dialects.h"
@@ -31,13 +31,13 @@ class Codex final : public Dialect {
   std::string write(const Event& event, const Decision& decision, const Setting&) const override {
     using enum Decision::Kind;
     if (decision.kind == Allow) return {};
-    if (event.kind == Event::Kind::Permission) return said_of_dialog(decision);
-    // Of a result: the reason takes its place.
-    if (decision.kind == Replace) return said_block(as_text(decision.value));
+    if (event.kind == Event::Kind::Permission) return dialog_answer(decision);
+    // The reason replaces the result.
+    if (decision.kind == Replace) return block_answer(as_text(decision.value));
     if (decision.kind == Withhold || event.kind == Event::Kind::Prompt) {
-      return said_block(decision.reason);
+      return block_answer(decision.reason);
     }
-    return said_of_call(decision.kind == Rewrite ? "allow" : "deny", decision);
+    return call_answer(decision.kind == Rewrite ? "allow" : "deny", decision);
   }
 };
 

@@ -1,7 +1,9 @@
 // Copilot CLI and cloud agent. An event in camelCase does not contain its name; its members tell
 // it. An event in PascalCase has the form of Claude Code. A run without a user takes `ask` for a
 // denial.
+#include <algorithm>
 #include <boost/json.hpp>
+#include <initializer_list>
 
 #include "base/json_members.h"
 #include "base/try.h"
@@ -31,6 +33,10 @@ constexpr HostTool kCopilotTools[] = {
 constexpr NamedKind kCopilotKinds[] = {kClaudeBefore,     kClaudeAfter,  kClaudeFailed,
                                        kClaudePermission, kClaudePrompt, kClaudeEnd};
 
+bool has_any(const json::object& object, std::initializer_list<std::string_view> names) {
+  return std::ranges::any_of(names, [&](std::string_view name) { return object.contains(name); });
+}
+
 class Copilot final : public Dialect {
  public:
   std::string_view name() const override { return "copilot"; }
@@ -41,7 +47,13 @@ class Copilot final : public Dialect {
     if (object.contains("hook_event_name")) return read_pascal(event, object);
     event.session_id = text_or_empty(object, "sessionId");
     event.folder = text_or_empty(object, "cwd");
-    if (object.contains("toolName")) return read_call(event, object);
+    if (has_any(object, {"toolName", "toolArgs", "toolInput", "toolResult"})) {
+      return read_call(event, object);
+    }
+    // Every event has these. Without them it may be a damaged call, which must not pass.
+    if (!has_any(object, {"timestamp", "cwd", "sessionId"})) {
+      return fail(ErrorCode::InvalidInput, "the event is not one of Copilot's");
+    }
     if (object.contains("prompt") && !object.contains("source")) {
       event.kind = Event::Kind::Prompt;
       event.name = "userPromptSubmitted";
@@ -65,7 +77,7 @@ class Copilot final : public Dialect {
       case Allow:
         return {};
       case Deny:
-        // A prompt cannot be stopped here; what it asks for still can.
+        // A prompt cannot be denied here, but its calls can.
         return event.kind == Event::Kind::Prompt ? std::string() : decided("deny", decision);
       case Wait:
         return decided("deny", decision);
@@ -92,7 +104,7 @@ class Copilot final : public Dialect {
     if (event.kind == Event::Kind::After) take_result(event, *result);
     return {};
   }
-  // An older release names no session: then the folder has to tell conversations apart.
+  // Older releases name no session, so the folder identifies the conversation.
   static void name_session(Event& event) {
     if (event.session_id.empty()) event.session_id = "copilot:" + event.folder;
   }

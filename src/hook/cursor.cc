@@ -1,5 +1,5 @@
 // Cursor: `preToolUse` and `postToolUse`, and for the same call `beforeShellExecution`,
-// `beforeMCPExecution` and `beforeReadFile`, which are known again by what they are about. Under
+// `beforeMCPExecution` and `beforeReadFile`, which are recognised by their `identity`. Under
 // `failClosed` silence blocks, so there is always an answer.
 #include <boost/json.hpp>
 
@@ -20,9 +20,9 @@ constexpr HostTool kCursorTools[] = {
     {"SemanticSearch", Tier::Observe, "none"},
 };
 
-// Of a tool of Cursor itself the one member that both events about a call have; an MCP tool is
-// called with the same input in both.
-json::value likeness_of(const Event& event) {
+// For a built-in tool, the one member that both events about a call have. For an MCP tool, both
+// events have the same input.
+json::value identity_of(const Event& event) {
   const json::object* const input = event.input.if_object();
   if (input == nullptr || !event.server.empty()) return event.input;
   for (const char* const name : {"command", "file_path", "path", "target_file"}) {
@@ -31,11 +31,21 @@ json::value likeness_of(const Event& event) {
   return event.input;
 }
 
+// The general event names the folder of a command in its input, the specific event does not.
+std::string command_folder_of(const Event& event) {
+  const json::object* const input = event.input.if_object();
+  if (event.tool != "Shell" || !event.server.empty() || input == nullptr) return {};
+  const std::string named = text_or_empty(*input, "working_directory");
+  if (named.empty()) return event.folder;
+  if (named.starts_with('/') || event.folder.empty()) return named;
+  return event.folder + "/" + named;
+}
+
 void name_cursor_tool(Event& event, const std::string& name) {
   constexpr std::string_view kPrefix = "MCP:";
   event.tool = name;
   if (!name.starts_with(kPrefix)) return;
-  // It does not say which server.
+  // The host does not name the server.
   event.server = "mcp";
   event.tool = name.substr(kPrefix.size());
 }
@@ -56,7 +66,8 @@ class Cursor final : public Dialect {
     if (event.session_id.empty()) {
       return fail(ErrorCode::InvalidInput, "the event has no text `conversation_id`", "stdin");
     }
-    event.likeness = likeness_of(event);
+    event.identity = identity_of(event);
+    event.command_folder = command_folder_of(event);
     return {};
   }
 
@@ -71,7 +82,7 @@ class Cursor final : public Dialect {
     }
     switch (decision.kind) {
       case Rewrite:
-        // Only the general event has a place for it.
+        // Only the general event can carry a new input.
         if (event.repeats) return permitted();
         return json::serialize(
             json::object{{"permission", "allow"}, {"updated_input", decision.value}});
@@ -149,9 +160,9 @@ class Cursor final : public Dialect {
     event.kind = before ? Event::Kind::Before : Event::Kind::After;
     SALLYPORT_TRY(const std::string tool, needed_text(object, "tool_name"));
     name_cursor_tool(event, tool);
+    event.replaceable = event.server == "mcp";
     SALLYPORT_TRY(const json::value input, needed(object, "tool_input"));
     SALLYPORT_TRY(event.input, input_inside(input));
-    event.replaceable = event.server == "mcp";
     if (before) return {};
     const bool failed = event.name == "postToolUseFailure";
     SALLYPORT_TRY(const json::value output,

@@ -1,4 +1,4 @@
-// What is answered to an event, before a dialect puts it into its words.
+// The answer to an event, before a dialect formats it.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -12,7 +12,7 @@ struct Decision {
   enum class Kind {
     Allow,     // the host continues as without the hook
     Deny,      // the tool does not run, the prompt is not sent
-    Ask,       // the host asks its user, whose yes counts
+    Ask,       // the host asks its user; a yes counts
     Wait,      // another person must say yes; then the same call is allowed
     Rewrite,   // the tool runs with `value` as its input
     Replace,   // the model sees `value` in the place of the result

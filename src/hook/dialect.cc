@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 
+#include "hook/damaged_event.h"
 #include "hook/dialects.h"
 
 namespace sallyport::hook {
@@ -13,11 +14,11 @@ std::span<const Dialect* const> all() {
   return kAll;
 }
 
-// The tools of a host stand under its own name, and many of them run without a question. A server
-// that is called like one of the hosts has none of them.
-void tell_from_hosts(Event& event) {
+// The tools of a host have its name as their server, and many run without approval. A server with
+// the name of a host is renamed, so that its tools do not count as the host's.
+void rename_host_like_servers(Event& event) {
   if (dialect_named(event.server) != nullptr) event.server.insert(0, "mcp__");
-  for (Event& call : event.calls) tell_from_hosts(call);
+  for (Event& call : event.calls) rename_host_like_servers(call);
 }
 
 }  // namespace
@@ -25,6 +26,7 @@ void tell_from_hosts(Event& event) {
 Result<void> read_event(const Dialect& dialect, std::string_view text, Event& event) {
   const Result<ParsedJson> parsed = parse_json(text, kEventLimits);
   if (!parsed) {
+    (void)dialect.read(readable_part(text), event);
     const std::string& place = parsed.error().where;
     return fail(ErrorCode::InvalidInput, parsed.error().message,
                 place.empty() ? "stdin" : "stdin:" + place);
@@ -34,7 +36,7 @@ Result<void> read_event(const Dialect& dialect, std::string_view text, Event& ev
     return fail(ErrorCode::InvalidInput, "the event is no JSON object", "stdin");
   }
   Result<void> read = dialect.read(*object, event);
-  tell_from_hosts(event);
+  rename_host_like_servers(event);
   return read;
 }
 

@@ -1,4 +1,4 @@
-// How one coding agent speaks: its events in, our decisions out. Pure: no clock, no files.
+// Reads the events of one coding agent and writes our decisions. Pure: no clock, no files.
 //
 //   const Dialect* claude = dialect_named("claude-code");
 //   SALLYPORT_CHECK_OK(read_event(*claude, text, event));
@@ -21,10 +21,10 @@ namespace sallyport::hook {
 // How the agent is being used.
 struct Setting {
   bool interactive = true;               // the agent's user can be asked
-  std::vector<std::string> workspace{};  // folders of the project, as its environment names them
+  std::vector<std::string> workspace{};  // folders of the project, from its environment
 };
 
-// A tool that a host brings along.
+// A built-in tool of a host.
 struct HostTool {
   std::string_view name;
   Tier tier;
@@ -37,29 +37,33 @@ class Dialect {
   virtual ~Dialect() = default;
   virtual std::string_view name() const = 0;
 
-  // An event that is not for us is `Other`. `InvalidInput` names the member that is missing or of
-  // another type; what was understood until then stands in `event`, so that the host is answered in
-  // the words of what it asked.
+  // An event that does not concern us is `Other`. `InvalidInput` names the member that is missing
+  // or of another type. `event` then has the members read so far, so that the answer fits the
+  // event.
   virtual Result<void> read(const json::object& object, Event& event) const = 0;
 
-  // One JSON object, or nothing where the host wants silence.
+  // One JSON object, or an empty text if the host expects no output.
   virtual std::string write(const Event& event, const Decision& decision,
                             const Setting& setting) const = 0;
 
   // True: the host can ask its user, and a yes lets the call run.
   virtual bool asks(const Setting&) const { return false; }
 
-  // Beside those that are known by name everywhere.
+  // Its tools, without those that are known by name everywhere.
   virtual std::span<const HostTool> tools() const { return {}; }
 };
 
 inline constexpr std::size_t kLargestEvent = 16u << 20;
 inline constexpr JsonLimits kEventLimits{.bytes = kLargestEvent, .values = 250'000};
 
-// One event as its host wrote it. `InvalidInput` says what is wrong with it, and where.
+// The most that is read of an event. One over its limit is refused, and its name may be at the end.
+inline constexpr std::size_t kMostOfEvent = 4 * kLargestEvent;
+
+// Reads one event as its host wrote it. `InvalidInput` says what is wrong, and where. `event` then
+// has what could be read, so that the answer fits the event. It may not be judged.
 Result<void> read_event(const Dialect& dialect, std::string_view text, Event& event);
 
-// Null: we do not speak it.
+// Null: there is no such dialect.
 const Dialect* dialect_named(std::string_view name);
 std::vector<std::string> dialect_names();
 

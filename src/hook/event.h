@@ -1,4 +1,4 @@
-// One event of a coding agent, in our words. Its host runs the tools; we are told before and after.
+// One event of a coding agent, in any dialect. Its host runs tools and reports before and after.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -20,7 +20,7 @@ struct Event {
     Prompt,      // the user typed a prompt
     Question,    // a tool server asks the user something
     End,         // the session is over
-    Other,       // nothing of ours: no output
+    Other,       // does not concern us: no output
   };
 
   Kind kind = Kind::Other;
@@ -30,13 +30,14 @@ struct Event {
   std::string server{};   // of an MCP tool; empty: a tool of the host itself
   std::string tool{};
   json::value input{};
-  // What tells the calls of a session apart where the host gives no id; null: the input.
-  json::value likeness{};
-  // The host says the same call twice, in general and in particular: this is the second time.
+  // Identifies a call in its session if the host gives no id; null: the input.
+  json::value identity{};
+  // The host reports a call twice, in a general and a specific event; this is the second one.
   bool repeats = false;
-  json::value output{};  // of `After`
-  bool failed = false;   // `output` is the text of an error
-  // False: the host shows the result as it is, whatever we answer (PI-33).
+  std::string command_folder{};  // where its command runs, if the host reports it twice
+  json::value output{};          // of `After`
+  bool failed = false;           // `output` is the text of an error
+  // False: the host shows the result unchanged, whatever we answer (PI-33).
   bool replaceable = true;
   std::optional<std::uint64_t> duration_ms{};
   std::string text{};  // of `Prompt` and `Question`
@@ -44,7 +45,7 @@ struct Event {
   std::string sub_agent{};
   std::string model{};
   std::string folder{};
-  std::vector<std::string> workspace{};  // folders of the project, where the host names them
+  std::vector<std::string> workspace{};  // folders of the project, if the host names them
   std::string permission_mode{};
 };
 

@@ -1,6 +1,6 @@
-// Takes the events of a coding agent through the Governor. Its host executes: a call is handed out
-// with a durable intent before the tool runs, and the event behind it brings the result back.
-// What never comes back is closed when its hand-off expires. For one event.
+// Governs the events of a coding agent. The host runs the tools: a call is handed out with a
+// durable intent before its tool runs, and a later event reports the result. A call without a
+// result is closed when its hand-off expires. For one event.
 #pragma once
 
 #include <functional>
@@ -16,10 +16,9 @@
 
 namespace sallyport::hook {
 
-// The process that an event comes from, as far as it can be seen. Names of processes are never used
-// twice.
-struct Speaker {
-  std::string process{};  // empty: it cannot be seen
+// The process that reports an event, as far as it is visible. Names of processes are never reused.
+struct Reporter {
+  std::string process{};  // empty: it is not visible
   std::string parent{};
   std::string program{};
   json::object facts{};  // for records
@@ -37,11 +36,11 @@ class Front {
   struct Settings {
     std::string agent{};                   // the principal
     std::string host{};                    // the server of the host's own tools; empty: the same
-    std::string person{};                  // who sits before the host
-    bool host_asks = false;                // the host can ask that person
-    std::vector<std::string> workspace{};  // of the project; empty: what the event says
+    std::string person{};                  // the user of the host
+    bool host_prompts = false;             // the host can ask that person
+    std::vector<std::string> workspace{};  // of the project; empty: as in the event
     json::value origin{};                  // of the event, for the record of its call
-    Speaker speaker{};                     // whose word the event is
+    Reporter reporter{};                   // the process that reports the event
     // Returns whether this process still runs. Empty: unknown.
     std::function<bool(const std::string& process)> runs{};
     // True if the user's yes in the host's dialog may approve this request (AP-33).
@@ -57,45 +56,49 @@ class Front {
   Task<Decision> before(Event event);
   // An error: the result could not be checked or recorded.
   Task<Decision> after(Event event);
-  // What the policy refuses is not worth a question to the user. The call itself has its own event,
-  // so this one allows nothing.
+  // Denies what the policy refuses, so that the user is not asked. The call itself has its own
+  // event, so this one allows nothing.
   Task<Decision> permission(Event event);
-  // Results that came without an event of their own, each to its call; those that had one are
-  // known.
+  // Takes results as `after` does. Skips those that had an event of their own.
   Task<Decision> batch(std::vector<Event> results);
-  // What was asked for the session is taken back, and the calls that waited for it end (AP-18).
+  // Cancels the approval requests of the session and ends the calls that wait for them (AP-18).
   Task<Decision> end_session(Event event);
 
  private:
   struct OpenQuestion {
     std::string approval_id;
     std::string call_id;
-    std::string what;  // as `what_of` names it
+    std::string act;  // from `act_digest`
     json::value holder{};
   };
 
   std::string server_of(const Event& event) const;
   Call call_of(const Event& event) const;
-  Result<Call> named_call(const Event& event);   // with an id of ours where its host gave none
-  Result<void> check(const Event& event) const;  // before anything is written about it
-  Task<core::HandOffs::Given> hand_out(const Event& event);
+  Result<Call> named_call(const Event& event);   // with our id if its host gave none
+  Result<void> check(const Event& event) const;  // before it is recorded
+  Task<core::HandOffs::HandedOut> hand_out(const Event& event);
   Task<Decision> take_back(const Event& event, std::string id, Continuation handed_out);
   Task<Decision> wait_for_person(const Event& event, const Answer& answer);
-  // Who was handed a call, and what the one who speaks now is beside him.
+  // The process that holds a call, and how the reporting process relates to it.
   json::object holder() const;
   core::Assertion assertion_beside(const json::value& holder) const;
-  core::Assertion unasked() const { return {.by = settings_.speaker.facts}; }
+  core::Assertion plain_assertion() const { return {.by = settings_.reporter.facts}; }
+  // True if the dialog of the host may answer the question.
+  bool local_yes_counts(const std::optional<core::ApprovalState>& state,
+                        const json::object& request) const;
   Task<Decision> observe_approved(const Event& event, OpenQuestion asked);
   Task<Decision> observe(const Event& event);
-  Task<Decision> say_again(const Event& event, const std::string& id);
+  Task<Decision> replay_answer(const Event& event, const std::string& id);
   Task<void> note(std::string_view kind, const Event& event, json::object body,
                   std::vector<core::Fact> facts = {}, std::vector<core::Fact> expected = {});
-  core::Fact said_again(const Event& event, const std::string& id) const;
+  core::Fact repeat_fact(const Event& event, const std::string& id) const;
   Task<bool> repeats_open_call(const Event& event);
+  Task<bool> runs_where_it_is(const Event& event, const Continuation& handed_out);
+  Result<std::string> open_call_of(const Event& event);  // empty: none is open
   Task<void> refuse_afterwards(const Event& event, const Answer& answer);
 
   std::string asked_key(const Event& event) const;
-  std::string what_of(const Event& event) const;  // digest of tool and input, as the host said them
+  std::string act_digest(const Event& event) const;  // digest of tool and input
   Result<std::optional<OpenQuestion>> asked_about(const Event& event);
 
   Parts parts_;

@@ -1,5 +1,5 @@
 // Gemini CLI: `BeforeTool`, `AfterTool`, `BeforeAgent`. It gives calls no ids, and has no field
-// that replaces a result: the reason of a denial does.
+// that replaces a result; the reason of a denial replaces it.
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
@@ -40,7 +40,7 @@ void name_gemini_tool(Event& event, const json::object& object) {
   const json::object* const context = object_in(object, "mcp_context");
   if (context == nullptr) return;
   event.server = text_or_empty(*context, "server_name");
-  // One without a name is none of the host's own tools either.
+  // A tool without a name is not one of the host's own tools.
   if (event.server.empty()) event.server = "mcp";
   const auto tool = text_in(*context, "tool_name");
   const std::string prefix = "mcp_" + event.server + "_";

@@ -18,7 +18,7 @@ std::unexpected<Error> lacking(std::string_view name, std::string_view wanted) {
               "stdin");
 }
 
-// The first text says it, the others are emptied; what is no text could still tell something.
+// Puts the notice into the first text, empties the others, and sets numbers to 0.
 void put_notice(json::value& value, std::string_view& notice) {
   if (value.is_object()) {
     for (auto& member : value.get_object()) put_notice(member.value(), notice);
@@ -38,7 +38,33 @@ Result<void> read_text(Event& event, const json::object& object, std::string_vie
   return {};
 }
 
-// Of a call that is asked about, or has run.
+// Adds every text and every name of a form, each on its line.
+void add_texts(const json::value& value, std::string& out) {
+  if (const json::string* const text = value.if_string()) {
+    out += '\n';
+    out.append(text->data(), text->size());
+  } else if (const json::array* const items = value.if_array()) {
+    for (const json::value& item : *items) add_texts(item, out);
+  } else if (const json::object* const object = value.if_object()) {
+    for (const auto& member : *object) {
+      out += '\n';
+      out += std::string_view(member.key());
+      add_texts(member.value(), out);
+    }
+  }
+}
+
+// Reads a question of a tool server: all that the user would see of it.
+Result<void> read_question(Event& event, const json::object& object) {
+  event.server = text_or_empty(object, "mcp_server_name");
+  SALLYPORT_CHECK_OK(read_text(event, object, "message"));
+  for (const char* const name : {"url", "requested_schema"}) {
+    if (const json::value* const shown = object.if_contains(name)) add_texts(*shown, event.text);
+  }
+  return {};
+}
+
+// Reads a call that is about to run, or has run.
 Result<void> read_call(Event& event, const json::object& object, bool failed) {
   SALLYPORT_TRY(const std::string tool, needed_text(object, "tool_name"));
   name_tool(event, tool);
@@ -55,20 +81,19 @@ Result<void> read_call(Event& event, const json::object& object, bool failed) {
   return {};
 }
 
-// A call without an id or a result cannot be told from another one, or did not run.
+// Skips a call without an id, which cannot be identified, or without a result, which did not run.
 Result<void> read_batch(Event& event, const json::object& object) {
   SALLYPORT_TRY(const json::value listed, needed(object, "tool_calls"));
   if (!listed.is_array()) return lacking("tool_calls", "list");
+  const Event shared = event;
   for (const json::value& item : listed.get_array()) {
     const json::object* const call = item.if_object();
     if (call == nullptr) return lacking("tool_calls", "list of objects");
     if (!call->contains("tool_use_id") || !call->contains("tool_response")) continue;
-    Event& one = event.calls.emplace_back();
-    one.kind = Event::Kind::After;
-    one.name = event.name;
-    one.session_id = event.session_id;
-    one.replaceable = false;
-    SALLYPORT_CHECK_OK(read_call(one, *call, false));
+    Event& outcome = event.calls.emplace_back(shared);
+    outcome.kind = Event::Kind::After;
+    outcome.replaceable = false;
+    SALLYPORT_CHECK_OK(read_call(outcome, *call, false));
   }
   return {};
 }
@@ -125,7 +150,7 @@ json::value shaped_notice(const json::value& value, std::string_view notice) {
   json::value shaped = value;
   std::string_view left = notice;
   put_notice(shaped, left);
-  // There was no place for it.
+  // The shape has no text for it.
   if (!left.empty()) return json::value(notice);
   return shaped;
 }
@@ -163,9 +188,7 @@ Result<void> read_named(Event& event, const json::object& object,
       SALLYPORT_CHECK_OK(read_text(event, object, "prompt"));
       break;
     case Event::Kind::Question:
-      event.server = text_or_empty(object, "mcp_server_name");
-      SALLYPORT_CHECK_OK(read_text(event, object, "message"));
-      event.text += "\n" + text_or_empty(object, "url");
+      SALLYPORT_CHECK_OK(read_question(event, object));
       break;
     case Event::Kind::Batch:
       SALLYPORT_CHECK_OK(read_batch(event, object));
@@ -178,8 +201,8 @@ Result<void> read_named(Event& event, const json::object& object,
   return {};
 }
 
-// A denial without a reason would not be one for Codex, and a failed hook lets the call run.
-std::string said_of_call(std::string_view word, const Decision& decision) {
+// Codex takes a denial without a reason for a failed hook, and runs the call.
+std::string call_answer(std::string_view word, const Decision& decision) {
   json::object specific{{"hookEventName", "PreToolUse"}, {"permissionDecision", word}};
   if (decision.kind == Decision::Kind::Rewrite) {
     specific["updatedInput"] = decision.value;
@@ -189,11 +212,11 @@ std::string said_of_call(std::string_view word, const Decision& decision) {
   return json::serialize(json::object{{"hookSpecificOutput", std::move(specific)}});
 }
 
-std::string said_block(const std::string& reason) {
+std::string block_answer(const std::string& reason) {
   return json::serialize(json::object{{"decision", "block"}, {"reason", reason}});
 }
 
-std::string said_of_dialog(const Decision& decision) {
+std::string dialog_answer(const Decision& decision) {
   if (decision.kind != Decision::Kind::Deny) return {};
   json::object verdict{{"behavior", "deny"}, {"message", decision.reason}};
   return json::serialize(

@@ -1,4 +1,4 @@
-// What several dialects have in common: the members of an event, and texts made of results.
+// Helpers of several dialects: members of an event, and texts of results.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -13,17 +13,17 @@
 
 namespace sallyport::hook {
 
-// `InvalidInput`: a member that the event cannot do without.
+// `InvalidInput`: a required member is missing, or of another type.
 Result<std::string> needed_text(const json::object& object, std::string_view name);
 Result<json::value> needed(const json::object& object, std::string_view name);
 
-// The texts of a list; empty where there is none.
+// The texts of a list; empty: there is no list.
 std::vector<std::string> texts_in(const json::object& object, std::string_view name);
 
-// The value of a text that holds JSON; what is none stays a text.
+// Parses a text that holds JSON. Any other value is returned as it is.
 json::value json_inside(const json::value& value);
-// The same for what a tool is given. `InvalidInput` for an object that cannot be read: the host may
-// read it all the same, and no rule about its members would see them.
+// The same for the input of a tool. `InvalidInput`: an object that cannot be parsed. The host might
+// still read it, and rules would not see its members.
 Result<json::value> input_inside(const json::value& value);
 
 // `mcp__server__tool` is a tool of a server; any other name is the host's own.
@@ -32,10 +32,10 @@ void name_tool(Event& event, std::string_view name);
 // A result as the model reads it.
 std::string as_text(const json::value& value);
 
-// A value of the same shape that says `notice` and nothing else: hosts refuse another shape.
+// A value of the same shape with only `notice` as its text. Hosts refuse another shape.
 json::value shaped_notice(const json::value& value, std::string_view notice);
 
-// How a host calls its events.
+// A host's name of an event.
 struct NamedKind {
   std::string_view name;
   Event::Kind kind;
@@ -48,20 +48,20 @@ inline constexpr NamedKind kClaudePermission{"PermissionRequest", Event::Kind::P
 inline constexpr NamedKind kClaudePrompt{"UserPromptSubmit", Event::Kind::Prompt};
 inline constexpr NamedKind kClaudeEnd{"SessionEnd", Event::Kind::End};
 
-// An event that says its name in `hook_event_name`, with the members that Claude Code and those who
-// follow it share. Any other name is `Other`.
+// Reads an event with its name in `hook_event_name` and the members that Claude Code and similar
+// hosts share. Any other name is `Other`.
 Result<void> read_named(Event& event, const json::object& object, std::span<const NamedKind> kinds);
 
-// An error that the host shows whatever we say.
+// Takes an error, which the host shows unchanged.
 void take_error(Event& event, const json::value& error);
 
-// What is said of a result that should have been replaced and cannot be.
+// The notice about a result that could not be replaced.
 inline constexpr std::string_view kDoNotRepeat =
     "The result held what may not be shown; do not repeat it.";
 
-// Words of Claude Code and of Codex: about a call, about a prompt or a result, about a dialog.
-std::string said_of_call(std::string_view word, const Decision& decision);
-std::string said_block(const std::string& reason);
-std::string said_of_dialog(const Decision& decision);  // empty: the user is asked
+// The answers of Claude Code and of Codex: to a call, to a prompt or a result, to a dialog.
+std::string call_answer(std::string_view word, const Decision& decision);
+std::string block_answer(const std::string& reason);
+std::string dialog_answer(const Decision& decision);  // empty: the user is asked
 
 }  // namespace sallyport::hook

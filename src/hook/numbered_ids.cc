@@ -15,9 +15,9 @@ constexpr std::uint64_t kOpenAtOnce = 16;
 }  // namespace
 
 std::string NumberedIds::id(const Event& event, std::uint64_t number) const {
-  const json::value& likeness = event.likeness.is_null() ? event.input : event.likeness;
+  const json::value& identity = event.identity.is_null() ? event.input : event.identity;
   const std::string digest =
-      digest_(canonical_json(json::array{event.server, event.tool, likeness}));
+      digest_(canonical_json(json::array{event.server, event.tool, identity}));
   return fmt::format("{}-{}", digest.substr(digest.rfind(':') + 1, 24), number);
 }
 
@@ -27,7 +27,7 @@ Result<std::optional<core::Idempotency::Row>> NumberedIds::row(const Event& even
   return rows_.row(rows_.key({.tool_call_id = id, .session_id = event.session_id}));
 }
 
-// The rows of calls that are alike have no gaps, so the last one is found in few steps.
+// The numbers of identical calls have no gaps, so the last one is found in few steps.
 Result<std::uint64_t> NumberedIds::last_number(const Event& event) {
   std::uint64_t there = 0;
   std::uint64_t beyond = 1;
@@ -54,10 +54,10 @@ Result<std::vector<std::string>> NumberedIds::open(const Event& event) {
   std::vector<std::string> open;
   SALLYPORT_TRY(const std::uint64_t last, last_number(event));
   for (std::uint64_t number = last; number > 0 && number + kOpenAtOnce > last; --number) {
-    std::string one = id(event, number);
-    SALLYPORT_TRY(const auto found, row(event, one));
+    std::string call_id = id(event, number);
+    SALLYPORT_TRY(const auto found, row(event, call_id));
     if (found && found->status == core::Idempotency::Status::InFlight) {
-      open.push_back(std::move(one));
+      open.push_back(std::move(call_id));
     }
   }
   return open;

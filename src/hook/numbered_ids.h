@@ -1,4 +1,4 @@
-// Ids for calls of hosts that give none: calls that are alike are counted, in their session.
+// Ids for calls of hosts that give none. Identical calls of a session are numbered.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ class NumberedIds {
 
   // The first one has number 1.
   std::string id(const Event& event, std::uint64_t number) const;
-  // One that no call has yet.
+  // An id that no call has yet.
   Result<std::string> fresh(const Event& event);
-  // Of calls that are in the host's hands, the last one first.
+  // Ids of calls that are handed out, the newest first.
   Result<std::vector<std::string>> open(const Event& event);
 
-  // The row of a call with this id, whichever side chose it. No value: there is none.
+  // The row of a call with this id, from the host or from us. No value: there is none.
   Result<std::optional<core::Idempotency::Row>> row(const Event& event, const std::string& id);
 
  private:

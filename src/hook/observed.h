@@ -1,13 +1,18 @@
-// What the host of an agent ran: there is nothing to invoke any more, the result has been seen.
+// A call that the host of an agent has run. Nothing is invoked, and the result is known.
 #pragma once
 
 #include "core/call/upstream.h"
 #include "hook/event.h"
+#include "sallyport/continuation.h"
 
 namespace sallyport::hook {
 
 Envelope envelope_of(const Event& event);
 ToolResult result_of(const Event& event);
+
+// True if the call that was handed out has the input of this event: the one that the host proposed,
+// or the one that the policy gave it.
+bool has_input_of(const Continuation& handed_out, const Event& event);
 
 class Observed final : public core::Upstream {
  public:

@@ -9,12 +9,12 @@ Origins::Key Origins::key_of(const Call& call) {
   return {call.agent_id, call.session_id, call.tool_call_id};
 }
 
-Origins::Told::Told(Origins& origins, const Call& call, json::value origin) : origins_(origins) {
+Origins::Added::Added(Origins& origins, const Call& call, json::value origin) : origins_(origins) {
   origins_.table_.with(
       [&](Table& table) { place_ = table.emplace(key_of(call), std::move(origin)); });
 }
 
-Origins::Told::~Told() {
+Origins::Added::~Added() {
   origins_.table_.with([&](Table& table) { table.erase(place_); });
 }
 

@@ -1,7 +1,7 @@
-// Where calls came from while they are decided: which event of which host, for their records. The
-// plan is the same for all of them, so that is told beside it.
+// The origins of calls while they are decided: the host and the event, for their records. All calls
+// share one plan, so origins are kept beside it.
 //
-//   const Origins::Told told = origins.tell(call, {{"event", "PreToolUse"}});
+//   const Origins::Added added = origins.add(call, {{"event", "PreToolUse"}});
 //   co_await governor.run(call, ...);   // its record says so
 #pragma once
 
@@ -19,18 +19,18 @@ class Origins {
   using Table = std::multimap<Key, json::value>;
 
  public:
-  // For as long as it lives.
-  class Told {
+  // Keeps an origin as long as this lives.
+  class Added {
    public:
-    Told(Origins& origins, const Call& call, json::value origin);
-    Told(const Told&) = delete;
-    ~Told();
+    Added(Origins& origins, const Call& call, json::value origin);
+    Added(const Added&) = delete;
+    ~Added();
 
    private:
     Origins& origins_;
     Table::iterator place_;
   };
-  Told tell(const Call& call, json::value origin) { return {*this, call, std::move(origin)}; }
+  Added add(const Call& call, json::value origin) { return {*this, call, std::move(origin)}; }
 
   // Null: unknown.
   json::value of(const Call& call) const;
@@ -40,7 +40,7 @@ class Origins {
   Guarded<Table> table_;
 };
 
-// Says it in the record of a call. Never stops anything. `origins` must outlive it.
+// Adds the origin to the record of a call. Never denies. `origins` must outlive it.
 class OriginGuard final : public core::Guard {
  public:
   explicit OriginGuard(const Origins& origins);

@@ -13,7 +13,7 @@ namespace {
 
 using Counts = std::map<std::uint64_t, std::vector<BlockIndex::Count>>;
 
-// The commits of `from` that `to` lacks, each as one.
+// Copies the commits of `from` that `to` lacks, each as one commit.
 class Copying {
  public:
   Copying(ReadView& from, LedgerStore& to) : from_(from), to_(to) {}
@@ -35,7 +35,7 @@ class Copying {
   }
 
  private:
-  // How many entries the copy has already. They must be those of the original.
+  // The number of entries that the copy already has. They must equal those of the original.
   Result<std::uint64_t> common_size(std::uint64_t size) {
     ReadView::Head head;
     SALLYPORT_CHECK_OK(to_.read([&](ReadView& view) -> Result<void> {
@@ -82,7 +82,7 @@ class Copying {
     });
   }
 
-  // Those that this commit completed, of each level.
+  // Writes the nodes of each level that this commit completed.
   Result<void> write_nodes(WriteView& view, std::uint64_t begin, std::uint64_t end) {
     std::uint64_t width = kTile;
     for (int level = 1; width <= end; ++level, width *= kTile) {
@@ -102,8 +102,8 @@ class Copying {
 
 }  // namespace
 
-core::Draft moved(std::string to, std::string who) {
-  core::Draft draft = control("moved", {{"to", to}, {"who", std::move(who)}});
+core::Draft moved(std::string to, std::string actor) {
+  core::Draft draft = control("moved", {{"to", to}, {"who", std::move(actor)}});
   draft.facts.push_back({"ledger", "moved", std::move(to)});
   return draft;
 }

@@ -6,9 +6,9 @@
 
 namespace sallyport::ledger {
 
-// The entry that `who` moved the log to `to`. A log with this entry opens for writing only in a
+// The entry that `actor` moved the log to `to`. A log with this entry opens for writing only in a
 // shared store.
-core::Draft moved(std::string to, std::string who);
+core::Draft moved(std::string to, std::string actor);
 // Where the ledger was moved; no value: it was not moved.
 Result<std::optional<std::string>> moved_to(ReadView& view);
 

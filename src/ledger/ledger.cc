@@ -1,7 +1,6 @@
 #include "ledger/ledger.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <boost/asio/async_result.hpp>
@@ -29,18 +28,10 @@ namespace {
 
 constexpr auto kLooksForLost = std::chrono::milliseconds(200);
 
-// A passer-by does not replace a copy that is less than a minute old.
-bool is_fresh(const std::filesystem::path& file, WallTime now) {
-  struct stat status{};
-  if (::stat(file.c_str(), &status) != 0) return false;
-  const auto age = now - WallTime(seconds(status.st_mtime));
-  return age >= seconds(0) && age < seconds(60);
-}
-
-// How long the loop of a caller who writes in place may stand still.
+// The longest time for which a caller that writes in place may block its loop.
 constexpr auto kStandstill = std::chrono::milliseconds(10);
 
-// A process that writes one call and goes checks so many facts in about a millisecond.
+// A process that writes one call and ends checks this many facts in about a millisecond.
 constexpr std::uint64_t kMostFactsInPassing = 1000;
 
 }  // namespace
@@ -121,8 +112,8 @@ Result<Positions> Ledger::transact(Group::Compose compose) {
 }
 
 // Callers share the cost of sealing with the writer: a writer that waits for its callers seals, and
-// callers that wait for the writer do. What has no size yet is sealed here, so that the queue has a
-// bound; and so is what goes into a shared log, where it has the name of this process as it is now.
+// callers that wait for the writer do. Drafts of unknown size are sealed here, to bound the queue.
+// So are drafts for a shared log, which carry the current name of this process.
 Result<Group> Ledger::group_of(std::vector<core::Draft> drafts, core::Urgency urgency) {
   if (std::ranges::any_of(drafts, is_trust_control)) return refuse_control();
   Group group{.unsealed = std::move(drafts), .urgency = urgency};
@@ -136,7 +127,7 @@ Result<Group> Ledger::group_of(std::vector<core::Draft> drafts, core::Urgency ur
   return group;
 }
 
-// A group with a draft that no entry can hold has its answer, and leaves the others.
+// Answers a group with a draft that no entry can hold, and removes it from the others.
 void Ledger::seal(std::vector<Group>& groups) {
   Answers answers;
   for (auto group = groups.begin(); group != groups.end();) {
@@ -154,7 +145,8 @@ Result<Positions> Ledger::submit_and_wait(Group group) {
   std::promise<Result<Positions>> promise;
   std::future<Result<Positions>> answer = promise.get_future();
   group.done = [&promise](Result<Positions> result) { promise.set_value(std::move(result)); };
-  const Aside aside;  // without a helper the loop stands still: what is queued cannot be taken back
+  // A queued group cannot be withdrawn, so this waits even if no helper takes over the loop.
+  const Aside aside;
   submit(std::move(group));
   return answer.get();
 }
@@ -179,8 +171,8 @@ void Ledger::submit(Group group) {
   Answers().add(std::move(group));
 }
 
-// The writer thread writes, once all that is ready on the loop of the caller has run. The caller
-// writes itself if no other caller has joined it by then.
+// The writer thread writes once everything ready on the loop of the caller has run. If no other
+// caller has joined by then, the caller writes itself.
 void Ledger::call_for_writing(const asio::any_io_executor& executor, bool alone) {
   if (!queue_->promises(executor)) return;
   // Keeps the promise also of a loop that ends before it.
@@ -208,8 +200,7 @@ void Ledger::call_for_writing(const asio::any_io_executor& executor, bool alone)
   });
 }
 
-// Nothing: it is for the writer thread, which can wait, and knows what to do about a disk that
-// refuses.
+// No value: the writer thread must do it, because it may wait, and it handles a disk that refuses.
 std::optional<Group> Ledger::write_in_place(const asio::any_io_executor& executor) {
   if (pen_.try_lock()) {
     const MutexLock pen(pen_, std::adopt_lock);
@@ -233,12 +224,12 @@ void Ledger::work() {
   while (true) {
     {
       const MutexLock lock(queue_->mutex);
-      // Wakes once a second for what is late: the witness, retention, debts that could not be paid.
-      // Gateways of a shared log look more often for those that are lost (SC-31).
+      // Wakes once a second for overdue work: the kept checkpoint, retention, owed records. Gateways
+      // of a shared log look more often for lost gateways (SC-31).
       const std::chrono::milliseconds longest =
           committer_parts_.by_lease ? kLooksForLost : std::chrono::milliseconds(1000);
       const auto late =
-          std::chrono::steady_clock::now() + (queue_->waiting.empty() ? longest : kLoopStands);
+          std::chrono::steady_clock::now() + (queue_->waiting.empty() ? longest : kLoopBlocked);
       while (!queue_->has_work() && queue_->wake.wait_until(queue_->mutex, late)) {
       }
     }
@@ -258,33 +249,34 @@ void Ledger::work() {
       watch_facts();
     } else if (!groups.empty() && !settle(std::move(groups))) {
       refuse_blocked();
-      // Debts that the disk refuses go with the process: the next start closes their calls.
+      // Owed records that the disk refuses end with the process: the next start closes their calls.
       if (stopping) queue_->forget_debts();
     }
     rejoin();
     close_lost();
     announce_next_key();
     if (block_writer_) block_writer_->note_size(committer_.size());
-    keep_witness(false);
+    keep_checkpoint(false);
     apply_retention();
+    scrub_if_owed();
   }
   const MutexLock pen(pen_);
-  say_stopped();
-  keep_witness(true);
+  record_stopped();
+  keep_checkpoint(true);
 }
 
-void Ledger::say_stopped() {
+void Ledger::record_stopped() {
   if (!settings_.announced || is_final(health())) return;
   Group last;
   last.compose = [this](WriteView& view) -> Result<std::vector<core::Draft>> {
     SALLYPORT_CHECK_OK(view.put_fact({"instance", instance_.get(), std::nullopt}));
     return std::vector{control("stopped", {{"role", settings_.role}})};
   };
-  // A process that cannot say so is found dead by the next one that starts.
+  // If `stopped` cannot be written, the next process that starts finds this one dead.
   (void)committer_.commit({&last});
 }
 
-// False when the disk refused.
+// False: the disk refused.
 bool Ledger::settle(std::vector<Group> groups) {
   const bool announces = std::ranges::any_of(
       groups, [](const Group& group) { return group.urgency == core::Urgency::Announces; });
@@ -307,7 +299,7 @@ bool Ledger::settle(std::vector<Group> groups) {
   Answers answers;
   std::size_t paid = 0;
   for (Group& group : groups) {
-    // A conflict is the end of it: another gateway has closed the call, and the log says so.
+    // A conflict is final: another gateway has closed the call, and the log says so.
     if (group.owed && !group.result && group.result.error().code != ErrorCode::Conflict) {
       still_owed.push_back(std::move(group));
       continue;
@@ -320,8 +312,8 @@ bool Ledger::settle(std::vector<Group> groups) {
   return done.has_value();
 }
 
-// What was written took so long that others may close the calls already: their effects must not
-// begin (SC-30).
+// The commit took so long that others may already close the calls: their effects must not begin
+// (SC-30).
 void Ledger::refuse_late(std::vector<Group>& groups) {
   const Result<void> in_time = membership_->may_act();
   for (Group& group : groups) {
@@ -332,14 +324,14 @@ void Ledger::refuse_late(std::vector<Group>& groups) {
   }
 }
 
-// While reports succeed, the ledger is never idle and never probes. So they are also a moment to
-// find out that there is room again (LE-77).
+// While reports succeed, the ledger is never idle and never probes. So it also checks here whether
+// there is room again (LE-77).
 void Ledger::restore_reserve() {
   if (reserve_.kept() || !queue_->failed_long_ago(parts_.clock.steady())) return;
   remember(reserve_.keep());
 }
 
-// Callers may stay away while the ledger says that it cannot write, so it probes by itself.
+// Callers may stay away while the ledger cannot write, so it probes on its own.
 void Ledger::probe() {
   const Health now = health();
   if (now.ok || is_final(now)) return;
@@ -348,8 +340,8 @@ void Ledger::probe() {
   remember(done);
 }
 
-// Damage is found while no caller appends, and while other processes write. At most a fiftieth of
-// the time goes into it, however many facts there are (LE-54).
+// Finds damage while no caller appends and while other processes write. This takes at most a
+// fiftieth of the time, for any number of facts (LE-54).
 void Ledger::watch_facts() {
   const SteadyTime begin = parts_.clock.steady();
   if (!health().ok || (watch_at_ && begin < *watch_at_)) return;
@@ -360,10 +352,10 @@ void Ledger::watch_facts() {
   watch_at_ = end + std::max<SteadyTime::duration>(seconds(1), 50 * (end - begin));
 }
 
-// Real and synced, with everything before it, but no entry.
+// Makes a real, synced commit without an entry. Everything before it is synced too.
 Result<void> Ledger::write_nothing(std::string why) {
   return parts_.store.write([&](WriteView& view) -> Result<void> {
-    // Nothing is left of it: no seal covers what has no entry.
+    // Removes the fact again, because no seal covers a fact without an entry.
     SALLYPORT_CHECK_OK(view.put_fact({"ledger", why, rfc3339(parts_.clock.wall())}));
     return view.put_fact({"ledger", why, std::nullopt});
   });
@@ -378,7 +370,7 @@ Result<void> Ledger::commit(std::vector<Group>& groups) {
   return done;
 }
 
-// With the reserve given up there is room for what has happened, and none for what might.
+// Without the reserve there is room for reports of past effects, and none for new effects.
 void Ledger::commit_reports(std::vector<Group>& groups) {
   std::vector<Group*> reports;
   for (Group& group : groups) {
@@ -395,7 +387,7 @@ void Ledger::remember(const Result<void>& outcome) {
   const MutexLock lock(queue_->mutex);
   if (is_final(queue_->health)) return;
   if (outcome) {
-    // What the given-up reserve let through is no sign of room.
+    // A commit that used the given-up reserve is no sign of free space.
     if (reserve_.kept()) queue_->health = {};
   } else if (!outcome.error().cause.empty()) {
     queue_->health = {false, outcome.error().cause, outcome.error().message};
@@ -449,23 +441,11 @@ Result<std::string> Ledger::decrypt(std::string_view sealed) const {
   return box_.open(sealed);
 }
 
-void Ledger::keep_witness(bool now) {
-  const std::string& newest = committer_.newest_checkpoint();
-  if (settings_.witness.empty() || newest.empty() || newest == witnessed_) return;
-  const SteadyTime time = parts_.clock.steady();
-  if (!now && witness_written_ && time - *witness_written_ < seconds(1)) return;
-  if (settings_.passing && is_fresh(settings_.witness, parts_.clock.wall())) return;
-  witness_written_ = time;
-  // A witness of what the machine could still lose would contradict the ledger at its next start.
-  if (!committer_.is_on_disk() && !write_nothing("witnessed")) return;
-  if (replace_private_file(settings_.witness, newest)) witnessed_ = newest;
-}
-
-Result<VerifierKey> Ledger::rotate_key(bool compromised, std::string who) {
+Result<VerifierKey> Ledger::rotate_key(bool compromised, std::string actor) {
   SALLYPORT_TRY(const std::shared_ptr<const SigningKey> next, next_key());
   Group group{.rotate_to = next};
   group.compose = [=, this](WriteView& view) -> Result<std::vector<core::Draft>> {
-    // Another process may have rotated and not come to this yet; its key must not be staged over.
+    // Another process may have rotated without finishing; its staged key must not be replaced.
     SALLYPORT_CHECK_OK(finish_rotation(view));
     SALLYPORT_CHECK_OK(check_announced(view, *next));
     SALLYPORT_CHECK_OK(keys_.stage(*next));
@@ -473,7 +453,7 @@ Result<VerifierKey> Ledger::rotate_key(bool compromised, std::string who) {
     core::Draft rotated = control("key_rotated", {{"old", committer_.verifier().text()},
                                                   {"new", next->verifier().text()},
                                                   {"compromised", compromised}});
-    if (!who.empty()) rotated.body["who"] = who;
+    if (!actor.empty()) rotated.body["who"] = actor;
     return std::vector{std::move(rotated)};
   };
   SALLYPORT_CHECK_OK(submit_and_wait(std::move(group)));
@@ -481,42 +461,12 @@ Result<VerifierKey> Ledger::rotate_key(bool compromised, std::string who) {
   return next->verifier();
 }
 
-// The key that the log names takes the old one's place, which is gone then (LE-26).
+// Replaces the old key by the key that the log names (LE-26).
 Result<void> Ledger::finish_rotation(WriteView& view) {
   SALLYPORT_TRY(const std::optional<std::string> current, view.fact("ledger", "key"));
   SALLYPORT_TRY(const std::shared_ptr<const SigningKey> staged, keys_.staged());
   if (!staged || staged->verifier().text() != current) return {};
   return keys_.promote_staged();
-}
-
-// One entry for each such period (SC-40).
-void Ledger::tell_clock_skew() {
-  const Result<void> fit = membership_->may_act();
-  const bool skewed = !fit && fit.error().cause == "clock";
-  if (!std::exchange(skewed_, skewed) && skewed) {
-    Group group;
-    group.compose = [](WriteView&) -> Result<std::vector<core::Draft>> {
-      return std::vector{control("clock_skew", {})};
-    };
-    (void)committer_.commit({&group});
-  }
-}
-
-void Ledger::apply_retention() {
-  constexpr auto kEvery = std::chrono::hours(1);
-  const SteadyTime now = parts_.clock.steady();
-  if (settings_.retention.empty() || !health().ok) return;
-  if (retention_applied_ && now - *retention_applied_ < kEvery) return;
-  retention_applied_ = now;
-  bool erased = false;
-  for (const auto& [kind, age] : settings_.retention) {
-    Group group;
-    Selection old{.kind = kind, .until = parts_.clock.wall() - age};
-    group.compose =
-        erase(std::move(old), "retention", fmt::format("older than {} s", age.count()), Held::Skip);
-    erased = (committer_.commit({&group}) && group.result) || erased;
-  }
-  if (erased) (void)parts_.store.scrub();
 }
 
 }  // namespace sallyport::ledger

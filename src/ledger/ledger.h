@@ -3,8 +3,8 @@
 //
 // An append has this life: the caller's thread redacts, seals and renders the entry. The one writer
 // thread takes everything that is queued into one transaction, hashes it into the tree, signs one
-// checkpoint and commits. Only then the callers are told. The writer holds the pen; a caller that
-// is alone may take the pen itself.
+// checkpoint and commits. Only then the callers get their answers. The writer holds the pen; a
+// caller that is alone may take the pen itself.
 #pragma once
 
 #include <atomic>
@@ -43,23 +43,23 @@ class Ledger final : public core::Recorder {
  public:
   struct Settings {
     std::filesystem::path data_folder;
-    std::string role = "sallyport";  // the role of this process, for `started`
-    std::string origin;              // empty: a random one
-    std::filesystem::path witness;   // where a copy of the newest checkpoint is kept; empty: none
+    std::string role = "sallyport";         // the role of this process, for `started`
+    std::string origin;                     // empty: a random one
+    std::filesystem::path checkpoint_copy;  // a copy of the newest checkpoint; empty: none
     std::uint64_t reserve_bytes = 8u << 20;
     // Once owed records have this size, no further call is accepted.
     std::uint64_t owed_bytes = 16u << 20;
     std::map<std::string, std::chrono::seconds> retention;  // by kind: openings older than that go
-    std::string network_file_system;  // named in `started` when it was allowed
-    std::string unverified_host{};    // the same of a database without verified TLS
-    // A person has looked at a ledger that its witness contradicts (LE-52): why it may go on.
+    std::string network_file_system;                        // named in `started` if it was allowed
+    std::string unverified_host{};  // the same for a database without verified TLS
+    // Why a person accepted a ledger that its kept checkpoint contradicts (LE-52).
     std::string acknowledged_rollback;
     std::string acknowledged_by;
     // False for maintenance commands, which write their one entry and are not the start of a
     // service.
     bool announced = true;
     // True for a process that writes one call and ends, thousands of times a day. It looks back
-    // less far, and updates the witness once a minute.
+    // less far, and copies the checkpoint once a minute.
     bool passing = false;
     // A caller that appends alone writes on its own thread, which saves two wake-ups, as long as
     // the disk is fast. For processes that may stand still for one sync.
@@ -78,7 +78,7 @@ class Ledger final : public core::Recorder {
     Close close_interrupted{};
   };
 
-  // Checks the newest checkpoint, the tail and the witness, closes what dead processes left open,
+  // Checks the newest checkpoint, the tail and the kept copy, closes what dead processes left open,
   // and writes `started`. A ledger that fails a check does not open for writing (LE-45, LE-51).
   static Result<std::unique_ptr<Ledger>> open(Parts parts, Settings settings);
 
@@ -99,12 +99,12 @@ class Ledger final : public core::Recorder {
   Result<json::object> entry(std::uint64_t sequence) override;
   bool alive(const std::string& instance_id) const override;
   Result<Claim> claim(std::string_view key) override { return membership_->claim(key); }
-  // False: it was lost with the connection to the database, and another process may have it.
+  // False: the claim was lost with the connection to the database; another process may have it.
   bool holds(const Claim& claim) const { return membership_->holds(claim); }
-  std::vector<std::uint64_t> take_unheard() override;
-  // Sets a function that the writer thread calls when `take_unheard` has something. Call it before
-  // the first append.
-  void on_unheard(std::function<void()> bell) { unheard_bell_ = std::move(bell); }
+  std::vector<std::uint64_t> take_late_records() override;
+  // Sets a function that the writer thread calls when there are late records to take. Call it
+  // before the first append.
+  void on_late_records(std::function<void()> bell) { late_records_bell_ = std::move(bell); }
   std::string encrypt(std::string_view text) override;
   Result<std::string> decrypt(std::string_view sealed) const override;
 
@@ -115,9 +115,12 @@ class Ledger final : public core::Recorder {
   Result<Positions> transact(Group::Compose compose);
 
   // Signs once with both keys, then with the new one (LE-26).
-  Result<VerifierKey> rotate_key(bool compromised, std::string who = {});
+  Result<VerifierKey> rotate_key(bool compromised, std::string actor = {});
 
   Health health() const;
+  // True: a reader keeps what retention erased in the files. The scrub is tried again until it
+  // succeeds (LE-58).
+  bool owes_scrub() const { return owes_scrub_; }
   const std::string& instance_id() const override { return instance_.get(); }
   const std::string& origin() const { return origin_; }
   KeyedDigest digest() const { return *digest_; }
@@ -148,35 +151,37 @@ class Ledger final : public core::Recorder {
   void note_speed(SteadyTime begin);
   Result<Positions> submit_and_wait(Group group);
   void work();
-  void say_stopped();
-  bool settle(std::vector<Group> groups);
+  void record_stopped() SALLYPORT_REQUIRES(pen_);
+  bool settle(std::vector<Group> groups) SALLYPORT_REQUIRES(pen_);
   void refuse_late(std::vector<Group>& groups);
-  void note_unheard(const Positions& positions, const std::vector<std::size_t>& records);
+  void note_late_records(const Positions& positions, const std::vector<std::size_t>& records);
   void owe_again(std::vector<Group> groups);
-  // Both need the queue's mutex.
+  // Both are called under the queue's mutex.
   void turn_away(std::uint64_t calls, std::uint64_t reports);
   void owe_account();
   void refuse_blocked();
-  void restore_reserve();
-  void settle_account(const TurnedAway& told);
-  void probe();
-  void watch_facts();
-  // Of a log by lease: what others left, while this process runs.
-  void close_lost();
+  void restore_reserve() SALLYPORT_REQUIRES(pen_);
+  void settle_account(const TurnedAway& reported);
+  void probe() SALLYPORT_REQUIRES(pen_);
+  void watch_facts() SALLYPORT_REQUIRES(pen_);
+  // For a log by lease (write/lost_gateways.cc): closes what lost gateways left, while this process
+  // runs; continues under a new name if this one was declared lost.
+  void close_lost() SALLYPORT_REQUIRES(pen_);
   enum class Closing { Alive, More, Done };  // it gave a sign; calls are left; all are closed
-  Result<Closing> close_calls_of(const Membership::Silent& lost);
-  void tell_clock_skew();
-  void rejoin();
-  void announce_next_key();
+  Result<Closing> close_calls_of(const Membership::Silent& lost) SALLYPORT_REQUIRES(pen_);
+  void record_clock_skew() SALLYPORT_REQUIRES(pen_);
+  void rejoin() SALLYPORT_REQUIRES(pen_);
+  void announce_next_key() SALLYPORT_REQUIRES(pen_);
   KeyFolder::FoundKey next_key();
   Result<void> check_announced(ReadView& view, const Signer& next) const;
   Result<void> check_identity(WriteView& view) const;
-  Result<void> write_nothing(std::string why);
-  Result<void> commit(std::vector<Group>& groups);
-  void commit_reports(std::vector<Group>& groups);
+  Result<void> write_nothing(std::string why) SALLYPORT_REQUIRES(pen_);
+  Result<void> commit(std::vector<Group>& groups) SALLYPORT_REQUIRES(pen_);
+  void commit_reports(std::vector<Group>& groups) SALLYPORT_REQUIRES(pen_);
   void remember(const Result<void>& outcome);
-  void keep_witness(bool now);
-  void apply_retention();
+  void keep_checkpoint(bool now) SALLYPORT_REQUIRES(pen_);
+  void apply_retention() SALLYPORT_REQUIRES(pen_);
+  void scrub_if_owed() SALLYPORT_REQUIRES(pen_);
 
   Parts parts_;
   Settings settings_;
@@ -188,24 +193,29 @@ class Ledger final : public core::Recorder {
   InstanceName instance_;  // the holder of the pen renews it
   Committer::Parts committer_parts_;
   std::string origin_;
-  // INVARIANT: after start() only the holder of the pen uses the committer, the reserve and the
-  // state of witness and retention. The pen is taken before the queue's mutex.
+  // INVARIANT: only the holder of the pen uses the committer and the reserve. `seal` needs no pen, so
+  // the compiler cannot check these two. The pen is taken before the queue's mutex.
   Mutex pen_;
-  Committer committer_;  // `seal` needs no pen, so the compiler cannot check this member
+  Committer committer_;
   std::unique_ptr<Queue> queue_;
   struct Door;
   // Shared with work that is posted to executors and may run after the ledger is destroyed.
   std::shared_ptr<Door> door_;
   std::atomic<bool> quick_ = true;  // the last commit was short enough to run on a caller's loop
-  std::optional<SteadyTime> witness_written_;
-  std::string witnessed_;
-  std::optional<SteadyTime> retention_applied_;
-  std::optional<SteadyTime> watch_at_;
-  std::optional<SteadyTime> lost_at_;  // when the lost were last looked for
-  bool skewed_ = false;                // the clock is wrong, and an entry says so
-  std::string announced_key_;          // the next key, which other gateways know of this one
-  Guarded<std::vector<std::uint64_t>> unheard_;
-  std::function<void()> unheard_bell_;         // empty: late records are not wanted
+  std::atomic<bool> owes_scrub_ = false;
+  std::optional<SteadyTime> copied_at_ SALLYPORT_GUARDED_BY(pen_);
+  std::string copied_checkpoint_ SALLYPORT_GUARDED_BY(pen_);
+  std::optional<SteadyTime> retention_applied_ SALLYPORT_GUARDED_BY(pen_);
+  std::optional<SteadyTime> scrub_at_
+      SALLYPORT_GUARDED_BY(pen_);  // retention erased values, and the files still hold them
+  std::optional<SteadyTime> watch_at_ SALLYPORT_GUARDED_BY(pen_);
+  std::optional<SteadyTime> lost_at_
+      SALLYPORT_GUARDED_BY(pen_);                   // the last search for lost gateways
+  bool skewed_ SALLYPORT_GUARDED_BY(pen_) = false;  // the clock is wrong, and an entry says so
+  std::string announced_key_
+      SALLYPORT_GUARDED_BY(pen_);  // the next key that this gateway announced
+  Guarded<std::vector<std::uint64_t>> late_records_;
+  std::function<void()> late_records_bell_;    // empty: late records are not wanted
   std::unique_ptr<BlockWriter> block_writer_;  // null: commits write the indexes
   std::thread writer_;
 };

@@ -3,17 +3,20 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
+#include <set>
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/handoff/waiting_facts.h"
+#include "ledger/open_calls.h"
 #include "ledger/read/query.h"
-#include "ledger/write/opening_check.h"
+#include "ledger/read/stored_entry.h"
 
 namespace sallyport::ledger {
 
 namespace {
 
-// A control entry stays small however much it speaks of.
+// A control entry stays small, however much it covers.
 constexpr std::size_t kListedPaths = 100;
 
 Filter filter_of(const Selection& selection) {
@@ -52,26 +55,35 @@ bool under(std::string_view path, std::string_view selected) {
   return path == selected || (path.starts_with(selected) && path[selected.size()] == '/');
 }
 
-bool tells_key(const StoredEntry& stored) {
+bool announces_key(const StoredEntry& stored) {
   return stored.bytes && stored.bytes->find(R"("control":"key_)") != std::string::npos;
 }
 
-// The packed openings without the selected ones; nothing when none of them is selected.
+// What an erasure takes out.
+struct Taken {
+  std::vector<std::string> paths;  // distinct, and not all
+  std::uint64_t count = 0;
+  bool before = false;  // some of what is selected was erased before
+};
+
+// The packed openings without the selected ones. No value: none is selected.
 Result<std::optional<std::string>> without(const StoredEntry& stored, const Selection& selection,
-                                           std::vector<std::string>& paths, std::uint64_t& count) {
+                                           Taken& taken) {
   SALLYPORT_TRY(std::vector<Opening> openings, openings_of(stored));
   bool changed = false;
   for (Opening& opening : openings) {
-    if (opening.state == OpeningState::Erased) continue;
     if (selection.path && !under(opening.path, *selection.path)) continue;
-    if (paths.size() < kListedPaths && std::ranges::find(paths, opening.path) == paths.end()) {
-      paths.push_back(opening.path);
+    if (opening.state == OpeningState::Erased) {
+      taken.before = true;
+      continue;
     }
+    const bool listed = std::ranges::find(taken.paths, opening.path) != taken.paths.end();
+    if (!listed && taken.paths.size() < kListedPaths) taken.paths.push_back(opening.path);
     opening.state = OpeningState::Erased;
     opening.salt = {};
     opening.value.clear();
     changed = true;
-    ++count;
+    ++taken.count;
   }
   if (!changed) return std::nullopt;
   return pack_openings(openings);
@@ -116,39 +128,46 @@ bool selects(const Selection& selection, const EntryView& entry, std::string_vie
   return covers(selection, entry) && (!selection.path || under(path, *selection.path));
 }
 
-Group::Compose erase(Selection selection, std::string who, std::string reason, Held held) {
+Group::Compose erase(Selection selection, std::string actor, std::string reason, Held held) {
   return [=](WriteView& view) -> Result<std::vector<core::Draft>> {
     SALLYPORT_TRY(const std::vector<Hold> kept, holds(view));
-    std::vector<std::string> paths;
-    std::uint64_t count = 0;
+    SALLYPORT_TRY(const OpenCalls open, OpenCalls::in(view));
+    Taken taken;
+    std::set<std::string> calls;
     std::vector<std::pair<std::uint64_t, std::string>> changes;
-    SALLYPORT_CHECK_OK(
-        find_entries(view, filter_of(selection),
-                     [&](const StoredEntry& stored, const EntryView& entry) -> Result<bool> {
-                       if (held == Held::Skip && hold_on(kept, entry) != nullptr) return true;
-                       SALLYPORT_TRY(std::optional<std::string> packed,
-                                     without(stored, selection, paths, count));
-                       if (packed) {
-                         SALLYPORT_CHECK_OK(refuse_if_held(kept, entry));
-                         changes.emplace_back(stored.sequence, std::move(*packed));
-                       }
-                       return true;
-                     }));
-    if (changes.empty()) return fail(ErrorCode::NotFound, "nothing to erase was selected");
+    SALLYPORT_CHECK_OK(find_entries(
+        view, filter_of(selection),
+        [&](const StoredEntry& stored, const EntryView& entry) -> Result<bool> {
+          const bool stays = hold_on(kept, entry) != nullptr || open.has(entry.call_id);
+          if (held == Held::Skip && stays) return true;
+          SALLYPORT_TRY(std::optional<std::string> packed, without(stored, selection, taken));
+          if (packed) {
+            SALLYPORT_CHECK_OK(refuse_if_held(kept, entry));
+            SALLYPORT_CHECK_OK(open.refuse(entry));
+            if (!entry.call_id.empty()) calls.insert(entry.call_id);
+            changes.emplace_back(stored.sequence, std::move(*packed));
+          }
+          return true;
+        }));
+    if (changes.empty()) {
+      return fail(ErrorCode::NotFound, "no entry with content matches; leave a filter out", {},
+                  taken.before ? kRemovedBefore : "");
+    }
     for (const auto& [sequence, packed] : changes) {
       SALLYPORT_CHECK_OK(view.replace_openings(sequence, packed));
     }
+    SALLYPORT_CHECK_OK(drop_kept_copies(view, calls));
     json::array fields;
-    for (const std::string& path : paths) fields.emplace_back(path);
-    return std::vector{control("erased", {{"who", who},
+    for (const std::string& path : taken.paths) fields.emplace_back(path);
+    return std::vector{control("erased", {{"who", actor},
                                           {"selection", selection.to_json()},
                                           {"fields", std::move(fields)},
-                                          {"count", count},
+                                          {"count", taken.count},
                                           {"reason", reason}})};
   };
 }
 
-Group::Compose prune(std::uint64_t minimum, std::string who, std::string reason) {
+Group::Compose prune(std::uint64_t minimum, std::string actor, std::string reason) {
   return [=](WriteView& view) -> Result<std::vector<core::Draft>> {
     SALLYPORT_TRY(const std::uint64_t size, view.size());
     if (minimum > size) {
@@ -156,15 +175,17 @@ Group::Compose prune(std::uint64_t minimum, std::string who, std::string reason)
                   fmt::format("the ledger has {} entries, {} is beyond its end", size, minimum));
     }
     SALLYPORT_TRY(const std::vector<Hold> kept, holds(view));
-    SALLYPORT_TRY(const std::vector<core::Fact> open_calls, view.facts("open_call"));
+    SALLYPORT_TRY(const std::vector<core::Fact> open_calls, view.facts(core::kOpenCall));
     std::uint64_t count = 0;
+    bool before = false;
     std::vector<std::uint64_t> whole = {minimum};
     SALLYPORT_CHECK_OK(view.scan(0, minimum, [&](const StoredEntry& stored) -> Result<bool> {
-      if (tells_key(stored)) whole.insert(whole.end() - 1, stored.sequence);
-      if (!stored.bytes || tells_key(stored)) return true;
+      if (announces_key(stored)) whole.insert(whole.end() - 1, stored.sequence);
+      before = before || !stored.bytes;
+      if (!stored.bytes || announces_key(stored)) return true;
       SALLYPORT_TRY(const EntryView entry, view_entry(*stored.bytes));
       SALLYPORT_CHECK_OK(refuse_if_held(kept, entry));
-      // What another program changed is not taken out of sight.
+      // Must not hide the changes of another program.
       SALLYPORT_TRY([[maybe_unused]] const std::vector<Opening> openings, openings_of(stored));
       for (const core::Fact& open : open_calls) {
         if (open.key == entry.call_id) {
@@ -175,40 +196,58 @@ Group::Compose prune(std::uint64_t minimum, std::string who, std::string reason)
       ++count;
       return true;
     }));
-    if (count == 0) return fail(ErrorCode::NotFound, "there is nothing to prune below that index");
+    if (count == 0) {
+      return fail(ErrorCode::NotFound,
+                  fmt::format("no entry below sequence {} has bytes to prune", minimum), {},
+                  before ? kRemovedBefore : "");
+    }
     std::uint64_t begin = 0;
     for (const std::uint64_t end : whole) {
       SALLYPORT_CHECK_OK(view.drop_bytes(begin, end));
       begin = end + 1;
     }
-    return std::vector{
-        control("pruned",
-                {{"who", who}, {"minimum_index", minimum}, {"count", count}, {"reason", reason}})};
+    return std::vector{control(
+        "pruned",
+        {{"who", actor}, {"minimum_index", minimum}, {"count", count}, {"reason", reason}})};
   };
 }
 
-Group::Compose set_hold(std::string id, Selection selection, std::string who, std::string reason) {
+Group::Compose set_hold(std::string id, Selection selection, std::string actor,
+                        std::string reason) {
   return [=](WriteView& view) -> Result<std::vector<core::Draft>> {
     SALLYPORT_TRY(const std::optional<std::string> before, view.fact("hold", id));
     if (before) return fail(ErrorCode::Conflict, fmt::format("there is a hold `{}` already", id));
     core::Draft draft = control(
         "hold_set",
-        {{"who", who}, {"hold", id}, {"selection", selection.to_json()}, {"reason", reason}});
+        {{"who", actor}, {"hold", id}, {"selection", selection.to_json()}, {"reason", reason}});
     draft.facts.push_back(
         {"hold", id,
-         canonical_json(json::object{{"selection", selection.to_json()}, {"who", who}})});
+         canonical_json(json::object{{"selection", selection.to_json()}, {"who", actor}})});
     return std::vector{std::move(draft)};
   };
 }
 
-Group::Compose lift_hold(std::string id, std::string who, std::string reason) {
+Group::Compose lift_hold(std::string id, std::string actor, std::string reason) {
   return [=](WriteView& view) -> Result<std::vector<core::Draft>> {
     SALLYPORT_TRY(const std::optional<std::string> before, view.fact("hold", id));
-    if (!before) return fail(ErrorCode::NotFound, fmt::format("there is no hold `{}`", id));
-    core::Draft draft = control("hold_lifted", {{"who", who}, {"hold", id}, {"reason", reason}});
+    if (!before)
+      return fail(
+          ErrorCode::NotFound,
+          fmt::format("there is no hold `{}`; `sallyport ledger hold list` shows them", id));
+    core::Draft draft = control("hold_lifted", {{"who", actor}, {"hold", id}, {"reason", reason}});
     draft.facts.push_back({"hold", id, std::nullopt});
     return std::vector{std::move(draft)};
   };
+}
+
+Result<bool> covers_any(ReadView& view, const Selection& selection) {
+  bool any = false;
+  SALLYPORT_CHECK_OK(find_entries(view, filter_of(selection),
+                                  [&](const StoredEntry&, const EntryView&) -> Result<bool> {
+                                    any = true;
+                                    return false;
+                                  }));
+  return any;
 }
 
 Result<std::vector<Hold>> holds(ReadView& view) {
@@ -218,11 +257,11 @@ Result<std::vector<Hold>> holds(ReadView& view) {
     SALLYPORT_TRY(const json::value value, parse_own_json(*fact.value));
     Hold hold{.id = fact.key};
     SALLYPORT_TRY(hold.selection, Selection::from_json(value.at("selection")));
-    hold.who = value.at("who").as_string();
+    hold.actor = value.at("who").as_string();
     holds.push_back(std::move(hold));
   }
   if (holds.empty()) return holds;
-  // The reason is content: it is only behind the seal of the entry that set the hold.
+  // The reason is content: only the sealed part of the entry that set the hold has it.
   SALLYPORT_CHECK_OK(
       find_entries(view, {.facets = {{Facet::Kind, "control"}}},
                    [&](const StoredEntry& stored, const EntryView&) -> Result<bool> {

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "base/try.h"
+#include "core/record/ledger_error.h"
 
 namespace sallyport::ledger {
 
@@ -16,8 +17,11 @@ Result<void> LedgerStore::add_block_index(const BlockIndex& index, std::string_v
 }
 
 std::unexpected<Error> ledger_unavailable(std::string_view cause, std::string_view detail) {
-  return fail(cause == "corrupt" ? ErrorCode::Corrupt : ErrorCode::Unavailable,
-              fmt::format("ledger_unavailable: {}: {}", cause, detail), {}, std::string(cause));
+  return core::ledger_error(cause, detail);
+}
+
+std::unexpected<Error> ledger_damaged(std::string_view detail) {
+  return ledger_unavailable("corrupt", fmt::format("{}; run `sallyport ledger verify`", detail));
 }
 
 std::string_view cause_of(int system_error) {

@@ -2,6 +2,7 @@
 // hashes, signatures or the meaning of an entry.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -196,7 +197,7 @@ class LedgerStore {
     return read(look);
   }
 
-  // Stores the index of a full block, in a transaction of its own. A block that has one keeps it.
+  // Stores the index of a full block in its own transaction. A block keeps the index that it has.
   virtual Result<void> add_block_index(const BlockIndex& index, std::string_view seal);
 
   // As in `WriteView`, between transactions.
@@ -205,8 +206,10 @@ class LedgerStore {
   // From now on rows carry the secret of their seals. Call it before the first read.
   virtual void check_seals_with(std::shared_ptr<const KeyedDigest> secret) = 0;
 
-  // Makes sure that no file of the store still holds what was removed.
-  virtual Result<void> scrub() = 0;
+  // Makes sure that no file of the store still holds what was removed. `busy`: a reader still needs
+  // the old log; this waits for it, but not longer than the store waits for locks.
+  virtual Result<void> scrub(std::chrono::milliseconds longest_wait) = 0;
+  Result<void> scrub() { return scrub(std::chrono::milliseconds::max()); }
 
   // Runs the store's own check of its files; the error names the fault.
   virtual Result<void> check_files() = 0;
@@ -232,6 +235,9 @@ class LedgerStore {
 // An error of LE-73: `cause` is one of no_space, read_only, busy, io, not_owner, corrupt. A log
 // that several machines share adds fenced, in_doubt and clock.
 std::unexpected<Error> ledger_unavailable(std::string_view cause, std::string_view detail);
+
+// The same with the cause `corrupt`, and the advice to run `sallyport ledger verify`.
+std::unexpected<Error> ledger_damaged(std::string_view detail);
 
 // The cause that an error of the system (`errno`) is.
 std::string_view cause_of(int system_error);

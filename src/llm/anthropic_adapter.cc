@@ -27,7 +27,7 @@ Task<void> AnthropicAdapter::on_event(const net::SseEvent& event, EventSink& out
   const Result<ParsedJson> parsed = read_wire_json(event.data, limits);
   if (!parsed) {
     co_return sallyport::fail(ErrorCode::Corrupt,
-                              "an event of the provider is no JSON: " + parsed.error().message);
+                              "an event of the provider is not JSON: " + parsed.error().message);
   }
   const std::string_view type = text_in(parsed->value, "type");
   if (type.empty()) {
@@ -37,28 +37,31 @@ Task<void> AnthropicAdapter::on_event(const net::SseEvent& event, EventSink& out
 }
 
 Task<void> AnthropicAdapter::take(Event event, EventSink& out) {
-  if (event.type == "ping") {
-    out.event(event.name, event.data);
-    co_return Result<void>{};
-  }
+  if (event.type == "ping") co_return pass_ping(event, out);
   if (event.type == "error") {
     observed_.failed = true;
     pass_error(event, out);
     co_return Result<void>{};
   }
   if (event.type == "message_start") co_return begin(event, out);
-  if (!door_) {
+  const bool known = event.type.starts_with("content_block_") || event.type == "message_delta" ||
+                     event.type == "message_stop";
+  if (!begun_ && !known) co_return pass_early(event, out);
+  if (!begun_) {
     co_return sallyport::fail(ErrorCode::Corrupt,
                               fmt::format("`{}` came before `message_start`", event.type));
   }
-  if (waiting_) {
+  while (waiting_) {
+    if (!ends_call(event)) co_return hold_behind(event);
     SALLYPORT_CO_CHECK_OK(co_await settle_waiting(event.value, out));
+    for (const Held& held : std::exchange(behind_, {})) {
+      SALLYPORT_CO_CHECK_OK(co_await on_event({.name = held.name, .data = held.data}, out));
+    }
   }
-  const bool known = event.type.starts_with("content_block_") || event.type == "message_delta" ||
-                     event.type == "message_stop";
+  if (complete_) co_return Result<void>{};
   if (known) {
     if (const std::optional<UnknownHit> hit = look_at_members(event.type, event.value)) {
-      end(hit->block, out);
+      end_blocked(hit->block, out);
       co_return Result<void>{};
     }
   }
@@ -66,13 +69,67 @@ Task<void> AnthropicAdapter::take(Event event, EventSink& out) {
   if (event.type == "content_block_delta") co_return take_delta(event, out);
   if (event.type == "content_block_stop") co_return co_await stop_block(event, out);
   if (event.type == "message_delta") co_return end_message(event, out);
-  if (event.type == "message_stop") {
-    complete_ = true;
-    out.last(event.name, event.data);
-    co_return Result<void>{};
-  }
+  if (event.type == "message_stop") co_return stop_message(event, out);
   pass_unknown(event, out);
   co_return Result<void>{};
+}
+
+// True if no event after this one can say that the call before it was cut (MP-59).
+bool AnthropicAdapter::ends_call(const Event& event) {
+  if (event.type == "content_block_start" || event.type == "message_stop") return true;
+  const json::value* const delta = member_of(event.value, "delta");
+  return event.type == "message_delta" && delta != nullptr &&
+         !text_in(*delta, "stop_reason").empty();
+}
+
+// Keeps an event behind a call that may have been cut, so that their order stays.
+Result<void> AnthropicAdapter::hold_behind(const Event& event) {
+  constexpr std::size_t kBehind = std::size_t{16} * 1024 * 1024;
+  behind_bytes_ += event.data.size();
+  if (behind_bytes_ > kBehind) {
+    return sallyport::fail(ErrorCode::Exhausted, "too many events wait for a call");
+  }
+  behind_.push_back({std::string(event.name), std::string(event.data)});
+  return {};
+}
+
+Result<void> AnthropicAdapter::pass_ping(const Event& event, EventSink& out) {
+  if (event.value.get_object().size() > 1) {
+    if (!begun_) return pass_early(event, out);
+    if (const std::optional<UnknownHit> hit = look_at_members(event.type, event.value)) {
+      end_blocked(hit->block, out);
+      return {};
+    }
+  }
+  out.event(event.name, event.data);
+  return {};
+}
+
+// Passes an event before the message that the API does not define (MP-9, MP-44).
+Result<void> AnthropicAdapter::pass_early(const Event& event, EventSink& out) {
+  if (!door_) door_ = doors_.open(0);
+  door_->note_unknown(std::string(event.type));
+  const CheckedLeaves checked =
+      check_leaves(*door_, {.kind = ChannelKind::Whole}, event.value, "", Leaves::Unknown);
+  if (checked.block) {
+    return sallyport::fail(ErrorCode::Corrupt, "a check blocked an event before `message_start`");
+  }
+  out.event(event.name, event.data);
+  return {};
+}
+
+// The provider may leave blocks open. Text that waits leaves; a held block fails the answer.
+Result<void> AnthropicAdapter::stop_message(const Event& event, EventSink& out) {
+  for (auto& [index, block] : blocks_) {
+    if (block.holds) {
+      return sallyport::fail(ErrorCode::Corrupt, "the provider ended a message within a block");
+    }
+    if (block.kind == Block::Kind::Text) finish_text(block, out);
+    if (complete_) return {};
+  }
+  complete_ = true;
+  out.last(event.name, event.data);
+  return {};
 }
 
 Task<void> AnthropicAdapter::on_end(EventSink&) {
@@ -81,7 +138,7 @@ Task<void> AnthropicAdapter::on_end(EventSink&) {
 }
 
 void AnthropicAdapter::keep_alive(EventSink& out) {
-  if (door_ && !complete_) out.event("ping", R"({"type": "ping"})");
+  if (begun_ && !complete_) out.event("ping", R"({"type": "ping"})");
 }
 
 void AnthropicAdapter::fail(EventSink& out, const ApiError& error) {
@@ -94,10 +151,10 @@ void AnthropicAdapter::fail(EventSink& out, const ApiError& error) {
 
 Result<void> AnthropicAdapter::begin(const Event& event, EventSink& out) {
   const json::object* const message = object_in(event.value, "message");
-  if (message == nullptr || door_) {
+  if (message == nullptr || begun_) {
     return sallyport::fail(ErrorCode::Corrupt,
-                           door_ ? "the provider began a second message"
-                                 : "`message_start` of the provider has no message");
+                           begun_ ? "the provider began a second message"
+                                  : "`message_start` of the provider has no message");
   }
   const json::value* const content = message->if_contains("content");
   if (content != nullptr && content->is_array() && !content->get_array().empty()) {
@@ -109,21 +166,20 @@ Result<void> AnthropicAdapter::begin(const Event& event, EventSink& out) {
     out.event(event.name, event.data);
     return {};
   }
-  Splice edits;
-  for (const std::string& pointer : hit->pointers) edits.remove(pointer);
-  out.event(event.name, edits.applied(event.data));
-  end(hit->block, out);
+  out.event(event.name, edits_without(*hit).applied(event.data));
+  end_blocked(hit->block, out);
   return {};
 }
 
 void AnthropicAdapter::open_message(const json::value& message) {
-  door_ = doors_.open(0);
+  begun_ = true;
+  if (!door_) door_ = doors_.open(0);
   observed_.response_id = text_in(message, "id");
   observed_.model = text_in(message, "model");
   take_usage(message);
 }
 
-// Counters are totals of the whole message: a later report replaces the members that it has.
+// Counters are totals of the message, so a later report replaces the members that it has.
 void AnthropicAdapter::take_usage(const json::value& holder) {
   const json::object* const reported = object_in(holder, "usage");
   if (reported == nullptr) return;
@@ -160,7 +216,7 @@ Result<void> AnthropicAdapter::end_message(const Event& event, EventSink& out) {
     if (!explanation.empty()) {
       core::PassedText passed = door_->whole({.kind = ChannelKind::Refusal}, explanation);
       if (passed.block) {
-        end(*passed.block, out);
+        end_blocked(*passed.block, out);
         return {};
       }
       if (passed.changed()) {
@@ -194,7 +250,7 @@ void AnthropicAdapter::pass_unknown(const Event& event, EventSink& out) {
   door_->note_unknown(std::string(event.type));
   const CheckedLeaves checked =
       check_leaves(*door_, {.kind = ChannelKind::Whole}, event.value, "", Leaves::Unknown);
-  if (checked.block) return end(*checked.block, out);
+  if (checked.block) return end_blocked(*checked.block, out);
   out.event(event.name, event.data);
 }
 
@@ -203,7 +259,7 @@ void AnthropicAdapter::note_change(std::string_view notice) {
   change_notice_ = notice;
 }
 
-// Calls that have not left never will (MP-63).
+// Drops the calls that have not left (MP-63).
 void AnthropicAdapter::drop_calls(const std::string& why) {
   for (const auto& [index, block] : blocks_) {
     if (block.kind == Block::Kind::Call && block.holds) door_->drop(block.id, block.tool, why);
@@ -212,7 +268,7 @@ void AnthropicAdapter::drop_calls(const std::string& why) {
 }
 
 // A block of a check ends the message (MP-45, MP-46).
-void AnthropicAdapter::end(const core::TextBlock& block, EventSink& out) {
+void AnthropicAdapter::end_blocked(const core::TextBlock& block, EventSink& out) {
   complete_ = true;
   if (!observed_.block) observed_.block = block;
   drop_calls("its message was ended");
@@ -232,7 +288,7 @@ void AnthropicAdapter::end(const core::TextBlock& block, EventSink& out) {
   out.last("message_stop", R"({"type":"message_stop"})");
 }
 
-// Into the open text, else into a text block of its own. Closes what is open.
+// Writes into the open text, else into a text block of its own. Closes open blocks.
 void AnthropicAdapter::write_notice(std::string_view notice, EventSink& out) {
   bool written = notice.empty();
   for (const auto& [index, open] : blocks_) {
@@ -245,6 +301,19 @@ void AnthropicAdapter::write_notice(std::string_view notice, EventSink& out) {
               fmt::format(R"({{"type":"content_block_stop","index":{}}})", open.sent_index));
   }
   if (!written) send_block(notice, out);
+}
+
+// Clients need a usage, so its counters stay.
+Splice AnthropicAdapter::edits_without(const UnknownHit& hit) const {
+  Splice edits;
+  for (const std::string& pointer : hit.pointers) {
+    if (pointer.ends_with("/usage")) {
+      edits.replace(pointer, json::serialize(usage_at_end()));
+    } else {
+      edits.remove(pointer);
+    }
+  }
+  return edits;
 }
 
 json::object AnthropicAdapter::usage_at_end() const {

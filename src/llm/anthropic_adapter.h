@@ -1,5 +1,5 @@
-// The Messages API of Anthropic. A stream passes event by event; a whole body passes as the events
-// of its blocks, so that both forms come out equal (MP-38).
+// The Messages API of Anthropic. A stream passes event by event. A whole body passes as the events
+// of its blocks, so that both forms have the same result (MP-38).
 #pragma once
 
 #include <cstdint>
@@ -33,15 +33,14 @@ class AnthropicAdapter : public AnswerAdapter {
 
  private:
   struct Event {
-    std::string_view name;  // of the frame
+    std::string_view name;  // name of the frame
     std::string_view data;
     const json::value& value;
-    bool exact;  // no number that a double cannot hold
+    bool exact;  // a double can hold every number
     std::string_view type;
   };
 
-  // An event that waits. Where many small deltas wait, `more` is the text of those behind the
-  // first.
+  // An event that waits. If many small deltas wait, `more` is the text of those after the first.
   struct Held {
     std::string name;
     std::string data;
@@ -52,26 +51,26 @@ class AnthropicAdapter : public AnswerAdapter {
     enum class Kind : std::uint8_t { Text, Reasoning, Call, ProviderCall, Other };
     Kind kind = Kind::Other;
     std::string type{};
-    std::uint64_t index = 0;       // the provider's
-    std::uint64_t sent_index = 0;  // ours, once it has begun
+    std::uint64_t index = 0;       // index of the provider
+    std::uint64_t sent_index = 0;  // index that the client sees, after it has begun
     bool begun = false;            // its start has left
     bool holds = false;            // its events wait for its end
     std::vector<Held> held{};
     std::size_t held_bytes = 0;
-    std::string last_delta{};  // Text, unsigned Reasoning: the event that carried the last text
+    std::string last_delta{};  // Text, unsigned Reasoning: the event with the last text
     std::optional<JsonStrings> strings{};
     // Call, ProviderCall
     std::string id{};
     std::string tool{};
-    std::string arguments{};  // that came in deltas
-    json::value input{};      // that came at the start
+    std::string arguments{};  // received in deltas
+    json::value input{};      // received at the start
     std::optional<std::string> raw_input{};
     // Reasoning
     std::string text{};
     bool has_signature = false;
   };
 
-  // A member of a delta and of a block that holds text: `text` or `thinking`.
+  // The member with the text, in a delta and in a block: `text` or `thinking`.
   struct TextPlace {
     std::string_view member;
     std::string_view delta;  // type of the delta
@@ -84,22 +83,29 @@ class AnthropicAdapter : public AnswerAdapter {
   void open_message(const json::value& message);
   void take_usage(const json::value& holder);
   Task<void> take(Event event, EventSink& out);
+  static bool ends_call(const Event& event);
+  Result<void> hold_behind(const Event& event);
+  Result<void> pass_ping(const Event& event, EventSink& out);
+  Result<void> pass_early(const Event& event, EventSink& out);
+  Result<void> stop_message(const Event& event, EventSink& out);
   Result<void> end_message(const Event& event, EventSink& out);
   void pass_error(const Event& event, EventSink& out);
   void pass_unknown(const Event& event, EventSink& out);
   void drop_calls(const std::string& why);
-  void end(const core::TextBlock& block, EventSink& out);
+  void end_blocked(const core::TextBlock& block, EventSink& out);
   void write_notice(std::string_view notice, EventSink& out);
   json::object usage_at_end() const;
   void note_change(std::string_view notice);
 
-  // anthropic_members.cc: what the API does not define
+  // anthropic_members.cc: members that the API does not define
   struct UnknownHit {
-    std::vector<std::string> pointers;  // the member with the hit, and unknown ones behind it
+    std::vector<std::string> pointers;  // the member with the hit and later unknown ones
     core::TextBlock block;
   };
-  // Of an event of a known type; without a type, of a whole body.
+  // Checks an event of a known type; without a type, a whole body.
   std::optional<UnknownHit> look_at_members(std::string_view event_type, const json::value& value);
+  // Edits that take the members of a hit away.
+  Splice edits_without(const UnknownHit& hit) const;
   // True if a delta has the text that its type promises.
   static bool is_well_formed(const json::value& delta);
 
@@ -114,7 +120,7 @@ class AnthropicAdapter : public AnswerAdapter {
   Result<void> take_reasoning_delta(Block& block, const Event& event, EventSink& out);
   void pass_delta(Block& block, std::string_view name, std::string_view data, std::string_view text,
                   EventSink& out);
-  // Deltas of a text block that differ only in their text.
+  // Passes a delta that differs from an earlier one only in its text. False: it does not.
   bool pass_repeated(const net::SseEvent& event, EventSink& out);
   void learn(const Block& block, const Event& event);
   void pass_citation(Block& block, const Event& event, EventSink& out);
@@ -130,6 +136,7 @@ class AnthropicAdapter : public AnswerAdapter {
   Task<void> settle_waiting(const json::value& next, EventSink& out);
   Async<void> record_call(Block block);
   Result<ProposedCall> proposed(const Block& block) const;
+  static Splice start_edits(const Block& block);
   void release_provider_call(Block& block, EventSink& out);
   void rewrite_call(Block& block, const json::value& input, EventSink& out);
 
@@ -146,26 +153,29 @@ class AnthropicAdapter : public AnswerAdapter {
 
   MessageDoors& doors_;
   AnswerSettings settings_;
-  std::unique_ptr<MessageDoor> door_;  // null: the message has not begun
+  std::unique_ptr<MessageDoor> door_;  // null: nothing was checked yet
+  bool begun_ = false;                 // `message_start` has come
   Observed observed_;
-  std::map<std::uint64_t, Block> blocks_;  // that are open, by the provider's index
+  std::map<std::uint64_t, Block> blocks_;  // open blocks, by the provider's index
   RepeatedDelta repeated_;
-  std::uint64_t repeated_index_ = 0;  // of the block whose deltas `repeated_` knows
-  std::optional<Block> waiting_;      // a call that may have been cut: the next event says so
+  std::uint64_t repeated_index_ = 0;  // the block with the deltas that `repeated_` knows
+  std::optional<Block> waiting_;      // a call that may have been cut; a later event says so
+  std::vector<Held> behind_;          // events that came after it
+  std::size_t behind_bytes_ = 0;      // of all of them
   std::map<std::string, std::string> provider_tools_;  // names by id of the call
-  std::uint64_t next_index_ = 0;                       // of the blocks that leave
-  std::uint64_t least_index_ = 0;                      // that the provider's next block may have
+  std::uint64_t next_index_ = 0;                       // next index of a sent block
+  std::uint64_t least_index_ = 0;                      // least index of the provider's next block
   bool whole_body_ = false;
   bool complete_ = false;
   bool failed_ = false;
-  bool changed_ = false;  // something that left is not what came
+  bool changed_ = false;  // something was changed
   std::string change_notice_;
-  std::optional<core::TextBlock> left_out_;  // what ends the message at its next call (MP-49)
+  std::optional<core::TextBlock> left_out_;  // ends the message at its next call (MP-49)
   std::size_t calls_ = 0;
   std::size_t calls_sent_ = 0;
   std::size_t calls_refused_ = 0;
   std::size_t argument_bytes_ = 0;
-  std::size_t text_bytes_ = 0;  // that came, for the estimate of a cut stream
+  std::size_t text_bytes_ = 0;  // received, for the estimate of a cut stream
   json::object usage_;          // as last reported
   bool usage_at_end_came_ = false;
 };

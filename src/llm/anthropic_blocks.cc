@@ -15,7 +15,7 @@ constexpr std::size_t kSignedBlock = std::size_t{1024} * 1024;     // MP-48
 constexpr std::size_t kArguments = std::size_t{16} * 1024 * 1024;  // MP-78
 constexpr std::size_t kCalls = 1024;                               // MP-78
 constexpr std::size_t kOpenBlocks = 1024;
-// Held events cost more than their text where deltas are small: behind this they are joined.
+// Small deltas cost more than their text. Over this size, held deltas are joined.
 constexpr std::size_t kHeldApart = std::size_t{1024} * 1024;
 constexpr std::size_t kHeld = std::size_t{32} * 1024 * 1024;
 
@@ -23,7 +23,7 @@ std::unexpected<Error> over(std::string what) {
   return sallyport::fail(ErrorCode::Exhausted, std::move(what));
 }
 
-// What a delta carries that arrives in pieces, and its member.
+// The member with the text of a delta, by type of the delta.
 std::string_view piece_member(std::string_view delta_type) {
   if (delta_type == "input_json_delta") return "partial_json";
   if (delta_type == "thinking_delta") return "thinking";
@@ -97,7 +97,7 @@ Result<void> AnthropicAdapter::hold(Block& block, const Event& event, std::strin
 void AnthropicAdapter::send_held(Block& block, EventSink& out) {
   for (const Held& held : block.held) {
     if (!block.begun) {
-      start(block, held.name, held.data, {}, out);
+      start(block, held.name, held.data, start_edits(block), out);
       continue;
     }
     Splice edits;
@@ -118,7 +118,7 @@ void AnthropicAdapter::send_held(Block& block, EventSink& out) {
 Result<void> AnthropicAdapter::start_block(const Event& event, EventSink& out) {
   const auto index = count_in(event.value, "index");
   const json::object* const content = object_in(event.value, "content_block");
-  // Each block has an index of its own: a channel that was ended is not begun again.
+  // Each block needs a new index, so that an ended channel does not begin again.
   if (!index || content == nullptr || *index < least_index_) {
     return sallyport::fail(ErrorCode::Corrupt, "a content block of the provider begins wrongly");
   }
@@ -162,13 +162,13 @@ void AnthropicAdapter::start_text(Block& block, const Event& event, EventSink& o
           check_leaves(*door_, {.kind = ChannelKind::Whole, .item = block.index}, (*citations)[i],
                        pointer_to("/content_block/citations", i), Leaves::Known);
       if (checked.block) {
-        // As when it comes in a delta: the text has begun, and this citation is not part of it.
+        // As with a citation in a delta: the text has begun, and this citation is left out.
         for (; i < citations->size(); ++i) {
           edits.remove(pointer_to("/content_block/citations", i));
         }
         edits.replace("/content_block/text", "\"\"");
         start(block, event.name, event.data, std::move(edits), out);
-        return end(*checked.block, out);
+        return end_blocked(*checked.block, out);
       }
       if (!checked.edits.empty()) note_change({});
       edits.add(std::move(checked.edits));
@@ -179,7 +179,7 @@ void AnthropicAdapter::start_text(Block& block, const Event& event, EventSink& o
   const std::string leaves = passed.text();
   if (leaves != text) edits.replace("/content_block/text", json_string(leaves));
   start(block, event.name, event.data, std::move(edits), out);
-  if (passed.block) end(*passed.block, out);
+  if (passed.block) end_blocked(*passed.block, out);
 }
 
 void AnthropicAdapter::start_result(Block& block, const Event& event, EventSink& out) {
@@ -188,8 +188,9 @@ void AnthropicAdapter::start_result(Block& block, const Event& event, EventSink&
   const auto tool = provider_tools_.find(std::string(text_in(content, "tool_use_id")));
   if (tool != provider_tools_.end()) channel.tool = tool->second;
   CheckedLeaves checked = check_leaves(*door_, channel, content, "/content_block", Leaves::Known);
-  if (checked.block) return end(*checked.block, out);
+  if (checked.block) return end_blocked(*checked.block, out);
   if (!checked.edits.empty()) note_change({});
+  collect_file_ids(content, observed_.file_ids);
   start(block, event.name, event.data, std::move(checked.edits), out);
 }
 
@@ -198,7 +199,7 @@ void AnthropicAdapter::start_unknown(Block& block, const Event& event, EventSink
   const CheckedLeaves checked =
       check_leaves(*door_, {.kind = ChannelKind::Whole, .item = block.index},
                    event.value.at("content_block"), "", Leaves::Unknown);
-  if (checked.block) return end(*checked.block, out);
+  if (checked.block) return end_blocked(*checked.block, out);
   start(block, event.name, event.data, {}, out);
 }
 
@@ -211,9 +212,9 @@ Result<void> AnthropicAdapter::start_call(Block& block, const Event& event, Even
   if (block.kind == Block::Kind::ProviderCall) provider_tools_[block.id] = block.tool;
   if (++calls_ > kCalls) return over("a message has too many calls");
   if (block.kind == Block::Kind::Call && left_out_) {
-    // The provider would refuse a history without the block that came before this call (MP-49).
+    // The provider would refuse a history without the block before this call (MP-49).
     block.holds = true;
-    end(core::TextBlock(*left_out_), out);
+    end_blocked(core::TextBlock(*left_out_), out);
     return {};
   }
   if (block.holds) return hold(block, event, {}, kArguments);
@@ -267,7 +268,7 @@ core::PassedText AnthropicAdapter::push(Block& block, std::string_view text) {
   return passed;
 }
 
-// Text or unsigned reasoning, as far as it may leave.
+// Passes the released part of a text or of unsigned reasoning.
 void AnthropicAdapter::pass_delta(Block& block, std::string_view name, std::string_view data,
                                   std::string_view text, EventSink& out) {
   const core::PassedText passed = push(block, text);
@@ -280,10 +281,10 @@ void AnthropicAdapter::pass_delta(Block& block, std::string_view name, std::stri
     edits.replace(pointer_to("/delta", place_of(block).member), json_string(leaves));
     send(block, name, data, std::move(edits), out);
   }
-  if (passed.block) end(*passed.block, out);
+  if (passed.block) end_blocked(*passed.block, out);
 }
 
-// True: the delta is like one that `take_delta` has seen, and its text went the same way.
+// True: the delta differs from an earlier one only in its text, and was handled like it.
 bool AnthropicAdapter::pass_repeated(const net::SseEvent& event, EventSink& out) {
   if (waiting_) return false;
   const auto found = blocks_.find(repeated_index_);
@@ -299,7 +300,7 @@ bool AnthropicAdapter::pass_repeated(const net::SseEvent& event, EventSink& out)
   } else if (!leaves.empty()) {
     out.event(event.name, with_text(event.data, *delta, leaves));
   }
-  if (passed.block) end(*passed.block, out);
+  if (passed.block) end_blocked(*passed.block, out);
   return true;
 }
 
@@ -315,7 +316,7 @@ void AnthropicAdapter::learn(const Block& block, const Event& event) {
 void AnthropicAdapter::pass_citation(Block& block, const Event& event, EventSink& out) {
   CheckedLeaves checked = check_leaves(*door_, {.kind = ChannelKind::Whole, .item = block.index},
                                        event.value.at("delta"), "/delta", Leaves::Known);
-  if (checked.block) return end(*checked.block, out);
+  if (checked.block) return end_blocked(*checked.block, out);
   if (!checked.edits.empty()) note_change({});
   send(block, event.name, event.data, std::move(checked.edits), out);
 }
@@ -327,7 +328,7 @@ void AnthropicAdapter::pass_unknown_delta(Block& block, const Event& event, Even
   }
   const CheckedLeaves checked = check_leaves(
       *door_, {.kind = ChannelKind::Whole, .item = block.index}, delta, "", Leaves::Unknown);
-  if (checked.block) return end(*checked.block, out);
+  if (checked.block) return end_blocked(*checked.block, out);
   if (!block.holds) send(block, event.name, event.data, {}, out);
 }
 
@@ -342,8 +343,8 @@ Result<void> AnthropicAdapter::take_call_delta(Block& block, const Event& event,
   return {};
 }
 
-// Its start and each delta: readable text, or a signature. A signature shows only at the end, so a
-// block waits for it.
+// Takes the start and each delta: readable text or a signature. The signature comes only at the
+// end, so the block waits for it.
 Result<void> AnthropicAdapter::take_reasoning_delta(Block& block, const Event& event,
                                                     EventSink& out) {
   const json::value* delta = member_of(event.value, "delta");
@@ -365,9 +366,9 @@ Result<void> AnthropicAdapter::take_reasoning_delta(Block& block, const Event& e
   } else {
     send(block, event.name, event.data, {}, out);
   }
-  // No check may change it, but one may have to say something about it.
+  // No check may change it, but checks may log hits in it.
   const core::PassedText passed = push(block, text);
-  if (passed.block) end(*passed.block, out);
+  if (passed.block) end_blocked(*passed.block, out);
   return {};
 }
 
@@ -399,8 +400,8 @@ Task<void> AnthropicAdapter::stop_block(Event event, EventSink& out) {
     co_await record_call(std::move(block));
     co_return Result<void>{};
   }
-  // It may have been cut, also where its arguments look complete: the next event says so. A whole
-  // body shows no more than that, and both forms of an answer are alike (MP-38, MP-59).
+  // The call may have been cut even if its arguments look complete; `ends_call` waits. A whole
+  // body is handled alike, so that both forms of an answer are equal (MP-38, MP-59).
   waiting_ = std::move(block);
   co_return Result<void>{};
 }
@@ -418,14 +419,14 @@ void AnthropicAdapter::finish_text(Block& block, EventSink& out) {
     edits.replace(pointer_to("/delta", place.member), json_string(leaves));
     send(block, "content_block_delta", block.last_delta, std::move(edits), out);
   }
-  if (passed.block) end(*passed.block, out);
+  if (passed.block) end_blocked(*passed.block, out);
 }
 
 void AnthropicAdapter::release_reasoning(Block& block, const Event& stop, EventSink& out) {
   if (!block.has_signature) {
     const Held last = block.held.back();  // its stop
     block.held.pop_back();
-    // Until its end it is open again: a block inside it closes it.
+    // The block is open again until its end, so that a block on its text closes it.
     Block& open = blocks_[block.index] = std::move(block);
     open.holds = false;
     release_unsigned(open, out);
@@ -439,7 +440,8 @@ void AnthropicAdapter::release_reasoning(Block& block, const Event& stop, EventS
     passed = door_->signed_block({.kind = ChannelKind::Reasoning, .item = block.index}, block.text);
   }
   if (!passed.changed() && !changed_) return send_held(block, out);
-  if (passed.changed() && settings_.end_on_signed_hit) return end(block_instead(passed), out);
+  if (passed.changed() && settings_.end_on_signed_hit)
+    return end_blocked(block_instead(passed), out);
   leave_out(passed);
 }
 
@@ -459,13 +461,13 @@ void AnthropicAdapter::leave_out(const core::PassedText& passed) {
 
 void AnthropicAdapter::release_unsigned(Block& block, EventSink& out) {
   const std::vector<Held> held = std::move(block.held);
-  for (const Held& one : held) {
-    const Result<ParsedJson> event = read_wire_json(one.data);
+  for (const Held& held_event : held) {
+    const Result<ParsedJson> event = read_wire_json(held_event.data);
     const bool starts = !block.begun;
     const std::string place = starts ? "/content_block" : "/delta";
     const json::value& value = event->value.at(starts ? "content_block" : "delta");
     const std::string member = block.type == "compaction" ? "content" : "thinking";
-    const std::string text = std::string(text_in(value, member)) + one.more;
+    const std::string text = std::string(text_in(value, member)) + held_event.more;
     core::PassedText passed;
     if (block.type == "compaction") {
       passed = door_->whole({.kind = ChannelKind::Reasoning, .item = block.index}, text);
@@ -479,12 +481,12 @@ void AnthropicAdapter::release_unsigned(Block& block, EventSink& out) {
       edits.replace(pointer_to(place, member), json_string(leaves));
     }
     if (starts) {
-      start(block, one.name, one.data, std::move(edits), out);
+      start(block, held_event.name, held_event.data, std::move(edits), out);
     } else if (!leaves.empty() || text.empty()) {
-      send(block, one.name, one.data, std::move(edits), out);
+      send(block, held_event.name, held_event.data, std::move(edits), out);
     }
-    if (!starts && text_in(value, "type") == "thinking_delta") block.last_delta = one.data;
-    if (passed.block) return end(*passed.block, out);
+    if (!starts && text_in(value, "type") == "thinking_delta") block.last_delta = held_event.data;
+    if (passed.block) return end_blocked(*passed.block, out);
   }
   if (block.type == "thinking") finish_text(block, out);
 }

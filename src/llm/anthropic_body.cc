@@ -1,4 +1,4 @@
-// Messages of Anthropic that are not streamed: each block passes as an event that has all of it.
+// Messages of Anthropic that are not streamed. Each block passes as one event with all of it.
 #include <fmt/format.h>
 
 #include <array>
@@ -16,7 +16,7 @@ constexpr std::size_t kBody = std::size_t{64} * 1024 * 1024;  // MP-78
 constexpr std::array<std::string_view, 3> kStopMembers{"stop_reason", "stop_sequence",
                                                        "stop_details"};
 
-// Puts the blocks together again, as a client does.
+// Collects the events into blocks, as a client does.
 class BlockCollector : public EventSink {
  public:
   void event(std::string_view name, std::string_view data) override {
@@ -50,16 +50,16 @@ class BlockCollector : public EventSink {
   }
 };
 
-// What makes `came` into `left`.
-void edit_elements(Splice& edits, const std::vector<std::string_view>& came,
-                   const std::vector<std::string>& left) {
-  for (std::size_t i = 0; i < std::max(came.size(), left.size()); ++i) {
-    if (i >= came.size()) {
-      edits.append("/content", left[i]);
-    } else if (i >= left.size()) {
+// Adds the edits that turn `received` into `sent`.
+void edit_elements(Splice& edits, const std::vector<std::string_view>& received,
+                   const std::vector<std::string>& sent) {
+  for (std::size_t i = 0; i < std::max(received.size(), sent.size()); ++i) {
+    if (i >= received.size()) {
+      edits.append("/content", sent[i]);
+    } else if (i >= sent.size()) {
       edits.remove(pointer_to("/content", i));
-    } else if (came[i] != left[i]) {
-      edits.replace(pointer_to("/content", i), left[i]);
+    } else if (received[i] != sent[i]) {
+      edits.replace(pointer_to("/content", i), sent[i]);
     }
   }
 }
@@ -70,14 +70,14 @@ Task<std::string> AnthropicAdapter::on_body(std::string body) {
   const Result<ParsedJson> parsed = read_wire_json(body, {.bytes = kBody});
   const std::string_view content = parsed ? value_at(body, "/content") : std::string_view();
   if (!parsed || text_in(parsed->value, "type") != "message" || !content.starts_with('[')) {
-    co_return sallyport::fail(ErrorCode::Corrupt, "the provider's answer is no message");
+    co_return sallyport::fail(ErrorCode::Corrupt, "the provider's answer is not a message");
   }
   whole_body_ = true;
   open_message(parsed->value);
   const std::vector<std::string_view> came = elements_of(content);
   BlockCollector left;
   const std::optional<UnknownHit> hit = look_at_members({}, parsed->value);
-  if (hit) end(hit->block, left);
+  if (hit) end_blocked(hit->block, left);
   for (std::size_t i = 0; i < came.size() && !complete_; ++i) {
     SALLYPORT_CO_CHECK_OK(co_await on_event(
         {.name = "content_block_start",
@@ -100,10 +100,12 @@ Task<std::string> AnthropicAdapter::on_body(std::string body) {
          .data = fmt::format(R"({{"type":"message_delta","delta":{{{}}}}})",
                              std::string_view(delta).substr(delta.empty() ? 0 : 1))},
         left));
+    // A body may lack a stop reason, and its last call is decided nevertheless.
+    SALLYPORT_CO_CHECK_OK(
+        co_await on_event({.name = "message_stop", .data = R"({"type":"message_stop"})"}, left));
   }
   complete_ = true;
-  Splice edits;
-  for (std::size_t i = 0; hit && i < hit->pointers.size(); ++i) edits.remove(hit->pointers[i]);
+  Splice edits = hit ? edits_without(*hit) : Splice();
   edit_elements(edits, came, left.blocks);
   for (const std::string_view name : kStopMembers) {
     const std::string pointer = pointer_to("", name);

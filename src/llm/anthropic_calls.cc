@@ -10,7 +10,7 @@
 
 namespace sallyport::llm {
 
-// The input of a call is an object; anything else is not handed out.
+// The input of a call must be an object; any other call is not handed out.
 Result<ProposedCall> AnthropicAdapter::proposed(const Block& block) const {
   ProposedCall call{.type = block.type, .id = block.id, .name = block.tool};
   if (block.arguments.empty()) {
@@ -22,9 +22,19 @@ Result<ProposedCall> AnthropicAdapter::proposed(const Block& block) const {
     if (!parsed.exact) call.raw_input = block.arguments;
   }
   if (!call.input.is_object()) {
-    return sallyport::fail(ErrorCode::InvalidInput, "the input of a call is no object");
+    return sallyport::fail(ErrorCode::InvalidInput, "the input of a call is not an object");
   }
   return call;
+}
+
+// The input of a call is in its start or in its deltas. If both have one, that of the deltas is
+// decided, and the other one does not leave.
+Splice AnthropicAdapter::start_edits(const Block& block) {
+  Splice edits;
+  const bool plain =
+      block.input.is_null() || (block.input.is_object() && block.input.get_object().empty());
+  if (!block.arguments.empty() && !plain) edits.replace("/content_block/input", "{}");
+  return edits;
 }
 
 Task<void> AnthropicAdapter::settle_waiting(const json::value& next, EventSink& out) {
@@ -40,9 +50,9 @@ Task<void> AnthropicAdapter::settle_waiting(const json::value& next, EventSink& 
 Task<void> AnthropicAdapter::settle(Block block, bool cut, EventSink& out) {
   Result<ProposedCall> call = proposed(block);
   if (!call || cut) {
-    const std::string notice =
-        door_->drop(block.id, block.tool,
-                    cut ? "an output limit cut its arguments" : "its arguments are no JSON object");
+    const std::string notice = door_->drop(
+        block.id, block.tool,
+        cut ? "an output limit cut its arguments" : "its arguments are not a JSON object");
     note_change(notice);
     send_block(notice, out);
     co_return Result<void>{};
@@ -79,7 +89,7 @@ void AnthropicAdapter::rewrite_call(Block& block, const json::value& input, Even
   send(block, block.held.back().name, block.held.back().data, {}, out);
 }
 
-// `observe`: the call has left as it came.
+// Mode `observe`: the call has left unchanged and is only recorded.
 Async<void> AnthropicAdapter::record_call(Block block) {
   Result<ProposedCall> call = proposed(block);
   if (!call) {
@@ -89,7 +99,7 @@ Async<void> AnthropicAdapter::record_call(Block block) {
   (void)co_await door_->decide(std::move(*call));
 }
 
-// Its input is complete: each string of it is a text of its own (MP-37).
+// The input is complete. Each string of it is checked as a separate text (MP-37).
 void AnthropicAdapter::release_provider_call(Block& block, EventSink& out) {
   const ChannelId channel{.kind = ChannelKind::ProviderCall, .item = block.index};
   const bool in_start = block.arguments.empty();
@@ -106,12 +116,12 @@ void AnthropicAdapter::release_provider_call(Block& block, EventSink& out) {
     checked.block = std::move(passed.block);
     arguments = passed.text();
   }
-  if (checked.block) return end(*checked.block, out);
+  if (checked.block) return end_blocked(*checked.block, out);
   if (!block.holds) return;
   if (checked.edits.empty() && arguments == block.arguments) return send_held(block, out);
   note_change({});
   start(block, block.held.front().name, block.held.front().data,
-        in_start ? std::move(checked.edits) : Splice(), out);
+        in_start ? std::move(checked.edits) : start_edits(block), out);
   if (!in_start) {
     out.event("content_block_delta",
               fmt::format(R"({{"type":"content_block_delta","index":{},"delta":)"

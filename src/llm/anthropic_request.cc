@@ -57,8 +57,8 @@ class AnthropicReader : public RequestReader {
     if (value.is_object()) return block(source, path, value);
     if (!value.is_array()) return all(source, path, value);
     std::size_t index = 0;
-    for (const json::value& one : value.get_array()) {
-      block(source, pointer_to(path, index++), one);
+    for (const json::value& element : value.get_array()) {
+      block(source, pointer_to(path, index++), element);
     }
   }
 
@@ -86,7 +86,7 @@ class AnthropicReader : public RequestReader {
     }
     if (name == "type" || name == "cache_control") return all(fixed(), path, value);
     if (name == "source" && value.is_object()) return source_of(source, type, path, value);
-    if (name == "file_id" && value.is_string()) return file(path, value);
+    if (name == "file_id" && value.is_string()) return file(source, path, value);
     if (name == "citations" && value.is_array()) return citations(source, path, value.get_array());
     if (name == "content" && (type == "search_result" || type == "web_fetch_result" ||
                               source.kind == Leaf::Kind::ToolOutput)) {
@@ -106,35 +106,35 @@ class AnthropicReader : public RequestReader {
     return type.ends_with("tool_use") && name == "input";
   }
 
-  // Of an image or a document.
+  // Reads the source of an image or a document.
   void source_of(const Source& source, std::string_view type, const std::string& path,
                  const json::value& value) {
     const std::string_view kind = text_in(value, "type");
-    for (const auto& [name, one] : value.get_object()) {
+    for (const auto& [name, member] : value.get_object()) {
       const std::string below = pointer_to(path, name);
-      if (name == "data" && one.is_string() && kind == "text") {
-        leaf(source, below, one.get_string());
-      } else if (name == "data" && one.is_string()) {
+      if (name == "data" && member.is_string() && kind == "text") {
+        leaf(source, below, member.get_string());
+      } else if (name == "data" && member.is_string()) {
         unread(below, type == "image" ? "image" : "document");
-      } else if (name == "url" && one.is_string()) {
+      } else if (name == "url" && member.is_string()) {
         unread(below, "url");
-      } else if (name == "file_id" && one.is_string()) {
-        file(below, one);
+      } else if (name == "file_id" && member.is_string()) {
+        file(source, below, member);
       } else if (name == "content") {
-        content(source, below, one);
+        content(source, below, member);
       } else {
-        all(fixed(), below, one);
+        all(fixed(), below, member);
       }
     }
   }
 
   void citations(const Source& source, const std::string& path, const json::array& list) {
     std::size_t index = 0;
-    for (const json::value& one : list) {
+    for (const json::value& entry : list) {
       const std::string at = pointer_to(path, index++);
-      const json::object* const members = one.if_object();
+      const json::object* const members = entry.if_object();
       if (members == nullptr) {
-        all(fixed(), at, one);
+        all(fixed(), at, entry);
         continue;
       }
       for (const auto& [name, value] : *members) {
@@ -157,10 +157,11 @@ class AnthropicReader : public RequestReader {
     if (type == "tool_use") request_.call_ids.push_back(id);
   }
 
-  // Of a tool of the client (`tool_result`) or of the provider (`web_search_tool_result`, ...).
+  // Reads a result of a client tool (`tool_result`) or of a tool that the provider runs.
   void result(const std::string& path, const json::value& block, std::string_view type) {
     Source source{.kind = Leaf::Kind::ToolOutput,
-                  .tool_call_id = std::string(text_in(block, "tool_use_id"))};
+                  .tool_call_id = std::string(text_in(block, "tool_use_id")),
+                  .repeated = type != "tool_result"};
     const auto known = tools_.find(source.tool_call_id);
     if (known != tools_.end()) source.tool = known->second;
     for (const auto& [name, value] : block.get_object()) {
@@ -183,10 +184,10 @@ class AnthropicReader : public RequestReader {
 
   void tools(const std::string& path, const json::array& list) {
     std::size_t index = 0;
-    for (const json::value& one : list) {
+    for (const json::value& entry : list) {
       const std::string at = pointer_to(path, index++);
-      tool(at, one);
-      note_provider_tool(at, one);
+      tool(at, entry);
+      note_provider_tool(at, entry);
     }
   }
 
@@ -247,8 +248,8 @@ void withhold_anthropic(Splice& splice, const ToolReturn& result, std::string_vi
     set_member(splice, *block, result.path, "content", json_string(notice));
     set_member(splice, *block, result.path, "is_error", "true");
   } else {
-    // Results of the provider's own tools have no place for a text: only for their kind of error.
-    // The notice is a text block behind it (MP-30).
+    // Results of the provider's own tools have no place for a text, only for an error kind. The
+    // notice is a text block after the result (MP-30).
     json::object refused = block->get_object();
     refused["content"] = json::object{{"type", type + "_error"}, {"error_code", "unavailable"}};
     const json::object text{{"type", "text"}, {"text", notice}};

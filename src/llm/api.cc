@@ -62,13 +62,6 @@ std::string_view to_string(Api api) {
   return kApis.at(static_cast<std::size_t>(api));
 }
 
-std::optional<Api> api_from(std::string_view word) {
-  for (std::size_t i = 0; i < kApis.size(); ++i) {
-    if (kApis.at(i) == word) return static_cast<Api>(i);
-  }
-  return std::nullopt;
-}
-
 std::string_view error_type(Api api, unsigned status) {
   return api == Api::AnthropicMessages ? anthropic_type(status) : openai_type(status);
 }

@@ -1,8 +1,7 @@
-// The model APIs that we speak, and how each of them words errors.
+// The supported model APIs and the form of their errors.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,21 +9,20 @@ namespace sallyport::llm {
 
 enum class Api : std::uint8_t { AnthropicMessages, OpenAiChat, OpenAiResponses };
 
-// `anthropic_messages`, `openai_chat`, `openai_responses`: as configuration and records say.
+// `anthropic_messages`, `openai_chat` or `openai_responses`, as in configuration and records.
 std::string_view to_string(Api api);
-std::optional<Api> api_from(std::string_view word);
 
 // An error in the shape of an API.
 struct ApiError {
   unsigned status = 500;
   std::string message{};
-  std::string code{};        // ours, such as `not_served`; Anthropic's shape has no place for it
-  std::string request_id{};  // Anthropic's shape has it
+  std::string code{};        // our code, such as `not_served`; not in Anthropic's shape
+  std::string request_id{};  // only in Anthropic's shape
 };
 
 // The `error.type` that this API uses for a status: `permission_error`, `insufficient_quota`, ...
 std::string_view error_type(Api api, unsigned status);
-// The body of a response that refuses, before its first byte has left.
+// The body of a response that refuses a request.
 std::string error_body(Api api, const ApiError& error);
 
 }  // namespace sallyport::llm

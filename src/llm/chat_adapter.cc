@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 11> kTopMembers{
     "service_tier", "metadata",  "system_fingerprint",
     "obfuscation",  "moderation"};
 
-// Events of one chunk, to see whether they are the chunk.
+// Collects the events of one chunk, to find out whether they equal the chunk.
 class ChunkCollector : public EventSink {
  public:
   void event(std::string_view name, std::string_view data) override {
@@ -50,7 +50,7 @@ Task<void> ChatAdapter::on_event(const net::SseEvent& event, EventSink& out) {
   if (event.data == "[DONE]") co_return finish_open(out);
   const Result<ParsedJson> parsed = read_wire_json(event.data);
   if (!parsed || !parsed->value.is_object()) {
-    co_return sallyport::fail(ErrorCode::Corrupt, "an event of the provider is no JSON object");
+    co_return sallyport::fail(ErrorCode::Corrupt, "an event of the provider is not a JSON object");
   }
   const json::value& value = parsed->value;
   if (member_of(value, "error") != nullptr && array_in(value, "choices") == nullptr) {
@@ -64,7 +64,7 @@ Task<void> ChatAdapter::on_event(const net::SseEvent& event, EventSink& out) {
     co_return Result<void>{};
   }
   if (queue_bytes_ > kQueued) {
-    co_return sallyport::fail(ErrorCode::Exhausted, "too much waits behind a call");
+    co_return sallyport::fail(ErrorCode::Exhausted, "too many chunks wait for a call");
   }
   take_head(event.data, value);
   take_usage(value);
@@ -75,6 +75,10 @@ Task<void> ChatAdapter::on_event(const net::SseEvent& event, EventSink& out) {
 Task<void> ChatAdapter::take_chunk(std::string_view data, const json::value& value,
                                    EventSink& out) {
   const json::array* const choices = array_in(value, "choices");
+  const json::value* const stated = member_of(value, "choices");
+  if (choices == nullptr && stated != nullptr && !stated->is_null()) {
+    co_return sallyport::fail(ErrorCode::Corrupt, "the choices of the provider are not a list");
+  }
   if (choices != nullptr && choices->size() > 1) co_return co_await take_apart(data, value, out);
   if (choices == nullptr || choices->empty()) {
     const json::value* const usage = member_of(value, "usage");
@@ -86,11 +90,14 @@ Task<void> ChatAdapter::take_chunk(std::string_view data, const json::value& val
   }
   static const json::value kNoDelta = json::object();
   const json::value* delta = member_of((*choices)[0], "delta");
-  if (delta == nullptr || !delta->is_object()) delta = &kNoDelta;
+  if (delta == nullptr || delta->is_null()) delta = &kNoDelta;
+  if (!delta->is_object()) {
+    co_return sallyport::fail(ErrorCode::Corrupt, "a delta of the provider is not an object");
+  }
   co_return co_await take_choice({data, value, (*choices)[0], *delta}, out);
 }
 
-// Each choice as a chunk of its own. Where nothing is changed, the chunk leaves as it came.
+// Takes each choice as a separate chunk. If nothing is changed, the chunk leaves as received.
 Task<void> ChatAdapter::take_apart(std::string_view data, const json::value& value,
                                    EventSink& out) {
   const std::size_t count = array_in(value, "choices")->size();
@@ -121,8 +128,8 @@ bool ChatAdapter::is_known_of_answer(std::string_view name) {
   return std::ranges::find(kTopMembers, name) != kTopMembers.end();
 }
 
-// Members that the API does not define (MP-44). False: a hit ended the answer, or the chunk is
-// left out.
+// Checks members that the API does not define (MP-44). False: a hit ended the answer, or the chunk
+// is left out.
 bool ChatAdapter::pass_top_members(const json::value& value, EventSink& out) {
   for (const auto& [name, member] : value.get_object()) {
     if (is_known_of_answer(name)) continue;
@@ -176,7 +183,7 @@ void ChatAdapter::take_usage(const json::value& value) {
   observed_.usage = usage;
 }
 
-// What the client did not ask for (MP-73).
+// Removes the usage that the client did not ask for (MP-73).
 Splice ChatAdapter::without_usage(const json::value& value) const {
   Splice edits;
   if (settings_.hides_usage && member_of(value, "usage") != nullptr) edits.remove("/usage");
@@ -198,7 +205,7 @@ Result<ChatAdapter::Choice*> ChatAdapter::choice_at(const json::value& choice) {
   return &made;
 }
 
-// For texts that belong to no choice.
+// A door for texts that belong to no choice.
 MessageDoor& ChatAdapter::any_door() {
   for (auto& [index, choice] : choices_) {
     if (!choice.over) return *choice.door;
@@ -220,9 +227,9 @@ void ChatAdapter::send_text(Choice& choice, std::string_view member, std::string
                             EventSink& out) {
   const std::string_view role = choice.has_role ? "" : R"("role":"assistant",)";
   choice.has_role = true;
-  std::string said = fmt::format("\"{}\":{}", member, json_string(text));
-  if (member == "transcript") said = fmt::format("\"audio\":{{{}}}", said);
-  put(chunk_of(choice, fmt::format("{{{}{}}}", role, said)), out);
+  std::string members = fmt::format("\"{}\":{}", member, json_string(text));
+  if (member == "transcript") members = fmt::format("\"audio\":{{{}}}", members);
+  put(chunk_of(choice, fmt::format("{{{}{}}}", role, members)), out);
 }
 
 void ChatAdapter::put(std::string_view data, EventSink& out, std::string_view name) {
@@ -245,8 +252,8 @@ void ChatAdapter::put_last(std::string_view name, std::string_view data, EventSi
   out.last(name, data);
 }
 
-// A block of a check ends the choice; the others go on (MP-45, MP-53).
-void ChatAdapter::end(Choice& choice, const core::TextBlock& block, EventSink& out) {
+// A block of a check ends the choice. The other choices continue (MP-45, MP-53).
+void ChatAdapter::end_blocked(Choice& choice, const core::TextBlock& block, EventSink& out) {
   if (!observed_.block) observed_.block = block;
   for (const auto& [key, call] : choice.calls) {
     if (choice.door->holds_calls()) choice.door->drop(call.id, call.name, "its message was ended");
@@ -276,7 +283,7 @@ void ChatAdapter::close(Choice& choice, std::string_view reason) {
 
 void ChatAdapter::end_all(const core::TextBlock& block, EventSink& out) {
   for (auto& [index, choice] : choices_) {
-    if (!choice.over && !complete_) end(choice, block, out);
+    if (!choice.over && !complete_) end_blocked(choice, block, out);
   }
 }
 

@@ -1,5 +1,5 @@
-// Chat completions of OpenAI and of servers that speak as it does. Each choice is a message of its
-// own. A chunk with several choices passes as one chunk for each of them.
+// The chat completions API of OpenAI and of compatible servers. Each choice is a message of its
+// own. A chunk with several choices passes as one chunk for each choice.
 #pragma once
 
 #include <array>
@@ -43,17 +43,17 @@ class ChatAdapter : public AnswerAdapter {
     std::string arguments{};
     enum class Fate : std::uint8_t { Pass, Rewrite, Absent };
     Fate fate = Fate::Pass;
-    std::string rewritten{};      // arguments
+    std::string rewritten{};      // new arguments
     bool rewritten_sent = false;  // its one chunk has left
   };
   using CallKey = std::uint64_t;
   static constexpr CallKey kOldCall = ~CallKey{0};  // `function_call` has no index
 
-  // A chunk with parts of calls that waits; `more` are arguments that came behind it.
+  // A waiting chunk with parts of calls. `more` holds arguments that came after it.
   struct Held {
     std::string data;
     CallKey call = 0;
-    std::string name{};  // of its event
+    std::string name{};  // name of its event
     std::string more{};
   };
 
@@ -73,17 +73,17 @@ class ChatAdapter : public AnswerAdapter {
     std::vector<Held> held{};
     std::size_t held_bytes = 0;
     std::size_t argument_bytes = 0;
-    std::size_t call_parts = 0;  // that came
-    bool refused = false;        // a call of it was refused
+    std::size_t call_parts = 0;  // received parts
+    bool refused = false;        // one of its calls was refused
   };
 
-  // Without checks of the output nothing has to leave before it came: chunks behind a call that
-  // waits, of other choices too, keep their place (MP-8).
+  // A chunk that waits behind a held call. Without checks of the output the order of chunks never
+  // changes, so chunks of other choices wait too (MP-8).
   struct Queued {
     std::string data{};
-    std::string name{};                     // of its event
-    std::optional<std::uint64_t> choice{};  // whose call waits here
-    std::size_t held = 0;                   // its place in `held` of that choice
+    std::string name{};                     // name of its event
+    std::optional<std::uint64_t> choice{};  // set if a call of this choice waits here
+    std::size_t held = 0;                   // index in `held` of that choice
   };
 
   // A chunk with one choice.
@@ -104,13 +104,13 @@ class ChatAdapter : public AnswerAdapter {
   Splice without_usage(const json::value& value) const;
   Result<Choice*> choice_at(const json::value& choice);
   MessageDoor& any_door();
-  // `name` of the provider's event; chunks of our own have none.
+  // `name` is that of the provider's event; our own chunks have none.
   void put(std::string_view data, EventSink& out, std::string_view name = {});
   void put_call(const Choice& choice, std::size_t held, std::string_view data, EventSink& out);
   void forget_calls(const Choice& choice, EventSink& out);
   void flush(EventSink& out);
   void put_last(std::string_view name, std::string_view data, EventSink& out);
-  void end(Choice& choice, const core::TextBlock& block, EventSink& out);
+  void end_blocked(Choice& choice, const core::TextBlock& block, EventSink& out);
   void close(Choice& choice, std::string_view reason);
   void end_all(const core::TextBlock& block, EventSink& out);
   std::string chunk_of(const Choice& choice, std::string_view delta,
@@ -126,22 +126,22 @@ class ChatAdapter : public AnswerAdapter {
   static const std::array<TextMember, 5>& text_members();
   static std::string_view text_of(const json::value& message, std::string_view member);
   static bool is_unknown(std::string_view name, const json::value& value);
-  static bool is_unknown_of_choice(std::string_view name);
+  static bool is_unknown_of_choice(std::string_view name, std::string_view holder);
   static std::vector<std::pair<std::string_view, const json::value*>> unknown_of_calls(
       const json::value& message);
   Task<void> take_choice(Chunk chunk, EventSink& out);
-  // Texts of a chunk on their way.
+  // The texts of a chunk while they are checked.
   struct Texts {
-    bool holds = false;                                       // one of them waits whole
-    std::vector<std::pair<std::string, std::string>> left{};  // member, what may leave of it
+    bool holds = false;                                       // one text waits completely
+    std::vector<std::pair<std::string, std::string>> left{};  // member and its released text
     std::optional<core::TextBlock> block{};
   };
-  // Chunks that differ only in their `content`.
+  // Passes a chunk that differs from an earlier one only in its `content`. False: it does not.
   bool pass_repeated(std::string_view data, EventSink& out);
   void learn(Choice& choice, const Chunk& chunk);
   bool is_repeatable(const Chunk& chunk) const;
-  Result<void> take_late(const Choice& choice, const Chunk& chunk, EventSink& out);
-  bool pass_unknown(Choice& choice, const Chunk& chunk, EventSink& out);
+  Result<void> take_late(Choice& choice, const Chunk& chunk, EventSink& out);
+  std::optional<core::TextBlock> unknown_hit(Choice& choice, const Chunk& chunk);
   static void note_audio(Choice& choice, const json::value& message);
   void hide_logprobs(Choice& choice, const Chunk& chunk, Splice& edits);
   Texts pass_texts(Choice& choice, const Chunk& chunk, Splice& edits);
@@ -163,6 +163,9 @@ class ChatAdapter : public AnswerAdapter {
   Result<bool> take_calls(Choice& choice, const Chunk& chunk, Splice& edits, bool has_text);
   Result<void> add_calls(Choice& choice, const json::value& message, bool whole);
   Result<void> add_call(Choice& choice, CallKey key, const json::value& part);
+  static Result<void> take_word(const Choice& choice, std::string& word, std::string_view came);
+  static Result<const json::value*> body_of(const Choice& choice, Call& call,
+                                            const json::value& part);
   Result<void> hold(Choice& choice, std::string data, const Chunk& chunk);
   Async<std::vector<std::string>> decide_calls(Choice& choice, std::string_view finish_reason);
   Async<void> record_calls(Choice& choice);
@@ -178,7 +181,7 @@ class ChatAdapter : public AnswerAdapter {
     std::string path;  // in the body
     const json::value& value;
     const json::value& message;
-    // What left of the members that carry text.
+    // The released text of each member that carries text.
     std::map<std::string, std::string, std::less<>> texts{};
   };
   std::optional<core::TextBlock> pass_body_members(const json::value& value, Splice& edits);
@@ -187,18 +190,18 @@ class ChatAdapter : public AnswerAdapter {
   std::optional<core::TextBlock> pass_body_texts(BodyChoice& body);
   std::optional<core::TextBlock> pass_body_others(BodyChoice& body, Splice& edits);
   Async<void> pass_body_calls(BodyChoice& body, Splice& edits);
-  void end_body_choice(BodyChoice& body, const core::TextBlock& block, Splice& edits);
+  void end_blocked_body(BodyChoice& body, const core::TextBlock& block, Splice& edits);
   static void write_texts(const BodyChoice& body, Splice& edits);
 
   MessageDoors& doors_;
   AnswerSettings settings_;
   Observed observed_;
-  std::string name_;  // of the event that is taken
+  std::string name_;  // name of the current event
   bool head_is_of_choice_ = false;
-  std::string head_;  // a chunk without choices, of which ours are made
+  std::string head_;  // a chunk without choices, the template of our own chunks
   std::map<std::uint64_t, Choice> choices_;
   RepeatedDelta repeated_;
-  Choice* repeated_choice_ = nullptr;  // whose chunks `repeated_` knows
+  Choice* repeated_choice_ = nullptr;  // the choice with the chunks that `repeated_` knows
   std::deque<Queued> queue_;
   std::size_t queue_bytes_ = 0;
   bool complete_ = false;

@@ -1,5 +1,5 @@
-// Chat completions that are not streamed. Checks look at the parts of a choice in the order in
-// which a stream has them, so that both forms come out equal (MP-38).
+// Chat completions that are not streamed. The parts of a choice are checked in the order of a
+// stream, so that both forms have the same result (MP-38).
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
@@ -19,7 +19,7 @@ Task<std::string> ChatAdapter::on_body(std::string body) {
   const Result<ParsedJson> parsed = read_wire_json(body, {.bytes = kChatBody});
   const json::array* const choices = parsed ? array_in(parsed->value, "choices") : nullptr;
   if (choices == nullptr) {
-    co_return sallyport::fail(ErrorCode::Corrupt, "the provider's answer is no chat completion");
+    co_return sallyport::fail(ErrorCode::Corrupt, "the provider's answer is not a chat completion");
   }
   take_head(body, parsed->value);
   take_usage(parsed->value);
@@ -35,15 +35,15 @@ Task<std::string> ChatAdapter::on_body(std::string body) {
     if (choice->over) {
       co_return sallyport::fail(ErrorCode::Corrupt, "two choices of the provider have one index");
     }
-    BodyChoice one{*choice, pointer_to("/choices", i), value, *message};
+    BodyChoice body_choice{*choice, pointer_to("/choices", i), value, *message};
     SALLYPORT_CO_CHECK_OK(add_calls(*choice, *message, true));
-    co_await pass_body_choice(one, block, edits);
+    co_await pass_body_choice(body_choice, block, edits);
   }
   complete_ = true;
   co_return edits.applied(body);
 }
 
-// Members of the completion that the API does not define. A block ends each choice.
+// Checks members of the completion that the API does not define. A block ends every choice.
 std::optional<core::TextBlock> ChatAdapter::pass_body_members(const json::value& value,
                                                               Splice& edits) {
   for (const auto& [name, member] : value.get_object()) {
@@ -74,7 +74,7 @@ Async<void> ChatAdapter::pass_body_choice(BodyChoice& body, std::optional<core::
   if (!block) block = pass_body_texts(body);
   if (!block) block = pass_body_others(body, others);
   if (block) {
-    end_body_choice(body, *block, edits);
+    end_blocked_body(body, *block, edits);
     write_texts(body, edits);
     co_return;
   }
@@ -115,7 +115,7 @@ std::optional<core::TextBlock> ChatAdapter::pass_body_others(BodyChoice& body, S
         .block;
   };
   for (const auto& [name, value] : body.value.get_object()) {
-    if (!is_unknown_of_choice(name)) continue;
+    if (!is_unknown_of_choice(name, "message")) continue;
     if (std::optional<core::TextBlock> block = look(name, value)) return block;
   }
   for (const auto& [name, value] : body.message.get_object()) {
@@ -156,8 +156,8 @@ Async<void> ChatAdapter::pass_body_calls(BodyChoice& body, Splice& edits) {
   }
 }
 
-// Nothing of the choice leaves but the texts before the hit, and the notice.
-void ChatAdapter::end_body_choice(BodyChoice& body, const core::TextBlock& block, Splice& edits) {
+// Of this choice, only the texts before the hit and the notice leave.
+void ChatAdapter::end_blocked_body(BodyChoice& body, const core::TextBlock& block, Splice& edits) {
   Choice& choice = body.choice;
   if (!observed_.block) observed_.block = block;
   for (const auto& [key, call] : choice.calls) {
@@ -167,17 +167,20 @@ void ChatAdapter::end_body_choice(BodyChoice& body, const core::TextBlock& block
     const bool stays = name == "role" || name == "content" || name == "refusal" ||
                        name == "reasoning_content" || name == "reasoning";
     const bool odd = is_unknown(name, value);
-    const bool said = name == "audio" && body.texts.contains("transcript");
-    if (!said && (!stays || odd)) {
+    const bool has_transcript = name == "audio" && body.texts.contains("transcript");
+    if (!has_transcript && (!stays || odd)) {
       edits.remove(pointer_to(body.path + "/message", std::string_view(name)));
     }
   }
+  for (const auto& [name, value] : unknown_of_calls(body.message)) {
+    edits.remove(pointer_to(body.path + "/message/audio", name));  // calls have gone
+  }
   for (const auto& [name, value] : body.value.get_object()) {
-    if (is_unknown_of_choice(name)) {
+    if (is_unknown_of_choice(name, "message")) {
       edits.remove(pointer_to(body.path, std::string_view(name)));
     }
   }
-  // Texts behind the hit.
+  // Texts after the hit become empty.
   for (const TextMember& member : text_members()) {
     if (!text_of(body.message, member.name).empty()) body.texts[std::string(member.name)];
   }

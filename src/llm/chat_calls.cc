@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::size_t kChatArguments = std::size_t{16} * 1024 * 1024;  // MP-78
 constexpr std::size_t kChatCalls = 1024;                               // MP-78
-// Chunks cost more than the arguments in them: behind this the arguments are joined.
+// Chunks cost more than their arguments. Over this size, held arguments are joined.
 constexpr std::size_t kChatHeldApart = std::size_t{1024} * 1024;
 constexpr std::size_t kChatHeld = std::size_t{32} * 1024 * 1024;
 
-// The member with name and arguments, and that of the arguments.
+// The member with name and arguments, and below it the member with the arguments.
 std::string_view body_member(std::string_view type) {
   return type == "custom" ? "custom" : "function";
 }
@@ -27,6 +27,40 @@ std::string_view argument_member(std::string_view type) {
 }
 
 }  // namespace
+
+// Takes a word of a call. A held call keeps its first one: a client that reads another one would
+// execute another call than the decided one (MP-56).
+Result<void> ChatAdapter::take_word(const Choice& choice, std::string& word,
+                                    std::string_view came) {
+  if (came.empty()) return {};
+  if (!word.empty() && word != came && choice.door->holds_calls()) {
+    return sallyport::fail(ErrorCode::Corrupt,
+                           "the provider changed the id, name or type of a call");
+  }
+  word = came;
+  return {};
+}
+
+// Takes id and type of a part. Returns its body; null: it has none.
+Result<const json::value*> ChatAdapter::body_of(const Choice& choice, Call& call,
+                                                const json::value& part) {
+  const auto given = [&](std::string_view name) {
+    const json::value* const member = member_of(part, name);
+    return member != nullptr && !member->is_null();
+  };
+  const std::string_view stated = text_in(part, "type");
+  const bool custom = given("custom") || stated == "custom";
+  const bool function = given("function") || stated == "function";
+  if (!part.is_object() || (custom && function)) {
+    return sallyport::fail(ErrorCode::Corrupt, "a call of the provider has no clear type");
+  }
+  if (call.type.empty() || custom || function) {
+    SALLYPORT_CHECK_OK(take_word(choice, call.type, custom ? "custom" : "function"));
+  }
+  SALLYPORT_CHECK_OK(take_word(choice, call.id, text_in(part, "id")));
+  const std::string_view member = body_member(call.type);
+  return given(member) ? member_of(part, member) : nullptr;
+}
 
 Result<void> ChatAdapter::add_call(Choice& choice, CallKey key, const json::value& part) {
   Call& call = choice.calls[key];
@@ -38,16 +72,13 @@ Result<void> ChatAdapter::add_call(Choice& choice, CallKey key, const json::valu
   if (key == kOldCall) {
     call.type = "function_call";
   } else {
-    const bool custom = object_in(part, "custom") != nullptr || text_in(part, "type") == "custom";
-    if (call.type.empty() || custom) call.type = custom ? "custom" : "function";
-    if (const std::string_view id = text_in(part, "id"); !id.empty()) call.id = id;
-    body = member_of(part, body_member(call.type));
+    SALLYPORT_TRY(body, body_of(choice, call, part));
   }
   if (body == nullptr) return {};
-  if (const std::string_view name = text_in(*body, "name"); !name.empty()) call.name = name;
+  SALLYPORT_CHECK_OK(take_word(choice, call.name, text_in(*body, "name")));
   const json::value* const carried = member_of(*body, argument_member(call.type));
   if (!body->is_object() || (carried != nullptr && !carried->is_null() && !carried->is_string())) {
-    return sallyport::fail(ErrorCode::Corrupt, "arguments of the provider have another form");
+    return sallyport::fail(ErrorCode::Corrupt, "the arguments of a call are not a text");
   }
   const std::string_view piece = text_in(*body, argument_member(call.type));
   call.arguments += piece;
@@ -58,19 +89,27 @@ Result<void> ChatAdapter::add_call(Choice& choice, CallKey key, const json::valu
   return {};
 }
 
-// Of a delta or of a whole message, where calls have no index but their place.
+// Adds the calls of a delta, or of a whole message, in which calls have no index but their place.
 Result<void> ChatAdapter::add_calls(Choice& choice, const json::value& message, bool whole) {
   const json::value* const calls = member_of(message, "tool_calls");
   const json::value* const old = member_of(message, "function_call");
   if ((calls != nullptr && !calls->is_null() && !calls->is_array()) ||
       (old != nullptr && !old->is_null() && !old->is_object())) {
-    return sallyport::fail(ErrorCode::Corrupt, "calls of the provider have another form");
+    return sallyport::fail(ErrorCode::Corrupt, "the calls of a message have a wrong type");
   }
   if (calls != nullptr && calls->is_array()) {
     std::size_t place = 0;
     for (const json::value& part : calls->get_array()) {
-      const CallKey key = whole ? place : count_in(part, "index").value_or(place);
-      SALLYPORT_CHECK_OK(add_call(choice, key, part));
+      const json::value* const stated = member_of(part, "index");
+      const auto index = count_in(part, "index");
+      if (!whole && stated != nullptr && !stated->is_null() && !index) {
+        return sallyport::fail(ErrorCode::Corrupt, "the index of a call is not a number");
+      }
+      SALLYPORT_CHECK_OK(add_call(choice, whole ? place : index.value_or(place), part));
+      const Call& call = choice.calls.at(whole ? place : index.value_or(place));
+      if (whole && call.name.empty() && choice.door->holds_calls()) {
+        return sallyport::fail(ErrorCode::Corrupt, "a call of the provider has no name");
+      }
       ++place;
     }
   }
@@ -83,7 +122,7 @@ Result<bool> ChatAdapter::take_calls(Choice& choice, const Chunk& chunk, Splice&
   const std::size_t before = choice.call_parts;
   SALLYPORT_CHECK_OK(add_calls(choice, chunk.delta, false));
   if (choice.call_parts == before) return false;
-  // The chunk of the end waits by itself.
+  // The last chunk is held elsewhere.
   if (!choice.door->holds_calls() || !text_in(chunk.choice, "finish_reason").empty()) return false;
   if (!has_text) {
     SALLYPORT_CHECK_OK(hold(choice, edits.applied(chunk.data), chunk));
@@ -136,14 +175,14 @@ Result<ProposedCall> ChatAdapter::proposed(const Call& call) {
   }
   SALLYPORT_TRY(ParsedJson parsed, read_wire_json(call.arguments));
   if (!parsed.value.is_object()) {
-    return sallyport::fail(ErrorCode::InvalidInput, "the arguments of a call are no object");
+    return sallyport::fail(ErrorCode::InvalidInput, "the arguments of a call are not an object");
   }
   made.input = std::move(parsed.value);
   if (!parsed.exact) made.raw_input = call.arguments;
   return made;
 }
 
-// One by one, in their order. Gives the notices for those that are absent (MP-57, MP-59).
+// Decides the calls in order. Returns the notices for calls that are left out (MP-57, MP-59).
 Async<std::vector<std::string>> ChatAdapter::decide_calls(Choice& choice,
                                                           std::string_view finish_reason) {
   std::vector<std::string> notices;
@@ -156,7 +195,7 @@ Async<std::vector<std::string>> ChatAdapter::decide_calls(Choice& choice,
       call.fate = Call::Fate::Absent;
       notices.push_back(choice.door->drop(
           call.id, call.name,
-          cut ? "an output limit cut its arguments" : "its arguments are no JSON object"));
+          cut ? "an output limit cut its arguments" : "its arguments are not a JSON object"));
       continue;
     }
     CallRuling ruling = co_await choice.door->decide(std::move(*made));
@@ -175,7 +214,7 @@ Async<std::vector<std::string>> ChatAdapter::decide_calls(Choice& choice,
   co_return notices;
 }
 
-// `observe`: they have left as they came.
+// Mode `observe`: the calls have left unchanged and are only recorded.
 Async<void> ChatAdapter::record_calls(Choice& choice) {
   for (auto& [key, call] : choice.calls) {
     Result<ProposedCall> made = proposed(call);
@@ -197,8 +236,8 @@ std::string_view ChatAdapter::sent_reason(const Choice& choice, std::string_view
   return calls && choice.refused && !has_call_left(choice) ? "stop" : reason;
 }
 
-// What becomes of the parts of calls in a chunk: absent ones go, later ones get a lower index, and
-// a rewritten one stands whole where its first part stood.
+// Edits the parts of calls in a chunk: absent calls are removed, later ones get a lower index, and
+// a rewritten call replaces its first part completely.
 Splice ChatAdapter::call_edits(Choice& choice, const json::value& delta) {
   Splice edits;
   const json::array* const parts = array_in(delta, "tool_calls");
@@ -275,7 +314,7 @@ void ChatAdapter::send_calls(Choice& choice, EventSink& out) {
   choice.held.clear();
 }
 
-// A call that is decided leaves at the place where it waits, else now.
+// A decided call leaves at its place in the queue, else now.
 void ChatAdapter::put_call(const Choice& choice, std::size_t held, std::string_view data,
                            EventSink& out) {
   for (Queued& queued : queue_) {

@@ -15,8 +15,8 @@ namespace {
 constexpr std::array<std::string_view, 9> kDeltaMembers{
     "role",  "content",     "refusal",           "tool_calls", "function_call",
     "audio", "annotations", "reasoning_content", "reasoning"};
-constexpr std::array<std::string_view, 5> kChoiceMembers{"index", "delta", "message",
-                                                         "finish_reason", "logprobs"};
+// Beside `delta` of a chunk or `message` of a body.
+constexpr std::array<std::string_view, 3> kChoiceMembers{"index", "finish_reason", "logprobs"};
 
 std::string text_pointer(std::string_view member) {
   return member == "transcript" ? "/choices/0/delta/audio/transcript"
@@ -43,20 +43,26 @@ std::string_view ChatAdapter::text_of(const json::value& message, std::string_vi
 
 bool ChatAdapter::is_unknown(std::string_view name, const json::value& value) {
   if (std::ranges::find(kDeltaMembers, name) == kDeltaMembers.end()) return true;
-  // Texts in another form than the API has, such as parts, are looked at as what they are.
-  return (name == "content" || name == "refusal" || name.starts_with("reasoning")) &&
-         !value.is_string() && !value.is_null();
+  // Members in a form that the API does not define, such as texts in parts, are unknown members.
+  if (value.is_null()) return false;
+  if (name == "annotations") return !value.is_array();
+  if (name == "audio") return !value.is_object();
+  return !value.is_string() && name != "tool_calls" && name != "function_call";
 }
 
-bool ChatAdapter::is_unknown_of_choice(std::string_view name) {
-  return std::ranges::find(kChoiceMembers, name) == kChoiceMembers.end();
+// `holder` is the member with the texts: `delta` or `message`.
+bool ChatAdapter::is_unknown_of_choice(std::string_view name, std::string_view holder) {
+  return name != holder && std::ranges::find(kChoiceMembers, name) == kChoiceMembers.end();
 }
 
 Task<void> ChatAdapter::take_choice(Chunk chunk, EventSink& out) {
   SALLYPORT_CO_TRY(Choice* const found, choice_at(chunk.choice));
   Choice& choice = *found;
   if (choice.over) co_return take_late(choice, chunk, out);
-  if (!pass_unknown(choice, chunk, out)) co_return Result<void>{};
+  if (const auto hit = unknown_hit(choice, chunk)) {
+    end_blocked(choice, *hit, out);
+    co_return Result<void>{};
+  }
   Splice edits = without_usage(chunk.value);
   hide_logprobs(choice, chunk, edits);
   note_audio(choice, chunk.delta);
@@ -64,7 +70,7 @@ Task<void> ChatAdapter::take_choice(Chunk chunk, EventSink& out) {
   if (!texts.block) pass_annotations(choice, chunk, edits, texts);
   if (texts.block) {
     send_texts(choice, texts, out);
-    end(choice, *texts.block, out);
+    end_blocked(choice, *texts.block, out);
     co_return Result<void>{};
   }
   const std::string_view reason = text_in(chunk.choice, "finish_reason");
@@ -74,16 +80,16 @@ Task<void> ChatAdapter::take_choice(Chunk chunk, EventSink& out) {
   }
   if (waits) co_return Result<void>{};
   const json::value* const usage = member_of(chunk.value, "usage");
-  const bool says_more = (!choice.has_role && !text_in(chunk.delta, "role").empty()) ||
-                         chunk.delta.get_object().size() > 1 ||
-                         chunk.choice.get_object().size() > kChoiceMembers.size() - 1 ||
-                         (usage != nullptr && usage->is_object() && !settings_.hides_usage);
-  if (!texts.holds || !texts.left.empty() || says_more) send(choice, chunk, edits, out);
-  if (!says_more) learn(choice, chunk);
+  const bool has_more = (!choice.has_role && !text_in(chunk.delta, "role").empty()) ||
+                        chunk.delta.get_object().size() > 1 ||
+                        chunk.choice.get_object().size() > kChoiceMembers.size() + 1 ||
+                        (usage != nullptr && usage->is_object() && !settings_.hides_usage);
+  if (!texts.holds || !texts.left.empty() || has_more) send(choice, chunk, edits, out);
+  if (!has_more) learn(choice, chunk);
   co_return Result<void>{};
 }
 
-// True: the chunk is like one that `take_choice` has seen, and its text went the same way.
+// True: the chunk differs from an earlier one only in its text, and was handled like it.
 bool ChatAdapter::pass_repeated(std::string_view data, EventSink& out) {
   if (repeated_choice_ == nullptr || repeated_choice_->over || !queue_.empty()) return false;
   const auto delta = repeated_.read(data);
@@ -93,7 +99,7 @@ bool ChatAdapter::pass_repeated(std::string_view data, EventSink& out) {
   const std::string leaves = passed.text();
   if (passed.block) {
     if (!leaves.empty()) send_text(choice, "content", leaves, out);
-    end(choice, *passed.block, out);
+    end_blocked(choice, *passed.block, out);
   } else if (leaves == delta->text) {
     put(data, out, name_);
   } else if (!leaves.empty()) {
@@ -110,7 +116,7 @@ void ChatAdapter::learn(Choice& choice, const Chunk& chunk) {
   repeated_choice_ = &choice;
 }
 
-// Says the chunk nothing but its text, as far as the proxy looks at it?
+// True if the chunk has nothing but its text that the proxy looks at.
 bool ChatAdapter::is_repeatable(const Chunk& chunk) const {
   const json::value* const logprobs = member_of(chunk.choice, "logprobs");
   const json::value* const usage = member_of(chunk.value, "usage");
@@ -121,45 +127,62 @@ bool ChatAdapter::is_repeatable(const Chunk& chunk) const {
          std::ranges::all_of(chunk.value.get_object(),
                              [](const auto& member) { return is_known_of_answer(member.key()); }) &&
          std::ranges::none_of(chunk.choice.get_object(), [](const auto& member) {
-           return is_unknown_of_choice(member.key());
+           return is_unknown_of_choice(member.key(), "delta");
          });
 }
 
-// Behind the end of a choice: nothing of a choice that a check ended, nothing new of another.
-Result<void> ChatAdapter::take_late(const Choice& choice, const Chunk& chunk, EventSink& out) {
+// After the end of a choice: nothing more if a check ended it, else no new texts or calls.
+Result<void> ChatAdapter::take_late(Choice& choice, const Chunk& chunk, EventSink& out) {
   if (choice.blocked) return {};
   for (const TextMember& member : text_members()) {
     if (!text_of(chunk.delta, member.name).empty()) {
       return sallyport::fail(ErrorCode::Corrupt, "a text of the provider follows its choice's end");
     }
   }
-  if (member_of(chunk.delta, "tool_calls") != nullptr ||
-      member_of(chunk.delta, "function_call") != nullptr) {
+  const json::value* const calls = member_of(chunk.delta, "tool_calls");
+  const json::value* const old = member_of(chunk.delta, "function_call");
+  const bool no_calls =
+      calls == nullptr || calls->is_null() || (calls->is_array() && calls->get_array().empty());
+  if (!no_calls || (old != nullptr && !old->is_null())) {
     return sallyport::fail(ErrorCode::Corrupt, "a call of the provider follows its choice's end");
   }
-  put(without_usage(chunk.value).applied(chunk.data), out, name_);
+  Splice edits = without_usage(chunk.value);
+  hide_logprobs(choice, chunk, edits);
+  std::optional<core::TextBlock> hit = unknown_hit(choice, chunk);
+  if (const json::array* const annotations = array_in(chunk.delta, "annotations");
+      annotations != nullptr && !hit) {
+    CheckedLeaves fitted = fit_annotations(choice, *annotations, "/choices/0/delta/annotations");
+    hit = std::move(fitted.block);
+    edits.add(std::move(fitted.edits));
+  }
+  if (hit) {  // the end of the choice has left
+    choice.blocked = true;
+    if (!observed_.block) observed_.block = std::move(hit);
+    return {};
+  }
+  put(edits.applied(chunk.data), out, name_);
   return {};
 }
 
-// MP-44. False: a hit ended the choice.
-bool ChatAdapter::pass_unknown(Choice& choice, const Chunk& chunk, EventSink& out) {
+// Checks members that the API does not define (MP-44).
+std::optional<core::TextBlock> ChatAdapter::unknown_hit(Choice& choice, const Chunk& chunk) {
   const auto look = [&](std::string_view name, const json::value& value) {
     choice.door->note_unknown(std::string(name));
-    const CheckedLeaves checked =
-        check_leaves(*choice.door, {.kind = ChannelKind::Whole}, value, "", Leaves::Unknown);
-    if (checked.block) end(choice, *checked.block, out);
-    return !checked.block;
+    return check_leaves(*choice.door, {.kind = ChannelKind::Whole}, value, "", Leaves::Unknown)
+        .block;
   };
   for (const auto& [name, value] : chunk.choice.get_object()) {
-    if (is_unknown_of_choice(name) && !look(name, value)) return false;
+    if (!is_unknown_of_choice(name, "delta")) continue;
+    if (std::optional<core::TextBlock> block = look(name, value)) return block;
   }
   for (const auto& [name, value] : chunk.delta.get_object()) {
-    if (is_unknown(name, value) && !look(name, value)) return false;
+    if (!is_unknown(name, value)) continue;
+    if (std::optional<core::TextBlock> block = look(name, value)) return block;
   }
   for (const auto& [name, value] : unknown_of_calls(chunk.delta)) {
-    if (!look(name, *value)) return false;
+    if (std::optional<core::TextBlock> block = look(name, *value)) return block;
   }
-  return true;
+  return std::nullopt;
 }
 
 // Members of calls and of audio that the API does not define.
@@ -207,8 +230,8 @@ void ChatAdapter::note_audio(Choice& choice, const json::value& message) {
 core::PassedText ChatAdapter::push(Choice& choice, std::string_view member, std::string_view text) {
   auto found = choice.channels.find(member);
   if (found == choice.channels.end()) {
-    const auto* const known =
-        std::ranges::find(text_members(), member, [](const TextMember& one) { return one.name; });
+    const auto* const known = std::ranges::find(
+        text_members(), member, [](const TextMember& candidate) { return candidate.name; });
     found = choice.channels.emplace(member, known->channel).first;
   }
   core::PassedText passed = choice.door->push(found->second, text);
@@ -335,7 +358,7 @@ void ChatAdapter::send_texts(Choice& choice, const Texts& texts, EventSink& out)
   for (const auto& [member, text] : texts.left) send_text(choice, member, text, out);
 }
 
-// The chunk with `finish_reason`: what waits leaves before it.
+// Handles the chunk with `finish_reason`. Waiting chunks leave before it.
 Task<void> ChatAdapter::finish_choice(Choice& choice, Chunk chunk, Splice edits, Texts texts,
                                       EventSink& out) {
   const std::string reason(text_in(chunk.choice, "finish_reason"));
@@ -345,12 +368,12 @@ Task<void> ChatAdapter::finish_choice(Choice& choice, Chunk chunk, Splice edits,
   const bool apart = rest.block || !rest.left.empty() || !choice.annotations.empty() ||
                      (holds_calls && !texts.left.empty());
   if (apart) {
-    // Texts do not wait for calls, and nothing but the end stays in the chunk of the end.
+    // Texts do not wait for calls, and only the end stays in the last chunk.
     send_texts(choice, texts, out);
     send_texts(choice, rest, out);
     if (!rest.block) release_annotations(choice, rest, out);
     if (rest.block) {
-      end(choice, *rest.block, out);
+      end_blocked(choice, *rest.block, out);
       co_return Result<void>{};
     }
     for (const TextMember& member : text_members()) {
@@ -380,7 +403,7 @@ Result<void> ChatAdapter::finish_open(EventSink& out) {
     send_texts(choice, rest, out);
     if (!rest.block) release_annotations(choice, rest, out);
     if (rest.block) {
-      end(choice, *rest.block, out);
+      end_blocked(choice, *rest.block, out);
       continue;
     }
     for (const auto& [key, call] : choice.calls) {

@@ -68,15 +68,15 @@ class ChatReader : public RequestReader {
                       const json::value& value) {
     if (name == "content" && value.is_array()) {
       std::size_t index = 0;
-      for (const json::value& one : value.get_array()) {
-        part(source, pointer_to(path, index++), one);
+      for (const json::value& element : value.get_array()) {
+        part(source, pointer_to(path, index++), element);
       }
     } else if (name == "content" || name == "refusal" || name == "reasoning_content" ||
                name == "reasoning") {
       all(source, path, value);
     } else if (name == "tool_calls" && value.is_array()) {
       std::size_t index = 0;
-      for (const json::value& one : value.get_array()) call(pointer_to(path, index++), one);
+      for (const json::value& element : value.get_array()) call(pointer_to(path, index++), element);
     } else if (name == "function_call") {
       function(path, value);
     } else if (name == "audio" && !text_in(value, "id").empty()) {
@@ -128,44 +128,60 @@ class ChatReader : public RequestReader {
         all(source, below, value);
       } else if (value.is_object() &&
                  (name == "image_url" || name == "input_audio" || name == "file")) {
-        for (const auto& [inner, one] : value.get_object()) {
-          media(name, inner, pointer_to(below, inner), one);
+        for (const auto& [inner, medium] : value.get_object()) {
+          media(source, name, inner, pointer_to(below, inner), medium);
         }
+      } else if (value.is_string() && !medium_of(name).empty()) {
+        unread(below, medium_of(name));  // some servers read this form
       } else {
         all(fixed(), below, value);
       }
     }
   }
 
-  void media(std::string_view kind, std::string_view name, const std::string& path,
-             const json::value& value) {
+  static std::string_view medium_of(std::string_view name) {
+    if (name == "image_url") return "image";
+    if (name == "input_audio") return "audio";
+    return name == "file" ? "document" : "";
+  }
+
+  void media(const Source& source, std::string_view kind, std::string_view name,
+             const std::string& path, const json::value& value) {
     if (!value.is_string()) return all(fixed(), path, value);
     if (kind == "image_url" && name == "url") return unread(path, "image");
     if (kind == "input_audio" && name == "data") return unread(path, "audio");
     if (kind == "file" && name == "file_data") return unread(path, "document");
-    if (kind == "file" && name == "file_id") return file(path, value);
+    if (kind == "file" && name == "file_id") return file(source, path, value);
     all(fixed(), path, value);
   }
 
   void tools(const std::string& path, const json::array& list) {
     std::size_t index = 0;
-    for (const json::value& one : list) {
+    for (const json::value& entry : list) {
       const std::string at = pointer_to(path, index++);
-      tool(at, one);
-      const std::string_view type = text_in(one, "type");
+      tool(at, entry);
+      const std::string_view type = text_in(entry, "type");
       if (type.empty() || type == "function" || type == "custom") continue;
-      const std::string_view name = text_in(one, "name");
+      const std::string_view name = text_in(entry, "name");
       request_.provider_tools.push_back(
           {.path = at, .type = std::string(type), .name = std::string(name.empty() ? type : name)});
     }
   }
 };
 
+std::uint64_t numbers_in(const json::value& value) {
+  const json::array* const list = value.if_array();
+  if (list == nullptr) return value.is_number() ? 1 : 0;
+  std::uint64_t numbers = 0;
+  for (const json::value& element : *list) numbers += numbers_in(element);
+  return numbers;
+}
+
 bool asks_chat_audio(const json::value& body) {
   const json::array* const modalities = array_in(body, "modalities");
   if (modalities == nullptr) return false;
-  for (const json::value& one : *modalities) {
-    if (one == "audio") return true;
+  for (const json::value& modality : *modalities) {
+    if (modality == "audio") return true;
   }
   return false;
 }
@@ -185,9 +201,16 @@ Result<Request> read_chat_request(RequestKind kind, const json::value& body) {
   }
   const json::value* const store = member_of(body, "store");
   if (store != nullptr && store->is_bool()) request.store = store->get_bool();
-  request.choices = std::max<std::uint64_t>(count_in(body, "n").value_or(1), 1);
+  if (const json::value* const choices = member_of(body, "n"); choices && !choices->is_null()) {
+    // Some servers read other forms, such as "3", and the budget must count what they make.
+    const auto count = count_in(body, "n");
+    if (!count) return fail(ErrorCode::InvalidInput, "`n` is not a whole number", "n");
+    request.choices = std::max<std::uint64_t>(*count, 1);
+  }
   request.output_limit = count_in(body, "max_completion_tokens");
   if (!request.output_limit) request.output_limit = count_in(body, "max_tokens");
+  const json::value* const input = member_of(body, "input");
+  if (kind == RequestKind::Embeddings && input) request.token_numbers = numbers_in(*input);
   ChatReader(request).read(body.get_object());
   return request;
 }

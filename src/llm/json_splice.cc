@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sallyport/json.h"
+#include "llm/wire_json.h"
 
 namespace sallyport::llm {
 
@@ -48,12 +48,12 @@ std::size_t end_of_value(std::string_view text, std::size_t at) {
   return at;
 }
 
-// Of a member, whatever its escapes.
+// The decoded name of a member, as `read_wire_json` reads it: otherwise no pointer leads to it.
 std::string name_of(std::string_view quoted) {
   if (quoted.size() >= 2 && quoted.find('\\') == std::string_view::npos) {
     return std::string(quoted.substr(1, quoted.size() - 2));
   }
-  const Result<ParsedJson> name = parse_json(quoted);
+  const Result<ParsedJson> name = read_wire_json(quoted);
   return name && name->value.is_string() ? std::string(name->value.get_string()) : std::string();
 }
 
@@ -97,13 +97,24 @@ void Splice::append(std::string pointer, std::string json) {
   edits_[std::move(pointer)].push_back({Kind::Append, std::move(json)});
 }
 
-// One pass over a valid JSON text. `pointer_` names the value at hand.
+void Splice::wrap(std::string pointer, std::string before, std::string after) {
+  edits_[std::move(pointer)].push_back({Kind::Wrap, std::move(before), std::move(after)});
+}
+
+// One pass over a valid JSON text. `pointer_` is the path of the current value.
 class Splicer {
  public:
   Splicer(const std::map<std::string, std::vector<Splice::Edit>, std::less<>>& edits,
           std::string_view text)
       : edits_(edits), text_(text) {
     out_.reserve(text.size() + 64);
+  }
+
+  // The replacements that had a place, and those that a value took with it.
+  std::size_t placed() const { return placed_; }
+
+  static bool replaces(const std::vector<Splice::Edit>& edits) {
+    return std::ranges::find(edits, Kind::Replace, &Splice::Edit::kind) != edits.end();
   }
 
   std::string run() {
@@ -118,7 +129,7 @@ class Splicer {
 
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
-  // The white space at the place at hand.
+  // Takes the white space at the current place.
   std::string_view take_space() {
     const std::size_t begin = at_;
     while (is_space(peek())) ++at_;
@@ -130,7 +141,7 @@ class Splicer {
     at_ = until;
   }
 
-  // The edits that concern the value at hand.
+  // The edits of the current value.
   struct Found {
     const std::vector<Splice::Edit>* here = nullptr;  // null: none
     bool below = false;                               // there may be some below it
@@ -139,8 +150,11 @@ class Splicer {
   Found find() {
     const auto next = edits_.lower_bound(pointer_);
     if (next == edits_.end() || !next->first.starts_with(pointer_)) return {};
-    if (next->first.size() == pointer_.size()) return {&next->second, true};
-    // What sorts between `/a` and `/a/` is another member, such as `/a-b`.
+    if (next->first.size() == pointer_.size()) {
+      if (replaces(next->second)) ++placed_;
+      return {&next->second, true};
+    }
+    // Paths that sort between `/a` and `/a/` belong to other members, such as `/a-b`.
     pointer_ += '/';
     const auto child = edits_.lower_bound(pointer_);
     const bool below = child != edits_.end() && child->first.starts_with(pointer_);
@@ -156,17 +170,31 @@ class Splicer {
   }
 
   void value(const Found& found) {
+    const Splice::Edit* const wrap = of_kind(found, Kind::Wrap);
+    if (wrap != nullptr) out_ += wrap->json;
+    const bool opens = peek() == '{' || peek() == '[';
     if (const Splice::Edit* const edit = of_kind(found, Kind::Replace)) {
       at_ = end_of_value(text_, at_);
       out_ += edit->json;
-      return;
+      place_below();
+    } else if (opens && found.below) {
+      container(peek() == '{', found);
+    } else {
+      copy(end_of_value(text_, at_));
     }
-    const bool opens = peek() == '{' || peek() == '[';
-    if (opens && found.below) return container(peek() == '{', found);
-    copy(end_of_value(text_, at_));
+    if (wrap != nullptr) out_ += wrap->after;
   }
 
-  // Removed children go with their white space and one comma; the others keep theirs.
+  // Edits below a value that goes have nothing to change.
+  void place_below() {
+    const std::string prefix = pointer_ + '/';
+    for (auto edit = edits_.lower_bound(prefix);
+         edit != edits_.end() && edit->first.starts_with(prefix); ++edit) {
+      if (replaces(edit->second)) ++placed_;
+    }
+  }
+
+  // Removes a child with its white space and one comma. The others keep theirs.
   void container(bool object, const Found& of_all) {
     out_ += text_[at_++];
     bool any = false;  // a child is in the output
@@ -178,6 +206,7 @@ class Splicer {
       if (of_kind(found, Kind::Remove) != nullptr) {
         skip_child(object);
         take_space();
+        place_below();
       } else {
         if (any) out_ += ',';
         out_ += space;
@@ -237,6 +266,7 @@ class Splicer {
   const std::map<std::string, std::vector<Splice::Edit>, std::less<>>& edits_;
   std::string_view text_;
   std::size_t at_ = 0;
+  std::size_t placed_ = 0;
   std::string out_;
   std::string pointer_;
 };
@@ -271,6 +301,15 @@ std::vector<std::string_view> elements_of(std::string_view array) {
     return true;
   });
   return elements;
+}
+
+bool Splice::fits(std::string_view text) const {
+  if (empty()) return true;
+  Splicer splicer(edits_, text);
+  (void)splicer.run();
+  return splicer.placed() ==
+         static_cast<std::size_t>(std::ranges::count_if(
+             edits_, [](const auto& edit) { return Splicer::replaces(edit.second); }));
 }
 
 std::string Splice::applied(std::string_view text) const {

@@ -1,5 +1,5 @@
-// Changes single values of a JSON text and leaves every other byte as it is: order of members,
-// white space, escapes and number spelling (MP-5).
+// Changes single values of a JSON text and keeps every other byte: order of members, white space,
+// escapes and number spelling (MP-5).
 //
 //   Splice splice;
 //   splice.replace("/messages/0/content", "\"[redacted]\"");
@@ -20,8 +20,8 @@ namespace sallyport::llm {
 // A text as a JSON string, quotes included.
 std::string json_string(std::string_view text);
 
-// Texts inside a valid JSON text, as they stand there. `value_at`: empty where the pointer leads
-// nowhere. `elements_of`: of an array; of another value none.
+// Parts of a valid JSON text, byte for byte. `value_at` is empty if there is no such value.
+// `elements_of` is empty if the text is not an array.
 std::string_view value_at(std::string_view text, std::string_view pointer);
 std::vector<std::string_view> elements_of(std::string_view array);
 
@@ -29,23 +29,29 @@ class Splice {
  public:
   // `json` is the new value as JSON text. Pointers lead to values that the text has.
   void replace(std::string pointer, std::string json);
-  // A member with its name, or an element.
+  // Removes a member with its name, or an element.
   void remove(std::string pointer);
-  // Behind the last member of an object (`json` is then `"name":value`) or element of an array.
+  // Appends a member to an object (`json` is `"name":value`) or an element to an array.
   void append(std::string pointer, std::string json);
 
-  // The edits of another one as well.
+  // Puts text before and after a value, which may have other edits.
+  void wrap(std::string pointer, std::string before, std::string after);
+
+  // Adds the edits of another splice.
   void add(Splice other) { edits_.merge(other.edits_); }
 
   bool empty() const { return edits_.empty(); }
-  // `text` is valid JSON. An edit whose pointer leads nowhere changes nothing.
+  // Returns the edited text. `text` is valid JSON. An edit at a missing place is ignored.
   std::string applied(std::string_view text) const;
+  // False if a replacement has no place, also none in a value that goes: a redaction would be lost.
+  bool fits(std::string_view text) const;
 
  private:
-  enum class Kind { Replace, Remove, Append };
+  enum class Kind { Replace, Remove, Append, Wrap };
   struct Edit {
     Kind kind;
     std::string json;
+    std::string after{};  // Wrap
   };
   friend class Splicer;
   std::map<std::string, std::vector<Edit>, std::less<>> edits_;

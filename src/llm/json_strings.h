@@ -1,5 +1,5 @@
-// Which bytes of a JSON text that arrives in pieces stand inside one of its strings. A redaction
-// there keeps the JSON whole; one that reaches outside does not (MP-52).
+// Tracks which bytes of a JSON text are inside a string, while the text arrives in pieces. A
+// redaction inside a string keeps the JSON valid; any other breaks it (MP-52).
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace sallyport::llm {
 class JsonStrings {
  public:
   void feed(std::string_view text);
-  // Writes replacements as the inside of a JSON string. The first one that is not within one string
-  // acts as block: it and what follows it are taken out. The pieces belong to text that was fed.
+  // Escapes replacements for use inside a JSON string. The first one that is not inside one string
+  // acts as a block: it and everything after it are removed. The pieces belong to fed text.
   void fit(core::PassedText& passed);
 
  private:
@@ -28,10 +28,10 @@ class JsonStrings {
 
   std::uint64_t at_ = 0;
   bool in_string_ = false;
-  unsigned escape_left_ = 0;  // bytes of the escape sequence at hand that are still to come
+  unsigned escape_left_ = 0;  // missing bytes of the current escape sequence
   bool escape_begins_ = false;
-  std::deque<Mark> marks_;         // not yet forgotten
-  bool begins_in_string_ = false;  // before the first of them
+  std::deque<Mark> marks_;         // marks that are still needed
+  bool begins_in_string_ = false;  // state before the first mark
 };
 
 }  // namespace sallyport::llm

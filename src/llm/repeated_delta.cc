@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostDigits = 15;  // any such number is held exactly
 
-// Is this the inside of a JSON string that says what it means, without escapes?
+// True for the inside of a JSON string without escapes.
 bool is_plain(std::string_view inside) {
   unsigned char all = 0;
   for (const char c : inside) {

@@ -1,6 +1,5 @@
-// What a request to a model holds, as far as the proxy looks at it: texts to check, tool results,
-// tools that the provider runs, state that the provider keeps. Paths are JSON Pointers into the
-// body.
+// The parts of a model request that the proxy looks at: texts to check, tool results, tools that
+// the provider runs, and state that the provider keeps. Paths are JSON Pointers into the body.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@
 
 namespace sallyport::llm {
 
-// Which body it is (MP-1).
+// The kind of the body (MP-1).
 enum class RequestKind : std::uint8_t {
   Messages,     // /v1/messages
   CountTokens,  // /v1/messages/count_tokens
@@ -27,7 +26,7 @@ enum class RequestKind : std::uint8_t {
   Embeddings,   // /v1/embeddings
 };
 
-// One string of the body that checks look at (MP-27).
+// One string of the body that is checked (MP-27).
 struct Leaf {
   enum class Kind : std::uint8_t {
     Input,       // stage `input`, redacted in place
@@ -37,8 +36,8 @@ struct Leaf {
   std::string path{};
   std::string text{};
   Kind kind = Kind::Input;
-  std::string tool_call_id{};  // of ToolOutput
-  std::string tool{};          // its name, where the same request has the call (MP-31)
+  std::string tool_call_id{};  // set for ToolOutput
+  std::string tool{};          // tool name, if the request has the call (MP-31)
 };
 
 // A part that no check can read: opaque bytes, media, ids and addresses of files (MP-34).
@@ -50,16 +49,16 @@ struct Unread {
 
 // A tool result inside the request.
 struct ToolReturn {
-  std::string path{};  // of the block, message or item
+  std::string path{};  // path of the block, message or item
   std::string tool_call_id{};
   std::string tool{};
   bool is_error = false;
-  json::value content{};  // as the API has it
+  json::value content{};  // in the form of the API
 };
 
 // A tool that the provider runs (MP-36).
 struct ProviderTool {
-  std::string path{};  // of its entry in `tools` or `mcp_servers`
+  std::string path{};  // path of its entry in `tools` or `mcp_servers`
   std::string type{};
   std::string name{};
 };
@@ -83,23 +82,24 @@ struct Request {
   std::optional<bool> store{};                  // Responses, chat
   std::optional<std::uint64_t> output_limit{};  // tokens that the client allows
   std::uint64_t media_parts = 0;                // images and documents, for the estimate (MP-71)
+  std::uint64_t token_numbers = 0;              // embeddings: tokens that are sent as numbers
   std::vector<Leaf> leaves{};
-  std::vector<Leaf> names{};  // of members that the client chose; a model reads them too
+  std::vector<Leaf> names{};  // member names that the client chose; a model reads them too
   std::vector<Unread> unread{};
   std::vector<ToolReturn> returns{};
   std::vector<ProviderTool> provider_tools{};
   std::vector<StateRef> state{};
-  std::vector<std::string> call_ids{};  // of calls that earlier answers proposed and it repeats
+  std::vector<std::string> call_ids{};  // ids of repeated calls of earlier answers
 };
 
 // `body` is a JSON object. Every string leaf of it is in `leaves` or in `unread`. `InvalidInput`:
-// `model` is missing or no text.
+// `model` is missing or not a text.
 Result<Request> read_request(RequestKind kind, const json::value& body);
 Result<Request> read_anthropic_request(RequestKind kind, const json::value& body);
 Result<Request> read_chat_request(RequestKind kind, const json::value& body);  // and embeddings
 Result<Request> read_responses_request(RequestKind kind, const json::value& body);
 
-// Replaces the content of a result by a notice, with `is_error` where the API has it (MP-30).
+// Replaces the content of a result by a notice, with `is_error` if the API has it (MP-30).
 void withhold(Splice& splice, RequestKind kind, const ToolReturn& result, std::string_view notice,
               const json::value& body);
 

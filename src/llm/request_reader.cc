@@ -19,8 +19,9 @@ void RequestReader::unread(std::string path, std::string_view kind) {
   request_.unread.push_back({.path = std::move(path), .kind = std::string(kind)});
 }
 
-void RequestReader::file(const std::string& path, const json::value& id) {
+void RequestReader::file(const Source& source, const std::string& path, const json::value& id) {
   unread(path, "file");
+  if (source.repeated) return;
   request_.state.push_back(
       {.path = path, .kind = "file", .id = std::string(std::string_view(id.get_string()))});
 }
@@ -30,17 +31,17 @@ void RequestReader::all(const Source& source, const std::string& path, const jso
     leaf(source, path, *text);
   } else if (const json::array* const array = value.if_array()) {
     std::size_t index = 0;
-    for (const json::value& one : *array) all(source, pointer_to(path, index++), one);
+    for (const json::value& element : *array) all(source, pointer_to(path, index++), element);
   } else if (const json::object* const object = value.if_object()) {
-    for (const auto& [name, one] : *object) {
+    for (const auto& [name, member] : *object) {
       const std::string below = pointer_to(path, name);
       member_name(source, below, name);
-      all(source, below, one);
+      all(source, below, member);
     }
   }
 }
 
-// A model reads names of members too. They cannot be changed without changing what they name.
+// A model reads member names too. Changing a name would change its meaning.
 void RequestReader::member_name(const Source& source, const std::string& path,
                                 std::string_view name) {
   if (source.kind == Leaf::Kind::ToolOutput) return;
@@ -50,15 +51,15 @@ void RequestReader::member_name(const Source& source, const std::string& path,
 void RequestReader::tool(const std::string& path, const json::value& value) {
   if (const json::array* const array = value.if_array()) {
     std::size_t index = 0;
-    for (const json::value& one : *array) tool(pointer_to(path, index++), one);
+    for (const json::value& element : *array) tool(pointer_to(path, index++), element);
   } else if (const json::object* const object = value.if_object()) {
-    for (const auto& [name, one] : *object) {
+    for (const auto& [name, member] : *object) {
       const std::string below = pointer_to(path, name);
-      if (name == "description" && one.is_string()) {
-        leaf({}, below, one.get_string());
+      if (name == "description" && member.is_string()) {
+        leaf({}, below, member.get_string());
       } else {
         member_name({}, below, name);
-        tool(below, one);
+        tool(below, member);
       }
     }
   } else {

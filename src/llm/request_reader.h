@@ -15,35 +15,37 @@ class RequestReader {
   explicit RequestReader(Request& request) : request_(request) {}
 
  protected:
-  // Whose text it is: of the conversation, or of a tool's result.
+  // The origin of a text: the conversation or a tool result.
   struct Source {
     Leaf::Kind kind = Leaf::Kind::Input;
     std::string tool_call_id{};
     std::string tool{};
+    bool repeated = false;  // a result that the provider made, in a history
   };
   static Source fixed() { return {.kind = Leaf::Kind::Fixed}; }
 
   void leaf(const Source& source, std::string path, std::string_view text);
   void unread(std::string path, std::string_view kind);
-  // An id of a file of the provider: no check reads it, and it is state (MP-25).
-  void file(const std::string& path, const json::value& id);
-  // Every string below the value.
+  // Adds the id of a file that the provider keeps. No check reads it, and it is state (MP-25).
+  // In a repeated result it is the provider's own.
+  void file(const Source& source, const std::string& path, const json::value& id);
+  // Adds every string below the value.
   void all(const Source& source, const std::string& path, const json::value& value);
-  // The name of a member that the client chose.
+  // Adds the name of a member that the client chose.
   void member_name(const Source& source, const std::string& path, std::string_view name);
-  // A tool: what describes it is read by the model, the rest names things.
+  // Adds a tool. The model reads its descriptions; its other strings are names.
   void tool(const std::string& path, const json::value& value);
 
   Request& request_;
   std::map<std::string, std::string, std::less<>> tools_;  // names by id of the call
 };
 
-// `stream`, and `max_tokens` or what the API calls it.
+// The value of a flag such as `stream`.
 bool flag_in(const json::value& body, std::string_view name);
-// `InvalidInput`: absent, or no text.
+// `InvalidInput`: absent or not a text.
 Result<std::string> model_in(const json::value& body);
 
-// `withhold` of single APIs.
+// `withhold` for single APIs.
 void withhold_anthropic(Splice& splice, const ToolReturn& result, std::string_view notice,
                         const json::value& body);
 void withhold_chat(Splice& splice, const ToolReturn& result, std::string_view notice,

@@ -15,9 +15,9 @@ namespace sallyport::llm {
 
 namespace {
 
-// Members of a response that repeat the request, count, or name things. They are no output.
+// Members of a response that repeat the request, count or name things. They are not output.
 constexpr std::size_t kItemIds = 256;
-constexpr std::array<std::string_view, 48> kResponseMembers{"id",
+constexpr std::array<std::string_view, 46> kResponseMembers{"id",
                                                             "object",
                                                             "created_at",
                                                             "completed_at",
@@ -54,7 +54,6 @@ constexpr std::array<std::string_view, 48> kResponseMembers{"id",
                                                             "billing",
                                                             "frequency_penalty",
                                                             "presence_penalty",
-                                                            "data",
                                                             "first_id",
                                                             "last_id",
                                                             "has_more",
@@ -63,10 +62,9 @@ constexpr std::array<std::string_view, 48> kResponseMembers{"id",
                                                             "context_management",
                                                             "stream_options",
                                                             "include",
-                                                            "content_filters",
                                                             "created_by"};
 
-// Events that say how far a tool of the provider is, and media.
+// Events about the progress of provider tools, and media.
 constexpr std::array<std::string_view, 9> kStatusEvents{"response.web_search_call.",
                                                         "response.file_search_call.",
                                                         "response.mcp_call.",
@@ -181,7 +179,7 @@ Task<void> ResponsesAdapter::on_end(EventSink&) {
                             "the provider's stream ended in the middle of a response");
 }
 
-// While a call is held, events of later items wait, and those of earlier ones go on.
+// While a call is held, events of later items wait, and those of earlier items pass.
 Task<void> ResponsesAdapter::take(Incoming in, EventSink& out) {
   if (held_ && in.index && *in.index >= held_->index) {
     const bool held = *in.index == held_->index;
@@ -275,6 +273,8 @@ Result<void> ResponsesAdapter::on_other(const Incoming& in, EventSink& out) {
 }
 
 Result<void> ResponsesAdapter::on_error(const Incoming& in, EventSink& out) {
+  SALLYPORT_TRY(const MaybeBlocked extra, check_extras(in));
+  if (extra) return end_blocked(out, *extra);
   Splice edits;
   const json::value* const inner = member_of(in.value, "error");
   SALLYPORT_TRY(const TextStep step,
@@ -346,6 +346,8 @@ void ResponsesAdapter::observe(const json::value& response) {
   }
   const json::array* const items = array_in(response, "output");
   observed_.item_ids.clear();
+  observed_.file_ids.clear();
+  if (items != nullptr) collect_file_ids(*member_of(response, "output"), observed_.file_ids);
   for (std::size_t i = 0; items != nullptr && i < std::min(items->size(), kItemIds); ++i) {
     if (const std::string_view id = text_in((*items)[i], "id"); !id.empty()) {
       observed_.item_ids.emplace_back(id);
@@ -353,15 +355,19 @@ void ResponsesAdapter::observe(const json::value& response) {
   }
 }
 
-// Members of the response that are neither known nor its output.
+bool ResponsesAdapter::is_known_of_response(std::string_view name) {
+  return std::ranges::find(kResponseMembers, name) != kResponseMembers.end();
+}
+
+// Checks members of the response that are neither known nor output.
 Result<ResponsesAdapter::MaybeBlocked> ResponsesAdapter::check_response(const json::value& response,
                                                                         const std::string& pointer,
                                                                         Splice& edits) {
   ItemTexts texts;
   for (const auto& [name, value] : response.get_object()) {
-    if (std::ranges::find(kResponseMembers, std::string_view(name)) != kResponseMembers.end()) {
-      continue;
-    }
+    if (is_known_of_response(name)) continue;
+    // The items of a list are checked one by one.
+    if (name == "data" && value.is_array() && array_in(response, "output") == nullptr) continue;
     const std::size_t before = texts.texts.size();
     add_unknown_texts(texts, value, pointer_to("", name), kNoItem);
     if (name != "error") continue;
@@ -413,7 +419,7 @@ void ResponsesAdapter::keep_alive(EventSink& out) {
   Splice edits;
   edits.replace("/response/status", "\"in_progress\"");
   const std::string begun = edits.applied(begun_);
-  // With the number of the event before it: a client that resumes behind it misses no event.
+  // It repeats the number of the previous event, so a client that resumes after it misses nothing.
   out.event("response.in_progress",
             fmt::format(R"({{"type":"response.in_progress","sequence_number":{},"response":{}}})",
                         latest_, value_at(begun, "/response")));

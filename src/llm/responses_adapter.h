@@ -1,9 +1,9 @@
-// The answer of OpenAI Responses. An event whose values are not changed leaves with the provider's
-// own bytes; a changed one is the provider's event with single values replaced. State is kept by
-// output index and content index, never by order of arrival (MP-40).
+// The answer of OpenAI Responses. An unchanged event leaves with the provider's own bytes. In a
+// changed event only single values are replaced. State is kept by output index and content index,
+// never by order of arrival (MP-40).
 //
 // A call of the client is held from `output_item.added` until `output_item.done`, then decided.
-// Events of later items wait meanwhile, so items leave in the order of their indices.
+// Events of later items wait until then, so items leave in the order of their indices.
 //
 // Sources: responses_adapter.cc (events by type, the response, errors), responses_stream.cc (texts
 // in deltas), responses_parts.cc (parts, annotations), responses_calls.cc (held calls),
@@ -42,7 +42,7 @@ class ResponsesAdapter final : public AnswerAdapter {
   const Observed& observed() const override { return observed_; }
 
  private:
-  // An event as it came.
+  // An event as received.
   struct Incoming {
     std::string name{};
     std::string data{};
@@ -52,23 +52,23 @@ class ResponsesAdapter final : public AnswerAdapter {
   };
   // A part of a message or of reasoning, by its number (`kSummaryPart` and up: summaries).
   struct Part {
-    std::string raw{};    // as it left
+    std::string raw{};    // as sent
     bool added = false;   // its `added` event left
     bool closed = false;  // its `done` event left
     bool text_done = false;
     std::uint64_t dropped = 0;  // annotations
     struct Annotation {
       Incoming event;
-      std::uint64_t end = 0;  // it waits for this character
+      std::uint64_t end = 0;  // the character that it waits for
     };
     std::list<Annotation> waiting{};
-    std::vector<std::string> annotations{};  // that left
+    std::vector<std::string> annotations{};  // sent annotations
   };
   struct Item {
     std::string id{};
     std::string type{};
-    std::string raw{};  // as it left: `added`, then `done`
-    bool call = false;  // of the client
+    std::string raw{};  // as sent: from `added`, then from `done`
+    bool call = false;  // a client call
     bool closed = false;
     std::map<std::uint64_t, Part> parts{};
   };
@@ -77,19 +77,19 @@ class ResponsesAdapter final : public AnswerAdapter {
     std::string id{};
     std::string name{};
     std::vector<Incoming> events{};
-    bool deciding = false;  // its door knows of it
+    bool deciding = false;  // the door is deciding about it
   };
-  // Where a check ended the message.
+  // The place where a check ended the message.
   struct Blocked {
     core::TextBlock block{};
     std::optional<std::uint64_t> item{};
-    std::string pointer{};  // of the text inside its item
+    std::string pointer{};  // path of the text inside its item
     std::string released{};
   };
   using MaybeBlocked = std::optional<Blocked>;
 
   // responses_adapter.cc
-  // Leaves out what the client has from an earlier reading.
+  // Skips events that the client has from an earlier reading.
   class Resumed;
   Task<void> on_own_event(const net::SseEvent& event, EventSink& out);
   Result<Incoming> read(const net::SseEvent& event) const;
@@ -103,12 +103,13 @@ class ResponsesAdapter final : public AnswerAdapter {
                                       Splice& edits);
   void observe(const json::value& response);
   static bool is_final(std::string_view type);
+  static bool is_known_of_response(std::string_view name);
   static std::string stop_reason(const json::value& response);
-  // An event of the provider with the next number.
+  // Returns an event of the provider with the next number.
   std::string numbered(const Incoming& in, Splice edits);
   std::uint64_t next_number(std::uint64_t of_provider);
   void send(EventSink& out, const Incoming& in, Splice edits = {}, bool last = false);
-  // Sends an event of ours. `members` stand behind `type` and `sequence_number`.
+  // Sends an event of our own. `members` follow `type` and `sequence_number`.
   void make(EventSink& out, std::string_view type, std::string_view members, bool last = false);
   void withheld() { renumbers_ = true; }
   bool loose() const { return !door_->enforces_output() && !door_->holds_calls(); }
@@ -117,9 +118,9 @@ class ResponsesAdapter final : public AnswerAdapter {
   struct Place {
     TextPlace text{};
     ChannelId channel{};
-    std::uint64_t number = 0;  // as the event says
+    std::uint64_t number = 0;  // number in the event
   };
-  // A text whose deltas came.
+  // A text that comes in deltas.
   struct Stream {
     const TextRule* rule;
     std::string item_id;
@@ -127,7 +128,7 @@ class ResponsesAdapter final : public AnswerAdapter {
   };
   static std::optional<Place> place_of(const TextRule& rule, const json::value& event);
   Result<void> on_delta(const Incoming& in, const TextRule& rule, EventSink& out);
-  // Deltas of one text that differ only in it. No value: another event.
+  // Passes a delta that differs from an earlier one only in its text. No value: it does not.
   std::optional<Result<void>> on_repeated(const net::SseEvent& event, EventSink& out);
   Result<void> after_delta(const Place& place, const TextRule& rule, TextStep step, EventSink& out);
   void learn(const Incoming& in, const TextRule& rule, const Place& place);
@@ -138,10 +139,10 @@ class ResponsesAdapter final : public AnswerAdapter {
   Part& part_of(const Place& place, const TextRule& rule, const json::value& event);
   void make_delta(EventSink& out, const TextPlace& place, const Stream& stream,
                   std::string_view text);
-  // Sends what still waits of a text.
+  // Sends the part of a text that still waits.
   Result<void> close_text(const TextPlace& place, EventSink& out);
   Result<void> close_texts(std::optional<std::uint64_t> item, EventSink& out);
-  // A text that begins with what an `added` event has of it.
+  // Starts a text with the part that its `added` event contains.
   Result<MaybeBlocked> begin_text(const ItemText& text, std::string_view item_id,
                                   const std::string& pointer, Splice& edits);
 
@@ -152,14 +153,17 @@ class ResponsesAdapter final : public AnswerAdapter {
   Result<void> release_annotations(std::uint64_t item, std::uint64_t number, EventSink& out);
   Result<MaybeBlocked> check_annotation(const json::value& annotation, const std::string& pointer,
                                         const TextPlace& place, Splice& edits);
+  Result<MaybeBlocked> check_annotations(const json::value& part, const std::string& pointer,
+                                         const TextPlace& place, Splice& edits);
   void drop_logprobs(const json::value& object, const std::string& pointer, Splice& edits);
-  // `in_item` leads to the part inside its item, `pointer` to where its text stands now.
+  // `in_item` is the path of the part inside its item, `pointer` its path in the event.
   Result<MaybeBlocked> check_part(const json::value& part, const std::string& pointer,
                                   std::uint64_t item, const std::string& in_item, Splice& edits);
   Result<MaybeBlocked> check_texts(const ItemTexts& texts, std::size_t inside,
                                    const std::string& pointer, Splice& edits);
   Result<MaybeBlocked> check_extras(const Incoming& in);
-  static bool is_member(std::string_view name);  // of events, as the API defines them
+  // A member of events of this type in the API.
+  static bool is_member(std::string_view type, std::string_view name);
 
   // responses_calls.cc
   bool begins_call(const Incoming& in) const;
@@ -167,12 +171,12 @@ class ResponsesAdapter final : public AnswerAdapter {
   Result<void> wait(Incoming in, bool held);
   Task<void> settle(EventSink& out);
   void cut_held(EventSink& out);
-  // The decision about a complete call; a call that is dropped is refused.
+  // Decides about a complete call. A dropped call is refused.
   Task<CallRuling> rule_on(const json::value& item, std::string raw);
-  Result<void> release_as_came(EventSink& out);
-  void release_anew(EventSink& out, const std::string& raw);
+  Result<void> release_unchanged(EventSink& out);
+  void release_rebuilt(EventSink& out, const std::string& raw);
   bool is_consistent(const json::value& item) const;
-  // A message of ours, from its first event to its last.
+  // Sends a message of our own, from its first event to its last.
   void make_message(EventSink& out, std::uint64_t index, std::string_view text,
                     std::string_view status, bool refusal);
   void drop_undecided();
@@ -181,7 +185,7 @@ class ResponsesAdapter final : public AnswerAdapter {
   // responses_items_out.cc
   Result<void> on_added(const Incoming& in, EventSink& out);
   Task<void> on_done(Incoming in, EventSink& out);
-  // The item that leaves instead of `raw`; the same text: nothing is changed.
+  // The item that leaves instead of `raw`. It has the same text if nothing is changed.
   struct ItemOut {
     std::string raw{};
     MaybeBlocked blocked{};
@@ -190,7 +194,7 @@ class ResponsesAdapter final : public AnswerAdapter {
                          bool decides);
   Result<ItemOut> check_item(std::uint64_t index, const json::value& item, std::string raw);
   Task<std::string> call_out(std::uint64_t index, const json::value& item, std::string raw);
-  // Gives all items, or those before the one that a check blocked.
+  // Collects all items, or those before the item that a check blocked.
   Task<MaybeBlocked> list_out(const json::array& list, const std::vector<std::string_view>& raws,
                               bool decides, std::vector<std::string>& items);
   Result<void> keep_item(Item& item, std::string raw);
@@ -199,7 +203,7 @@ class ResponsesAdapter final : public AnswerAdapter {
   Result<std::string> blocked_body(const std::string& body, const json::value& value,
                                    std::string_view member, std::vector<std::string> items,
                                    const Blocked& blocked);
-  // The item in which the message was ended. `placed`: the notice stands in it.
+  // The item in which the message ended. `placed`: it contains the notice.
   Result<std::string> cut_item(std::uint64_t index, const json::value& item, std::string_view raw,
                                const Blocked& blocked, bool& placed);
   Result<std::string> cut_parts(std::uint64_t index, const json::value& item, std::string_view raw,
@@ -209,7 +213,7 @@ class ResponsesAdapter final : public AnswerAdapter {
 
   // responses_block.cc
   Result<void> end_blocked(EventSink& out, const Blocked& blocked);
-  // Gives whether the notice stands in it.
+  // Returns whether the item contains the notice.
   bool close_item(EventSink& out, std::uint64_t index, Item& item, const Blocked& blocked);
   void close_part(EventSink& out, std::uint64_t index, Item& item, std::uint64_t number);
   std::string closed_item(std::uint64_t index, const Item& item) const;
@@ -223,17 +227,17 @@ class ResponsesAdapter final : public AnswerAdapter {
   Observed observed_;
   bool complete_ = false;
   bool failed_ = false;
-  bool renumbers_;            // else numbers of the provider pass as they are
-  std::uint64_t next_ = 0;    // sequence number
-  std::uint64_t latest_ = 0;  // of the last event that left
-  std::string begun_;         // the last event of a running response, as it left
+  bool renumbers_;            // false: numbers of the provider pass unchanged
+  std::uint64_t next_ = 0;    // next sequence number
+  std::uint64_t latest_ = 0;  // number of the last sent event
+  std::string begun_;         // the last sent event about a running response
   std::map<std::uint64_t, Item> items_;
   std::map<TextPlace, Stream> streams_;
   RepeatedDelta repeated_;
-  Place repeated_place_;                     // of the text whose deltas `repeated_` knows
-  const TextRule* repeated_rule_ = nullptr;  // the same
+  Place repeated_place_;                     // the text with the deltas that `repeated_` knows
+  const TextRule* repeated_rule_ = nullptr;  // the rule of that text
   std::optional<Held> held_;
-  std::map<std::uint64_t, std::list<Incoming>> queue_;  // of items behind the held call
+  std::map<std::uint64_t, std::list<Incoming>> queue_;  // events of items after the held call
   std::uint64_t waiting_ = 0;                           // bytes of held and queued events
   std::uint64_t calls_ = 0;
   std::uint64_t item_bytes_ = 0;

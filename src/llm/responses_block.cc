@@ -1,5 +1,5 @@
-// A check ended the message: what is open is closed with what left of it, the notice follows, and
-// the response ends (MP-45).
+// Ends a message that a check blocked: open items are closed with their released text, the notice
+// follows, and the response ends (MP-45).
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
@@ -133,7 +133,7 @@ void ResponsesAdapter::close_part(EventSink& out, std::uint64_t index, Item& ite
        fmt::format(R"({},"part":{})", where, part.raw));
 }
 
-// An item that is cut short: what left of it.
+// The released part of an item that is cut short.
 std::string ResponsesAdapter::closed_item(std::uint64_t index, const Item& item) const {
   const Result<ParsedJson> parsed = read_wire_json(item.raw);
   if (!parsed) return item.raw;

@@ -1,6 +1,7 @@
-// Whole answers of Responses: the object that a client would add up from the events (MP-38).
+// Whole answers of Responses: the object that a client would build from the events (MP-38).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/try.h"
@@ -13,18 +14,28 @@ namespace {
 
 constexpr std::size_t kBodyLimit = std::size_t{64} * 1024 * 1024;
 
+// Removes all other members: some of them were not looked at.
+void keep_only(Splice& edits, const json::value& object,
+               std::initializer_list<std::string_view> kept) {
+  for (const auto& [name, value] : object.get_object()) {
+    if (std::ranges::find(kept, std::string_view(name)) == kept.end()) {
+      edits.remove(pointer_to("", std::string_view(name)));
+    }
+  }
+}
+
 }  // namespace
 
 Task<std::string> ResponsesAdapter::on_body(std::string body) {
   auto parsed = read_wire_json(body, {.bytes = kBodyLimit});
   if (!parsed || !parsed->value.is_object()) {
-    co_return sallyport::fail(ErrorCode::Corrupt, "the provider's answer is no JSON object");
+    co_return sallyport::fail(ErrorCode::Corrupt, "the provider's answer is not a JSON object");
   }
   const json::value& value = parsed->value;
   observe(value);
   Splice edits;
   SALLYPORT_CO_TRY(MaybeBlocked blocked, check_response(value, "", edits));
-  // A list of items is what the client sent once, and holds no proposals.
+  // A list of items repeats what the client sent, so it has no proposals.
   const std::string_view member = array_in(value, "output") != nullptr ? "output" : "data";
   const json::array* const list = array_in(value, member);
   const std::vector<std::string_view> raws = elements_of(value_at(body, pointer_to("", member)));
@@ -68,10 +79,18 @@ Result<std::string> ResponsesAdapter::blocked_body(const std::string& body,
                                  settings_.json_format ? refusal_part(notice) : text_part(notice)));
   }
   Splice edits;
-  if (member == "output") {
-    set_blocked(edits, value, "", json_list(items));
-  } else {
+  if (list != nullptr && member == "data") {
     edits.replace("/data", json_list(items));
+  } else {
+    set_blocked(edits, value, "", json_list(items));
+  }
+  for (const auto& [name, held] : value.get_object()) {
+    if (name == "error") {
+      edits.replace("/error", "null");
+    } else if (!is_known_of_response(name) &&
+               (name != "data" || list == nullptr || member != name)) {
+      edits.remove(pointer_to("", std::string_view(name)));
+    }
   }
   return edits.applied(body);
 }
@@ -85,24 +104,29 @@ Result<std::string> ResponsesAdapter::cut_item(std::uint64_t index, const json::
     Splice edits;
     set_member(edits, item, "", "content", parts);
     set_member(edits, item, "", "status", json_string(blocked_status()));
+    keep_only(edits, item, {"id", "type", "status", "role", "phase", "content"});
     return edits.applied(raw);
   }
   if (type == "reasoning") {
     Splice edits;
     for (const std::string_view member : {"summary", "content"}) {
-      if (array_in(item, member) == nullptr) continue;
+      if (member_of(item, member) == nullptr) continue;
+      if (array_in(item, member) == nullptr) {
+        edits.replace(pointer_to("", member), "[]");
+        continue;
+      }
       SALLYPORT_TRY(const std::string parts, cut_parts(index, item, raw, member, blocked, placed));
       edits.replace(pointer_to("", member), parts);
     }
     set_member(edits, item, "", "status", "\"incomplete\"");
-    edits.remove("/encrypted_content");
+    keep_only(edits, item, {"id", "type", "status", "summary", "content"});
     return edits.applied(raw);
   }
   if (!texts_of(item, index).unknown.empty()) return std::string();  // it does not leave
   return cut_provider_item(index, item, raw, blocked);
 }
 
-// The parts of a list up to the blocked text, and in a message the notice.
+// The parts of a list up to the blocked text; in a message also the notice.
 Result<std::string> ResponsesAdapter::cut_parts(std::uint64_t index, const json::value& item,
                                                 std::string_view raw, std::string_view member,
                                                 const Blocked& blocked, bool& placed) {
@@ -130,6 +154,7 @@ Result<std::string> ResponsesAdapter::cut_parts(std::uint64_t index, const json:
     edits.replace(pointer_to("", name), json_string(text));
     if (array_in(list[i], "annotations") != nullptr) edits.replace("/annotations", "[]");
     drop_logprobs(list[i], "", edits);
+    keep_only(edits, list[i], {"type", name, "annotations", "logprobs"});
     parts.push_back(edits.applied(raws[i]));
     break;
   }
@@ -141,7 +166,7 @@ Result<std::string> ResponsesAdapter::cut_parts(std::uint64_t index, const json:
   return json_list(parts);
 }
 
-// A call of the provider: its texts up to the blocked one; a result that was cut is left out.
+// A call of the provider with its texts up to the blocked one. A cut result is left out.
 std::string ResponsesAdapter::cut_provider_item(std::uint64_t index, const json::value& item,
                                                 std::string_view raw,
                                                 const Blocked& blocked) const {

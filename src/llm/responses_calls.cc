@@ -1,5 +1,5 @@
-// Calls of the client: held until they are complete, decided, and then released, rewritten or
-// replaced by a message (section 6 of the specification).
+// Calls of the client. They are held until they are complete, decided, and then released, rewritten
+// or replaced by a message (MP-57, MP-58).
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
@@ -29,7 +29,7 @@ std::string_view command_of(const json::value& item, std::uint64_t number) {
   return command == nullptr ? std::string_view() : std::string_view(*command);
 }
 
-// Is the first item of a call the beginning of the last one?
+// True if the first item of a call is consistent with the last one.
 bool begins_alike(const json::value& begun, const json::value& item) {
   if (item_type(begun) != item_type(item) || tool_of(begun) != tool_of(item) ||
       call_id_of(begun) != call_id_of(item)) {
@@ -58,7 +58,7 @@ bool ResponsesAdapter::begins_call(const Incoming& in) const {
   return in.type.starts_with("response.shell_call_command.") && !items_.contains(*in.index);
 }
 
-// Members that the API does not define (MP-9).
+// Checks members that the API does not define (MP-9).
 Result<ResponsesAdapter::MaybeBlocked> ResponsesAdapter::check_call(std::uint64_t index,
                                                                     const json::value& item) {
   const ItemTexts texts = unknown_texts_of_call(item, index);
@@ -67,7 +67,7 @@ Result<ResponsesAdapter::MaybeBlocked> ResponsesAdapter::check_call(std::uint64_
   return check_texts(texts, 0, "", none);
 }
 
-// Keeps an event of the held call, or of an item behind it.
+// Keeps an event of the held call or of a later item.
 Result<void> ResponsesAdapter::wait(Incoming in, bool held) {
   withheld();
   waiting_ += in.data.size();
@@ -94,7 +94,7 @@ Task<CallRuling> ResponsesAdapter::rule_on(const json::value& item, std::string 
   const char* why = "an output limit cut the call";
   if (text_in(item, "status") != "incomplete") {
     call = read_call(item, raw);
-    why = "the arguments of the call are no JSON";
+    why = "the arguments of the call are not JSON";
   }
   if (!call) {
     ruling.notice = door_->drop(call_id_of(item), tool_of(item), why);
@@ -104,12 +104,12 @@ Task<CallRuling> ResponsesAdapter::rule_on(const json::value& item, std::string 
   co_return ruling;
 }
 
-// The last event of the held call is there.
+// Decides the held call after its last event.
 Task<void> ResponsesAdapter::settle(EventSink& out) {
   const std::uint64_t index = held_->index;
   const json::value item = item_in(held_->events.back().value);
   if (!is_client_call(item)) {
-    co_return sallyport::fail(ErrorCode::Corrupt, "a call of the provider's answer is no call");
+    co_return sallyport::fail(ErrorCode::Corrupt, "a call of the provider's answer is not a call");
   }
   std::string raw(value_at(held_->events.back().data, "/item"));
   for (const Incoming& in : held_->events) {
@@ -132,10 +132,10 @@ Task<void> ResponsesAdapter::settle(EventSink& out) {
     if (rewritten) write_arguments(edits, "", item, ruling.input);
     raw = edits.applied(raw);
     if (!rewritten && is_consistent(item)) {
-      SALLYPORT_CO_CHECK_OK(release_as_came(out));
+      SALLYPORT_CO_CHECK_OK(release_unchanged(out));
       if (complete_) co_return Result<void>{};
     } else {
-      release_anew(out, raw);
+      release_rebuilt(out, raw);
     }
     Item& left = items_[index];
     left = Item{.id = std::string(text_in(item, "id")), .type = std::string(item_type(item))};
@@ -148,8 +148,8 @@ Task<void> ResponsesAdapter::settle(EventSink& out) {
   co_return Result<void>{};
 }
 
-// Do the events say what their last item says? Otherwise a client that adds up deltas would execute
-// another call than the one that was decided.
+// True if the events agree with their last item. Otherwise a client that joins deltas would execute
+// another call than the decided one.
 bool ResponsesAdapter::is_consistent(const json::value& item) const {
   const std::optional<StreamedArguments> arguments = streamed_arguments(item);
   std::map<std::uint64_t, std::string> texts;  // by number of the command, else 0
@@ -177,7 +177,7 @@ bool ResponsesAdapter::is_consistent(const json::value& item) const {
   return true;
 }
 
-Result<void> ResponsesAdapter::release_as_came(EventSink& out) {
+Result<void> ResponsesAdapter::release_unchanged(EventSink& out) {
   for (const Incoming& in : held_->events) {
     if (complete_) return {};
     if (in.type.starts_with("response.output_item.")) {
@@ -189,8 +189,8 @@ Result<void> ResponsesAdapter::release_as_came(EventSink& out) {
   return {};
 }
 
-// The whole call: its item, one delta, its end.
-void ResponsesAdapter::release_anew(EventSink& out, const std::string& raw) {
+// Sends the whole call: its item, one delta, its end.
+void ResponsesAdapter::release_rebuilt(EventSink& out, const std::string& raw) {
   const std::uint64_t index = held_->index;
   const Result<ParsedJson> parsed = read_wire_json(raw);
   if (!parsed) return;
@@ -219,7 +219,7 @@ void ResponsesAdapter::release_anew(EventSink& out, const std::string& raw) {
   make(out, "response.output_item.done", fmt::format(R"("output_index":{},"item":{})", index, raw));
 }
 
-// The response ends before the call does (MP-59).
+// Drops a held call if the response ends before the call (MP-59).
 void ResponsesAdapter::cut_held(EventSink& out) {
   const std::string notice = door_->drop(held_->id, held_->name, "an output limit cut the call");
   make_message(out, held_->index, notice, "completed", false);
@@ -227,7 +227,7 @@ void ResponsesAdapter::cut_held(EventSink& out) {
   held_.reset();
 }
 
-// Calls that never leave, because their message is over (MP-63).
+// Drops calls that never leave, because their message is over (MP-63).
 void ResponsesAdapter::drop_undecided() {
   if (held_ && !held_->deciding) {
     door_->drop(held_->id, held_->name, "the message ended before the call");
@@ -241,7 +241,7 @@ void ResponsesAdapter::drop_undecided() {
   queue_.clear();
 }
 
-// Ours are told apart by their prefix; the same answer gives the same ids.
+// The id of one of our messages. It has a prefix of its own; the same answer gives the same ids.
 std::string ResponsesAdapter::message_id(std::uint64_t index) const {
   std::string_view id = observed_.response_id;
   id.remove_prefix(id.starts_with("resp_") ? 5 : 0);

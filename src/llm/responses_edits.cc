@@ -85,11 +85,11 @@ void withhold_responses(Splice& splice, const ToolReturn& result, std::string_vi
     member = "results";
     value = json::serialize(json::array{json::object{{"text", notice}}});
   }
-  for (const auto& [name, one] : item->get_object()) {
+  for (const auto& [name, field] : item->get_object()) {
     const std::string pointer = pointer_to(result.path, name);
     if (name == member) {
       splice.replace(pointer, value);
-    } else if (name == "error" && !one.is_null()) {
+    } else if (name == "error" && !field.is_null()) {
       splice.replace(pointer, "null");
     } else if (name == "status" && type == "apply_patch_call_output") {
       splice.replace(pointer, "\"failed\"");
@@ -111,10 +111,9 @@ void answer_calls(Splice& splice, const std::vector<UnansweredCall>& calls,
   const json::value* const input = member_of(body, "input");
   if (input == nullptr) return splice.append("", "\"input\":[" + items + "]");
   if (input->is_array()) return splice.append("/input", items);
-  if (const json::string* const text = input->if_string()) {
-    items += ',' + json::serialize(json::object{{"role", "user"}, {"content", *text}});
-  }
-  splice.replace("/input", "[" + items + "]");
+  if (!input->is_string()) return splice.replace("/input", "[" + items + "]");
+  // The text stays where it is, so that a redaction finds it.
+  splice.wrap("/input", "[" + items + R"(,{"role":"user","content":)", "}]");
 }
 
 }  // namespace sallyport::llm

@@ -17,14 +17,14 @@ bool is_among(std::string_view word, std::span<const std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
 }
 
-// Members of items that are no texts: ids, words of the API, opaque bytes and media.
+// Members of items that are not texts: ids, words of the API, opaque bytes and media.
 constexpr std::array<std::string_view, 22> kPlainMembers{
     "id",        "type",         "status",     "role",         "call_id",           "created_by",
     "caller",    "phase",        "name",       "namespace",    "server_label",      "execution",
     "result_id", "container_id", "background", "quality",      "encrypted_content", "fingerprint",
     "size",      "environment",  "action_id",  "output_format"};
 
-// What a member of an item is.
+// The meaning of a member of an item.
 enum class ItemHolds : std::uint8_t { Call, Result, Media, Text };
 struct MemberRule {
   std::string_view type;
@@ -147,19 +147,19 @@ class ItemReader {
   void walk(const std::string& pointer, const json::value& value, const ChannelId& channel) {
     if (const json::array* const list = value.if_array()) {
       for (std::size_t i = 0; i < list->size(); ++i) {
-        ChannelId one = channel;
-        if (type_ == "shell_call") one.part = i;
-        walk(pointer_to(pointer, i), (*list)[i], one);
+        ChannelId part_channel = channel;
+        if (type_ == "shell_call") part_channel.part = i;
+        walk(pointer_to(pointer, i), (*list)[i], part_channel);
       }
     } else if (const json::object* const members = value.if_object()) {
-      for (const auto& [name, one] : *members) {
+      for (const auto& [name, member] : *members) {
         if (is_plain(name, *members)) continue;
         ChannelId below = channel;
         if (type_ == "web_search_call" && name == "sources") {
           below.kind = ChannelKind::ProviderResult;
           below.tool = tool_of(item_);
         }
-        walk(pointer_to(pointer, name), one, below);
+        walk(pointer_to(pointer, name), member, below);
       }
     } else {
       add(pointer, value, channel);
@@ -179,7 +179,7 @@ class ItemReader {
   ItemTexts& out_;
 };
 
-// Where an item has the arguments of its call.
+// The member of an item with the arguments of its call.
 std::string_view arguments_member(const json::value& item) {
   const std::string_view type = item_type(item);
   if (type == "custom_tool_call") return "input";
@@ -331,7 +331,8 @@ void add_part_texts(ItemTexts& out, const json::value& part, const std::string& 
       out.texts.push_back({.pointer = below,
                            .text = *words,
                            .channel = {.kind = kind, .item = index, .part = number}});
-    } else if (name != "type" && name != "annotations" && name != "logprobs") {
+    } else if (name != "type" &&
+               !(value.is_array() && (name == "annotations" || name == "logprobs"))) {
       add_unknown_texts(out, value, below, index);
     }
   }
@@ -349,9 +350,9 @@ void add_unknown_texts(ItemTexts& out, const json::value& value, const std::stri
       add_unknown_texts(out, (*list)[i], pointer_to(pointer, i), index);
     }
   } else if (const json::object* const members = value.if_object()) {
-    for (const auto& [name, one] : *members) {
+    for (const auto& [name, member] : *members) {
       if (is_opaque(name, *members)) continue;
-      add_unknown_texts(out, one, pointer_to(pointer, name), index);
+      add_unknown_texts(out, member, pointer_to(pointer, name), index);
     }
   }
 }

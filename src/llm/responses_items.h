@@ -1,5 +1,5 @@
-// The items of OpenAI Responses: which of them are calls of the client, and which texts they hold.
-// The same items stand in requests, in events and in whole answers.
+// The items of OpenAI Responses: which of them are client calls, and which texts they hold.
+// Requests, events and whole answers contain the same items.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,29 @@
 
 namespace sallyport::llm {
 
-// A message may leave its `type` out, and so may a reference to an item.
+// Returns the type. A message and a reference to an item may omit it.
 std::string_view item_type(const json::value& item);
 
 // A call that the client executes: `function_call`, `shell_call` without a container, ...
 bool is_client_call(const json::value& item);
-// An event about the arguments of such a call, whatever its item.
+// True for an event about the arguments of such a call.
 bool is_call_event(std::string_view type);
 
 // The id that results name, and the name of the tool.
 std::string call_id_of(const json::value& item);
 std::string tool_of(const json::value& item);
 
-// The call of an item. No value: its arguments are no JSON. `raw` is the item as it came.
+// The call of an item. No value: its arguments are not JSON. `raw` is the item as received.
 std::optional<ProposedCall> read_call(const json::value& item, std::string_view raw);
-// Gives the item of a call other arguments. `pointer` leads to the item.
+// Replaces the arguments of a call. `pointer` is the path of its item.
 void write_arguments(Splice& splice, const std::string& pointer, const json::value& item,
                      const json::value& input);
 
-// The arguments of a call as events carry them in deltas; nothing: no event does.
+// The arguments of a call as delta events carry them. No value: no event does.
 struct StreamedArguments {
   std::string delta_event{};  // its type
   std::string done_event{};
-  std::string done_member{};  // of the `.done` event
+  std::string done_member{};  // member of the `.done` event
   std::string text{};
 };
 std::optional<StreamedArguments> streamed_arguments(const json::value& item);
@@ -45,12 +45,12 @@ std::optional<StreamedArguments> streamed_arguments(const json::value& item);
 inline constexpr std::uint64_t kSummaryPart = std::uint64_t{1} << 32;
 inline constexpr std::uint64_t kErrorPart = std::uint64_t{1} << 33;
 
-// Texts that stand in no item.
+// The item index of texts outside items.
 inline constexpr std::uint64_t kNoItem = ~std::uint64_t{0};
 
-// One text of an item that is no client call.
+// One text of an item that is not a client call.
 struct ItemText {
-  std::string pointer{};  // inside the item
+  std::string pointer{};  // path inside the item
   std::string_view text{};
   ChannelId channel{};
   bool fixed = false;  // a redaction acts as block (MP-44)
@@ -59,15 +59,15 @@ struct ItemTexts {
   std::vector<ItemText> texts{};
   std::vector<std::string> unknown{};  // types of the item or of its parts
 };
-// In their order. Opaque bytes, media, ids and words of the API are not among them, and neither are
-// annotations and log probabilities. The texts live in `item`.
+// The texts of an item, in order, as views into `item`. Opaque bytes, media, ids, words of the API,
+// annotations and log probabilities are left out.
 ItemTexts texts_of(const json::value& item, std::uint64_t index);
-// Those of a client call that are not known members of it.
+// The texts in unknown members of a client call.
 ItemTexts unknown_texts_of_call(const json::value& item, std::uint64_t index);
-// Those of one part of a message or of reasoning. `pointer` leads to it inside its item.
+// Adds the texts of one part of a message or of reasoning. `pointer` is its path in the item.
 void add_part_texts(ItemTexts& out, const json::value& part, const std::string& pointer,
                     std::uint64_t index, std::uint64_t number);
-// Every string of a value that the adapter does not know, as a fixed text.
+// Adds every string of a value that the adapter does not know as a fixed text.
 void add_unknown_texts(ItemTexts& out, const json::value& value, const std::string& pointer,
                        std::uint64_t index);
 

@@ -1,4 +1,6 @@
 // Items of Responses on their way out, one at a time or in a list.
+#include <fmt/format.h>
+
 #include <boost/json.hpp>
 
 #include "base/try.h"
@@ -34,6 +36,13 @@ Result<void> ResponsesAdapter::on_added(const Incoming& in, EventSink& out) {
     for (const ItemText& text : texts.texts) {
       SALLYPORT_TRY(blocked, begin_text(text, text_in(*item, "id"), "/item" + text.pointer, edits));
       if (blocked) break;
+    }
+    const json::array* const parts = array_in(*item, "content");
+    for (std::size_t i = 0; parts != nullptr && i < parts->size() && !blocked; ++i) {
+      const std::string pointer = pointer_to("/content", i);
+      drop_logprobs((*parts)[i], "/item" + pointer, edits);
+      SALLYPORT_TRY(blocked, check_annotations((*parts)[i], "/item" + pointer,
+                                               {*in.index, pointer + "/text"}, edits));
     }
   }
   if (blocked) {
@@ -87,9 +96,8 @@ Task<void> ResponsesAdapter::on_done(Incoming in, EventSink& out) {
       if (!left.raw.empty()) {  // else it ends as it began
         known.closed = true;
         SALLYPORT_CO_CHECK_OK(keep_item(known, left.raw));
-        Splice edits;
-        edits.replace("/item", left.raw);
-        send(out, in, std::move(edits));
+        // Members of the provider's event may hold what was blocked.
+        make(out, in.type, fmt::format(R"("output_index":{},"item":{})", index, left.raw));
       }
     }
     co_return end_blocked(out, blocked);
@@ -104,18 +112,21 @@ Task<void> ResponsesAdapter::on_done(Incoming in, EventSink& out) {
   co_return Result<void>{};
 }
 
-// Texts repeat what left; new ones are looked at.
+// Repeated texts become what left before; new texts are checked.
 Result<ResponsesAdapter::ItemOut> ResponsesAdapter::check_item(std::uint64_t index,
                                                                const json::value& item,
                                                                std::string raw) {
   Splice edits;
   ItemOut left;
   SALLYPORT_TRY(left.blocked, check_texts(texts_of(item, index), 0, "", edits));
-  const json::array* const contents = array_in(item, "content");
-  for (std::size_t i = 0; contents != nullptr && i < contents->size() && !left.blocked; ++i) {
-    const std::string pointer = pointer_to("/content", i);
-    if (text_in((*contents)[i], "type") != "output_text") continue;
-    SALLYPORT_TRY(left.blocked, check_part((*contents)[i], pointer, index, pointer, edits));
+  for (const std::string_view member : {"content", "summary"}) {
+    const json::array* const parts = array_in(item, member);
+    for (std::size_t i = 0; parts != nullptr && i < parts->size() && !left.blocked; ++i) {
+      const std::string pointer = pointer_to(pointer_to("", member), i);
+      const bool cites = array_in((*parts)[i], "annotations") != nullptr;
+      if (!cites && array_in((*parts)[i], "logprobs") == nullptr) continue;
+      SALLYPORT_TRY(left.blocked, check_part((*parts)[i], pointer, index, pointer, edits));
+    }
   }
   left.raw = edits.empty() ? std::move(raw) : edits.applied(raw);
   return left;
@@ -147,7 +158,7 @@ Task<ResponsesAdapter::ItemOut> ResponsesAdapter::item_out(std::uint64_t index,
   const auto found = items_.find(index);
   const bool left = found != items_.end() && found->second.closed;
   if (left && (found->second.call || found->second.type != item_type(item))) {
-    // A repetition says what left, and a call that was decided is the one that leaves.
+    // A repeated text becomes what left before, and a decided call leaves as decided.
     const Result<ParsedJson> was = read_wire_json(found->second.raw);
     co_return ItemOut{.raw = was && was->value == item ? std::move(raw) : found->second.raw};
   }

@@ -13,18 +13,35 @@ namespace sallyport::llm {
 
 namespace {
 
-// Members of events that are known, and that are no text to be looked at on their own.
-constexpr std::array<std::string_view, 30> kEventMembers{
-    "response",      "item",          "part",
-    "annotation",    "type",          "sequence_number",
-    "item_id",       "output_index",  "content_index",
-    "summary_index", "command_index", "delta",
-    "text",          "refusal",       "arguments",
-    "input",         "code",          "command",
-    "diff",          "name",          "logprobs",
-    "obfuscation",   "output",        "partial_image_b64",
-    "quality",       "size",          "background",
-    "output_format", "status",        "action"};
+// Members of every event that are not texts.
+constexpr std::array<std::string_view, 7> kEventMembers{
+    "type",          "sequence_number", "item_id",      "output_index",
+    "content_index", "summary_index",   "command_index"};
+
+// Members of some events that are checked where they are used, or that are media.
+struct EventMember {
+  std::string_view event;  // its type begins with this
+  std::string_view member;
+};
+constexpr std::array<EventMember, 17> kOwnMembers{{
+    {"response.output_item.", "item"},
+    {"response.content_part.", "part"},
+    {"response.reasoning_summary_part.", "part"},
+    {"response.output_text.annotation.", "annotation"},
+    {"response.function_call_arguments.done", "arguments"},
+    {"response.function_call_arguments.done", "name"},
+    {"response.custom_tool_call_input.done", "input"},
+    {"response.apply_patch_call_operation_diff.done", "diff"},
+    {"response.shell_call_output_content.done", "output"},
+    {"response.image_generation_call.", "partial_image_b64"},
+    {"response.image_generation_call.", "quality"},
+    {"response.image_generation_call.", "size"},
+    {"response.image_generation_call.", "background"},
+    {"response.image_generation_call.", "output_format"},
+    {"error", "message"},
+    {"error", "error"},
+    {"error", "code"},
+}};
 
 std::uint64_t number_in_item(std::string_view in_item) {
   const bool summary = in_item.starts_with("/summary/");
@@ -33,6 +50,24 @@ std::uint64_t number_in_item(std::string_view in_item) {
     number = number * 10 + static_cast<std::uint64_t>(c - '0');
   }
   return number + (summary ? kSummaryPart : 0);
+}
+
+// Every string of an annotation except words of the API and ids, with its path.
+void add_annotation_texts(std::vector<std::pair<std::string, std::string_view>>& texts,
+                          const json::value& value, const std::string& pointer) {
+  if (const json::string* const text = value.if_string()) {
+    texts.emplace_back(pointer, *text);
+  } else if (const json::array* const list = value.if_array()) {
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      add_annotation_texts(texts, (*list)[i], pointer_to(pointer, i));
+    }
+  } else if (const json::object* const members = value.if_object()) {
+    for (const auto& [name, member] : *members) {
+      const bool word = name == "type" || name == "id" || name.ends_with("_id");
+      if (word && member.is_string()) continue;
+      add_annotation_texts(texts, member, pointer_to(pointer, std::string_view(name)));
+    }
+  }
 }
 
 }  // namespace
@@ -68,19 +103,29 @@ Result<ResponsesAdapter::MaybeBlocked> ResponsesAdapter::check_texts(const ItemT
   return MaybeBlocked{};
 }
 
-bool ResponsesAdapter::is_member(std::string_view name) {
-  return std::ranges::find(kEventMembers, name) != kEventMembers.end();
+bool ResponsesAdapter::is_member(std::string_view type, std::string_view name) {
+  if (std::ranges::find(kEventMembers, name) != kEventMembers.end()) return true;
+  const TextRule* const rule = TextRule::of(type);
+  const bool delta = type.ends_with(".delta");
+  if (delta && (name == "delta" || name == "obfuscation")) return true;
+  if (rule != nullptr && (name == "logprobs" || (!delta && name == rule->member))) return true;
+  return std::ranges::any_of(kOwnMembers, [&](const EventMember& own) {
+    return own.member == name && type.starts_with(own.event);
+  });
 }
 
 Result<ResponsesAdapter::MaybeBlocked> ResponsesAdapter::check_extras(const Incoming& in) {
   ItemTexts texts;
+  // A response is checked instead of the members that belong to the type of its event.
+  const bool whole = object_in(in.value, "response") != nullptr;
   for (const auto& [name, value] : in.value.get_object()) {
     if (value.is_number() || value.is_bool() || value.is_null()) continue;
-    if (is_member(name)) continue;
+    const bool known = whole ? name == "response" || is_member({}, name) : is_member(in.type, name);
+    if (known) continue;
+    texts.unknown.emplace_back(name);
     add_unknown_texts(texts, value, fmt::format("/{}{}", in.type, pointer_to("", name)),
                       in.index.value_or(kNoItem));
   }
-  if (texts.texts.empty()) return MaybeBlocked{};
   Splice none;
   return check_texts(texts, 0, "", none);
 }
@@ -95,15 +140,7 @@ Result<ResponsesAdapter::MaybeBlocked> ResponsesAdapter::check_part(const json::
   SALLYPORT_TRY(MaybeBlocked blocked, check_texts(texts, in_item.size(), pointer, edits));
   if (blocked) return blocked;
   drop_logprobs(part, pointer, edits);
-  const json::array* const annotations = array_in(part, "annotations");
-  const TextPlace place{item, in_item + "/text"};
-  for (std::size_t i = 0; annotations != nullptr && i < annotations->size(); ++i) {
-    SALLYPORT_TRY(blocked,
-                  check_annotation((*annotations)[i], fmt::format("{}/annotations/{}", pointer, i),
-                                   place, edits));
-    if (blocked) return blocked;
-  }
-  return MaybeBlocked{};
+  return check_annotations(part, pointer, {item, in_item + "/text"}, edits);
 }
 
 // Replaces texts and offsets of an annotation, or removes it (MP-47).
@@ -125,22 +162,31 @@ Result<ResponsesAdapter::MaybeBlocked> ResponsesAdapter::check_annotation(
       edits.replace(pointer + "/end_index", fmt::to_string(mapped->second));
     }
   }
-  const json::object* const members = annotation.if_object();
-  if (members == nullptr) return MaybeBlocked{};
-  for (const auto& [name, value] : *members) {
-    const json::string* const text = value.if_string();
-    if (text == nullptr || name == "type" || name == "id" || name.ends_with("_id")) continue;
-    // The same annotation comes in its event, its part and its item: by its text it is one.
-    const TextPlace own{place.item, fmt::format("{}/annotation/{}/{}", place.pointer, name,
-                                                std::string_view(*text))};
+  std::vector<std::pair<std::string, std::string_view>> texts;
+  add_annotation_texts(texts, annotation, "");
+  for (const auto& [below, text] : texts) {
+    // An annotation comes in its event, its part and its item. Its text identifies it.
+    const TextPlace own{place.item, fmt::format("{}/annotation{}/{}", place.pointer, below, text)};
     SALLYPORT_TRY(TextStep step,
-                  texts_.repeat(own, {.kind = ChannelKind::Whole, .item = place.item}, *text,
+                  texts_.repeat(own, {.kind = ChannelKind::Whole, .item = place.item}, text,
                                 {.loose = loose()}));
     if (step.block) {
       return MaybeBlocked(
           Blocked{.block = std::move(*step.block), .item = place.item, .pointer = place.pointer});
     }
-    if (step.changed) edits.replace(pointer_to(pointer, name), json_string(step.text));
+    if (step.changed) edits.replace(pointer + below, json_string(step.text));
+  }
+  return MaybeBlocked{};
+}
+
+Result<ResponsesAdapter::MaybeBlocked> ResponsesAdapter::check_annotations(
+    const json::value& part, const std::string& pointer, const TextPlace& place, Splice& edits) {
+  const json::array* const annotations = array_in(part, "annotations");
+  for (std::size_t i = 0; annotations != nullptr && i < annotations->size(); ++i) {
+    SALLYPORT_TRY(MaybeBlocked blocked,
+                  check_annotation((*annotations)[i], fmt::format("{}/annotations/{}", pointer, i),
+                                   place, edits));
+    if (blocked) return blocked;
   }
   return MaybeBlocked{};
 }
@@ -170,6 +216,10 @@ Result<void> ResponsesAdapter::on_part(const Incoming& in, bool done, EventSink&
       if (blocked) break;
     }
     drop_logprobs(*part, "/part", edits);
+    if (!blocked) {
+      SALLYPORT_TRY(blocked,
+                    check_annotations(*part, "/part", {*in.index, in_item + "/text"}, edits));
+    }
   }
   if (blocked) return end_blocked(out, *blocked);
   const std::string data = numbered(in, std::move(edits));
@@ -195,7 +245,7 @@ Result<void> ResponsesAdapter::on_annotation(Incoming in, EventSink& out) {
   Part& part = items_[item].parts[*number];
   const std::uint64_t end = count_in(*annotation, "end_index").value_or(0);
   const TextPlace place{item, fmt::format("/content/{}/text", *number)};
-  // Offsets are known once the text up to there has left.
+  // Offsets are known after the text up to them has left.
   if (!part.waiting.empty() || !texts_.is_decided(place, end)) {
     waiting_ += in.data.size();
     if (waiting_ > ResponsesTexts::kLimit) {

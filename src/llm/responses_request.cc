@@ -16,9 +16,10 @@ using LeafKind = Leaf::Kind;
 struct ResultOf {
   std::string id;
   std::string tool;
+  bool repeated = false;  // the provider made it
 };
 
-// One pass over a body. Every string lands in `leaves` or in `unread`.
+// One pass over a body. Every string is added to `leaves` or to `unread`.
 class ResponsesReader {
  public:
   explicit ResponsesReader(Request& request) : request_(request) {}
@@ -57,16 +58,16 @@ class ResponsesReader {
       leaf(kind, path, value.get_string(), of);
     } else if (value.is_array()) {
       std::size_t index = 0;
-      for (const json::value& one : value.get_array())
-        all(kind, pointer_to(path, index++), one, of);
+      for (const json::value& element : value.get_array())
+        all(kind, pointer_to(path, index++), element, of);
     } else if (value.is_object()) {
-      for (const auto& [name, one] : value.get_object()) {
+      for (const auto& [name, child] : value.get_object()) {
         const std::string below = pointer_to(path, name);
         if (kind != LeafKind::ToolOutput) {
           request_.names.push_back(
               {.path = below, .text = std::string(name), .kind = LeafKind::Fixed});
         }
-        all(kind, below, one, of);
+        all(kind, below, child, of);
       }
     }
   }
@@ -98,12 +99,12 @@ class ResponsesReader {
 
   void prompt(const std::string& path, const json::value& value) {
     if (!value.is_object()) return all(LeafKind::Fixed, path, value);
-    for (const auto& [name, one] : value.get_object()) {
+    for (const auto& [name, child] : value.get_object()) {
       const std::string below = pointer_to(path, name);
-      if (name == "id" && one.is_string()) {
+      if (name == "id" && child.is_string()) {
         unread(below, "prompt");
-      } else if (name == "variables" && one.is_object()) {
-        for (const auto& [variable, given] : one.get_object()) {
+      } else if (name == "variables" && child.is_object()) {
+        for (const auto& [variable, given] : child.get_object()) {
           const std::string at = pointer_to(below, variable);
           if (given.is_object()) {
             part(at, given, LeafKind::Input, nullptr);
@@ -112,7 +113,7 @@ class ResponsesReader {
           }
         }
       } else {
-        all(LeafKind::Fixed, below, one);
+        all(LeafKind::Fixed, below, child);
       }
     }
   }
@@ -120,7 +121,7 @@ class ResponsesReader {
   void input(const std::string& path, const json::value& value) {
     if (!value.is_array()) return all(LeafKind::Input, path, value);
     std::size_t index = 0;
-    for (const json::value& one : value.get_array()) item(pointer_to(path, index++), one);
+    for (const json::value& element : value.get_array()) item(pointer_to(path, index++), element);
   }
 
   void item(const std::string& path, const json::value& item) {
@@ -161,7 +162,7 @@ class ResponsesReader {
   void item_member(std::string_view type, const json::value& item, std::string_view name,
                    const std::string& path, const json::value& value) {
     if (name == "encrypted_content" || name == "fingerprint") {
-      if (!value.is_string()) return;
+      if (!value.is_string()) return all(LeafKind::Fixed, path, value);
       request_.has_signed_blocks = request_.has_signed_blocks || name == "encrypted_content";
       return unread(path, name == "fingerprint" ? "signature" : "encrypted");
     }
@@ -170,11 +171,10 @@ class ResponsesReader {
       return tools(path, value, type == "additional_tools");
     }
     if (type == "image_generation_call" && name == "result") {
-      if (value.is_string()) unread(path, "image");
-      return;
+      return value.is_string() ? unread(path, "image") : all(LeafKind::Fixed, path, value);
     }
     if (holds_result(type) && (name == result_member(type) || name == "error")) {
-      const ResultOf of{call_id_of(item), tool_of(item)};
+      const ResultOf of{.id = call_id_of(item), .tool = tool_of(item), .repeated = true};
       return result_value(path, value, of);
     }
     const bool call =
@@ -185,8 +185,8 @@ class ResponsesReader {
   void contents(const std::string& path, const json::value& value) {
     if (!value.is_array()) return all(LeafKind::Input, path, value);
     std::size_t index = 0;
-    for (const json::value& one : value.get_array()) {
-      part(pointer_to(path, index++), one, LeafKind::Input, nullptr);
+    for (const json::value& element : value.get_array()) {
+      part(pointer_to(path, index++), element, LeafKind::Input, nullptr);
     }
   }
 
@@ -198,17 +198,15 @@ class ResponsesReader {
     if (media || type == "input_file") ++request_.media_parts;
     for (const auto& [name, value] : part.get_object()) {
       const std::string below = pointer_to(path, name);
-      if (value.is_string() && unread_member(below, name, value, media)) continue;
+      const bool repeated = of != nullptr && of->repeated;
+      if (value.is_string() && unread_member(below, name, value, media, repeated)) continue;
       if (name == "text" || name == "refusal" || name == "logs" || name == "stdout" ||
           name == "stderr" || name == "attributes") {
         all(kind, below, value, of);
       } else if (name == "annotations" && value.is_array()) {
         annotations(below, value.get_array());
-      } else if (name == "input_audio" && member_of(value, "data") != nullptr) {
-        unread(pointer_to(below, "data"), "audio");
-        if (const json::value* const format = member_of(value, "format")) {
-          all(LeafKind::Fixed, pointer_to(below, "format"), *format);
-        }
+      } else if (name == "input_audio" && value.is_object()) {
+        audio(below, value.get_object());
       } else if (of != nullptr && name != "type") {
         all(kind, below, value, of);
       } else {
@@ -217,8 +215,18 @@ class ResponsesReader {
     }
   }
 
+  void audio(const std::string& path, const json::object& audio) {
+    for (const auto& [name, value] : audio) {
+      if (name == "data" && value.is_string()) {
+        unread(pointer_to(path, name), "audio");
+      } else {
+        all(LeafKind::Fixed, pointer_to(path, name), value);
+      }
+    }
+  }
+
   bool unread_member(const std::string& path, std::string_view name, const json::value& value,
-                     bool image) {
+                     bool image, bool repeated) {
     if (name == "image_url") {
       unread(path, "image");
     } else if (name == "file_data") {
@@ -227,7 +235,7 @@ class ResponsesReader {
       unread(path, "url");
     } else if (name == "file_id") {
       unread(path, image ? "image" : "file");
-      state(path, "file", value);
+      if (!repeated) state(path, "file", value);
     } else {
       return false;
     }
@@ -236,13 +244,13 @@ class ResponsesReader {
 
   void annotations(const std::string& path, const json::array& list) {
     std::size_t index = 0;
-    for (const json::value& one : list) {
+    for (const json::value& entry : list) {
       const std::string at = pointer_to(path, index++);
-      if (!one.is_object()) {
-        all(LeafKind::Fixed, at, one);
+      if (!entry.is_object()) {
+        all(LeafKind::Fixed, at, entry);
         continue;
       }
-      for (const auto& [name, value] : one.get_object()) {
+      for (const auto& [name, value] : entry.get_object()) {
         const std::string below = pointer_to(at, name);
         if (name == "file_id" && value.is_string()) {
           unread(below, "file");
@@ -258,7 +266,7 @@ class ResponsesReader {
   void result(const std::string& path, const json::value& item) {
     const std::string_view type = item_type(item);
     const std::string_view holds = result_member(type);
-    ResultOf of{call_id_of(item), {}};
+    ResultOf of{.id = call_id_of(item), .tool = {}};
     const auto known = tools_.find(of.id);
     if (known != tools_.end()) of.tool = known->second;
     for (const auto& [name, value] : item.get_object()) {
@@ -278,8 +286,8 @@ class ResponsesReader {
   void result_value(const std::string& path, const json::value& value, const ResultOf& of) {
     if (value.is_array()) {
       std::size_t index = 0;
-      for (const json::value& one : value.get_array()) {
-        part(pointer_to(path, index++), one, LeafKind::ToolOutput, &of);
+      for (const json::value& element : value.get_array()) {
+        part(pointer_to(path, index++), element, LeafKind::ToolOutput, &of);
       }
     } else if (value.is_object()) {
       part(path, value, LeafKind::ToolOutput, &of);
@@ -289,7 +297,7 @@ class ResponsesReader {
   }
 
   void add_return(const std::string& path, const json::value& item, std::string_view holds) {
-    add_return(path, item, holds, {call_id_of(item), tool_of(item)});
+    add_return(path, item, holds, {.id = call_id_of(item), .tool = tool_of(item)});
   }
 
   void add_return(const std::string& path, const json::value& item, std::string_view holds,
@@ -311,27 +319,28 @@ class ResponsesReader {
   void tools(const std::string& path, const json::value& value, bool runs = true) {
     if (!value.is_array()) return all(LeafKind::Fixed, path, value);
     std::size_t index = 0;
-    for (const json::value& one : value.get_array()) {
+    for (const json::value& element : value.get_array()) {
       const std::string at = pointer_to(path, index++);
-      descriptions(at, one);
-      if (runs && one.is_object() && is_provider_tool(one)) add_provider_tool(at, one);
+      descriptions(at, element);
+      if (runs && element.is_object() && is_provider_tool(element)) add_provider_tool(at, element);
     }
   }
 
-  // Descriptions at any depth are read by the model; the rest of a tool names things.
+  // The model reads descriptions at any depth. The other strings of a tool are names.
   void descriptions(const std::string& path, const json::value& value) {
     if (value.is_array()) {
       std::size_t index = 0;
-      for (const json::value& one : value.get_array()) descriptions(pointer_to(path, index++), one);
+      for (const json::value& each : value.get_array())
+        descriptions(pointer_to(path, index++), each);
     } else if (value.is_object()) {
-      for (const auto& [name, one] : value.get_object()) {
+      for (const auto& [name, child] : value.get_object()) {
         const std::string below = pointer_to(path, name);
-        if (one.is_string()) {
-          tool_text(below, name, one);
-        } else if (name == "file_ids" && one.is_array()) {
-          file_ids(below, one.get_array());
+        if (child.is_string()) {
+          tool_text(below, name, child);
+        } else if (name == "file_ids" && child.is_array()) {
+          file_ids(below, child.get_array());
         } else {
-          descriptions(below, one);
+          descriptions(below, child);
         }
       }
     } else {
@@ -342,7 +351,7 @@ class ResponsesReader {
   void tool_text(const std::string& path, std::string_view name, const json::value& value) {
     if (name == "description" || name == "server_description") {
       leaf(LeafKind::Input, path, value.get_string());
-    } else if (!unread_member(path, name, value, false)) {
+    } else if (!unread_member(path, name, value, false, false)) {
       leaf(LeafKind::Fixed, path, value.get_string());
     }
   }
@@ -388,8 +397,8 @@ class ResponsesReader {
 bool asks_response_audio(const json::object& body) {
   const json::value* const modalities = body.if_contains("modalities");
   if (modalities == nullptr || !modalities->is_array()) return false;
-  for (const json::value& one : modalities->get_array()) {
-    if (one == "audio") return true;
+  for (const json::value& modality : modalities->get_array()) {
+    if (modality == "audio") return true;
   }
   return false;
 }
@@ -407,13 +416,7 @@ void read_response_settings(Request& request, const json::value& body) {
       request.json_format = type == "json_schema" || type == "json_object";
     }
   }
-  if (const json::value* const limit = member_of(body, "max_output_tokens")) {
-    if (limit->is_int64() && limit->get_int64() >= 0) {
-      request.output_limit = static_cast<std::uint64_t>(limit->get_int64());
-    } else if (limit->is_uint64()) {
-      request.output_limit = limit->get_uint64();
-    }
-  }
+  request.output_limit = count_in(body, "max_output_tokens");
 }
 
 }  // namespace

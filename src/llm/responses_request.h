@@ -15,13 +15,13 @@ namespace sallyport::llm {
 void withhold_responses(Splice& splice, const ToolReturn& result, std::string_view notice,
                         const json::value& body);
 
-// A call that the provider keeps and the client never got.
+// A call that the provider keeps and the client never received.
 struct UnansweredCall {
-  std::string type{};  // of its item; empty: `function_call`
+  std::string type{};  // type of its item; empty: `function_call`
   std::string id{};    // as `ProposedCall::id`
   std::string text{};  // the refusal
 };
-// Adds a result to the `input` of a request for each of them (MP-64).
+// Adds a result for each of these calls to the `input` of a request (MP-64).
 void answer_calls(Splice& splice, const std::vector<UnansweredCall>& calls,
                   const json::value& body);
 

@@ -28,7 +28,7 @@ std::optional<ResponsesAdapter::Place> ResponsesAdapter::place_of(const TextRule
   return place;
 }
 
-// The part of a text; its item, if no event began it, is made up.
+// The part of a text. Creates its item if no event began it.
 ResponsesAdapter::Part& ResponsesAdapter::part_of(const Place& place, const TextRule& rule,
                                                   const json::value& event) {
   Item& item = items_[place.text.item];
@@ -88,7 +88,7 @@ Result<void> ResponsesAdapter::after_delta(const Place& place, const TextRule& r
   return release_annotations(place.text.item, place.channel.part, out);
 }
 
-// An event like one that `on_delta` has seen: its text goes the same way.
+// Handles an event that differs from an earlier delta only in its text.
 std::optional<Result<void>> ResponsesAdapter::on_repeated(const net::SseEvent& event,
                                                           EventSink& out) {
   if (repeated_rule_ == nullptr || held_ || !queue_.empty() || event.too_long) return std::nullopt;
@@ -118,7 +118,8 @@ void ResponsesAdapter::learn(const Incoming& in, const TextRule& rule, const Pla
   if (!repeated_.may_learn() || !rule.part || !in.type.ends_with(".delta") ||
       text_in(in.value, "type").empty() || (logprobs != nullptr && !logprobs->empty()) ||
       !count_in(in.value, "sequence_number") ||
-      !std::ranges::all_of(members, [](const auto& one) { return is_member(one.key()); })) {
+      !std::ranges::all_of(members,
+                           [&](const auto& member) { return is_member(in.type, member.key()); })) {
     return;
   }
   const bool padded = !text_in(in.value, "obfuscation").empty();
@@ -225,7 +226,7 @@ Result<void> ResponsesAdapter::on_shell_output(const Incoming& in, EventSink& ou
   const std::uint64_t number = count_in(in.value, "command_index").value_or(0);
   const bool done = in.type.ends_with(".done");
   const json::array* const list = done ? array_in(in.value, "output") : nullptr;
-  const json::value* const one =
+  const json::value* const source =
       done ? (list != nullptr && list->size() == 1 ? &list->front() : nullptr)
            : member_of(in.value, "delta");
   if (!in.index || (!done && object_in(in.value, "delta") == nullptr)) return on_other(in, out);
@@ -242,9 +243,9 @@ Result<void> ResponsesAdapter::on_shell_output(const Incoming& in, EventSink& ou
                             .tool = "shell"};
     if (done) SALLYPORT_CHECK_OK(close_text(place, out));
     if (complete_) return {};
-    if (one == nullptr || text_in(*one, name).empty()) continue;
+    if (source == nullptr || text_in(*source, name).empty()) continue;
     came = true;
-    const std::string_view text = text_in(*one, name);
+    const std::string_view text = text_in(*source, name);
     SALLYPORT_TRY(TextStep step, done ? texts_.repeat(place, channel, text, {.loose = loose()})
                                       : texts_.push(place, channel, text));
     if (!done) {
@@ -260,7 +261,7 @@ Result<void> ResponsesAdapter::on_shell_output(const Incoming& in, EventSink& ou
     }
   }
   if (done && list != nullptr && list->size() > 1) {
-    // Which chunk repeats which deltas is not said: all of it is looked at again.
+    // The API does not say which deltas a chunk repeats, so all of it is checked again.
     ItemTexts texts;
     add_unknown_texts(texts, *member_of(in.value, "output"), "", *in.index);
     SALLYPORT_TRY(const MaybeBlocked blocked, check_texts(texts, 0, "/output", edits));

@@ -1,4 +1,4 @@
-// The kinds of text that come in deltas of OpenAI Responses.
+// The kinds of text that OpenAI Responses sends in deltas.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@ namespace sallyport::llm {
 
 struct TextRule {
   std::string_view base;    // `output_text` of `response.output_text.delta`
-  std::string_view member;  // of the `.done` event
-  std::string_view place;   // where the item has it
-  std::string_view index;   // member with its number; empty: the item has only one
+  std::string_view member;  // member of the `.done` event
+  std::string_view place;   // its place in the item
+  std::string_view index;   // member with its number; empty: an item has one such text
   ChannelKind kind;
-  bool part;  // it stands in a part of a message or of reasoning
+  bool part;  // it is in a part of a message or of reasoning
 
-  // Of an event that begins, continues or ends such a text. Null: it is another one.
+  // The rule for an event that begins, continues or ends such a text. Null: another event.
   static const TextRule* of(std::string_view event_type);
-  // Null: no deltas carry such a text.
+  // The rule for a text of an item. Null: no deltas carry such a text.
   static const TextRule* carrying(const ItemText& text);
 
-  // Inside the item.
+  // The path of the text inside the item.
   std::string pointer(std::uint64_t number) const;
 };
 

@@ -2,16 +2,9 @@
 
 #include <algorithm>
 
+#include "base/cut_text.h"
+
 namespace sallyport::llm {
-
-namespace {
-
-std::uint64_t code_points(std::string_view text) {
-  return static_cast<std::uint64_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
-}  // namespace
 
 void TextOffsets::take(const core::PassedText& passed) {
   for (const core::TextPiece& piece : passed.pieces) {

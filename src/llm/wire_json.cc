@@ -1,7 +1,9 @@
 #include "llm/wire_json.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <charconv>
+#include <cmath>
 
 namespace sallyport::llm {
 
@@ -123,10 +125,27 @@ std::string_view text_in(const json::value& object, std::string_view name) {
 std::optional<std::uint64_t> count_in(const json::value& object, std::string_view name) {
   const json::value* const member = member_of(object, name);
   if (member == nullptr) return std::nullopt;
-  if (const auto* const whole = member->if_uint64()) return *whole;
-  const auto* const number = member->if_int64();
-  if (number == nullptr || *number < 0) return std::nullopt;
-  return static_cast<std::uint64_t>(*number);
+  if (const auto* const whole = member->if_uint64()) return std::min(*whole, kMostCount);
+  if (const auto* const number = member->if_int64()) {
+    if (*number < 0) return std::nullopt;
+    return std::min(static_cast<std::uint64_t>(*number), kMostCount);
+  }
+  const double* const real = member->if_double();
+  if (real == nullptr || *real < 0 || *real != std::floor(*real)) return std::nullopt;
+  return static_cast<std::uint64_t>(std::min(*real, static_cast<double>(kMostCount)));
+}
+
+void collect_file_ids(const json::value& value, std::vector<std::string>& ids) {
+  constexpr std::size_t kMostIds = 256;
+  if (const json::array* const list = value.if_array()) {
+    for (const json::value& element : *list) collect_file_ids(element, ids);
+  }
+  const json::object* const members = value.if_object();
+  if (members == nullptr) return;
+  if (const std::string_view id = text_in(value, "file_id"); !id.empty() && ids.size() < kMostIds) {
+    ids.emplace_back(id);
+  }
+  for (const auto& [name, member] : *members) collect_file_ids(member, ids);
 }
 
 void set_member(Splice& edits, const json::value& object, const std::string& pointer,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "llm/json_splice.h"
 #include "llm/message_door.h"
@@ -17,40 +18,46 @@ namespace sallyport::llm {
 // `parse_json`.
 Result<ParsedJson> read_wire_json(std::string_view text, const JsonLimits& limits = {});
 
-// Null: absent, or of another type.
+// Null: absent or of another type.
 const json::value* member_of(const json::value& object, std::string_view name);
 const json::object* object_in(const json::value& object, std::string_view name);
 const json::array* array_in(const json::value& object, std::string_view name);
-// Empty: absent, or no string.
+// Empty: absent or not a string.
 std::string_view text_in(const json::value& object, std::string_view name);
+// A whole number, however it is written: `3.0` is 3. No value: another number. A count over
+// `kMostCount`, the largest number that an entry can hold, is `kMostCount`.
+inline constexpr std::uint64_t kMostCount = (std::uint64_t{1} << 53) - 1;
 std::optional<std::uint64_t> count_in(const json::value& object, std::string_view name);
 
-// Replaces a member of the object that `pointer` leads to, or adds it where there is none.
+// Adds the ids in members `file_id` at any depth, at most 256.
+void collect_file_ids(const json::value& value, std::vector<std::string>& ids);
+
+// Replaces a member of the object at `pointer`, or adds it.
 void set_member(Splice& edits, const json::value& object, const std::string& pointer,
                 std::string_view name, const std::string& json);
 
 // True if the member holds bytes that only the provider reads. `parent` is the object around it.
 bool is_opaque(std::string_view name, const json::object& parent);
 
-// Whose strings they are, and what becomes of a redaction.
+// The origin of strings, which determines the effect of a redaction.
 enum class Leaves : std::uint8_t {
-  Payload,  // arguments of a call: each is looked at and redacted in place
-  Known,    // of the API: redacted in place, but for `type` and ids, which are no texts
-  Unknown,  // not of the API as we know it: a redaction acts as block (MP-44)
+  Payload,  // arguments of a call: each is checked and redacted in place
+  Known,    // of the API: redacted in place, except `type` and ids, which are not texts
+  Unknown,  // not known to be of the API: a redaction acts as a block (MP-44)
 };
 
-// What the checks of a door say to the strings of a value.
+// The result of checking the strings of a value.
 struct CheckedLeaves {
-  Splice edits{};                          // for the text in which the value stands
-  std::optional<core::TextBlock> block{};  // nothing behind it was looked at
+  Splice edits{};                          // for the text that contains the value
+  std::optional<core::TextBlock> block{};  // nothing after it was checked
 };
 
-// Each string of `value` as a text of its own; opaque ones only of a payload. `pointer` leads to
-// the value.
+// Checks each string of `value` as a separate text; opaque ones only in a payload. `pointer` is the
+// path of the value.
 CheckedLeaves check_leaves(MessageDoor& door, const ChannelId& channel, const json::value& value,
                            const std::string& pointer, Leaves leaves);
 
-// A redaction of a text that cannot be changed in place, as a block.
+// Turns a redaction of a text that cannot be changed in place into a block.
 core::TextBlock block_instead(const core::PassedText& passed);
 
 }  // namespace sallyport::llm

@@ -92,9 +92,9 @@ void AnyTracker::begin_group(std::uint32_t character_class, Neighbour before, st
   if (!to->waiting.empty()) groups_.push_back({to, begin});
 }
 
-// A node that an earlier group waits in too is of no use to a later one, so that afterwards there
-// are at most as many groups as nodes, however long the text. Each is left with one node: where
-// starts are many, the states of what they have in common would be new ones all the time.
+// A node in which an earlier group waits is useless for a later group. So there are at most as many
+// groups as nodes afterwards, however long the text. Each group keeps one node: with many starts,
+// shared states would be new ones all the time.
 void AnyTracker::prune() {
   constexpr std::size_t kModes = 3;
   if (seen_.empty()) seen_.resize(automaton_->program().nodes().size() * kModes);
@@ -138,12 +138,18 @@ std::optional<std::uint64_t> AnyTracker::held_from() const {
   return std::nullopt;
 }
 
-bool AnyTracker::exception_open(std::uint32_t rule, std::uint64_t start) const {
-  for (const Group& group : groups()) {
-    if (group.start > start) return false;
-    if (std::ranges::binary_search(group.state->exceptions, rule)) return true;
+std::optional<std::uint64_t> AnyTracker::exception_open_from(std::uint32_t rule) const {
+  const auto has_exception = [&](const State* state) {
+    return std::ranges::binary_search(state->exceptions, rule);
+  };
+  if (crowd_ != nullptr) {
+    for (std::size_t i = 0; i < crowd_->count; ++i) {
+      if (has_exception(crowd_->states[i])) return starts_[i];
+    }
+    return std::nullopt;
   }
-  return false;
+  const auto open = std::ranges::find_if(groups_, has_exception, &Group::state);
+  return open == groups_.end() ? std::nullopt : std::optional(open->start);
 }
 
 }  // namespace sallyport::match

@@ -21,7 +21,7 @@ Answer decide(Assertion assertion, Neighbour before) {
     case Assertion::NotAfterWord:
       return yes_if(!glued(before));
     case Assertion::LineStart:
-      // As in PCRE2: no line begins behind a newline that ends the text.
+      // As in PCRE2: no line begins after a newline that ends the text.
       return before == Neighbour::Newline ? Answer::Later : yes_if(before == Neighbour::Edge);
     default:
       return Answer::Later;

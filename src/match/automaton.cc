@@ -65,7 +65,7 @@ const State* Automaton::intern(Content content) const {
 Move Automaton::make_step(const State* from, std::uint32_t character_class, bool insist) const {
   const MutexLock lock(making_);
   std::atomic<std::uintptr_t>& edge = from->edges[character_class];
-  if (const auto made = edge.load(std::memory_order_relaxed); made != 0) return told(made);
+  if (const auto made = edge.load(std::memory_order_relaxed); made != 0) return move_of(made);
   if (full() && !insist) return {};
   std::vector<Accepted> accepted;
   const State* to = intern(builder_->after(*from, character_class, accepted));
@@ -77,7 +77,7 @@ Move Automaton::make_step(const State* from, std::uint32_t character_class, bool
   }
   if (to->waiting.empty()) value |= Dead;
   edge.store(value, std::memory_order_release);
-  return told(value);
+  return move_of(value);
 }
 
 std::vector<Accepted> Automaton::finish(const State* from) const {

@@ -1,10 +1,9 @@
-// Deterministic states over a Program, made when a text first needs them and kept for all threads.
+// Deterministic states over a Program, made when a text first needs them. All threads share them.
 //
-// A state is what may still become of the text between one start and now: the nodes that wait for
-// the next character. Two starts in the same state have the same future, which is why a tracker
-// needs only the earlier one. In `Order::Preferred` the nodes stand in Perl's order of preference
-// and a match cuts off what is less preferred; in `Order::Any` they are a set, and every match is
-// told.
+// A state is the set of nodes that wait for the next character, after the text from one start to
+// now. Two starts in the same state have the same future, so a tracker keeps only the earlier one.
+// In `Order::Preferred` the nodes are in Perl's order of preference, and a match cuts off the less
+// preferred ones. In `Order::Any` they are a set, and every match is reported.
 #pragma once
 
 #include <array>
@@ -24,7 +23,7 @@ namespace sallyport::match {
 
 enum class Order : std::uint8_t { Any, Preferred };
 
-// What an entry is for, as far as states keep track of it.
+// The role of an entry, as far as states track it.
 struct EntryRole {
   bool holds = false;  // of a block or redact rule, and not an exception
   bool exception = false;
@@ -32,7 +31,7 @@ struct EntryRole {
 };
 
 // A match of `entry` that a character made certain. It ends with that character, before it, or one
-// character earlier still.
+// character earlier.
 struct Accepted {
   enum class End : std::uint8_t { Now, Before, BeforeThat };
 
@@ -45,11 +44,11 @@ struct State;
 
 struct alignas(16) Edge {
   const State* to;
-  std::vector<Accepted> accepted;  // by the character on this edge; the later of an entry counts
+  std::vector<Accepted> accepted;  // by this character; the later match of an entry counts
 };
 
-// A node that waits. `AtEnd`: it is a match only if the text ends here. `AcceptAtEnd`: a match that
-// ended one character ago, if the text ends here.
+// A node that waits. `AtEnd`: a match only if the text ends here. `AcceptAtEnd`: a match that ended
+// one character ago, if the text ends here.
 struct Waiting {
   enum class Mode : std::uint8_t { Open, AtEnd, AcceptAtEnd };
 
@@ -93,26 +92,26 @@ class Automaton {
   // The state before the first character of a match. Never without room.
   const State* initial(Neighbour before) const { return initial_[static_cast<unsigned>(before)]; }
 
-  // What an address of an edge says without being followed.
+  // Marks in the address of an edge, readable without following it.
   enum Mark : std::uintptr_t { IsEdge = 1, Dead = 2, AllMarks = 3 };
 
-  // The quick look: 0 and anything marked `IsEdge` wants a `step`.
+  // Reads an edge without a call. 0 and anything marked `IsEdge` needs a `step`.
   static std::uintptr_t peek(const State* from, std::uint32_t character_class) {
     return from->edges[character_class].load(std::memory_order_acquire);
   }
-  // `insist`: there is room. For a caller that has just changed automata, or it would change for
-  // ever.
+  // `insist`: ignores the limit of memory. A caller that has just changed automata sets it, or it
+  // would change forever.
   Move step(const State* from, std::uint32_t character_class, bool insist = false) const {
     const std::uintptr_t edge = peek(from, character_class);
     if (edge == 0) return make_step(from, character_class, insist);
-    return told(edge);
+    return move_of(edge);
   }
   Crowds& crowds() const { return *crowds_; }
-  // What a state accepts when the text ends, which counts as one more character.
+  // The matches of a state when the text ends. The end counts as one more character.
   std::vector<Accepted> finish(const State* from) const;
-  // The state with the same future as one of another automaton over the same program.
+  // Returns the state that is equal to a state of another automaton over the same program.
   const State* adopt(const State* foreign) const;
-  // States with one node each, which together have the same future as this one.
+  // States with one node each that together have the same future as this one.
   const std::vector<const State*>& singles(const State* state) const {
     const auto* const made = state->singles.load(std::memory_order_acquire);
     return made != nullptr ? *made : make_singles(state);
@@ -130,7 +129,7 @@ class Automaton {
   };
   class Builder;
 
-  static Move told(std::uintptr_t edge) {
+  static Move move_of(std::uintptr_t edge) {
     const std::uintptr_t address = edge & ~std::uintptr_t{AllMarks};
     if ((edge & IsEdge) == 0) return {reinterpret_cast<const State*>(address)};
     const auto* full = reinterpret_cast<const Edge*>(address);
@@ -147,7 +146,7 @@ class Automaton {
   Order order_;
   std::array<const State*, kNeighbours> initial_{};
   std::size_t room_ = 0;
-  // Of the one that adds states; readers go through the atomic edges.
+  // Held while states are added. Readers use the atomic edges.
   mutable Mutex making_;
   mutable std::unordered_map<Content, std::unique_ptr<State>, HashContent> states_
       SALLYPORT_GUARDED_BY(making_);

@@ -133,7 +133,7 @@ void Automaton::Builder::enter(std::uint32_t first) {
   }
 }
 
-// A match may be certain although each way to it waits: `a(?:\b|\B)` holds whatever comes next.
+// A match may be certain although each way to it waits: `a(?:\b|\B)` matches before any text.
 void Automaton::Builder::find_foregone() {
   std::vector<std::uint32_t> asserting;
   for (const Waiting& item : content_.waiting) {
@@ -188,7 +188,7 @@ void Automaton::Builder::settle() {
     content_.waiting.erase(from, to);
     return;
   }
-  // Only places that need the end can be there twice, and the first of them counts.
+  // Only places that need the end can occur twice, and the first one counts.
   std::vector<Waiting> once;
   for (const Waiting& item : content_.waiting) {
     const bool open = item.mode == Waiting::Mode::Open;

@@ -1,4 +1,4 @@
-// Makes the content of the next state. One at a time: it keeps marks for every node of the program.
+// Makes the content of the next state, one at a time: it keeps marks for every node of the program.
 #pragma once
 
 #include <cstdint>
@@ -20,24 +20,24 @@ class Automaton::Builder {
         cut_(program_.entries()) {}
 
   Content initial(Neighbour before);
-  // The content behind a character, and what the character decided.
+  // The content after a character, and the matches that the character decided.
   Content after(const State& from, std::uint32_t character_class, std::vector<Accepted>& accepted);
   std::vector<Accepted> at_end(const State& from);
 
  private:
   void begin();
-  // All ways on from `node`, where both neighbours are known.
+  // Follows all ways from `node` when both neighbours are known.
   void resolve(std::uint32_t node, bool final);
   void resolve_one(std::uint32_t node, bool final);
   void accept_before(std::uint32_t entry, bool final);
-  // The places reached by consuming the character, up to where the next one is needed.
+  // Adds the nodes that are reached by the character, up to those that need the next one.
   void enter(std::uint32_t node);
   void enter_at_end(std::uint32_t node);
   void read(const Waiting& item);
   bool cut(std::uint32_t entry) const { return cut_[entry] == turn_; }
   void find_foregone();
   bool accepts_now(std::uint32_t entry, Neighbour after) const;
-  // Brings the content into the one form that equal contents share.
+  // Brings the content into a canonical form, so that equal contents compare equal.
   void settle();
 
   const Automaton& automaton_;

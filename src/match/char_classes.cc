@@ -26,7 +26,7 @@ struct Toggle {
   std::uint32_t set;
 };
 
-// A set is told by a number of its own, a collection of sets by the sum (xor) of their numbers.
+// A set is identified by a number, and a collection of sets by the xor of their numbers.
 std::uint64_t mark_of(std::uint64_t set, std::uint64_t salt) {
   std::uint64_t x = (set + 1) * 0x9E3779B97F4A7C15u + salt;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;

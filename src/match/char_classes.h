@@ -1,4 +1,4 @@
-// Characters that no pattern of a program tells apart form one class: automata step by class.
+// Classes of characters that no pattern of a program distinguishes. Automata step by class.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace sallyport::match {
 
-// What an assertion can see of a neighbour. `Edge` is the start of the text or its end.
+// The kinds of neighbours that assertions distinguish. `Edge` is the start or the end of the text.
 enum class Neighbour : std::uint8_t { Edge, Newline, Word, WordPart, Other };
 inline constexpr unsigned kNeighbours = 5;
 
 class CharClasses {
  public:
   CharClasses() = default;
-  // Unless whole words matter, `WordPart` is not told apart from `Other`.
+  // Without `whole_words`, `WordPart` is treated as `Other`.
   CharClasses(const std::vector<CharSet>& sets, bool whole_words);
 
   std::uint32_t of(char32_t character) const {
@@ -32,10 +32,10 @@ class CharClasses {
   std::size_t sets() const { return set_count_ - kNeighbours; }  // without those of neighbours
 
   void write(ImageWriter& out) const;
-  // No value: no image of classes.
+  // No value: not an image of classes.
   static std::optional<CharClasses> read(ImageReader& in);
 
-  // Which neighbours (a bit each) have a character in the set.
+  // The neighbours (one bit each) that have a character in the set.
   static unsigned neighbours_in(const CharSet& set);
 
  private:

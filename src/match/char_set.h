@@ -1,4 +1,4 @@
-// Sets of Unicode characters: what one place of a pattern accepts.
+// A set of Unicode characters: those that one place of a pattern accepts.
 #pragma once
 
 #include <compare>
@@ -55,7 +55,7 @@ CharSet word_characters(Alphabet alphabet);  // \w: letters, numbers and _
 CharSet spaces(Alphabet alphabet);
 CharSet horizontal_spaces();
 CharSet vertical_spaces();
-// What a whole word may not be glued to: letters, marks, numbers and _.
+// Characters that may not be next to a whole word: letters, marks, numbers and _.
 CharSet word_parts();
 
 // `alpha`, `xdigit`, ... of `[[:name:]]`.

@@ -10,12 +10,12 @@ namespace {
 
 class ClassReader {
  public:
-  ClassReader(PatternCursor& cursor, ClassReading how) : cursor_(cursor), how_(how) {}
+  ClassReader(PatternCursor& cursor, ClassReading options) : cursor_(cursor), options_(options) {}
 
   Result<CharSet> read() {
     // PCRE2 reads these two as edges of a word and not as classes.
     if (cursor_.looking_at("[:<:]]") || cursor_.looking_at("[:>:]]")) {
-      return cursor_.refuse("unsupported", "[[:<:]] and [[:>:]], use \\b");
+      return cursor_.refuse("unsupported", "[[:<:]] or [[:>:]] instead of \\b");
     }
     const bool negated = cursor_.take("^");
     bool first = true;
@@ -68,7 +68,7 @@ class ClassReader {
   Result<Escape> read_member() {
     if (quoting_ || cursor_.peek() != '\\') return cursor_.next();
     cursor_.skip(1);
-    return read_escape(cursor_, how_.alphabet, true);
+    return read_escape(cursor_, options_.alphabet, true);
   }
 
   bool read_posix() {
@@ -80,9 +80,9 @@ class ClassReader {
       name.push_back(static_cast<char>(cursor_.peek(length++)));
     }
     if (cursor_.peek(length) != ':' || cursor_.peek(length + 1) != ']') return false;
-    const bool ascii = how_.alphabet == Alphabet::Ascii;
-    if (how_.caseless && ascii && (name == "lower" || name == "upper")) name = "alpha";
-    const auto set = posix_class(name, how_.alphabet);
+    const bool ascii = options_.alphabet == Alphabet::Ascii;
+    if (options_.caseless && ascii && (name == "lower" || name == "upper")) name = "alpha";
+    const auto set = posix_class(name, options_.alphabet);
     if (!set) return false;
     cursor_.skip(length + 2);
     set_.add(negated ? set->complement() : *set);
@@ -91,20 +91,20 @@ class ClassReader {
 
   Result<void> add(CharRange range) {
     if (range.first > range.last) return cursor_.refuse("syntax", "a range that runs backwards");
-    set_.add(how_.caseless ? CharSet{range}.folded() : CharSet{range});
+    set_.add(options_.caseless ? CharSet{range}.folded() : CharSet{range});
     return {};
   }
 
   PatternCursor& cursor_;
-  ClassReading how_;
+  ClassReading options_;
   bool quoting_ = false;
   CharSet set_;
 };
 
 }  // namespace
 
-Result<CharSet> read_class(PatternCursor& cursor, ClassReading how) {
-  return ClassReader(cursor, how).read();
+Result<CharSet> read_class(PatternCursor& cursor, ClassReading options) {
+  return ClassReader(cursor, options).read();
 }
 
 }  // namespace sallyport::match

@@ -10,7 +10,7 @@ struct ClassReading {
   bool caseless;
 };
 
-// The cursor stands behind the opening bracket, and afterwards behind the closing one.
-Result<CharSet> read_class(PatternCursor& cursor, ClassReading how);
+// The cursor is after the opening bracket. Afterwards it is after the closing one.
+Result<CharSet> read_class(PatternCursor& cursor, ClassReading options);
 
 }  // namespace sallyport::match

@@ -49,7 +49,7 @@ bool Crowds::add(Draft& draft, std::uint8_t group, const State* state,
                  std::uint32_t character_class) const {
   const Move step = automaton_.step(state, character_class);
   if (step.to == nullptr) return false;
-  for (const Accepted& accepted : step.accepted) draft.move.told.push_back({group, accepted});
+  for (const Accepted& accepted : step.accepted) draft.move.reported.push_back({group, accepted});
   if (step.to->waiting.empty()) return true;
   if (std::ranges::find(draft.states, step.to) != draft.states.end()) return true;
   if (draft.states.size() == Crowd::kMost) return false;
@@ -75,8 +75,8 @@ std::uintptr_t Crowds::make(const Crowd& from, std::uint32_t character_class) {
   draft.move.to = intern({std::move(draft.states), before});
   if (draft.move.to == nullptr) return 0;
   auto value = reinterpret_cast<std::uintptr_t>(draft.move.to);
-  if (!draft.stays || !draft.move.told.empty()) {
-    bytes_ += sizeof(CrowdMove) + draft.move.told.size() * sizeof(CrowdMove::Told);
+  if (!draft.stays || !draft.move.reported.empty()) {
+    bytes_ += sizeof(CrowdMove) + draft.move.reported.size() * sizeof(CrowdMove::Reported);
     moves_.push_back(std::make_unique<const CrowdMove>(std::move(draft.move)));
     value = reinterpret_cast<std::uintptr_t>(moves_.back().get()) | 1;
   }

@@ -1,11 +1,11 @@
-// Names everything that what is compiled depends on, beside what is compiled.
+// The version of everything that compiled patterns depend on, except the patterns.
 #pragma once
 
 #include <string>
 
 namespace sallyport::match {
 
-// The engine's own sources, the Unicode tables and the pattern compiler it runs with.
+// Covers the engine's own sources, the Unicode tables and the pattern compiler.
 std::string engine_version();
 
 }  // namespace sallyport::match

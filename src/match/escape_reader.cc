@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 
 #include "match/utf8.h"
 
@@ -43,8 +44,9 @@ Result<Escape> read_property(PatternCursor& cursor, bool negated) {
   }
   const auto set = property(name);
   if (!set) {
-    return cursor.refuse("unsupported",
-                         fmt::format("property `{}`, use a general category or a script", name));
+    return cursor.refuse(
+        "unsupported",
+        fmt::format("property `{}` instead of a general category or a script", name));
   }
   return negated ? set->complement() : *set;
 }
@@ -139,10 +141,13 @@ bool PatternCursor::take(std::string_view ascii) {
 
 std::unexpected<Error> PatternCursor::refuse(const char* cause, std::string_view what) const {
   const std::size_t offset = at_ < offsets_.size() ? offsets_[at_] : text_.size();
-  return fail(ErrorCode::InvalidInput,
-              fmt::format("pattern `{}` is not in the dialect before byte {}: {}",
-                          well_formed(text_), offset, what),
-              {}, cause);
+  const std::string_view kind = cause;
+  const bool known = kind != "syntax" && kind != "too_large";
+  return fail(
+      ErrorCode::InvalidInput,
+      fmt::format("pattern `{}` {} {} (byte {}){}", well_formed(text_), known ? "uses" : "has",
+                  what, offset, known ? ", which is not supported" : ""),
+      {}, cause);
 }
 
 Result<Escape> read_escape(PatternCursor& cursor, Alphabet alphabet, bool in_class) {

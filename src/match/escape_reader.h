@@ -10,13 +10,13 @@
 
 namespace sallyport::match {
 
-// The characters of a pattern and how far they are read.
+// The characters of a pattern and the current place.
 class PatternCursor {
  public:
   explicit PatternCursor(std::string_view text);
 
   bool done() const { return at_ >= characters_.size(); }
-  // 0 behind the end; a NUL of the pattern is told apart by `done`.
+  // Returns 0 after the end; `done` distinguishes it from a NUL in the pattern.
   char32_t peek(std::size_t ahead = 0) const {
     return at_ + ahead < characters_.size() ? characters_[at_ + ahead] : 0;
   }
@@ -26,7 +26,7 @@ class PatternCursor {
   void skip(std::size_t count) { at_ += count; }
   std::size_t place() const { return at_; }
 
-  // Why the pattern is refused; `cause` as in `parse`.
+  // The error that refuses the pattern; `cause` is as in `parse`.
   std::unexpected<Error> refuse(const char* cause, std::string_view what) const;
 
  private:
@@ -38,7 +38,7 @@ class PatternCursor {
 
 using Escape = std::variant<char32_t, CharSet, Assertion>;
 
-// The cursor stands behind the backslash. \Q and \E are the caller's.
+// The cursor is after the backslash. The caller handles \Q and \E.
 Result<Escape> read_escape(PatternCursor& cursor, Alphabet alphabet, bool in_class);
 
 }  // namespace sallyport::match

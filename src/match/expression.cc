@@ -25,7 +25,7 @@ struct FreeContext {
   void operator()(pcre2_compile_context* context) const { pcre2_compile_context_free(context); }
 };
 
-// PCRE2 has the last word on what is well-formed; nothing is matched with it.
+// PCRE2 decides what is well-formed. It is not used for matching.
 Result<void> check_with_pcre2(const std::string& text, Alphabet alphabet) {
   const std::unique_ptr<pcre2_compile_context, FreeContext> context(
       pcre2_compile_context_create(nullptr));
@@ -67,7 +67,7 @@ std::optional<std::uint64_t> longest(const Tree& tree) {
 Result<Parsed> parse_pattern(const Expression& expression) {
   auto alphabet = expression.unicode.value_or(true) ? Alphabet::Unicode : Alphabet::Ascii;
   auto read = read_pattern(expression.text, alphabet);
-  // The count comes first: the pattern may be one that no compiler should be given.
+  // Counts first: some patterns must not be given to any compiler.
   if (!read && read.error().cause == "too_large") return std::unexpected(read.error());
   SALLYPORT_CHECK_OK(check_with_pcre2(expression.text, alphabet));
   if (!read) return std::unexpected(std::move(read).error());

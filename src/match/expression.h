@@ -1,8 +1,8 @@
-// One pattern or word, and the tree it is read into.
+// One pattern or word, and the tree into which it is parsed.
 //
-// The dialect is the part of PCRE2's that a finite automaton can decide: no look-around, no
-// back-references, no atomic groups, nothing that matches without consuming a character. PCRE2
-// itself says what is well-formed; this reader then refuses what is not in the dialect.
+// The dialect is the part of PCRE2 that a finite automaton can decide: no look-around, no
+// back-references, no atomic groups, and no match without a character. PCRE2 itself checks that a
+// pattern is well-formed; this reader then refuses what is not in the dialect.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,9 @@ struct Expression {
 
   Kind kind = Kind::Pattern;
   std::string text;
-  // Of a pattern: Unicode classes, ASCII classes, or (nothing said) ASCII where it asserts \b or
-  // \B.
+  // For a pattern: Unicode or ASCII classes. No value: ASCII if it asserts \b or \B.
   std::optional<bool> unicode = std::nullopt;
-  // Of a word.
+  // For a word.
   bool caseless = false;
   bool whole_word = false;
 };
@@ -63,7 +62,7 @@ struct Parsed {
   Tree tree;
   bool asserts_word_edge = false;
   bool ascii_classes = false;
-  // Bytes of UTF-8 of the longest match; nothing where there is no bound.
+  // UTF-8 bytes of the longest match; no value: there is no bound.
   std::optional<std::uint64_t> longest;
 };
 

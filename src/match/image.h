@@ -1,5 +1,5 @@
-// Compiled things as bytes, the same on every machine. What is read may be damaged: a reader never
-// looks behind its bytes, and makes no room for more than they can hold.
+// Serialises compiled data, with the same bytes on every machine. The input of a reader may be
+// damaged: it never reads past the end and never allocates more than the bytes can hold.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class ImageWriter {
   std::string bytes_;
 };
 
-// After the first thing that is wrong it is no longer `good` and gives zeros.
+// After the first error it is no longer `good` and returns zeros.
 class ImageReader {
  public:
   explicit ImageReader(std::string_view bytes) : rest_(bytes) {}
@@ -28,9 +28,9 @@ class ImageReader {
   std::uint64_t number();
   std::uint64_t word();
   std::string_view text();
-  // Below `limit`.
+  // Reads a number below `limit`.
   std::uint32_t below(std::uint64_t limit);
-  // How many things follow, each of at least `bytes` bytes.
+  // Reads the number of following items, each of at least `bytes` bytes.
   std::size_t count(std::size_t bytes = 1);
 
   void spoil() { good_ = false; }

@@ -1,5 +1,5 @@
-// Other readings of the text of a stream (decoded, normalised), made in step with it. They have the
-// same rules, and tell of matches in source bytes.
+// Other readings (decoded, normalised) of the text of a stream, made together with it. They have
+// the same rules and report matches in source bytes.
 #pragma once
 
 #include <cstddef>
@@ -14,35 +14,35 @@
 
 namespace sallyport::match {
 
-// In place of an entry: the rule holds text of which it is not known yet what it says.
+// In place of an entry: the rule holds text that is not yet decoded.
 inline constexpr std::uint32_t kNoEntry = std::numeric_limits<std::uint32_t>::max();
 
 struct OtherMatch {
   Match match{};
   std::uint32_t reading = 0;  // 0 is the text itself
-  std::string matched{};      // its beginning as that reading has it; not of redact rules
-  bool start_known = true;    // false where the match is too long for that
+  std::string matched{};      // its beginning in that reading; empty for redact rules
+  bool start_known = true;    // false: the match is too long
 };
 
 class OtherReadings {
  public:
   virtual ~OtherReadings() = default;
 
-  // The next character of the source. Adds the matches that it made certain.
+  // Takes the next character of the source. Adds the matches that it made certain.
   virtual void step(const Unit& unit, std::vector<OtherMatch>& certain) = 0;
-  // The text ends: everything open is decided.
+  // The text ends. Decides everything that is open.
   virtual void finish(std::vector<OtherMatch>& certain) = 0;
-  // Matches of this rule are not wanted any more.
+  // Stops reporting matches of this rule.
   virtual void mute(std::uint32_t rule) = 0;
 
-  // From where on source bytes must wait: the start of an open match of a block or redact rule, or
-  // of a unit that is not yet complete.
+  // The first source byte that must wait: the start of an open match of a block or redact rule, or
+  // of an incomplete unit.
   virtual std::optional<std::uint64_t> held_from() const = 0;
-  // The first rule and entry that wait from there on.
+  // The first rule and entry that wait from that byte.
   virtual std::optional<Match> earliest_held() const = 0;
-  // More is open than can be followed.
+  // True if more matches are open than can be tracked.
   virtual bool overflowed() const = 0;
-  // A block or redact rule (with its reading) that has not seen all, because there was too much.
+  // A block or redact rule (with its reading) that could not read all of a text that was too long.
   virtual std::optional<OtherMatch> truncated() const = 0;
   virtual std::size_t state_bytes() const = 0;
 };

@@ -17,7 +17,7 @@ namespace {
 
 using NodeSet = std::vector<std::uint32_t>;  // sorted, each once
 
-// Runs both sides over all texts at once: each state stands for all texts that lead to it.
+// Runs both sides over all texts at once. Each state represents all texts that lead to it.
 class CoverSearch {
  public:
   Cover run(const Expression& narrow, const std::vector<Expression>& wide, std::size_t most) {
@@ -31,7 +31,7 @@ class CoverSearch {
       nearest->second.pop_front();
       if (nearest->second.empty()) open_.erase(nearest);
       Reach reach;
-      if (!state.goes_on && parts_at_end(state, reach)) return Cover::No;
+      if (!state.continues && parts_at_end(state, reach)) return Cover::No;
       for (std::uint32_t each = 0; each < program_.classes().count(); ++each) {
         if (step_parts(state, reach, each)) return Cover::No;
       }
@@ -42,14 +42,14 @@ class CoverSearch {
  private:
   struct State {
     Neighbour before = Neighbour::Edge;
-    bool goes_on = false;  // the text does not end here
-    bool found = false;    // by the narrow side; the wide side has found nothing
+    bool continues = false;  // the text does not end here
+    bool found = false;      // by the narrow side; the wide side has found nothing
     NodeSet narrow{};
     NodeSet wide{};
 
     auto operator<=>(const State&) const = default;
   };
-  // What stands behind a place.
+  // The character after a place.
   struct Behind {
     Neighbour after = Neighbour::Edge;
     bool last = false;  // a newline that ends the text
@@ -58,7 +58,7 @@ class CoverSearch {
     bool accepts = false;
     NodeSet characters{};
   };
-  // What one state reaches, for each thing that may stand behind it: many characters are alike.
+  // The reach of one state, by the kind of the next character.
   struct Reach {
     std::array<std::optional<Closed>, 2 * kNeighbours> narrow{};
     std::array<std::optional<Closed>, 2 * kNeighbours> wide{};
@@ -76,7 +76,7 @@ class CoverSearch {
     return program_.settle();
   }
 
-  // How many characters each node is away from a find.
+  // Computes the distance in characters of each node to a match.
   void measure() {
     constexpr std::uint32_t kFar = std::numeric_limits<std::uint32_t>::max() / 2;
     away_.assign(program_.nodes().size(), kFar);
@@ -106,7 +106,7 @@ class CoverSearch {
     return answer == Answer::Yes || (answer == Answer::IfFinal && behind.last);
   }
 
-  // All that is reached without a character; a find may begin at every place.
+  // The nodes that are reached without a character. A match may begin at every place.
   Closed closed(const NodeSet& nodes, std::uint32_t first, std::uint32_t end, Neighbour before,
                 Behind behind) {
     std::vector<std::uint32_t> open = nodes;
@@ -146,7 +146,7 @@ class CoverSearch {
     return *known;
   }
 
-  // The text ends here: has the narrow side found something, and the wide side nothing?
+  // True if, when the text ends here, only the narrow side has a match.
   bool parts_at_end(const State& state, Reach& reach) {
     const bool found = state.found || narrow_at(state, reach, {}).accepts;
     return found && !wide_at(state, reach, {}).accepts;
@@ -164,7 +164,7 @@ class CoverSearch {
     return next;
   }
 
-  // Nothing: the wide side finds something, and so it does in every longer text.
+  // No value: the wide side has a match, and so it has in every longer text.
   std::optional<State> stepped(const State& state, Reach& reach, std::uint32_t its_class,
                                bool last) {
     const Behind behind{program_.classes().neighbour(its_class), last};
@@ -189,7 +189,7 @@ class CoverSearch {
     }
     std::optional<State> next = stepped(state, reach, its_class, false);
     if (!next) return false;
-    next->goes_on = newline;
+    next->continues = newline;
     take(std::move(*next));
     return false;
   }
@@ -204,7 +204,7 @@ class CoverSearch {
   std::uint64_t mark_ = 0;
   std::vector<std::uint32_t> away_;  // by node
   std::set<State> seen_;
-  // By how far the narrow side is from a find: a text that parts the sides is found soon.
+  // By the distance of the narrow side to a match, so that a difference is found soon.
   std::map<std::uint32_t, std::deque<State>> open_;
 };
 

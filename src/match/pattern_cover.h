@@ -1,5 +1,5 @@
-// Does every text in which one expression finds something hold a find of others, too? Decided over
-// their automata, never by trying texts (WB-63).
+// Decides whether every text with a match of one expression also has a match of others. It uses
+// their automata and never tries texts (WB-63).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ enum class Cover : std::uint8_t {
   NotDecided,
 };
 
-// The search looks at so many states at most.
+// The search visits at most `most_states` states.
 Cover covered_by(const Expression& narrow, const std::vector<Expression>& wide,
                  std::size_t most_states = 4'000);
 

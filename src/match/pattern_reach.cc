@@ -30,7 +30,7 @@ bool accepts(const Program& program, std::uint32_t from) {
   return false;
 }
 
-// Does each character alone make a match?
+// True if each character alone is a match.
 bool takes_every_character(const Program& program) {
   std::vector<bool> in(program.nodes().size());
   add_closure(program, program.start_of(0), in);

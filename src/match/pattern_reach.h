@@ -1,4 +1,4 @@
-// Does a pattern match anything, or everything? Decided over its automaton, never by trying texts.
+// Decides over its automaton, without trying texts, if a pattern matches nothing or everything.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ enum class Reach : std::uint8_t {
   Everything,  // every text of one character or more has a match
 };
 
-// Of an expression that the dialect has.
+// The reach of an expression of the dialect.
 Reach reach_of(const Expression& expression);
 
 }  // namespace sallyport::match

@@ -42,7 +42,8 @@ class PatternReader {
 
  private:
   Result<Weighed> read_choice(Options options) {
-    if (++depth_ > kDeepestGroup) return cursor_.refuse("too_large", "groups nested too deep");
+    if (++depth_ > kDeepestGroup)
+      return cursor_.refuse("too_large", "groups that are nested too deep");
     Weighed choice{.tree = {.kind = Tree::Kind::Choice}};
     do {
       SALLYPORT_TRY(Weighed branch, read_sequence(options));

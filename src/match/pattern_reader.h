@@ -1,5 +1,5 @@
-// Reads the text of a pattern into a tree and refuses what the dialect does not have. Text that is
-// not well-formed may give any tree: PCRE2 has judged that.
+// Parses a pattern into a tree and refuses what is not in the dialect. PCRE2 has checked the
+// pattern before; a text that is not well-formed may give any tree.
 #pragma once
 
 #include <string_view>

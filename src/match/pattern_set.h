@@ -1,4 +1,4 @@
-// Rules compiled together: immutable, and for any number of threads at once.
+// Rules that are compiled together. Immutable; any number of threads may use them at once.
 //
 //   const Expression key{.text = "AKIA[A-Z0-9]{16}"};
 //   const std::vector<Rule> rules = {{.effect = Effect::Block, .entries = {key}}};
@@ -6,9 +6,9 @@
 //   if (!set) return std::unexpected(set.error());  // where `/0/entries/0`, cause `look_around`
 //   Stream stream(*set);
 //
-// Compiling takes microseconds a pattern, because automata are made while texts are read. What
-// texts made is shared by all streams of the set. Thousands of patterns can be kept as an image,
-// which is read in a fraction of the time.
+// Compiling takes microseconds for each pattern, because automata are made while texts are read.
+// All streams of the set share them. Thousands of patterns can be stored as an image, which is read
+// in a fraction of the time.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ enum class Effect : std::uint8_t { Block, Redact, Log };
 struct Rule {
   Effect effect = Effect::Block;
   std::vector<Expression> entries = {};
-  // A match that lies wholly inside a match of one of these does not count.
+  // A match that is completely inside a match of one of these does not count.
   std::vector<Expression> exceptions = {};
 };
 
-// A rule whose expressions were read before, for those who put them into several sets.
+// A rule with parsed expressions, so that several sets can share them.
 struct ParsedRule {
   Effect effect = Effect::Block;
   std::vector<std::shared_ptr<const Parsed>> entries = {};
@@ -47,8 +47,8 @@ struct ParsedRule {
 struct EntryReport {
   std::uint32_t rule;
   std::uint32_t entry;
-  std::optional<std::uint64_t> longest;  // bytes; nothing where a match has no bound
-  bool ascii_classes;                    // of a pattern
+  std::optional<std::uint64_t> longest;  // bytes; no value: a match has no bound
+  bool ascii_classes;                    // for a pattern
 };
 
 // One match: bytes [start, end) of the source.
@@ -61,8 +61,8 @@ struct Match {
   bool operator==(const Match&) const = default;
 };
 
-// The automaton of one order, and a fresh one when it has no room left. Streams keep the one they
-// are in until they need another, so each is freed with its last user.
+// The automaton of one order. It is replaced by a new one when it has no room left. A stream keeps
+// its automaton until it needs another, so each is freed with its last user.
 class Machine {
  public:
   Machine(const Program& program, const std::vector<EntryRole>& roles,
@@ -91,11 +91,11 @@ class PatternSet {
                                                            std::size_t room = std::size_t{64}
                                                                               << 20);
 
-  // `InvalidInput`: too large; `where` points at the expression, if one alone is to blame.
+  // `InvalidInput`: too large; `where` points at the expression if a single one is too large.
   static Result<std::shared_ptr<const PatternSet>> build(std::span<const ParsedRule> rules,
                                                          std::size_t room = std::size_t{64} << 20);
 
-  // The set as bytes, without what texts have made of it. Nothing: no image of a set.
+  // Writes and reads the set as bytes, without the states that texts made. Null: not an image.
   void write(ImageWriter& out) const;
   static std::shared_ptr<const PatternSet> read(ImageReader& in,
                                                 std::size_t room = std::size_t{64} << 20);
@@ -103,9 +103,9 @@ class PatternSet {
   PatternSet(const PatternSet&) = delete;
   PatternSet& operator=(const PatternSet&) = delete;
 
-  // Of each rule the match to report for a whole text (not a stream): of the first entry that has
-  // any, the leftmost match that no exception covers, with the end that Perl prefers. In the order
-  // of rules.
+  // Returns for each rule the match to report for a whole text (not a stream): of the first entry
+  // with a match, the leftmost one that no exception covers, with the end that Perl prefers.
+  // Matches are in the order of rules.
   std::vector<Match> find(std::string_view text) const;
 
   const std::vector<EntryReport>& report() const { return report_; }
@@ -123,13 +123,13 @@ class PatternSet {
   const Program& program() const { return program_; }
   const std::vector<EntryRole>& roles() const { return roles_; }
   std::size_t room() const { return room_; }
-  // For the spans of whole texts: the one entry alone, in the order of preference.
+  // The automaton of one entry in the order of preference, for the spans of whole texts.
   std::shared_ptr<const Automaton> preferring(std::uint32_t index) const;
   // Entries of block and log rules, and all exceptions.
   const Machine& any() const { return *any_; }
   // Entries of redact rules.
   const Machine& preferred() const { return *preferred_; }
-  // All of them, as a whole text is searched.
+  // All entries, for the search of whole texts.
   const Machine& everything() const { return redacting_too_ ? *redacting_too_ : *any_; }
 
  private:
@@ -146,17 +146,17 @@ class PatternSet {
   std::vector<std::uint32_t> places_;
   std::vector<std::uint32_t> first_of_rule_;
   std::vector<Effect> effects_;
-  std::vector<std::uint32_t> entries_;     // how many a rule has
-  std::vector<std::uint32_t> exceptions_;  // likewise
+  std::vector<std::uint32_t> entries_;     // number of entries of a rule
+  std::vector<std::uint32_t> exceptions_;  // number of exceptions of a rule
   std::vector<EntryReport> report_;
   std::unique_ptr<Machine> any_;
   std::unique_ptr<Machine> preferred_;
-  std::unique_ptr<Machine> redacting_too_;  // only where it differs from `any_`
-  // One entry each, made when it first matches.
+  std::unique_ptr<Machine> redacting_too_;  // set if it differs from `any_`
+  // One machine for each entry, made when the entry first matches.
   mutable Guarded<std::map<std::uint32_t, std::unique_ptr<Machine>>> single_;
 };
 
-// The end that Perl prefers, of a match in a whole text.
+// The end that Perl prefers for a match in a whole text.
 std::uint64_t preferred_end(const PatternSet& set, std::string_view text, const Match& match);
 
 }  // namespace sallyport::match

@@ -1,4 +1,4 @@
-// Where a match ends that is known to begin at a place: the end that Perl prefers.
+// Finds the end that Perl prefers for a match with a known start.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ class PreferredEnd {
   // The set must outlive it.
   PreferredEnd(const PatternSet& set, std::uint32_t rule, std::uint32_t entry);
 
-  // The character before the match, where there is one.
+  // Takes the character before the match, if there is one.
   void pass(char32_t character);
-  // A character of the match, or behind it. False: nothing that follows changes the end.
+  // Takes a character of the match or after it. False: later characters cannot change the end.
   [[nodiscard]] bool step(const Unit& unit);
   // The text ends.
   void finish();
 
-  // No value: so far there is no match.
+  // No value: there is no match so far.
   std::optional<std::uint64_t> end() const { return end_; }
 
  private:

@@ -13,8 +13,8 @@ void replace_match(std::vector<Span>& matched, const Span& better) {
   matched.push_back(better);
 }
 
-// Of two starts with one end, the earlier tells both. Only the latest matches are looked through:
-// one that is told twice does no harm.
+// Of two starts with the same end, the earlier one represents both. Only the latest matches are
+// compared: reporting one twice does no harm.
 void take_over(std::vector<Span>& matched, const std::vector<Span>& others) {
   constexpr std::size_t kLatest = 8;
   for (const Span& other : others) {
@@ -102,7 +102,7 @@ void PreferredTracker::merge_groups() {
       groups_, [](Group& kept, const Group& dropped) { take_over(kept.matched, dropped.matched); });
 }
 
-// Many groups are left to `step`, whose caller looks at their bound.
+// Many groups are left to `step`, because its caller checks their limit.
 bool PreferredTracker::groups_glide(std::uint32_t character_class) const {
   constexpr std::size_t kFew = 16;
   return groups_.size() < kFew &&

@@ -60,7 +60,7 @@ std::uint32_t Program::intern(const CharSet& set) {
   return place->second;
 }
 
-// Backwards: what follows is there before what leads to it.
+// Emits backwards: the following nodes exist before the nodes that lead to them.
 std::uint32_t Program::emit(const Tree& tree, std::uint32_t next) {
   if (nodes_.size() >= limit_) return next;
   switch (tree.kind) {

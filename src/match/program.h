@@ -1,9 +1,9 @@
 // The patterns of a set as one nondeterministic automaton over characters.
 //
 // Nodes keep the order of preference of Perl: of the two ways out of a `Split`, `out` is preferred.
-// Besides the nodes there is one table, `viable`: from which nodes, in which surroundings, a match
-// can still come about. That is what makes the hold-back exact: a place such as the end of `a\bx`
-// is known to be dead without waiting for another character.
+// The table `viable` says from which nodes, with which neighbours, a match is still possible. It
+// makes the hold-back exact: a place such as the end of `a\bx` is known to be dead without waiting
+// for another character.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +31,13 @@ struct Node {
 enum class Answer : std::uint8_t {
   No,
   Yes,
-  Later,    // only the next character tells
-  IfFinal,  // the next character is a newline: yes, if the text ends behind it
+  Later,    // only the next character decides
+  IfFinal,  // the next character is a newline: yes if the text ends after it
 };
 
-// Decided from what stands before alone, where that is possible.
+// Decides from the neighbour before alone, if that is possible.
 Answer decide(Assertion assertion, Neighbour before);
-// Decided from both sides; never `Later`.
+// Decides from both neighbours; never `Later`.
 Answer decide(Assertion assertion, Neighbour before, Neighbour after);
 
 class Program {
@@ -45,14 +45,14 @@ class Program {
   static constexpr std::size_t kMostNodesOfAnEntry = 100'000;
   static constexpr std::size_t kMostNodes = 4'000'000;
 
-  // False: it would be too large; the program is then of no more use.
+  // False: it would be too large. Do not use the program afterwards.
   [[nodiscard]] bool add(const Tree& tree);
-  // Once, after the last entry.
+  // Call it once, after the last entry.
   [[nodiscard]] bool settle();
 
-  // Once it is settled; what comes back can be run, but nothing can be added to it.
+  // Call it after `settle`. A program that is read back can run, but cannot be extended.
   void write(ImageWriter& out) const;
-  // No value: no image of a program.
+  // No value: not an image of a program.
   static std::optional<Program> read(ImageReader& in);
 
   const std::vector<Node>& nodes() const { return nodes_; }
@@ -60,9 +60,9 @@ class Program {
   std::uint32_t start_of(std::uint32_t entry) const { return starts_[entry]; }
   std::size_t entries() const { return starts_.size(); }
 
-  // True if some continuation, including the end, can make a match through this node.
+  // True if some continuation, including the end, leads to a match through this node.
   bool viable(std::uint32_t node, Neighbour before) const;
-  // The same where the text must end here.
+  // The same if the text must end here.
   bool viable_at_end(std::uint32_t node, Neighbour before) const;
 
  private:

@@ -1,4 +1,4 @@
-// A node takes three or four bytes: most lead to the node before them, and few surroundings differ.
+// A node takes three or four bytes: most lead to the previous node, and few surroundings differ.
 #include <limits>
 #include <map>
 
@@ -11,7 +11,7 @@ namespace {
 constexpr unsigned kKinds = 4;
 constexpr unsigned kAssertions = 9;
 
-// Nodes mostly lead backwards: a place is told by how far behind it is, loops by how far ahead.
+// Nodes mostly lead backwards, so a place is written as the distance back; in loops, ahead.
 std::uint64_t way(std::size_t from, std::uint32_t to) {
   return to <= from ? (from - to) * 2 : (to - from) * 2 - 1;
 }
@@ -101,7 +101,7 @@ Node Program::read_node(ImageReader& in, Node::Kind kind, std::size_t count) con
   return node;
 }
 
-// What trackers rely on: the nodes of an entry lead to its own, and none ends where it begins.
+// Checks what trackers rely on: nodes lead only to nodes of their entry, and no match is empty.
 bool Program::sound() const {
   // An entry begins with its `Accept`, so there are as many entries as were counted.
   if (starts_.size() != (nodes_.empty() ? 0 : nodes_.back().entry + 1)) return false;

@@ -1,4 +1,4 @@
-// Redacted spans of a text, merged: overlapping ones become one region, touching ones do not.
+// Redacted spans of a text. Overlapping spans are merged into one region, touching ones are not.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@ struct Region {
   Match first{};                       // the span that starts first
 };
 
-// In the order of the text.
+// Regions in the order of the text.
 class Regions {
  public:
-  // Cheap where spans come nearly in order.
+  // Fast if spans come nearly in order.
   void add(const Match& span);
-  // Those of another search of the same text.
+  // Adds the regions of another search of the same text.
   void add(const Regions& other);
   void drop_first(std::size_t count);
   void clear() { all_.clear(); }

@@ -1,4 +1,4 @@
-// Finds groups that have come into the same state.
+// Merges groups that are in the same state.
 #pragma once
 
 #include <bit>

@@ -1,6 +1,7 @@
 #include "match/scanner.h"
 
-#include <algorithm>
+#include <iterator>
+#include <limits>
 #include <tuple>
 
 #include "base/smaller_of.h"
@@ -8,9 +9,6 @@
 namespace sallyport::match {
 
 namespace {
-
-// A log rule holds no text, so the matches that it keeps waiting for an exception are bounded here.
-constexpr std::size_t kMostWaiting = 1024;
 
 bool is_ascii(char c) {
   return static_cast<unsigned char>(c) < 0x80;
@@ -26,7 +24,7 @@ Scanner::Scanner(const PatternSet& set, Reading reading)
       muted_(set.rules()) {}
 
 std::size_t Scanner::skim(std::string_view text, std::uint64_t begin) {
-  if (!waiting_.empty() || (any_.active() && !any_.glides(before_))) return 0;
+  if (waits_ || (any_.active() && !any_.glides(before_))) return 0;
   const std::size_t done = preferred_.active() ? glide_both(text, begin) : glide_any(text, begin);
   if (done == 0) return 0;
   const std::uint64_t end = begin + done;
@@ -71,8 +69,8 @@ void Scanner::reset() {
   preferred_.reset();
   ends_ = {};
   before_ = Neighbour::Edge;
-  waiting_.clear();
-  covers_.clear();
+  undecided_.clear();
+  waits_ = false;
 }
 
 Match Scanner::match_of(const Span& span) const {
@@ -82,56 +80,49 @@ Match Scanner::match_of(const Span& span) const {
 void Scanner::sort_out(std::vector<Match>& certain) {
   for (const Span& span : found_) {
     const EntryRole& role = set_.role(span.index);
-    if (role.exception && !muted_[role.rule]) add_cover({role.rule, span.start, span.end});
+    if (role.exception && !muted_[role.rule]) undecided_[role.rule].cover(span.start, span.end);
   }
   for (const Span& span : found_) {
     const EntryRole& role = set_.role(span.index);
-    if (!role.exception && !muted_[role.rule]) wait_or_tell(span, certain);
+    if (role.exception || muted_[role.rule]) continue;
+    if (set_.has_exceptions(role.rule)) {
+      undecided_[role.rule].add(match_of(span));
+    } else {
+      certain.push_back(match_of(span));
+    }
   }
   found_.clear();
-  decide_waiting(certain);
+  decide(certain);
 }
 
-void Scanner::wait_or_tell(const Span& span, std::vector<Match>& certain) {
-  const Match match = match_of(span);
-  if (!set_.has_exceptions(match.rule)) {
-    certain.push_back(match);
-    return;
+// Such a match may end long before it is found. Every other match is found at most two characters
+// after its end, and of a rule only the first counts.
+bool Scanner::reports_every_span(std::uint32_t rule) const {
+  return reading_ == Reading::Stream && set_.effect(rule) == Effect::Redact;
+}
+
+void Scanner::decide(std::vector<Match>& certain) {
+  for (auto& [rule, undecided] : undecided_) {
+    if (undecided.first() == nullptr) continue;
+    undecided.decide(any_.exception_open_from(rule), certain);
+    if (!reports_every_span(rule)) undecided.thin_out(ends_.before);
   }
-  const bool holds_nothing = reading_ == Reading::Stream && set_.effect(match.rule) == Effect::Log;
-  if (holds_nothing && waiting_.size() >= kMostWaiting) return;
-  waiting_.push_back(match);
-}
-
-void Scanner::add_cover(const Cover& cover) {
-  std::erase_if(covers_, [&](const Cover& old) {
-    return old.rule == cover.rule && old.start >= cover.start && old.end <= cover.end;
-  });
-  covers_.push_back(cover);
-}
-
-bool Scanner::covered(const Match& match) const {
-  return std::ranges::any_of(covers_, [&](const Cover& cover) {
-    return cover.rule == match.rule && cover.start <= match.start && cover.end >= match.end;
-  });
-}
-
-void Scanner::decide_waiting(std::vector<Match>& certain) {
-  std::erase_if(waiting_, [&](const Match& match) {
-    if (muted_[match.rule] || covered(match)) return true;
-    if (any_.exception_open(match.rule, match.start)) return false;
-    certain.push_back(match);
-    return true;
-  });
-  if (covers_.empty()) return;
-  const auto oldest = open_from();
-  std::erase_if(covers_, [&](const Cover& cover) { return !oldest || cover.end <= *oldest; });
+  waits_ = false;
+  if (undecided_.empty()) return;
+  const std::uint64_t oldest = open_from().value_or(std::numeric_limits<std::uint64_t>::max());
+  for (auto of_rule = undecided_.begin(); of_rule != undecided_.end();) {
+    auto& [rule, undecided] = *of_rule;
+    undecided.forget_covers_before(reports_every_span(rule) ? oldest : ends_.before);
+    waits_ = waits_ || undecided.first() != nullptr;
+    of_rule = undecided.empty() ? undecided_.erase(of_rule) : std::next(of_rule);
+  }
 }
 
 std::optional<std::uint64_t> Scanner::held_from() const {
   auto held = smaller_of(any_.held_from(), preferred_.held_from());
-  for (const Match& match : waiting_) {
-    if (set_.effect(match.rule) != Effect::Log) held = smaller_of(held, match.start);
+  for (const auto& [rule, undecided] : undecided_) {
+    const Match* const first = undecided.first();
+    if (first != nullptr && set_.effect(rule) != Effect::Log) held = smaller_of(held, first->start);
   }
   return held;
 }
@@ -154,23 +145,26 @@ std::optional<Match> Scanner::earliest_held() const {
   for (const PreferredTracker::Group& group : preferred_.groups()) {
     consider_state(*group.state, group.start);
   }
-  for (const Match& match : waiting_) {
-    if (set_.effect(match.rule) != Effect::Log) consider(match);
+  for (const auto& [rule, undecided] : undecided_) {
+    const Match* const first = undecided.first();
+    if (first != nullptr && set_.effect(rule) != Effect::Log) consider(*first);
   }
   return best;
 }
 
 std::optional<std::uint64_t> Scanner::open_from() const {
   auto open = smaller_of(any_.open_from(), preferred_.held_from());
-  for (const Match& match : waiting_) open = smaller_of(open, match.start);
+  for (const auto& [rule, undecided] : undecided_) {
+    if (const Match* const first = undecided.first()) open = smaller_of(open, first->start);
+  }
   return open;
 }
 
 std::size_t Scanner::state_bytes() const {
   std::size_t bytes = sizeof(Scanner) + any_.state_bytes() +
                       preferred_.groups().capacity() * sizeof(PreferredTracker::Group) +
-                      found_.capacity() * sizeof(Span) + waiting_.capacity() * sizeof(Match) +
-                      covers_.capacity() * sizeof(Cover) + muted_.capacity() / 8;
+                      found_.capacity() * sizeof(Span) + muted_.capacity() / 8;
+  for (const auto& [rule, undecided] : undecided_) bytes += sizeof(Undecided) + undecided.bytes();
   for (const PreferredTracker::Group& group : preferred_.groups()) {
     bytes += group.matched.capacity() * sizeof(Span);
   }

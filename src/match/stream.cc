@@ -13,13 +13,13 @@ namespace sallyport::match {
 namespace {
 
 constexpr std::size_t kExcerptBytes = 200;
-// How far behind its end a match may become certain and still be quoted: two characters.
+// The bytes after its end in which a match may become certain and still be quoted: two characters.
 constexpr std::uint64_t kLookAhead = 8;
 // Fewer bytes than this are not worth being moved.
 constexpr std::size_t kSmall = 256;
 
-// The one to report of several that became certain together.
-bool goes_first(const OtherMatch& a, const OtherMatch& b) {
+// The order in which one of several matches that became certain together is chosen.
+bool is_reported_first(const OtherMatch& a, const OtherMatch& b) {
   return std::tie(a.match.rule, a.match.entry, a.match.end, a.match.start, a.reading) <
          std::tie(b.match.rule, b.match.entry, b.match.end, b.match.start, b.reading);
 }
@@ -28,7 +28,7 @@ bool match_starts_first(const Match& a, const Match& b) {
   return std::tie(a.start, a.rule, a.entry) < std::tie(b.start, b.rule, b.entry);
 }
 
-// What lies before `until` and in no region that goes on behind it.
+// The end of the text that is before `until` and in no region that continues after it.
 std::uint64_t before_regions(const Regions& regions, std::uint64_t until) {
   for (const Region& region : regions.all()) {
     if (region.end > until) return std::min(until, region.start);
@@ -70,7 +70,7 @@ Result<Output> Stream::push(std::string_view delta) {
   return output;
 }
 
-// What a delta mostly is: characters that decide nothing, up to where a limit must be looked at.
+// Skips characters that decide nothing, which most are, up to the next check of a limit.
 bool Stream::skim(Output& output) {
   if (others_) return false;
   if (taken_ - out_ >= options_.most_held) release(may_leave(), output);
@@ -143,7 +143,7 @@ void Stream::block_for_limit(Hit::Why why, std::uint64_t from, Output& output) {
 void Stream::decide(Output& output) {
   for (const Match& match : certain_) certain_elsewhere_.push_back({.match = match});
   certain_.clear();
-  std::ranges::sort(certain_elsewhere_, goes_first);
+  std::ranges::sort(certain_elsewhere_, is_reported_first);
   std::uint64_t withheld = std::numeric_limits<std::uint64_t>::max();
   OtherMatch* blocking = nullptr;
   for (OtherMatch& found : certain_elsewhere_) {
@@ -155,7 +155,7 @@ void Stream::decide(Output& output) {
     if (blocking == nullptr) blocking = &found;
   }
   if (blocking != nullptr) {
-    // A span that was to be replaced together with what is withheld now does not leave either.
+    // A span that would be replaced together with withheld text does not leave either.
     release(before_regions(regions_, std::min(withheld, held_from().value_or(taken_))), output);
     block(std::move(*blocking), Hit::Why::Match, output);
   }

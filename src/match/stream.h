@@ -1,33 +1,31 @@
-// One text stream: what may go out now, what is redacted, what was found. Owned by one caller at a
-// time.
+// Checks one text stream: what may be released now, what is redacted, and what was found. One
+// caller at a time owns it.
 //
 //   Stream stream(set, {.most_held = 65536, .replacements = {"[redacted]"}});
 //   Output first = *stream.push("key is AKIAIOSF");   // first.text() == "key is "
 //   Output next = *stream.push("ODNN7EXAMPLE ok");    // next.block->start == 7
 //
-// HOW IT WORKS. One automaton reads each character once. It
-// knows where the earliest match begins that can still come about (tracker.h). The held text begins
-// exactly there, for block and redact rules. Starts that have the same future are one group, so the
-// work of a character is the number of groups, mostly none to three, whatever came before. Places
-// in a pattern from which no match can come about in the given surroundings are never entered
-// (program.h), so nothing waits for them. `$`, \b and the like are places that wait for the next
-// character like any other.
+// HOW IT WORKS. One automaton reads each character once. It knows the start of the earliest match
+// that is still possible (tracker.h). The held text begins exactly there, for block and redact
+// rules. Starts with the same future are one group, so the work for a character is the number of
+// groups, mostly none to three, independent of the text before. A place in a pattern from which no
+// match is possible with the given neighbours is never entered (program.h), so nothing waits for
+// it. `$`, \b and the like are places that wait for the next character like any other.
 //
-// WHAT IT PROMISES, and how it is shown (tests/unit/match/stream_property_test.cc, against a
-// matcher that shares nothing with this one, and against PCRE2): the text pushed one character at a
-// time is the reference, and any other way of cutting gives the same; not one byte of a blocked or
-// redacted match leaves; a byte waits only while some continuation would make it part of one. Why
-// the earliest start of a group is enough: matches of a group have the same ends, so the earliest
-// covers all others; where an exception covers the longest, it covers them all.
+// WHAT IT PROMISES. The result does not depend on how the text is cut; pushing one character at a
+// time is the reference. Not one byte of a blocked or redacted match leaves. A byte waits only
+// while some continuation would make it part of a match. tests/unit/match/stream_property_test.cc
+// shows this against an independent matcher and against PCRE2. Matches of a
+// group end at the same places, so the one that starts earliest covers the others. An exception
+// that covers it covers all of them.
 //
-// LIMITS. More than `most_held` bytes held: the stream blocks (`Why::HoldLimit`), at the same
-// character for every cutting. A block or log rule costs at most one step per pattern node and
+// LIMITS. If more than `most_held` bytes are held, the stream blocks (`Why::HoldLimit`), at the
+// same character for every cutting. A block or log rule costs at most one step per pattern node and
 // character (groups are pruned), a redact rule at most one per held start; more than 4,096 starts
-// with different futures block (`Why::Overflow`). Where a rule has exceptions, text waits until
-// they are decided even if every possible outcome would be covered. A redact entry with two ways to
-// one and the same end, one of which looks ahead (`a\b|a`), waits for that character. Bytes that
-// are not UTF-8 are one U+FFFD per maximal ill-formed part, in the search and in what goes out;
-// offsets count source bytes.
+// with different futures block (`Why::Overflow`). If a rule has exceptions, text waits until they
+// are decided, even if every possible outcome would be covered. A redact entry with two ways to the
+// same end, one of which looks ahead (`a\b|a`), waits for that character. Each maximal ill-formed
+// part of UTF-8 becomes one U+FFFD, in the search and in the output; offsets count source bytes.
 #pragma once
 
 #include <cstdint>
@@ -49,11 +47,11 @@ namespace sallyport::match {
 
 struct StreamOptions {
   std::uint64_t most_held = 65536;
-  // What a redacted region becomes, by rule; the last one serves all rules beyond the list.
+  // The replacement of a redacted region, by rule. The last one applies to all later rules.
   std::vector<std::string> replacements = {"[redacted]"};
 };
 
-// Source bytes [start, end) that are decided: text to pass on, or a region and its replacement.
+// Decided source bytes [start, end): text to pass on, or a region with its replacement.
 struct Piece {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
@@ -71,9 +69,9 @@ struct Hit {
   std::uint32_t rule = 0;
   std::uint32_t entry = 0;  // or `kNoEntry`
   std::uint32_t reading = 0;
-  std::optional<std::uint64_t> start;  // nothing for a log match longer than `most_held`
+  std::optional<std::uint64_t> start;  // no value: a log match longer than `most_held`
   std::uint64_t end = 0;
-  std::uint64_t at = 0;  // bytes up to the end of the character that decided
+  std::uint64_t at = 0;  // end of the character that decided, in bytes
   std::string matched;   // at most 200 bytes of whole characters
 
   bool operator==(const Hit&) const = default;
@@ -84,22 +82,22 @@ struct Output {
   std::vector<Hit> logs;     // as they became certain
   std::optional<Hit> block;  // nothing follows it
 
-  // What the client sees of this.
+  // The text that the client sees.
   std::string text() const;
 };
 
 class Stream {
  public:
-  // Rules of `others` are those of the set.
+  // The rules of `others` are those of the set.
   explicit Stream(std::shared_ptr<const PatternSet> set, StreamOptions options = {},
                   std::unique_ptr<OtherReadings> others = nullptr);
 
-  // After a block: nothing. After `finish`: `Conflict`.
+  // Returns nothing after a block, and `Conflict` after `finish`.
   Result<Output> push(std::string_view delta);
   Result<Output> finish();
 
   std::uint64_t bytes_in() const { return pushed_; }  // up to a block
-  std::uint64_t released() const { return out_; }     // source bytes that left or were redacted
+  std::uint64_t released() const { return out_; }     // source bytes that were released or redacted
   std::uint64_t held() const { return blocked_ ? 0 : bytes_in() - out_; }
   std::uint64_t invalid_utf8() const { return invalid_; }
   const OtherReadings* others() const { return others_.get(); }
@@ -128,7 +126,7 @@ class Stream {
   Scanner scanner_;
   std::unique_ptr<OtherReadings> others_;
   std::string kept_;             // source bytes from `kept_from_` on
-  std::uint64_t kept_from_ = 0;  // not behind `out_`; before it where a log match is open
+  std::uint64_t kept_from_ = 0;  // at most `out_`; less if a log match is open
   std::uint64_t out_ = 0;
   std::uint64_t pushed_ = 0;
   std::uint64_t taken_ = 0;  // bytes of whole characters

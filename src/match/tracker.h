@@ -1,7 +1,7 @@
-// Which starts of a text are still open, and what was matched from them.
+// Tracks the open starts of a text and the matches from them.
 //
-// Groups are kept in the order of their starts. A group stands for every start with the same
-// future; only the earliest is kept: a match from a later one with the same end lies inside.
+// Groups are in the order of their starts. A group represents all starts with the same future and
+// keeps only the earliest: a match from a later start with the same end is inside.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@
 
 namespace sallyport::match {
 
-// A character of the text that is searched, and the source bytes it came from.
+// A character of the searched text, and the source bytes that it came from.
 struct Unit {
   char32_t character;
   std::uint64_t begin;
   std::uint64_t end;
 };
 
-// Where the last characters ended.
+// The ends of the last characters.
 struct Ends {
   std::uint64_t now = 0;
   std::uint64_t before = 0;
@@ -40,7 +40,7 @@ inline std::uint64_t end_of(const Accepted& accepted, const Ends& ends) {
   }
 }
 
-// The end of the text, seen as one more character.
+// The end of the text counts as one more character.
 inline Ends behind(const Ends& ends) {
   return {.now = ends.now, .before = ends.now, .before_that = ends.before};
 }
@@ -54,7 +54,7 @@ struct Span {
   bool operator==(const Span&) const = default;
 };
 
-// Every match of block and log entries and of exceptions; of those with one end, the longest.
+// Finds every match of block and log entries and of exceptions; the longest for each end.
 class AnyTracker {
  public:
   explicit AnyTracker(const Machine& machine);
@@ -69,7 +69,7 @@ class AnyTracker {
     }
     step_each(character_class, before, begin, ends, found);
   }
-  // A step that finds nothing and whose way is known. False: it is none, and nothing has changed.
+  // Takes a step that finds nothing on a known path. False: not such a step; nothing has changed.
   bool glide(std::uint32_t character_class, std::uint64_t begin) {
     const std::uintptr_t move = crowd_->moves[character_class].load(std::memory_order_acquire);
     if (move == 0) return false;
@@ -78,11 +78,11 @@ class AnyTracker {
       return true;
     }
     const CrowdMove& moved = *reinterpret_cast<const CrowdMove*>(move & ~std::uintptr_t{1});
-    if (!moved.told.empty()) return false;
+    if (!moved.reported.empty()) return false;
     take_places(moved, begin);
     return true;
   }
-  // Of a tracker in whose state a character after `before` may glide.
+  // True if a character after `before` may glide in this state.
   bool glides(Neighbour before) const { return crowd_ != nullptr && crowd_->before == before; }
   void finish(const Ends& ends, std::vector<Span>& found);
   // Another text begins.
@@ -100,8 +100,8 @@ class AnyTracker {
   }
   // The earliest start of a match that must be held.
   std::optional<std::uint64_t> held_from() const;
-  // True if an exception of this rule that began at or before `start` may still match.
-  bool exception_open(std::uint32_t rule, std::uint64_t start) const;
+  // The earliest start of an exception of this rule that may still match.
+  std::optional<std::uint64_t> exception_open_from(std::uint32_t rule) const;
 
  private:
   void follow(std::uintptr_t move, std::uint64_t begin, const Ends& ends,
@@ -111,7 +111,7 @@ class AnyTracker {
       return;
     }
     const CrowdMove& moved = *reinterpret_cast<const CrowdMove*>(move & ~std::uintptr_t{1});
-    for (const auto& [group, accepted] : moved.told) {
+    for (const auto& [group, accepted] : moved.reported) {
       const std::uint64_t start = group == CrowdMove::kNew ? begin : starts_[group];
       found.push_back({accepted.entry, start, end_of(accepted, ends)});
     }
@@ -134,12 +134,12 @@ class AnyTracker {
 
   const Machine& machine_;
   std::shared_ptr<const Automaton> automaton_;
-  // Where the groups have a crowd, that and their starts; else the groups themselves.
+  // The crowd of the groups and their starts, if they have one; else the groups themselves.
   const Crowd* crowd_ = nullptr;
   std::array<std::uint64_t, Crowd::kMost + 1> starts_{};
   std::vector<Group> groups_;
   bool renewed_ = false;  // in this step
-  // For pruning: the turn in which a node was last seen, by node and mode.
+  // For pruning: the turn in which a node was last visited, by node and mode.
   std::vector<std::uint32_t> seen_;
   std::uint32_t turn_ = 0;
   std::vector<Group> pruned_;
@@ -147,10 +147,10 @@ class AnyTracker {
   static constexpr std::size_t kPruneAt = 64;
 };
 
-// From every start the span that Perl prefers, told when nothing that follows can change it.
+// Finds from every start the span that Perl prefers. Reports it when later text cannot change it.
 class PreferredTracker {
  public:
-  // More starts with different futures than this are not followed: `overflowed`.
+  // If there are more starts with different futures, it has `overflowed`.
   static constexpr std::size_t kMostGroups = 4096;
 
   // Without a machine nothing is tracked.
@@ -176,14 +176,14 @@ class PreferredTracker {
   struct Group {
     const State* state;
     std::uint64_t start;
-    std::vector<Span> matched;  // holds unless something more preferred comes about
+    std::vector<Span> matched;  // valid unless a more preferred span is found
   };
   const std::vector<Group>& groups() const { return groups_; }
   std::optional<std::uint64_t> held_from() const;
   bool overflowed() const { return groups_.size() > kMostGroups; }
 
  private:
-  // An edge that is made and accepts nothing.
+  // True for an edge that is made and accepts nothing.
   static bool is_plain(std::uintptr_t edge) { return edge != 0 && (edge & Automaton::IsEdge) == 0; }
   bool groups_glide(std::uint32_t character_class) const;
   void glide_groups(std::uint32_t character_class, std::uintptr_t first, std::uint64_t begin);

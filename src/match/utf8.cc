@@ -8,7 +8,7 @@ unsigned byte_at(std::string_view bytes, std::size_t place) {
   return static_cast<unsigned char>(bytes[place]);
 }
 
-// Length of the sequence that a lead byte opens; 0 where none begins with it.
+// The length of the sequence that a lead byte starts; 0: it is not a lead byte.
 std::size_t length_of(unsigned lead) {
   if (lead >= 0xC2 && lead <= 0xDF) return 2;
   if (lead >= 0xE0 && lead <= 0xEF) return 3;
@@ -48,7 +48,7 @@ Decoded decode_long(std::string_view bytes) {
 std::optional<char32_t> character_before(std::string_view bytes, std::size_t place) {
   if (place == 0) return std::nullopt;
   std::size_t from = place - 1;
-  // A lead byte begins a part whatever stands before it, and no part is longer than 4 bytes.
+  // A lead byte always begins a part, and no part is longer than 4 bytes.
   while (from > 0 && place - from < 4 && (byte_at(bytes, from) & 0xC0) == 0x80) --from;
   for (;;) {
     const Decoded next = decode_first(bytes.substr(from, place - from));

@@ -1,5 +1,5 @@
-// Searching a text that is there at once: one pass tells where each rule's match begins, and the
-// few that are reported are then read again for the end that Perl prefers.
+// Searches a complete text. One pass finds the start of the match of each rule; the few reported
+// matches are read again to find the end that Perl prefers.
 #include <map>
 #include <memory>
 #include <tuple>
@@ -14,7 +14,7 @@ namespace sallyport::match {
 
 namespace {
 
-// Of one rule: the first entry counts, then the leftmost start.
+// Keeps the better match of a rule: first by entry, then by leftmost start.
 void keep_better(std::map<std::uint32_t, Match>& best, const Match& match) {
   const auto [known, fresh] = best.try_emplace(match.rule, match);
   if (fresh) return;
@@ -59,7 +59,7 @@ std::shared_ptr<const Automaton> PatternSet::preferring(std::uint32_t index) con
   });
 }
 
-// The pass has shown that a match begins there, so one is found.
+// The first pass found a match with this start, so there is an end.
 std::uint64_t preferred_end(const PatternSet& set, std::string_view text, const Match& match) {
   PreferredEnd end(set, match.rule, match.entry);
   if (const auto before = character_before(text, match.start)) end.pass(*before);

@@ -50,7 +50,7 @@ Task<void> Gateway::run() {
   while (!stopping_ && !link.broken()) {
     std::optional<Message> message = co_await client_.next();
     if (!message) break;
-    hear(std::move(*message));
+    on_message(std::move(*message));
     co_await client_.room();
   }
   stopping_ = true;
@@ -77,10 +77,10 @@ Async<void> Gateway::keep_server() {
   stop();
 }
 
-// Calls in flight get a moment to finish, then they are recorded as cancelled; then the server is
+// Open calls get a moment to finish. The others are recorded as cancelled, and then the server is
 // ended.
 Async<void> Gateway::end() {
-  // A server that is still starting has not had its chance.
+  // A server that is still starting gets the time to answer.
   const auto begin = parts_.clock.steady();
   const auto patience = [&] {
     return server_.opening().ready() ? settings_.limits.last_answers : settings_.limits.start / 3;
@@ -105,13 +105,13 @@ Async<void> Gateway::end() {
   co_await server_.stop();
   door_.hurry();
   if (!co_await tasks_.join(4 * settings_.limits.patience)) tasks_.cancel();
-  // Calls keep a gateway that is shared; it does not keep them in turn.
+  // Calls keep a shared gateway alive. The gateway does not keep them alive in turn.
   desk_.clear();
 }
 
-// Looks for what people in other processes have done: tools that they accepted, and proposals that
-// they answered. One look at the log serves all gateways of a process; where it has not grown, only
-// what no entry tells is looked for, such as the end of a process that had a proposal.
+// Watches for the acts of people in other processes: accepted tools and answered proposals. One
+// check of the log serves all gateways of a process. Without new entries a full check is rare; it
+// finds changes without an entry, such as the end of a process that had a proposal.
 Async<void> Gateway::watch() {
   constexpr int kAnyway = 10;
   const std::stop_token cancel = watching_.get_token();
@@ -124,7 +124,7 @@ Async<void> Gateway::watch() {
     if (cancel.stop_requested()) co_return;
     if (!log.grown(seen) && ++quiet < kAnyway) continue;
     quiet = 0;
-    if (server_.tools().take_accepted()) listeners_.tell_tools_changed();
+    if (server_.tools().take_accepted()) listeners_.notify_tools_changed();
     const Result<void> ran = co_await calls_.run_answered(cancel);
     if (!ran && !std::exchange(complained, true)) {
       settings_.log("proposals cannot be run: " + ran.error().message);
@@ -132,20 +132,22 @@ Async<void> Gateway::watch() {
   }
 }
 
-Async<void> Gateway::server_asks(Message request) {
+Async<void> Gateway::on_server_request(Message request) {
   door_.note_trimmed(Side::Server, request, request.method);
   if (!door_.may_ask(Side::Server, request)) {
     server_.link().send(error_text(request.id, kMethodNotFound, unknown_method(request.method)));
     co_return;
   }
-  co_await questions_.hear(std::move(request));
+  co_await questions_.on_request(std::move(request));
 }
 
-Async<void> Gateway::server_tells(Message notification) {
+Async<void> Gateway::on_server_notification(Message notification) {
   const std::string method = notification.method;
   door_.note_trimmed(Side::Server, notification, method);
   if (!door_.passes(Side::Server, notification)) co_return;
-  if (method == "notifications/progress" && calls_.hear_progress(notification)) co_return;
+  if (method == "notifications/progress") {
+    co_return co_await on_server_progress(std::move(notification));
+  }
   if (method == "notifications/cancelled" && notification.params() != nullptr) {
     co_return co_await questions_.take_back(std::move(notification));
   }
@@ -155,25 +157,40 @@ Async<void> Gateway::server_tells(Message notification) {
     co_return;
   }
   if (method == "notifications/tasks" && notification.params() != nullptr) {
-    // What came of a task, and what it asks for, is recorded when it is asked for (`tasks/get`),
-    // and comes in no other way.
+    // The result and the questions of a task come only as the answer to `tasks/get`, which is
+    // recorded.
     std::string rest(notification.params_text());
     for (const char* const name : {"result", "error", "inputRequests"}) {
       rest = without_member(rest, name);
     }
-    Result<Message> bare =
-        Message::read(with_member(notification.text, "params", rest), settings_.limits.json());
-    if (!bare) co_return;
-    notification = std::move(*bare);
+    if (!notification.replace("params", rest, settings_.limits.json())) co_return;
   }
-  Result<Message> passed = co_await door_.release(method, std::move(notification));
+  Result<Message> passed =
+      co_await door_.release(method, std::move(notification), desk_.holds_granted());
   if (!passed) co_return;
-  if (!listeners_.tell(*passed)) {
-    // What is said during a call is mostly about it; lists change by themselves.
+  if (!listeners_.notify(*passed)) {
+    // A message during a call is usually about that call, but lists change independently.
     const bool aside = method.ends_with("changed") || method.ends_with("updated");
     const CallDesk::Held newest = aside ? nullptr : desk_.newest();
     client_.send(std::move(passed->text), newest ? newest->client_id() : std::string());
   }
+  co_await client_.room();
+}
+
+// Progress is told for tokens of open requests alone. A guard sees that of a call as a part of its
+// result.
+Async<void> Gateway::on_server_progress(Message notification) {
+  if (calls_.on_progress(notification)) co_return;
+  const std::string token = progress_token(notification);
+  auto* const request = client_.of_token(token);
+  ToldProgress* const told = request ? &request->second.progress : desk_.of_task_token(token);
+  if (told == nullptr || !told->rises(notification)) co_return;
+  const std::string about = request ? request->first : std::string();
+  const std::string method = notification.method;
+  Result<Message> passed =
+      co_await door_.release(method, std::move(notification), desk_.holds_granted());
+  if (!passed || (!about.empty() && !client_.is_open(about))) co_return;
+  client_.send(std::move(passed->text), about);
   co_await client_.room();
 }
 

@@ -1,5 +1,5 @@
-// A gateway stands between a client and its tool server. Messages pass unchanged, except what the
-// policy touches and what one side cannot express in the other's era. Every call is governed.
+// A gateway connects a client to one tool server. It forwards messages unchanged, except where the
+// policy changes them or the two sides are of different eras. Every call is governed.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -23,9 +23,9 @@
 namespace sallyport::mcp {
 
 // Wires a `ClientSession`, a `ServerSession` and a `CallDesk` together, and decides once for each
-// message where it goes. Used on a context with one thread. Abandoned calls may end after `run`:
-// they keep a shared gateway alive. The context of a gateway that is not shared must run dry before
-// it is destroyed.
+// message where it goes. Used on a context with one thread. Abandoned calls may end after `run` and
+// keep a shared gateway alive. A gateway that is not shared is destroyed only when its context has
+// no work left.
 class Gateway final : public Conversation,
                       public std::enable_shared_from_this<Gateway>,
                       private ServerListener {
@@ -42,26 +42,26 @@ class Gateway final : public Conversation,
   bool quiet() const override { return tasks_.size() == 0; }
 
  private:
-  // Where a request of the client goes.
+  // The handling of a request of the client.
   enum class Route {
-    Pong,           // answered at once
-    BringsAnswers,  // to questions of a stateless server; routed again once they have passed
-    Open,           // `initialize`
-    RefusedTask,    // about tasks, which the client did not declare or the server has not
-    OwnTask,        // about a task of ours
-    Here,           // answered without the server, whose era has no such request
-    SealedState,    // a call that continues with a state that we issued
-    Parked,         // a call that continues with answers to questions of the server
-    ForeignState,   // a call with a state that was not issued here
-    Call,           // a new call, or one that the client was told to make again
-    ForeignTask,    // about a task of another agent
-    ListFirst,      // a later page of the list of tools, which is not known yet
-    Pass,           // forwarded
+    Pong,          // answered at once
+    HasAnswers,    // with answers for a stateless server; routed again once released
+    Open,          // `initialize`
+    RefusedTask,   // about tasks, which one side does not support
+    OwnTask,       // about a task of ours
+    Here,          // answered here: the server's era has no such request
+    SealedState,   // a call that continues with a state that we issued
+    Parked,        // a call that continues with answers to questions of the server
+    ForeignState,  // a call with a state that was not issued here
+    Call,          // a new call, or one that the client makes again on our request
+    ForeignTask,   // about a task of another agent
+    ListFirst,     // a later page of the tool list, which was not read yet
+    Pass,          // forwarded
   };
 
   // From the client (gateway_routes.cc).
-  void hear(Message message);
-  void hear_request(Message request);
+  void on_message(Message message);
+  void on_request(Message request);
   std::string refusal(const Message& request);
   bool has_usable_meta(const Message& request);
   Route route_of(const Message& request) const;
@@ -72,13 +72,15 @@ class Gateway final : public Conversation,
   Async<void> go_on_with_server_state(Message request, Grants grants, SealedState state);
   Async<void> pass_answers(Message request);
   Async<void> open(Message request, net::Quota::Share held);
-  void hear_notification(const Message& notification);
+  void on_notification(const Message& notification);
   void cancel(const Message& notification);
 
   // The server.
-  Async<void> server_asks(Message request) override;
-  Async<void> server_tells(Message notification) override;
-  void server_returned() override { listeners_.tell_of_return(); }
+  Async<void> on_server_request(Message request) override;
+  Async<void> on_server_notification(Message notification) override;
+  Async<void> on_server_progress(Message notification);
+  void server_returned() override { listeners_.notify_of_return(); }
+  void server_ended() override { questions_.stop_those_of_server(); }
   Async<void> keep_server();
 
   Async<void> watch();
@@ -107,7 +109,7 @@ class Gateway final : public Conversation,
   std::stop_source watching_;
   std::optional<Error> gave_up_;
   bool stopping_ = false;
-  bool hurries_ = false;  // the gateway waits for no server
+  bool hurries_ = false;  // does not wait for open requests
 };
 
 }  // namespace sallyport::mcp

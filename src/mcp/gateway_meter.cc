@@ -10,7 +10,7 @@ double seconds(SteadyTime::duration time) {
 
 }  // namespace
 
-// The names of OpenTelemetry where there are some: `mcp.server.operation.duration`, in seconds.
+// Uses the names of OpenTelemetry if there are any: `mcp.server.operation.duration`, in seconds.
 GatewayMeter::GatewayMeter(Metrics& metrics, telemetry::Tracer& tracer)
     : operations_(metrics.histogram("mcp_server_operation_duration_seconds",
                                     "Governed requests of clients, from receipt to answer.",
@@ -45,7 +45,7 @@ void GatewayMeter::ended(const Ended& call) {
   added_.observe(seconds((call.answered - call.governed) - (end - begin)));
 }
 
-// A SERVER span for the request, and below it a CLIENT span for what the tool server took.
+// A SERVER span for the request, and below it a CLIENT span for the time of the tool server.
 void GatewayMeter::trace(const Ended& call, const Traced& about, const Clock& clock) {
   using telemetry::Span;
   const SteadyTime now = clock.steady();

@@ -1,4 +1,4 @@
-// Metrics of gateways beside those that their records give. All gateways share one.
+// Metrics of gateways that are not counted from records. All gateways share one meter.
 #pragma once
 
 #include <optional>
@@ -24,11 +24,11 @@ class GatewayMeter {
     SteadyTime governed{};     // handed to the Governor
     SteadyTime answered{};
     std::optional<ForwardedCall::Span> server{};
-    bool waited = false;  // for a person, whose time is not ours
+    bool waited = false;  // for a person; its times are not observed
   };
   void ended(const Ended& call);
 
-  // What spans say of it beside that: names and ids, no content.
+  // Further attributes of its spans: names and ids, no content.
   struct Traced {
     std::string_view tool{};  // empty: none that the server has
     std::string_view server{};
@@ -42,9 +42,11 @@ class GatewayMeter {
   bool traces() const { return tracer_.on(); }
   void trace(const Ended& call, const Traced& about, const Clock& clock);
 
-  void server_started_again(std::string_view server) { restarts_.at({server}).add(); }
-  // Creates the metric at zero before anything happens.
-  void knows(std::string_view server) { restarts_.at({server}); }
+  // Counts a start if it is not the first. The counter begins at zero, so that an alert sees the
+  // first restart, too.
+  void server_started(std::string_view server, bool again) {
+    restarts_.at({server}).add(again ? 1 : 0);
+  }
 
  private:
   MetricHistograms& operations_;

@@ -1,4 +1,4 @@
-// Where each message of the client goes.
+// Routes each message of the client.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace sallyport::mcp {
 
 namespace {
 
-// The members that a call of a tool has. Others would reach the server past the guards, which see
-// its arguments.
+// Removes unknown params of a tool call. Guards see only its arguments, so others would reach the
+// server unchecked.
 std::size_t drop_stray_params(Message& request) {
   constexpr auto kKnown = std::to_array<std::string_view>(
       {"name", "arguments", "_meta", "task", "inputResponses", "requestState"});
@@ -38,47 +38,46 @@ std::size_t drop_stray_params(Message& request) {
   return strays.size();
 }
 
-// A version that is not spoken here is not handed on: a server that agrees to anything would
+// Replaces a version that we do not support. Otherwise a server that accepts any version would
 // promise it for us.
 std::string opening_params(const Message& request) {
   const std::string_view given = request.params_text();
   const json::object* const params = request.params();
-  const auto asked = params ? text_in(*params, "protocolVersion") : std::nullopt;
-  if (!asked || session_version(*asked) == *asked) return std::string(given);
-  return with_member(given, "protocolVersion", fmt::format("\"{}\"", session_version(*asked)));
+  const auto requested = params ? text_in(*params, "protocolVersion") : std::nullopt;
+  if (!requested || session_version(*requested) == *requested) return std::string(given);
+  return with_member(given, "protocolVersion", fmt::format("\"{}\"", session_version(*requested)));
 }
 
-// Requests that are judged and recorded: those that are calls, and those that only the policy
-// knows.
+// Requests that are judged and recorded: calls, and methods that only the policy names.
 bool is_call(std::string_view method) {
   return is_governed(method) || !is_request_name(method);
 }
 
 }  // namespace
 
-void Gateway::hear(Message message) {
+void Gateway::on_message(Message message) {
   switch (message.kind) {
     case Message::Kind::Request:
-      return hear_request(std::move(message));
+      return on_request(std::move(message));
     case Message::Kind::Notification:
-      return hear_notification(message);
+      return on_notification(message);
     case Message::Kind::Response:
-      return client_.hear_answer(std::move(message));
+      return client_.on_response(std::move(message));
   }
 }
 
-void Gateway::hear_request(Message request) {
-  client_.meet(request);
+void Gateway::on_request(Message request) {
+  client_.note_profile(request);
   if (const std::string error = refusal(request); !error.empty()) return client_.send(error);
   if (drop_stray_params(request) > 0) {
-    door_.note(MessageLog::What::Trimmed, Side::Client, request.method);
+    door_.note(MessageLog::Action::Trimmed, Side::Client, request.method);
   }
-  const bool brings = handed_.brings_answers(request);
-  const Route route = brings ? Route::BringsAnswers : route_of(request);
+  const bool has_answers = handed_.has_answers(request);
+  const Route route = has_answers ? Route::HasAnswers : route_of(request);
   send_along(route, std::move(request));
 }
 
-// Why a request goes nowhere, the whole answer; empty: it goes on.
+// The whole error response for a request that is not routed; empty: it is routed.
 std::string Gateway::refusal(const Message& request) {
   if (desk_.of_client(request.id) || client_.is_open(request.id)) {
     return error_text(request.id, kInvalidRequest, "this id is in use");
@@ -90,7 +89,7 @@ std::string Gateway::refusal(const Message& request) {
   if (std::string error = client_.era_error(request); !error.empty()) return error;
   if (!has_usable_meta(request)) {
     return error_text(request.id, kInvalidParams,
-                      fmt::format("`{}` is no log level", kMetaLogLevel));
+                      fmt::format("`{}` is not a log level", kMetaLogLevel));
   }
   return {};
 }
@@ -108,7 +107,7 @@ bool Gateway::has_usable_meta(const Message& request) {
     bool changed = false;
     if (level != nullptr && !server_.standing().lower_log_level(*level, changed)) return false;
     if (changed && server_.opening().ready() && server_.opening().era() == Era::Legacy) {
-      tasks_.start(server_.standing().tell_log_level(server_.opening().opening()));
+      tasks_.start(server_.standing().send_log_level(server_.opening().opening()));
     }
   }
   if (request.method != "initialize") server_.opening().wake();
@@ -133,16 +132,16 @@ Gateway::Route Gateway::route_of(const Message& request) const {
 }
 
 Gateway::Route Gateway::route_of_call(const Message& request) const {
-  if (handed_.brings_state(request)) return Route::SealedState;
+  if (handed_.has_sealed_state(request)) return Route::SealedState;
   if (parked_.is_about_parked(request)) return Route::Parked;
-  return handed_.brings_foreign_state(request) ? Route::ForeignState : Route::Call;
+  return handed_.has_foreign_state(request) ? Route::ForeignState : Route::Call;
 }
 
 void Gateway::send_along(Route route, Message request) {
   switch (route) {
     case Route::Pong:
       return client_.send(result_text(request.id, "{}"));
-    case Route::BringsAnswers:
+    case Route::HasAnswers:
       client_.begin(request.id);
       return tasks_.start(pass_answers(std::move(request)));
     case Route::Open: {
@@ -165,17 +164,17 @@ void Gateway::send_along(Route route, Message request) {
     case Route::SealedState:
     case Route::Parked:
     case Route::Call: {
-      // A call continues only for a client that brings the grants with which it was judged.
+      // A call continues only for a client that presents the grants with which it was judged.
       Grants grants = calls_.take_grants(request);
       if (route == Route::SealedState) return go_on_with_state(std::move(request), grants);
       if (route == Route::Parked) return parked_.go_on(request, grants);
       const CallDesk::Held awaited = approvals_.awaited(request, grants);
-      if (awaited) return approvals_.come_back(awaited, request);
+      if (awaited) return approvals_.on_retry(awaited, request);
       return begin_call(std::move(request), std::move(grants));
     }
     case Route::ListFirst:
     case Route::Pass: {
-      Call ungoverned;  // what is not governed needs no grant, and hands none on
+      Call ungoverned;  // requests that are not governed need no grant, and no server gets one
       take_grant(request, ungoverned);
       server_.standing().note(request);
       if (route == Route::Pass) return relay_.pass(std::move(request));
@@ -221,7 +220,7 @@ Async<void> Gateway::pass_answers(Message request) {
 
 // A client of sessions opens.
 Async<void> Gateway::open(Message request, net::Quota::Share /*held*/) {
-  client_.meet_opening(request);
+  client_.note_opening(request);
   const std::string own = opening_params(request);
   client_.note_version(find(own, {"protocolVersion"}));
   const auto opened = co_await server_.opening().open(own);
@@ -229,18 +228,18 @@ Async<void> Gateway::open(Message request, net::Quota::Share /*held*/) {
   if (!opened) co_return client_.refuse(request, kInternalError, opened.error().message);
   const json::object* const params = request.params();
   if (!*opened) {
-    const std::string asked(params ? text_in(*params, "protocolVersion").value_or("") : "");
-    co_return client_.send(telling_of_tools(
-        result_text(request.id, opening_from_discovery(server_.opening().discovery(), asked))));
+    const std::string requested(params ? text_in(*params, "protocolVersion").value_or("") : "");
+    co_return client_.send(with_list_changed(
+        result_text(request.id, opening_from_discovery(server_.opening().discovery(), requested))));
   }
   const Result<Message>& answer = **opened;
   if (!answer) co_return client_.refuse(request, kDenied, answer.error().message);
   client_.note_version(find(answer->text, {"result", "protocolVersion"}));
-  client_.send(with_member(answer->is_error() ? answer->text : telling_of_tools(answer->text), "id",
-                           request.id));
+  client_.send(with_member(answer->is_error() ? answer->text : with_list_changed(answer->text),
+                           "id", request.id));
 }
 
-void Gateway::hear_notification(const Message& notification) {
+void Gateway::on_notification(const Message& notification) {
   if (!door_.passes(Side::Client, notification)) {
     if (!notification.method.starts_with("notifications/")) {
       settings_.log("the client sent a request without an id; it was dropped");
@@ -251,13 +250,13 @@ void Gateway::hear_notification(const Message& notification) {
   if (notification.method == "notifications/cancelled") return cancel(notification);
   if (notification.method == "notifications/initialized") {
     opening.set_initialized();
-    // The client has its answer from other servers; this one hears of it behind its own.
+    // Other servers have answered the client; this server is notified after its own opening.
     if (opening.era() == Era::Unknown) return;
   }
   if (opening.era() != Era::Modern || client_.era() == Era::Modern) {
     server_.link().send(notification.text);
   } else if (opening.initialized()) {
-    // A stateless server hears neither of openings nor of roots that changed.
+    // A stateless server has no notification of openings or changed roots.
     opening.listen_for_client();
   }
 }

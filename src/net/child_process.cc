@@ -98,7 +98,7 @@ Async<ExitStatus> ChildProcess::stop(std::chrono::milliseconds patience) {
     ::kill(-pid_, SIGTERM);
     ended = co_await wait(patience);
   }
-  // Also when it has ended: the group is what it left behind.
+  // Also if it has ended: other processes of its group may still run.
   ::kill(-pid_, SIGKILL);
   int status = 0;
   waitpid(std::exchange(pid_, -1), &status, 0);

@@ -1,4 +1,4 @@
-// A program that runs beside this one, with its three standard streams in our hands.
+// A child process with pipes for its three standard streams.
 #pragma once
 
 #include <sys/types.h>
@@ -22,13 +22,13 @@ struct ExitStatus {
   std::string text() const;  // "exit code 1", "signal 9"
 };
 
-// Stays where it is made. Its group is killed and it is reaped when it goes, at the latest.
+// Not movable. The destructor kills its process group and reaps it.
 class ChildProcess {
  public:
   using Stream = boost::asio::posix::stream_descriptor;
 
-  // Its folder is the current one, or the home of the account that it runs as. `Unavailable` says
-  // why it cannot be started.
+  // Starts it in the current folder, or in the home of the account `run_as`. `Unavailable` says why
+  // it cannot be started.
   static Result<std::unique_ptr<ChildProcess>> start(boost::asio::any_io_executor executor,
                                                      const std::vector<std::string>& arguments,
                                                      const std::optional<RunAs>& run_as = {});
@@ -40,11 +40,11 @@ class ChildProcess {
   Stream& errors() { return errors_; }
   pid_t pid() const { return pid_; }
 
-  // True: it has ended. Only one wait at a time.
+  // Returns whether it has ended. Only one wait at a time.
   Async<bool> wait(std::chrono::milliseconds longest);
 
-  // Closes its input and waits, asks it to end and waits, then kills the group, each only where
-  // that before was not enough. What it started and left behind dies too.
+  // Closes its input and waits. If that is not enough, sends SIGTERM to the group and waits. Then
+  // kills the group, with all processes that it left behind.
   Async<ExitStatus> stop(std::chrono::milliseconds patience);
 
  private:

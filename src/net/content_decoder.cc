@@ -22,10 +22,10 @@ namespace sallyport::net {
 namespace {
 
 constexpr int kZstdWindow = 23;  // 8 MiB, the most that RFC 9659 allows
-// All that one decoder may take: a window of 8 MiB, the smaller one it grew out of, and tables.
+// The memory limit of one decoder: a window of 8 MiB, the smaller one before it, and tables.
 constexpr std::size_t kBrotliMemory = 13u << 20;
 
-// Memory with an end to it, for a library that asks for it in pieces.
+// A bounded memory for a library that allocates it in pieces.
 class BoundedMemory {
  public:
   explicit BoundedMemory(std::size_t most) : left_(most) {}
@@ -39,7 +39,7 @@ class BoundedMemory {
   bool refused() const { return refused_; }
 
  private:
-  // In front of each piece stands its size.
+  // The size precedes each piece.
   static constexpr std::size_t kHead = alignof(std::max_align_t);
 
   void* take(std::size_t size) {
@@ -72,7 +72,7 @@ std::unexpected<Error> damaged(std::string_view coding) {
   return fail(ErrorCode::Corrupt, fmt::format("the body is not valid `{}` data", coding));
 }
 
-// What one coding may hand to the next: data that does not shrink grows a little.
+// The most that one coding may pass to the next. Data that does not compress grows a little.
 std::size_t between(std::size_t limit) {
   const std::size_t more = limit / 64 + ContentDecoder::kPiece;
   return limit > std::numeric_limits<std::size_t>::max() - more ? limit : limit + more;
@@ -86,7 +86,7 @@ bool begins_like_zlib(unsigned char first, unsigned char second) {
 
 }  // namespace
 
-// One coding: bytes in, bytes out, with a limit of what comes out.
+// One coding, with a limit of its output.
 class ContentDecoder::Stage {
  public:
   Stage(std::string_view coding, std::size_t limit) : coding_(coding), limit_(limit) {}
@@ -115,7 +115,7 @@ class ContentDecoder::Stage {
   }
 
  protected:
-  // Fills `to`, or uses up the input as far as that is possible.
+  // Fills `to`, or consumes as much input as possible.
   virtual Result<std::size_t> decode(char* to, std::size_t room) = 0;
 
   std::string_view rest() const { return std::string_view(input_).substr(at_); }
@@ -245,7 +245,8 @@ class ContentDecoder::Zstd final : public Stage {
       const std::size_t state = ZSTD_decompressStream(context_, &out, &in);
       at_ += in.pos;
       if (ZSTD_isError(state) != 0) return failed(state);
-      drained_ = out.pos < room;
+      // At the end of a frame nothing is left to drain. Another call would begin a new frame.
+      drained_ = out.pos < room || state == 0;
       // Frames follow each other (RFC 8878, section 3).
       ended_ = state == 0;
     }
@@ -282,25 +283,25 @@ Result<std::unique_ptr<ContentDecoder>> ContentDecoder::open(std::string_view co
   std::size_t count = 0;
   while (!codings.empty()) {
     const std::size_t comma = std::min(codings.find(','), codings.size());
-    std::string_view one = codings.substr(0, comma);
+    std::string_view coding = codings.substr(0, comma);
     codings.remove_prefix(std::min(comma + 1, codings.size()));
-    while (one.starts_with(' ') || one.starts_with('\t')) one.remove_prefix(1);
-    while (one.ends_with(' ') || one.ends_with('\t')) one.remove_suffix(1);
-    if (one.empty()) continue;
+    while (coding.starts_with(' ') || coding.starts_with('\t')) coding.remove_prefix(1);
+    while (coding.ends_with(' ') || coding.ends_with('\t')) coding.remove_suffix(1);
+    if (coding.empty()) continue;
     if (++count > kCodings) {
       return fail(ErrorCode::InvalidInput,
                   fmt::format("the body has over {} content codings", kCodings));
     }
-    const std::string name = lower_case(one);
+    const std::string name = lower_case(coding);
     if (name == "identity") continue;
     const bool innermost = decoder->stages_.empty();
     std::unique_ptr<Stage> stage = stage_of(name, innermost ? limit : between(limit));
     if (!stage) {
       return fail(ErrorCode::InvalidInput,
                   fmt::format("the content coding `{}` is not known; use gzip, deflate, br or zstd",
-                              one.substr(0, 40)));
+                              coding.substr(0, 40)));
     }
-    // The last one named was applied last.
+    // The last coding in the list was applied last.
     decoder->stages_.insert(decoder->stages_.begin(), std::move(stage));
   }
   return decoder;

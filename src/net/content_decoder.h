@@ -1,9 +1,10 @@
-// Bodies in the content codings of HTTP, decoded while they arrive: `gzip` (and `x-gzip`),
-// `deflate` (in zlib's format, or bare as some clients send it), `br`, `zstd`, `identity`, and
-// lists of these.
+// Decodes bodies in the content codings of HTTP while they arrive: `gzip` (and `x-gzip`), `deflate`
+// (in zlib's format, or bare as some clients send it), `br`, `zstd`, `identity`, and lists of
+// these.
 //
-//   SALLYPORT_CO_TRY(const auto decoder, ContentDecoder::open(head.header("Content-Encoding"),
-//   limit)); decoder->feed(bytes); while (true) {
+//   SALLYPORT_CO_TRY(const auto decoder, ContentDecoder::open(codings, limit));
+//   decoder->feed(bytes);
+//   while (true) {
 //     SALLYPORT_CO_TRY(const std::string piece, decoder->next());
 //     if (piece.empty()) break;
 //   }
@@ -19,8 +20,8 @@
 
 namespace sallyport::net {
 
-// Owned by one reader, on one thread. Costs one piece for each coding and the window of the coding:
-// 32 KiB for `gzip` and `deflate`, at most 8 MiB for `zstd` and for `br`.
+// Owned by one reader, on one thread. Uses memory for one piece and one window for each coding: 32
+// KiB for `gzip` and `deflate`, at most 8 MiB for `zstd` and for `br`.
 class ContentDecoder {
  public:
   static constexpr std::size_t kPiece = 32 * 1024;  // the longest that `next` returns
@@ -36,16 +37,16 @@ class ContentDecoder {
   // True: no byte is changed.
   bool is_identity() const { return stages_.empty(); }
 
-  // Keeps encoded bytes until `next` has read them.
+  // Stores encoded bytes until `next` has read them.
   void feed(std::string_view bytes);
   // The next decoded bytes; empty: more must be fed. `Corrupt`: the bytes are damaged, or other
   // bytes follow the end. `Exhausted`: more than the limit is decoded, or the window is too large.
   Result<std::string> next();
-  // Nothing more is fed, and `next` has returned all. `Corrupt`: the end is missing. A body without
-  // any byte is whole.
+  // Called after the last `feed`, when `next` has returned all. `Corrupt`: the end is missing. An
+  // empty body is complete.
   Result<void> finish() const;
 
-  // A whole body at once. Errors as above.
+  // Decodes a whole body. Errors as above.
   static Result<std::string> decode(std::string_view codings, std::string body, std::size_t limit);
 
  private:
@@ -56,7 +57,7 @@ class ContentDecoder {
 
   explicit ContentDecoder(std::size_t limit);
   static std::unique_ptr<Stage> stage_of(std::string_view coding, std::size_t limit);
-  Result<std::string> take(std::size_t stages);  // out of the first so many
+  Result<std::string> take(std::size_t stages);  // from the first `stages` stages
 
   std::size_t limit_;
   std::vector<std::unique_ptr<Stage>> stages_;  // in the order of decoding

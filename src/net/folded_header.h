@@ -1,12 +1,12 @@
-// A header line that goes on in the next one (obs-fold of RFC 9112). Readers disagree about what it
-// says, so that one of them can be shown another header than the next: it is refused.
+// A header line that goes on in the next one (obs-fold of RFC 9112). Readers interpret it
+// differently, so a sender could show each of them another header. It is refused.
 #pragma once
 
 #include <string_view>
 
 namespace sallyport::net {
 
-// The beginning of a message up to the blank line behind its head; empty where that has not come.
+// The head of a message, up to its blank line; empty: the head is not complete.
 constexpr std::string_view whole_head(std::string_view bytes) {
   for (std::size_t at = bytes.find('\n'); at != std::string_view::npos;
        at = bytes.find('\n', at + 1)) {

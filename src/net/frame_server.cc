@@ -47,15 +47,15 @@ class FrameServer::Connection {
     std::optional<std::string> question = co_await read();
     timer_.cancel();
     if (!question) co_return;
-    const std::optional<Response> said = co_await answer(peer_, std::move(*question));
-    if (!said) co_return;
+    const std::optional<Response> response = co_await answer(peer_, std::move(*question));
+    if (!response) co_return;
     end_after(settings_.write);
-    const bool written = co_await write(said->frame);
+    const bool written = co_await write(response->frame);
     timer_.cancel();
-    if (!written || !said->then) co_return;
+    if (!written || !response->then) co_return;
     boost::system::error_code error;
     const int descriptor = socket_->release(error);
-    if (!error) co_await said->then(descriptor);
+    if (!error) co_await response->then(descriptor);
   }
 
  private:
@@ -83,7 +83,7 @@ class FrameServer::Connection {
     const std::size_t size = framed_size(head);
     if (size > settings_.question_bytes) co_return std::nullopt;
     std::string content;
-    // Room is made as bytes come, not as they are announced.
+    // Memory grows with the received bytes, not with the announced size.
     while (content.size() < size) {
       const std::size_t before = content.size();
       content.resize(std::min(size, before + kFramePiece));
@@ -97,7 +97,7 @@ class FrameServer::Connection {
   const Settings& settings_;
   const Peer peer_;
   const Quota::Share place_;
-  // Shared with the timer's handler, which may be on its way when this ends.
+  // Shared with the timer's handler, which may be queued when this ends.
   std::shared_ptr<stream_protocol::socket> socket_;
   asio::steady_timer timer_;
 };
@@ -139,7 +139,7 @@ Async<void> FrameServer::accept(Answer answer) {
     const auto [error] = co_await acceptor_->socket.async_accept(socket, kAwait);
     if (stopping_ || error == asio::error::operation_aborted) break;
     if (error) {
-      // Mostly: no descriptors are left. Some will be, soon.
+      // Usually no descriptors are left; some will be free soon.
       asio::steady_timer pause(executor_, std::chrono::milliseconds(100));
       co_await pause.async_wait(kAwait);
       continue;
@@ -148,7 +148,7 @@ Async<void> FrameServer::accept(Answer answer) {
     if (!peer || (settings_.reach == Reach::Private && peer->uid != ::geteuid())) continue;
     Quota::Share place = places_.share_of(std::to_string(peer->uid));
     if (!place.grow_to(1)) continue;
-    // What is started here must not keep it open.
+    // Programs that this process starts must not inherit it.
     ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
     const auto serve = [](std::unique_ptr<Connection> connection, Answer with) -> Async<void> {
       co_await connection->serve(std::move(with));
@@ -165,7 +165,7 @@ void FrameServer::stop() {
   stopping_ = true;
   boost::system::error_code ignored;
   if (acceptor_) acceptor_->socket.cancel(ignored);
-  // From here on they decide alone.
+  // New clients find no socket from here on.
   name_.reset();
 }
 

@@ -1,13 +1,13 @@
-// Answers one question a connection, on a Unix socket, for programs of this user or of every user:
-// bounded in connections, sizes and time.
+// Answers one request per connection on a Unix socket, for programs of this user or of every user.
+// Connections, sizes and times are bounded.
 //
 //   FrameServer server(executor, {.greeting = "echo/1"}, log);
 //   SALLYPORT_CHECK_OK(server.listen(folder, "echo.sock"));
 //   co_await server.run(answer);   // until stop()
 //
-// A client is greeted with a frame, sends a frame, gets one, and is disconnected, unless the answer
-// continues the connection. A client that is not greeted has not asked anything: there are too many
-// clients, or the server is not well.
+// The server sends a greeting frame, reads a frame, answers with a frame and disconnects, unless
+// the response takes over the connection. A client without a greeting has sent no request: there
+// are too many clients, or the server is not well.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -44,12 +44,12 @@ class FrameServer {
 
   struct Response {
     std::string frame;
-    // Takes over the descriptor behind the answer, and closes it. Empty: the connection ends.
+    // Takes over the descriptor after the response, and closes it. Empty: the connection ends.
     std::function<Async<void>(int descriptor)> then{};
   };
-  // No value: the question gets no answer.
+  // No value: the request gets no response.
   using Answer = std::function<Async<std::optional<Response>>(Peer peer, std::string question)>;
-  // Until `stop`, and until those who are being answered have their answer.
+  // Runs until `stop`. Open requests then have `patience` to end.
   Async<void> run(Answer answer, std::chrono::milliseconds patience);
   void stop();
 

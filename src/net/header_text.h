@@ -1,5 +1,5 @@
-// What may stand in a header: no text of a model, a client or a policy ends its line, because what
-// follows would be read as another header.
+// Checks names and values of headers. A text of a model, a client or a policy must not end the
+// line, because the rest would be read as another header.
 #pragma once
 
 #include <algorithm>

@@ -20,10 +20,10 @@ namespace asio = boost::asio;
 
 namespace {
 
-// What is read at once. It is held up to three times: here, in the parser and as the body.
+// The bytes of one read. They are held up to three times: here, in the parser and as the body.
 constexpr std::size_t kBodyPiece = 16 * 1024;
 constexpr std::size_t kSmallRequest = 16 * 1024;  // leaves in one piece
-// For the head of an answer that a server sends before it has read the request.
+// The wait for a head that a server sends before it has read the request.
 constexpr std::chrono::seconds kEarlyAnswer{1};
 constexpr int kRedirects = 3;
 // So many connections may wait for a next request that never comes; of more, the old ones are
@@ -124,7 +124,7 @@ class Client final : public HttpClient {
 
   const Settings& settings() const { return settings_; }
 
-  // One of the connections that there may be.
+  // Counts one of the allowed connections.
   Task<void> take_place(SteadyTime deadline, const bool& cancelled) {
     while (places_ >= settings_.limits.connections && !cancelled) {
       if (std::chrono::steady_clock::now() >= deadline) {
@@ -141,7 +141,7 @@ class Client final : public HttpClient {
     bell_.ring("place");
   }
 
-  // Nothing: there is none to use again.
+  // No value: there is none to reuse.
   std::unique_ptr<HttpWire> take_idle() {
     const auto now = std::chrono::steady_clock::now();
     while (!idle_.empty()) {
@@ -202,7 +202,7 @@ Task<HttpHead> Exchange::send(HttpRequest request, std::chrono::milliseconds lon
   if (request.target) url.target = *request.target;
   for (int redirects = 0;; ++redirects) {
     SALLYPORT_CO_TRY(HttpHead head, co_await send_to(url, request, deadline));
-    // Only these two promise that the method stays.
+    // Only these two statuses keep the method.
     const bool redirected = head.status == 307 || head.status == 308;
     if (!redirected || !client_.settings().follow_redirects) co_return head;
     if (redirects == kRedirects) co_return fail(ErrorCode::Corrupt, "the server redirects forever");
@@ -293,8 +293,8 @@ void Exchange::let_go() {
 }  // namespace
 
 std::string_view HttpHead::header(std::string_view name) const {
-  const auto found =
-      std::ranges::find_if(headers, [&](const auto& one) { return same_name(one.first, name); });
+  const auto found = std::ranges::find_if(
+      headers, [&](const auto& entry) { return same_name(entry.first, name); });
   return found == headers.end() ? std::string_view() : std::string_view(found->second);
 }
 

@@ -31,7 +31,7 @@ using asio::ip::tcp;
 namespace {
 
 constexpr std::size_t kReadBytes = 64u << 10;  // at once, beside a head
-constexpr std::size_t kSmallBody = 64u << 10;  // one for each connection is no danger
+constexpr std::size_t kSmallBody = 64u << 10;  // bodies up to this size are not counted
 constexpr std::chrono::milliseconds kLook{250};
 constexpr std::chrono::milliseconds kFirstLook{25};
 
@@ -81,7 +81,7 @@ ServerResponse busy(std::string why) {
   return response;
 }
 
-// The answer to a request that may be for a page: which route it is for is not known (CO-4).
+// A refusal of a request without a known route, which may be for a page (CO-4).
 ServerResponse for_any_page(ServerResponse refusal) {
   add_page_headers(refusal);
   return refusal;
@@ -117,15 +117,15 @@ HttpServer::Connection::~Connection() {
 
 Async<void> HttpServer::Connection::serve() {
   stream_.bottom().socket().set_option(tcp::no_delay(true));
-  gone_ = !co_await greet();
+  gone_ = !co_await handshake();
   while (!server_.stopping_ && !gone_ && co_await one_request()) {
   }
-  if (!gone_) co_await say_goodbye();
+  if (!gone_) co_await send_close_notice();
   close();
 }
 
-// A peer that takes its time is one of those that make room for others.
-Async<bool> HttpServer::Connection::greet() {
+// A connection in its handshake counts as idle, so it may be closed to make room for another.
+Async<bool> HttpServer::Connection::handshake() {
   if (!stream_.has_tls()) co_return true;
   stream_.bottom().expires_after(server_.limits_.header);
   idle_ = true;
@@ -134,16 +134,17 @@ Async<bool> HttpServer::Connection::greet() {
   co_return !error;
 }
 
-// A handshake would cost more than the response is worth.
-Async<void> HttpServer::Connection::turn_away() {
+// Over TLS the connection closes without a response, because a handshake costs more than the
+// response is worth.
+Async<void> HttpServer::Connection::refuse_busy() {
   keep_alive_ = false;
   if (!stream_.has_tls()) co_await respond(for_any_page(busy("too many connections\n")));
   close();
 }
 
-// Over TLS the end is said, so that no peer takes a cut for it.
-Async<void> HttpServer::Connection::say_goodbye() {
-  if (!stream_.has_tls() || std::exchange(said_goodbye_, true)) co_return;
+// Ends TLS properly, so that no peer takes a cut connection for the end.
+Async<void> HttpServer::Connection::send_close_notice() {
+  if (!stream_.has_tls() || std::exchange(sent_close_notice_, true)) co_return;
   stream_.bottom().expires_after(std::chrono::seconds(1));
   co_await stream_.async_shutdown(kAwait);
 }
@@ -180,7 +181,7 @@ Async<bool> HttpServer::Connection::one_request() {
     server_.log_(fmt::format("{} {} was not answered", request_.method, request_.path));
     ServerResponse failed = ServerResponse::text(500, "internal error\n");
     failed.cause = "internal";
-    co_await respond(route_->second.handler->worded(std::move(failed)));
+    co_await respond(route_->second.handler->format_refusal(std::move(failed)));
     co_return false;
   }
   if (streams_ && !gone_) co_await end_stream();
@@ -197,7 +198,7 @@ void HttpServer::Connection::forget_last_request() {
   answered_ = streams_ = false;
 }
 
-// The time for a head begins with its first byte; before that a peer may be silent for longer.
+// The deadline of a head begins with its first byte. Before that, a peer may be silent for longer.
 Async<bool> HttpServer::Connection::first_bytes() {
   if (buffer_.size() != 0) co_return true;
   idle_ = true;
@@ -212,36 +213,36 @@ Async<bool> HttpServer::Connection::first_bytes() {
   co_return true;
 }
 
-// The refusal, or nothing where it may be handled.
+// Returns the refusal; no value: the request may be handled.
 Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_request() {
   Parser parser;
   parser.header_limit(static_cast<std::uint32_t>(server_.limits_.header_bytes));
-  // Which route it is for, and how long a body that allows, is known behind the head.
+  // The route, and so the limit of the body, is known only after the head.
   parser.body_limit(boost::none);
   Refusal refusal = co_await read_head(parser);
   if (refusal) refusal = for_any_page(std::move(*refusal));
   if (!refusal) refusal = co_await judge_head();
   const bool admitted = !refusal;
   if (admitted) refusal = co_await read_body(parser);
-  // What follows may be a body that no handler reads.
+  // The next bytes may be a body that no handler reads.
   if (refusal) keep_alive_ = false;
   if (!refusal || !admitted) co_return refusal;
   const HttpHandler& handler = *route_->second.handler;
   if (refusal->cause.empty() || !handler.answers_unread()) {
-    co_return handler.worded(std::move(*refusal));
+    co_return handler.format_refusal(std::move(*refusal));
   }
   request_.unread = std::move(refusal->cause);
   co_return std::nullopt;
 }
 
-// Reads until the head is there as a whole, as the parser would: it joins such lines in silence.
-Async<bool> HttpServer::Connection::folds_a_line() {
+// Reads the whole head before the parser, which would join folded lines silently.
+Async<bool> HttpServer::Connection::has_folded_header() {
   while (true) {
     const auto data = buffer_.data();
     const std::string_view bytes(static_cast<const char*>(data.data()), data.size());
     if (has_folded_line(bytes)) co_return true;
     const std::size_t room = buffer_.max_size() - buffer_.size();
-    // What is wrong with it otherwise is the parser's to say.
+    // Other errors are found by the parser.
     if (!whole_head(bytes).empty() || bytes.size() > server_.limits_.header_bytes || room == 0) {
       co_return false;
     }
@@ -254,7 +255,7 @@ Async<bool> HttpServer::Connection::folds_a_line() {
 
 Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_head(Parser& parser) {
   stream_.bottom().expires_after(server_.limits_.header);
-  if (co_await folds_a_line()) {
+  if (co_await has_folded_header()) {
     co_return ServerResponse::text(400, "a header line must not continue on the next line\n");
   }
   const auto [error, size] = co_await http::async_read_header(stream_, buffer_, parser, kAwait);
@@ -280,25 +281,26 @@ Async<HttpServer::Connection::Refusal> HttpServer::Connection::judge_head() {
   co_return refusal;
 }
 
-// Before anything of the body is read or kept.
+// Called before any of the body is read or stored.
 Async<HttpServer::Connection::Refusal> HttpServer::Connection::refuse_head() {
   const Route* const route = server_.route_of(request_);
   Refusal refusal = server_.names_.refuse(request_);
-  if (refusal && route != nullptr) refusal = route->second.handler->worded(std::move(*refusal));
+  if (refusal && route != nullptr)
+    refusal = route->second.handler->format_refusal(std::move(*refusal));
   if (refusal) co_return refusal;
   route_ = route;
-  if (route_ == nullptr) co_return ServerResponse::text(404, "nothing is here\n");
+  if (route_ == nullptr) co_return ServerResponse::text(404, "no page at this path\n");
   refusal = co_await route_->second.handler->refuse(request_);
   unknown_ = refusal.has_value();
   co_return refusal;
 }
 
 Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_body(Parser& parser) {
-  // The body of a request for a page is not read, and some pages are open to all.
+  // A request that only reads needs no body, and some pages are open to everyone.
+  const bool only_reads = request_.method == "GET" || request_.method == "HEAD";
   const std::size_t limit =
-      request_.method != "POST"
-          ? kSmallBody
-          : route_->second.limits.body_bytes.value_or(server_.limits_.body_bytes);
+      only_reads ? kSmallBody
+                 : route_->second.limits.body_bytes.value_or(server_.limits_.body_bytes);
   parser.body_limit(limit);
   if (parser.content_length().value_or(0) > limit) co_return too_long();
   if (!plain_ && lower_case(request_.header("expect").value_or("")) == "100-continue") {
@@ -319,7 +321,7 @@ Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_body(Parser&
   co_return std::nullopt;
 }
 
-// What a peer that is still there is told of a request that could not be read.
+// The response to a request that could not be read, for a peer that is still connected.
 ServerResponse HttpServer::Connection::refused(const boost::system::error_code& error) {
   if (peer_is_lost(error)) gone_ = true;
   if (error == http::error::header_limit || error == http::error::buffer_overflow) {
@@ -333,7 +335,7 @@ bool HttpServer::Connection::hold(std::size_t bytes) {
   return bytes <= kSmallBody || body_.grow_to(bytes);
 }
 
-// The deadline for an answer of this size, and what it counts until it is written.
+// Sets the write deadline for so many bytes. Returns their share, held until they are written.
 Quota::Share HttpServer::Connection::give_time_for(std::size_t bytes) {
   Quota::Share unread = server_.unread_.share_of(request_.principal);
   const bool room = bytes <= kSmallBody || unread.grow_to(bytes);
@@ -349,7 +351,7 @@ std::chrono::milliseconds HttpServer::Connection::write_limit() const {
 Async<void> HttpServer::Connection::run_handler() {
   stream_.bottom().expires_never();
   {
-    // What the handler wants to be told of is gone with it, also if it throws.
+    // The callback of the handler must not outlive it, even if it throws.
     struct Handling {
       Connection& connection;
       ~Handling() {
@@ -368,7 +370,7 @@ Async<void> HttpServer::Connection::run_handler() {
   (void)co_await watching_.join(std::chrono::seconds(1));
 }
 
-// Most requests are answered before it is worth looking whether the peer is still there.
+// Starts `watch` after a delay, because most requests are answered before.
 void HttpServer::Connection::watch_later() {
   first_look_.expires_after(kFirstLook);
   first_look_.async_wait([self = std::weak_ptr(self_)](const boost::system::error_code& cancelled) {
@@ -379,8 +381,8 @@ void HttpServer::Connection::watch_later() {
   });
 }
 
-// While the handler runs: is the peer still there? A peer that has sent its next request already
-// cannot be waited for: it is looked at from time to time.
+// Detects a peer that leaves while the handler runs. If the peer has already sent more bytes, it is
+// checked periodically instead.
 Async<void> HttpServer::Connection::watch() {
   bool sent_more = buffer_.size() != 0;
   while (!gone_) {
@@ -402,10 +404,10 @@ Async<void> HttpServer::Connection::watch() {
 void HttpServer::Connection::set_gone() {
   if (gone_) return;
   gone_ = true;
-  if (const auto tell = std::exchange(on_gone_, nullptr)) tell();
+  if (const auto callback = std::exchange(on_gone_, nullptr)) callback();
 }
 
-// Before it is written: a client that sees the response finds it counted.
+// Called before the write, so that a client that sees the response finds it counted.
 void HttpServer::Connection::count(unsigned status) const {
   if (server_.answered_) server_.answered_(route_ ? route_->first : "other", status);
 }
@@ -470,7 +472,7 @@ Async<void> HttpServer::Connection::end_stream() {
 
 // A peer that is still sending would lose our refusal to a reset.
 Async<void> HttpServer::Connection::linger() {
-  co_await say_goodbye();
+  co_await send_close_notice();
   boost::system::error_code ignored;
   stream_.bottom().socket().shutdown(tcp::socket::shutdown_send, ignored);
   stream_.bottom().expires_after(std::chrono::seconds(2));

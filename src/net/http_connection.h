@@ -26,17 +26,18 @@ class HttpServer::Connection final : public ServerExchange {
   ~Connection() override;
 
   Async<void> serve();
-  // Tells the peer that there is no room for it.
-  Async<void> turn_away();
-  // A peer between two requests is not waited for; one that is being answered is left alone.
+  // Answers that there is no room for the connection.
+  Async<void> refuse_busy();
+  // Ends the connection if it is idle, else after the current request.
   void stop();
-  // Makes room for others. False: it stays, because a request is being answered.
+  // Closes it to make room for others. False: it stays; its request is authenticated.
   bool leave();
 
   const ServerRequest& request() const override { return request_; }
-  void on_gone(std::function<void()> tell) override { on_gone_ = std::move(tell); }
+  void on_gone(std::function<void()> callback) override { on_gone_ = std::move(callback); }
   bool gone() const override { return gone_; }
   bool streaming() const override { return streams_; }
+  bool can_stream() const override { return !plain_; }
   Async<bool> respond(ServerResponse response) override;
   Async<bool> begin(ServerResponse head) override;
   Async<bool> write(std::string piece) override;
@@ -45,12 +46,12 @@ class HttpServer::Connection final : public ServerExchange {
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
   using Refusal = std::optional<ServerResponse>;
 
-  Async<bool> greet();        // the handshake of TLS; false: there is none
+  Async<bool> handshake();    // the handshake of TLS; false: there is none
   Async<bool> one_request();  // true: another one may follow
   void forget_last_request();
   Async<bool> first_bytes();  // false: none came
   Async<Refusal> read_request();
-  Async<bool> folds_a_line();
+  Async<bool> has_folded_header();
   Async<Refusal> read_head(Parser& parser);
   Async<Refusal> judge_head();
   Async<Refusal> refuse_head();
@@ -66,20 +67,20 @@ class HttpServer::Connection final : public ServerExchange {
   void count(unsigned status) const;
   Async<void> end_stream();
   Async<void> linger();
-  Async<void> say_goodbye();
+  Async<void> send_close_notice();
   void close();
 
   static constexpr auto kAwait = boost::asio::as_tuple(boost::asio::use_awaitable);
 
   HttpServer& server_;
   ServerStream stream_;
-  // Bounded: the parser counts neither what stands beside the size of a chunk nor what follows the
-  // last one, and wants to see it whole.
+  // Bounded, because the parser needs chunk extensions and trailers as a whole and does not count
+  // them.
   boost::beast::flat_buffer buffer_;
   std::uint64_t number_;
   TaskGroup watching_;
   boost::asio::steady_timer first_look_;
-  // Outlived by handlers of that timer.
+  // Handlers of that timer may outlive the connection.
   std::shared_ptr<Connection* const> self_ = std::make_shared<Connection* const>(this);
   bool handling_ = false;
   std::string peer_;  // its address; empty: unknown
@@ -87,10 +88,10 @@ class HttpServer::Connection final : public ServerExchange {
   bool plain_ = false;  // HTTP/1.0, which has no streams
   bool idle_ = false;
   bool left_ = false;
-  bool said_goodbye_ = false;
+  bool sent_close_notice_ = false;
   bool gone_ = false;
 
-  // Of the request at hand.
+  // State of the current request.
   ServerRequest request_{};
   Quota::Share body_;
   const Route* route_ = nullptr;

@@ -33,7 +33,7 @@ class HttpParser::Parser final : public http::basic_parser<false> {
     head.status = static_cast<unsigned>(status);
   }
   void on_field_impl(http::field, string_view name, string_view value, error_code&) override {
-    // What follows the last chunk is no part of the head.
+    // Trailers after the last chunk are not part of the head.
     if (!whole_) head.headers.emplace_back(owned(name), owned(value));
   }
   void on_header_impl(error_code&) override { whole_ = true; }
@@ -66,7 +66,7 @@ void HttpParser::begin() {
 HttpParser::~HttpParser() = default;
 
 Result<void> HttpParser::feed(std::string_view bytes) {
-  // Most bytes need not be seen again, and are not kept.
+  // Most bytes are consumed at once and not stored.
   const bool kept = !rest_.empty();
   if (kept) rest_.append(bytes);
   const std::string_view all = kept ? std::string_view(rest_) : bytes;
@@ -87,7 +87,7 @@ Result<void> HttpParser::feed(std::string_view bytes) {
       return fail(ErrorCode::Corrupt,
                   fmt::format("the server does not speak HTTP: {}", error.message()));
     }
-    // What only says that more will follow is no answer.
+    // An informational response (1xx) is not the answer.
     if (parser_->is_done() && parser_->head.status / 100 == 1) begin();
     if (taken == 0) break;
   }
@@ -96,7 +96,7 @@ Result<void> HttpParser::feed(std::string_view bytes) {
   } else {
     rest_.assign(all.substr(used));
   }
-  // The parser counts neither what stands beside the size of a chunk nor what follows the last one.
+  // The parser does not count chunk extensions and trailers.
   if (!parser_->is_done() && rest_.size() > head_bytes_) {
     return fail(ErrorCode::Exhausted, "the server's answer has a line that is too long");
   }
@@ -119,7 +119,7 @@ bool HttpParser::has_head() const {
 bool HttpParser::done() const {
   return parser_->is_done();
 }
-// Bytes behind an answer were not asked for: they belong to no request.
+// Bytes after the response belong to no request.
 bool HttpParser::may_be_reused() const {
   return parser_->is_done() && parser_->keep_alive() && rest_.empty();
 }

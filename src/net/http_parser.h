@@ -1,4 +1,4 @@
-// The answer of an HTTP server out of bytes that arrive in any pieces.
+// Parses the response of an HTTP server from bytes in pieces of any size.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace sallyport::net {
 
-// The `cause` of an error that says that an answer broke off before its end.
+// The `cause` of an error: the response ended too early.
 inline constexpr const char* kCutBody = "cut_body";
 
 class HttpParser {
@@ -18,8 +18,7 @@ class HttpParser {
   HttpParser(const HttpParser&) = delete;
   ~HttpParser();
 
-  // `Corrupt`: this is no HTTP. `Exhausted`: the head, or a line between
-  // chunks, is too large.
+  // `Corrupt`: it is not HTTP. `Exhausted`: the head, or a line between chunks, is too large.
   Result<void> feed(std::string_view bytes);
   Result<void> feed_end();  // the connection was closed
 
@@ -27,7 +26,7 @@ class HttpParser {
   bool done() const;
   bool may_be_reused() const;  // when it is done
   const HttpHead& head() const;
-  std::string take_body();  // what has come of it since
+  std::string take_body();  // what was received since the last call
 
  private:
   class Parser;
@@ -35,7 +34,7 @@ class HttpParser {
 
   std::size_t head_bytes_;
   std::unique_ptr<Parser> parser_;
-  std::string rest_;  // bytes that the parser wants to see again with more
+  std::string rest_;  // bytes that the parser needs again, with more
 };
 
 }  // namespace sallyport::net

@@ -48,7 +48,8 @@ Result<std::uint16_t> HttpServer::listen(const std::string& address, std::uint16
   boost::system::error_code error;
   const auto ip = asio::ip::make_address(address, error);
   if (error) {
-    return fail(ErrorCode::InvalidInput, fmt::format("`{}` is no address to listen on", address));
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("`{}` is not an address to listen on", address));
   }
   const tcp::endpoint endpoint(ip, port);
   auto acceptor = std::make_unique<Acceptor>(executor_);
@@ -84,8 +85,8 @@ Async<void> HttpServer::accept() {
         co_await acceptor_->socket.async_accept(socket, asio::as_tuple(asio::use_awaitable));
     if (stopping_ || error == asio::error::operation_aborted) break;
     if (error) {
-      // Mostly: no descriptors are left. Idle connections give theirs back.
-      tell_that_clients_wait(error.message());
+      // Usually no descriptors are left; closed idle connections free some.
+      report_waiting_clients(error.message());
       (void)make_room();
       asio::steady_timer pause(executor_, std::chrono::milliseconds(100));
       boost::system::error_code ignored;
@@ -95,7 +96,7 @@ Async<void> HttpServer::accept() {
     const bool full = connections_.size() >= limits_.connections && !make_room();
     const auto serve = [](std::unique_ptr<Connection> connection, bool away) -> Async<void> {
       if (away) {
-        co_await connection->turn_away();
+        co_await connection->refuse_busy();
       } else {
         co_await connection->serve();
       }
@@ -108,17 +109,17 @@ Async<void> HttpServer::accept() {
   acceptor_->socket.close(ignored);
 }
 
-void HttpServer::tell_that_clients_wait(const std::string& why) {
+void HttpServer::report_waiting_clients(const std::string& why) {
   const auto now = std::chrono::steady_clock::now();
-  if (told_at_ && now - *told_at_ < std::chrono::minutes(1)) return;
-  told_at_ = now;
+  if (reported_at_ && now - *reported_at_ < std::chrono::minutes(1)) return;
+  reported_at_ = now;
   log_(fmt::format("new connections wait: {}; allow this process more open files (`ulimit -n`)",
                    why));
 }
 
-// A silent client keeps no one out: the oldest connection that is not being answered is closed.
+// Closes the oldest connection without an authenticated request, so silent clients block no one.
 bool HttpServer::make_room() {
-  return std::ranges::any_of(connections_, [](const auto& one) { return one.second->leave(); });
+  return std::ranges::any_of(connections_, [](const auto& entry) { return entry.second->leave(); });
 }
 
 void HttpServer::stop() {

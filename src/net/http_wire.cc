@@ -42,7 +42,7 @@ Async<Found> look_up(std::string host, std::string port) {
   co_return endpoints;
 }
 
-// A peer that is gone without a word is noticed within a minute.
+// Detects a peer that disappeared silently within a minute.
 void keep_alive(tcp::socket& socket) {
   boost::system::error_code ignored;
   socket.set_option(tcp::no_delay(true), ignored);
@@ -60,7 +60,7 @@ class Connector {
   Connector(Url url, bool only_here) : url_(std::move(url)), only_here_(only_here) {}
   const Url& url() const { return url_; }
 
-  // `closed`: it was given up meanwhile.
+  // `closed`: it was abandoned meanwhile.
   Task<void> connect(beast::tcp_stream& stream, std::chrono::milliseconds longest,
                      const bool& closed) const {
     const std::string where = fmt::format("`{}` cannot be reached", url_.text());

@@ -14,7 +14,7 @@ namespace sallyport::net {
 
 class HttpWire {
  public:
-  // `only_here`: addresses of other machines are passed over.
+  // `only_here`: addresses of other machines are skipped.
   static std::unique_ptr<HttpWire> make(boost::asio::any_io_executor executor,
                                         boost::asio::ssl::context& tls, Url url, bool only_here);
   virtual ~HttpWire() = default;
@@ -24,7 +24,7 @@ class HttpWire {
   // 0: it has ended.
   virtual Task<std::size_t> read(char* to, std::size_t most, std::chrono::milliseconds longest) = 0;
 
-  // Nothing was said since the last answer, as far as can be known without waiting.
+  // True if the server has sent nothing since the last response. Does not wait.
   virtual bool is_quiet() = 0;
   virtual void close() = 0;
 };

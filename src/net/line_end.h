@@ -1,4 +1,4 @@
-// Where a line ends. `find_first_of` looks up each byte by itself, `find` many at a time.
+// Finds the end of a line. Uses `find`, which compares many bytes at once, unlike `find_first_of`.
 #pragma once
 
 #include <algorithm>

@@ -62,7 +62,7 @@ Line LineReader::cut_out(std::size_t end) {
   return line;
 }
 
-// What is read already goes; of a line that is over the limit, only its ends stay.
+// Drops bytes that were read already. Of a line over the limit, only its ends are kept.
 void LineReader::drop_excess() {
   if (begin_ > 0) {
     buffer_.erase(0, begin_);

@@ -1,4 +1,4 @@
-// Text that arrives line by line, with a limit on what one line may cost.
+// Reads text line by line, with a limit on the memory of one line.
 #pragma once
 
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -23,8 +23,8 @@ class LineReader {
   // `limit`: the longest line that is kept whole. `from` must outlive the reader.
   LineReader(boost::asio::posix::stream_descriptor& from, std::size_t limit);
 
-  // No value: it has ended. Empty lines are passed over; what stands behind the last line end is a
-  // line too.
+  // No value: it has ended. Empty lines are skipped; the text after the last line end is a line
+  // too.
   Async<std::optional<Line>> next();
 
  private:

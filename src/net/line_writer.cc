@@ -16,7 +16,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-// However the wait ends, no timer that is gone is notified.
+// Removes the timer when the wait ends, so that no destroyed timer is notified.
 class Registered {
  public:
   Registered(std::list<asio::steady_timer*>& all, asio::steady_timer& timer)
@@ -50,7 +50,7 @@ bool LineWriter::push(std::string line) {
   return true;
 }
 
-// True: the whole of it is out, or will never be.
+// True: the line was written completely, or never will be.
 bool LineWriter::write_now(std::string& line) {
   const ssize_t written = ::write(to_.native_handle(), line.data(), line.size());
   if (written < 0) {
@@ -75,14 +75,14 @@ Async<void> LineWriter::run() {
     bytes_ -= lines_.front().size();
     lines_.pop_front();
     broken_ = static_cast<bool>(error);
-    tell_waiting();
+    notify_waiting();
   }
   lines_.clear();
   bytes_ = 0;
-  tell_waiting();
+  notify_waiting();
 }
 
-void LineWriter::tell_waiting() {
+void LineWriter::notify_waiting() {
   for (asio::steady_timer* const waiter : waiters_) waiter->cancel();
 }
 

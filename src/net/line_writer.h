@@ -1,4 +1,4 @@
-// Lines on their way out: written at once where that does not wait, kept within a bound otherwise.
+// Writes lines: at once if that does not block, else from a bounded queue.
 #pragma once
 
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -16,18 +16,18 @@ namespace sallyport::net {
 // On a strand, or on a context with one thread.
 class LineWriter {
  public:
-  // `bound`: bytes that may wait. One line is taken at any size while nothing waits.
-  // `to` does not block, and must outlive the writer.
+  // `bound`: the most queued bytes. An empty queue takes a line of any size. `to` does not block,
+  // and must outlive the writer.
   LineWriter(boost::asio::posix::stream_descriptor& to, std::size_t bound);
 
-  // False: it was not taken, because too much waits or the reader is gone.
+  // False: it was dropped, because the queue is full or the reader is gone.
   bool push(std::string line);
 
-  // Writes what waits, until `close` or until the reader is gone.
+  // Writes queued lines, until `close` or until the reader is gone.
   Async<void> run();
   // Returns when there is room, the reader is gone, or `longest` has passed.
   Async<void> room(std::chrono::milliseconds longest);
-  // True: nothing waits any more.
+  // True: the queue is empty.
   Async<bool> flush(std::chrono::milliseconds longest);
   void close();
 
@@ -36,7 +36,7 @@ class LineWriter {
 
  private:
   Async<void> until(std::size_t bytes, std::chrono::milliseconds longest);
-  void tell_waiting();
+  void notify_waiting();
   bool write_now(std::string& line);
 
   boost::asio::posix::stream_descriptor& to_;

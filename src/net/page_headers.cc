@@ -3,7 +3,7 @@
 namespace sallyport::net {
 
 void add_page_headers(ServerResponse& response) {
-  // A feature that is not named here is open to the page itself, so each is named.
+  // A feature that is not listed is allowed for the page itself, so each is listed.
   constexpr const char* kPermissions =
       "publickey-credentials-get=(self), publickey-credentials-create=(self), "
       "clipboard-write=(self), accelerometer=(), ambient-light-sensor=(), aria-notify=(), "

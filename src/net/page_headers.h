@@ -5,8 +5,8 @@
 
 namespace sallyport::net {
 
-// Keeps content types as they are said, tells other sites nothing, and takes from the page what it
-// does not use (CO-4).
+// Forbids type sniffing, sends other sites nothing, and disables features that the page does not
+// use (CO-4).
 void add_page_headers(ServerResponse& response);
 
 }  // namespace sallyport::net

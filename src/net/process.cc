@@ -20,7 +20,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-// Kills the group and reaps the child, whatever becomes of the coroutine that runs it.
+// Kills the group and reaps the child, however its coroutine ends.
 class Child {
  public:
   explicit Child(pid_t pid) : pid_(pid) {}
@@ -56,8 +56,8 @@ Task<ProcessResult> run_process(ProcessSpec spec, std::stop_token cancel) {
   Child child(*pid);
   ProcessResult result;
   {
-    // INVARIANT: nothing reaps the child while the callback may run, or a kill could meet a
-    // stranger that got the same number.
+    // INVARIANT: nothing reaps the child while the callback may run, or a kill could hit another
+    // process with the same pid.
     const std::stop_callback on_cancel(cancel, [&child] { child.kill_group(); });
     std::array<char, 16384> buffer;
     while (true) {
@@ -68,7 +68,7 @@ Task<ProcessResult> run_process(ProcessSpec spec, std::stop_token cancel) {
       result.output.append(buffer.data(), std::min(size, room));
       result.truncated = result.truncated || size > room;
     }
-    // It may close its output long before it ends.
+    // The process may close its output long before it ends.
     asio::posix::stream_descriptor ended(executor,
                                          static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
     co_await ended.async_wait(asio::posix::stream_descriptor::wait_read,

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t kRoom = 1u << 16;
 
-std::unexpected<Error> pump_failed(std::string_view what) {
-  return fail(ErrorCode::Unavailable, fmt::format("{}: {}", what, std::strerror(errno)));
+std::unexpected<Error> pump_failed(std::string_view problem) {
+  return fail(ErrorCode::Unavailable, fmt::format("{}: {}", problem, std::strerror(errno)));
 }
 
 bool passing(int error) {
@@ -57,7 +57,7 @@ class Pump {
     return fail(ErrorCode::Unavailable, "the peer ended the connection");
   }
 
-  // A descriptor that nothing is wanted of is left out: its end would wake us without end.
+  // A descriptor without an awaited event is left out: its end would wake us endlessly.
   Result<Ready> wait() {
     const bool wants_input = !input_ended_ && to_socket_.empty();
     short of_socket = 0;
@@ -83,7 +83,7 @@ class Pump {
         .from_socket = (of_socket & POLLIN) != 0 && (watched[1].revents & (POLLIN | kOver)) != 0,
         .to_socket = (of_socket & POLLOUT) != 0 && (watched[1].revents & (POLLOUT | kOver)) != 0,
         .output = (watched[2].revents & POLLOUT) != 0,
-        .output_gone = (watched[2].revents & (POLLERR | POLLNVAL)) != 0};
+        .output_gone = (watched[2].revents & (kOver | POLLNVAL)) != 0};
   }
 
   Result<void> move(const Ready& ready) {
@@ -111,7 +111,7 @@ class Pump {
     if (sent >= 0) {
       to_socket_.erase(0, static_cast<std::size_t>(sent));
     } else if (!passing(errno)) {
-      to_socket_.clear();  // it may still have said something
+      to_socket_.clear();  // its last bytes may still be unread
     }
   }
 
@@ -123,8 +123,8 @@ class Pump {
     if (got == 0 || (got < 0 && !passing(error))) socket_ended_ = true;
   }
 
-  // The descriptor may block and belong to a shell, so its flags stay. So much never blocks on a
-  // pipe that is said to have room.
+  // The descriptor may be blocking and shared with a shell, so its flags stay. A write of this size
+  // never blocks on a pipe that poll(2) reports as writable.
   Result<void> write_output() {
     const ssize_t written = ::write(ends_.output, to_output_.data(),
                                     std::min<std::size_t>(to_output_.size(), PIPE_BUF));

@@ -1,4 +1,4 @@
-// Carries bytes between a pair of descriptors and a socket, both ways, as they come.
+// Copies bytes between a pair of descriptors and a socket, in both directions.
 #pragma once
 
 #include <chrono>
@@ -9,10 +9,10 @@ namespace sallyport::net {
 
 struct Pumped {
   int input = -1;   // read, and sent to the socket
-  int output = -1;  // gets what the socket says
+  int output = -1;  // gets the bytes of the socket
   int socket = -1;
   std::chrono::milliseconds patience{
-      30'000};  // for the socket's last word once the input has ended
+      30'000};  // for the end of the socket, once the input has ended
 };
 
 // Runs until the input has ended and then the socket, or until the output is no longer read.

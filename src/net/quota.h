@@ -1,5 +1,5 @@
-// Bounds how much memory peers make us hold, all together and each by itself. A peer that asks for
-// much and waits long takes no room from others.
+// Limits the memory that is held for peers, in total and for each peer. A peer that requests much
+// and waits long takes no room from others.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace sallyport::net {
 
-// Copies count together. On a context with one thread.
+// Copies share one count. On a context with one thread.
 class Quota {
  public:
   struct Limits {
@@ -22,7 +22,7 @@ class Quota {
   struct State;
 
  public:
-  // What is kept for one thing, until this goes. May outlive the rest.
+  // The memory of one object, counted until this is destroyed. May outlive the quota.
   class Share {
    public:
     Share() = default;
@@ -30,7 +30,7 @@ class Quota {
     Share& operator=(Share&& other) noexcept;
     ~Share();
 
-    // False: there is no room for so much; what was held stays held. One without a holder counts
+    // False: there is no room, and the amount stays as it was. A default-constructed share counts
     // nothing.
     bool grow_to(std::size_t amount);
 
@@ -39,7 +39,7 @@ class Quota {
     Share(std::shared_ptr<State> state, std::string holder);
     void give_back();
 
-    std::shared_ptr<State> state_;  // shared with the others that count together
+    std::shared_ptr<State> state_;  // shared with all shares of the quota
     std::string holder_;
     std::size_t amount_ = 0;
   };
@@ -47,7 +47,7 @@ class Quota {
   Share share_of(std::string holder) const;  // of nothing yet
 
  private:
-  std::shared_ptr<State> state_;  // shared with what is held
+  std::shared_ptr<State> state_;  // shared with its shares
 };
 
 }  // namespace sallyport::net

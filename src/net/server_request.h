@@ -16,12 +16,12 @@ struct ServerRequest {
   std::vector<std::pair<std::string, std::string>>
       headers{};  // in their order, names in lower case
   std::string body{};
-  std::string principal{};  // whose it is, where its handler has found that out
+  std::string principal{};  // set by the handler once it is authenticated
   std::string peer{};       // the address of the client, without its port
   // Why the body was not read: `too_large` or `busy`. Only for `HttpHandler::answers_unread`.
   std::string unread{};
 
-  // `name` in lower case. No value: it is not there, or there more than once.
+  // `name` in lower case. No value: it is missing, or occurs more than once.
   std::optional<std::string_view> header(std::string_view name) const;
   std::size_t count(std::string_view name) const;
 };
@@ -30,20 +30,10 @@ struct ServerResponse {
   unsigned status = 200;
   std::vector<std::pair<std::string, std::string>> headers{};
   std::string body{};
-  std::string cause{};  // of a refusal, in one word for the handler that words it anew; not sent
+  std::string cause{};  // of a refusal, one word for `HttpHandler::format_refusal`; not sent
 
   static ServerResponse json(unsigned status, std::string body);
   static ServerResponse text(unsigned status, std::string body);
-};
-
-// The names by which a browser, or a proxy in front of it, may reach this server. DNS is not asked:
-// otherwise a foreign page could reach a server on this machine.
-struct HttpNames {
-  std::vector<std::string> hosts{};    // `127.0.0.1:8765`, in lower case; empty: any
-  std::vector<std::string> origins{};  // `https://console.example.com`
-
-  // The refusal, or nothing.
-  std::optional<ServerResponse> refuse(const ServerRequest& request) const;
 };
 
 }  // namespace sallyport::net

@@ -15,7 +15,7 @@ class ServerStream {
  public:
   using executor_type = boost::beast::tcp_stream::executor_type;
 
-  // `tls`: null without. Needed here only.
+  // `tls`: null: without TLS. Used in the constructor only.
   ServerStream(boost::asio::ip::tcp::socket socket, boost::asio::ssl::context* tls)
       : bottom_(std::move(socket)) {
     if (tls != nullptr) tls_ = std::make_unique<Tls>(bottom_, *tls);
@@ -51,7 +51,7 @@ class ServerStream {
         token, buffers);
   }
 
-  // With TLS alone.
+  // Only with TLS.
   template <class Token>
   auto async_handshake(Token&& token) {
     return tls_->async_handshake(boost::asio::ssl::stream_base::server, std::forward<Token>(token));

@@ -20,16 +20,17 @@ namespace {
 
 constexpr std::size_t kLargestFile = 1u << 20;
 
-// Bytes of a file, whose state is that of the file that was read.
+// The bytes of a file, and the status of the same open file.
 struct FileText {
   std::string text;
   struct stat status;
 };
 
-Result<FileText> text_of(const std::filesystem::path& file) {
+// `key` of the configuration names the file.
+Result<FileText> text_of(const std::filesystem::path& file, std::string_view key) {
   const auto failed = [&](std::string_view why) {
     return fail(ErrorCode::InvalidInput,
-                fmt::format("`{}` cannot be read: {}", file.string(), why));
+                fmt::format("`{}` cannot be read: {}; correct `tls.{}`", file.string(), why, key));
   };
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return failed(std::strerror(errno));
@@ -39,13 +40,13 @@ Result<FileText> text_of(const std::filesystem::path& file) {
   const int error = errno;
   ::close(fd);
   if (size < 0) return failed(std::strerror(error));
-  if (!S_ISREG(out.status.st_mode)) return failed("it is no file");
+  if (!S_ISREG(out.status.st_mode)) return failed("it is not a file");
   if (static_cast<std::size_t>(size) == kLargestFile) return failed("it is over 1 MiB");
   out.text.resize(static_cast<std::size_t>(size));
   return out;
 }
 
-// A file of root may be lent to the group of this process, as packages of certificates do.
+// A file of root may be readable by the group of this process, as certificate packages set it up.
 Result<void> check_mode(const struct stat& status, const std::filesystem::path& file) {
   const bool lent = status.st_uid == 0 && ::geteuid() != 0;
   const unsigned refused = lent ? 0027 : 0077;
@@ -63,7 +64,7 @@ std::chrono::system_clock::time_point end_of(const X509* certificate) {
   return std::chrono::system_clock::from_time_t(timegm(&parts));
 }
 
-// The first protocol that both speak is `http/1.1`, or there is none.
+// Chooses `http/1.1`, or no protocol.
 int choose_protocol(SSL*, const unsigned char** out, unsigned char* size,
                     const unsigned char* offered, unsigned offered_size, void*) {
   static constexpr unsigned char kOurs[] = "\x08http/1.1";
@@ -91,8 +92,8 @@ ServerTls::ServerTls()
 ServerTls::~ServerTls() = default;
 
 Result<std::unique_ptr<ServerTls>> ServerTls::load(const Files& files) {
-  SALLYPORT_TRY(const FileText chain, text_of(files.certificate));
-  SALLYPORT_TRY(const FileText key, text_of(files.key));
+  SALLYPORT_TRY(const FileText chain, text_of(files.certificate, "cert_file"));
+  SALLYPORT_TRY(const FileText key, text_of(files.key, "key_file"));
   SALLYPORT_CHECK_OK(check_mode(key.status, files.key));
   std::unique_ptr<ServerTls> tls(new ServerTls());
   boost::asio::ssl::context& context = *tls->context_;
@@ -100,11 +101,11 @@ Result<std::unique_ptr<ServerTls>> ServerTls::load(const Files& files) {
     return fail(ErrorCode::Internal, "TLS cannot be set up");
   }
   boost::system::error_code error;
-  // No person can be asked for one.
+  // No person is there to enter a passphrase.
   context.set_password_callback([](std::size_t, auto) { return std::string(); }, error);
-  const auto refused = [](const std::filesystem::path& file, std::string_view what) {
+  const auto refused = [](const std::filesystem::path& file, std::string_view problem) {
     ERR_clear_error();
-    return fail(ErrorCode::InvalidInput, fmt::format("`{}` {}", file.string(), what));
+    return fail(ErrorCode::InvalidInput, fmt::format("`{}` {}", file.string(), problem));
   };
   context.use_certificate_chain(boost::asio::buffer(chain.text), error);
   if (error) return refused(files.certificate, "holds no chain of certificates in PEM");

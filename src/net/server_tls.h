@@ -1,4 +1,4 @@
-// What a server shows its peers over TLS: a chain of certificates, and the key that proves it.
+// The TLS identity of a server: its certificate chain and its private key.
 #pragma once
 
 #include <chrono>

@@ -38,7 +38,7 @@ bool may_switch_accounts() {
   return (held[0].effective & kNeeded) == kNeeded;
 }
 
-// A change between two accounts that are not root keeps capabilities, so they are given up by name.
+// A switch between two accounts other than root keeps capabilities, so they are dropped explicitly.
 bool switch_account(const RunAs& account) {
   __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
   const __user_cap_data_struct none[kCapabilityWords]{};
@@ -54,15 +54,14 @@ bool enter_folder(const char* folder, const SpawnSpec& spec) {
   return !spec.run_as || chdir(spec.run_as->home.c_str()) == 0 || chdir("/") == 0;
 }
 
-// Only calls that a signal handler could make come between fork and exec, so the environment is
-// made before.
+// Made before the fork, because only async-signal-safe calls are allowed between fork and exec.
 std::vector<std::string> environment_of(const RunAs& account) {
   std::vector<std::string> out{"HOME=" + account.home, "USER=" + account.user,
                                "LOGNAME=" + account.user};
   for (char** at = environ; *at != nullptr; ++at) {
     const std::string_view variable(*at);
     const std::string_view name = variable.substr(0, variable.find('='));
-    // What names folders of the account that it does not run under would only mislead it.
+    // Variables with folders of our account would mislead a program of another one.
     const bool replaced = name == "HOME" || name == "USER" || name == "LOGNAME" ||
                           name == "SHELL" || name == "MAIL" || name.starts_with("XDG_") ||
                           name.ends_with("_DIRECTORY") || name == "SALLYPORT_DATA_DIR";
@@ -92,7 +91,7 @@ bool keep_capabilities(std::uint64_t kept) {
          syscall(SYS_capset, &head, held) == 0;
 }
 
-// The filter comes last: it may forbid what the others need.
+// The filter comes last, because it may forbid calls that the other steps need.
 bool enter(const Cage& cage) {
   if (!keep_capabilities(cage.capabilities)) return false;
   if (cage.ruleset >= 0 && syscall(SYS_landlock_restrict_self, cage.ruleset, 0u) != 0) return false;
@@ -115,20 +114,20 @@ bool confine(const Confinement& confinement) {
          (confinement.cage == nullptr || enter(*confinement.cage));
 }
 
-// In the child, between fork and exec: only calls that a signal handler could make.
+// Runs in the child between fork and exec: only async-signal-safe calls.
 [[noreturn]] void become(char* const* arguments, char* const* environment, const char* folder,
                          const SpawnSpec& spec, int failure, pid_t parent) {
   const bool switched = !spec.run_as || switch_account(*spec.run_as);
-  // Behind the switch, which forgets it.
+  // After the account switch, which resets it.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);
-  // A session of its own has no terminal: a confined program cannot type what a person would.
+  // A new session has no terminal, so a confined program cannot type in place of a person.
   if (spec.confinement != nullptr) {
     setsid();
   } else {
     setpgid(0, 0);
   }
-  // What this program ignores is none of the other's business.
+  // Signals that this program ignores are reset for the other one.
   signal(SIGPIPE, SIG_DFL);
   signal(SIGXFSZ, SIG_DFL);
   sigset_t nothing;
@@ -145,7 +144,7 @@ bool confine(const Confinement& confinement) {
     }
   }
   const int error = errno;
-  [[maybe_unused]] const ssize_t told = ::write(failure, &error, sizeof error);
+  [[maybe_unused]] const ssize_t reported = ::write(failure, &error, sizeof error);
   _exit(127);
 }
 
@@ -175,7 +174,7 @@ Result<pid_t> spawn(const SpawnSpec& spec) {
   if (spec.confinement != nullptr) variables = spec.confinement->environment;
   const std::vector<char*> environment = pointers_to(variables);
   const std::string folder = spec.folder.string();
-  SALLYPORT_TRY(const Pipe failure, make_pipe());  // closes by itself when exec works
+  SALLYPORT_TRY(const Pipe failure, make_pipe());  // closed by a successful exec
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid == 0) {

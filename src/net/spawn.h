@@ -15,14 +15,14 @@
 
 namespace sallyport::net {
 
-// Two ends that a program which is started does not inherit.
+// A pipe that started programs do not inherit.
 struct Pipe {
   int read_end = -1;
   int write_end = -1;
 };
 Result<Pipe> make_pipe();
 
-// The account under which a program runs that must not run under ours.
+// The account of a program that must not run under ours.
 struct RunAs {
   std::string user;
   std::string home;
@@ -31,17 +31,17 @@ struct RunAs {
   std::vector<gid_t> groups{};
 };
 
-// The most that a process may use of something, as setrlimit(2) names it.
+// The limit of a resource of a process, as setrlimit(2) names it.
 struct ProcessLimit {
   int resource = 0;
   std::uint64_t most = 0;
 };
 
-// What a program gives up before it begins. Neither it nor what it starts can get that back.
+// Restrictions that a program takes on before it runs. Neither it nor its children can lift them.
 struct Cage {
   int ruleset = -1;                       // of Landlock; -1: none
   std::span<const sock_filter> filter{};  // of seccomp; empty: none
-  std::uint64_t capabilities = ~0ull;     // that it may keep where it has them, a bit each
+  std::uint64_t capabilities = ~0ull;     // that it may keep, one bit each
 };
 
 // A program that gets only what is named here. It is started by its path: no PATH is searched, and
@@ -54,13 +54,14 @@ struct Confinement {
 };
 
 struct SpawnSpec {
-  const std::vector<std::string>& arguments;  // the first is the program, looked up in PATH
-  std::filesystem::path folder{};             // empty: the current one
-  int input = -1;                             // becomes standard input; none: nothing to read
-  int output = -1;                            // becomes standard output
-  int errors = -1;                            // becomes standard error
+  const std::vector<std::string>&
+      arguments;  // the first is the program; without `confinement`, PATH is searched
+  std::filesystem::path folder{};  // empty: the current one
+  int input = -1;                  // becomes standard input; none: nothing to read
+  int output = -1;                 // becomes standard output
+  int errors = -1;                 // becomes standard error
   // Another account: no capability is left then, none can be gained (no_new_privs), and the folder
-  // is that account's home, or `/` where that cannot be entered. No value: the account of this
+  // is that account's home, or `/` if that cannot be entered. No value: the account of this
   // process.
   std::optional<RunAs> run_as{};
   const Confinement* confinement = nullptr;  // null: it runs as this process does

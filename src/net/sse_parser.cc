@@ -22,7 +22,7 @@ void keep_tail(std::string& tail, std::string_view more) {
 
 }  // namespace
 
-// The next line, until more is fed or taken. Most lines were fed whole and are not copied.
+// Returns the next line, valid until the next call or `feed`. Lines that came whole are not copied.
 std::optional<std::string_view> SseParser::take_line() {
   if (skip_line_feed_ && read_ < waiting_.size()) {
     if (waiting_[read_] == '\n') ++read_;
@@ -31,7 +31,7 @@ std::optional<std::string_view> SseParser::take_line() {
   const std::size_t end = line_end(waiting_, read_);
   const std::string_view piece = std::string_view(waiting_).substr(read_, end - read_);
   const std::size_t longest =
-      limit_ + kTail;  // a field may be longer than what is kept of its value
+      limit_ + kTail;  // a line may be longer than the kept part of its value
   const bool ended = end != std::string::npos;
   if (ended) {
     skip_line_feed_ = waiting_[end] == '\r';
@@ -51,15 +51,15 @@ std::optional<std::string_view> SseParser::take_line() {
 }
 
 SseEvent* SseParser::next() {
-  if (std::exchange(told_, false)) forget_event();
+  if (std::exchange(returned_, false)) forget_event();
   while (std::optional<std::string_view> line = take_line()) {
     if (!std::exchange(begun_, true) && line->starts_with(kMark)) line->remove_prefix(kMark.size());
     const bool ends_event = line->empty();
-    if (!ends_event) hear_line(*line);
+    if (!ends_event) parse_line(*line);
     forget_line();
     if (!ends_event) continue;
-    told_ = std::exchange(has_data_, false);
-    if (told_) return &event_;
+    returned_ = std::exchange(has_data_, false);
+    if (returned_) return &event_;
     forget_event();
   }
   return nullptr;
@@ -73,13 +73,13 @@ void SseParser::forget_event() {
   event_.tail.clear();
 }
 
-void SseParser::hear_line(std::string_view line) {
+void SseParser::parse_line(std::string_view line) {
   const std::size_t colon = line.find(':');
   if (colon == 0) return;
   std::string_view value;
   if (colon != std::string_view::npos) value = line.substr(colon + 1);
   if (value.starts_with(' ')) value.remove_prefix(1);
-  hear_field(line.substr(0, colon), value);
+  parse_field(line.substr(0, colon), value);
 }
 
 void SseParser::forget_line() {
@@ -89,7 +89,7 @@ void SseParser::forget_line() {
   line_tail_.clear();
 }
 
-void SseParser::hear_field(std::string_view name, std::string_view value) {
+void SseParser::parse_field(std::string_view name, std::string_view value) {
   if (name == "data") return add_data(value);
   if (dropped_ > 0 || value.size() > kLongestId) return;
   if (name == "event") {

@@ -1,4 +1,4 @@
-// Server-sent events out of bytes that arrive in any pieces (the `text/event-stream` of HTML).
+// Parses server-sent events from bytes in pieces of any size (the `text/event-stream` of HTML).
 #pragma once
 
 #include <chrono>
@@ -18,41 +18,41 @@ struct SseEvent {
   bool operator==(const SseEvent&) const = default;
 };
 
-// Costs at most about twice the limit, whatever it is fed, and gives the same events for every way
-// of cutting the same bytes.
+// Uses at most about twice the limit of memory. The events do not depend on how the bytes are
+// split.
 class SseParser {
  public:
   // `limit`: the most bytes of one event's data that are kept.
   explicit SseParser(std::size_t limit) : limit_(limit) {}
 
   void feed(std::string_view bytes) { waiting_.append(bytes); }
-  // Until the next one is asked for; its members may be moved from. Null: more bytes are needed. An
-  // event that was not ended by an empty line never comes.
+  // Returns the next event, valid until the next call; its members may be moved from. Null: more
+  // bytes are needed. An event without its final empty line is never returned.
   SseEvent* next();
 
-  // What a client sends back when it goes on with the stream; empty: the server named nothing.
+  // The id that a client sends to resume the stream; empty: the server sent none.
   const std::string& last_id() const { return last_id_; }
-  // How long it shall wait before that, if the server said so.
+  // The wait before a client resumes, if the server sent one.
   const std::optional<std::chrono::milliseconds>& retry() const { return retry_; }
 
  private:
   std::optional<std::string_view> take_line();
-  void hear_line(std::string_view line);
+  void parse_line(std::string_view line);
   void forget_line();
-  void hear_field(std::string_view name, std::string_view value);
+  void parse_field(std::string_view name, std::string_view value);
   void add_data(std::string_view value);
   void forget_event();
 
   std::size_t limit_;
   std::string waiting_;      // fed and not yet read
   std::size_t read_ = 0;     // of it
-  std::string line_;         // that began in bytes which were fed before
+  std::string line_;         // the unfinished line of earlier bytes
   std::size_t dropped_ = 0;  // bytes of it that were over the limit
   std::string line_tail_;
   bool skip_line_feed_ = false;  // the line before ended with a carriage return
   bool begun_ = false;           // the first line was read
   SseEvent event_;
-  bool told_ = false;  // it was given to the caller
+  bool returned_ = false;  // `event_` was returned by `next`
   bool has_data_ = false;
   std::string last_id_;
   std::optional<std::chrono::milliseconds> retry_;

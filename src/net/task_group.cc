@@ -14,8 +14,8 @@ namespace sallyport::net {
 namespace asio = boost::asio;
 
 struct TaskGroup::State {
-  State(asio::any_io_executor on, std::function<void(std::string_view)> tell)
-      : executor(std::move(on)), bell(executor), failed(std::move(tell)) {}
+  State(asio::any_io_executor on, std::function<void(std::string_view)> callback)
+      : executor(std::move(on)), bell(executor), failed(std::move(callback)) {}
   asio::any_io_executor executor;
   asio::steady_timer bell;
   std::function<void(std::string_view)> failed;
@@ -24,7 +24,7 @@ struct TaskGroup::State {
 
 namespace {
 
-// Cancelled where it waited: that is how a coroutine is asked to end.
+// True if the coroutine was cancelled, which is its normal way to stop.
 bool was_cancelled(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
@@ -59,7 +59,7 @@ std::size_t TaskGroup::size() const {
 }
 
 void TaskGroup::cancel() {
-  // A handler may erase its own entry while it is told.
+  // A handler may erase its own entry during `emit`.
   for (auto at = state_->running.begin(); at != state_->running.end();) {
     (at++)->emit(asio::cancellation_type::terminal);
   }

@@ -1,4 +1,4 @@
-// Owns the coroutines that run beside the one that started them: none outlives its owner.
+// Owns coroutines that run beside the one that started them. Their owner joins them before it ends.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -22,14 +22,14 @@ class TaskGroup {
   void start(Async<void> work);
   std::size_t size() const;
 
-  // Asks all that run to end where they wait.
+  // Cancels all coroutines where they wait.
   void cancel();
   // True: all have ended.
   Async<bool> join(std::chrono::milliseconds longest);
 
  private:
   struct State;
-  std::shared_ptr<State> state_;  // shared with the coroutines, which may outlive an unfair end
+  std::shared_ptr<State> state_;  // shared with coroutines, which may outlive an unjoined group
 };
 
 }  // namespace sallyport::net

@@ -12,7 +12,7 @@ Turnstile::Turnstile(asio::any_io_executor executor)
 
 Async<void> Turnstile::pass() {
   State& state = *state_;
-  // What is posted runs behind all that the loop has to do already.
+  // A posted handler runs after all work that the loop already has.
   if (state.passed == 0) asio::post(state.executor, [state = state_] { end_turn(state); });
   if (state.passed < kEachTurn && state.waiting.empty()) {
     ++state.passed;

@@ -1,6 +1,6 @@
-// Lets work begin piece by piece: some in each turn of the loop, in the order of arrival. Where a
-// thousand requests arrive at once, those that came first are answered while the others wait, and
-// not all of them at the end.
+// Starts work in small groups: a few pieces in each turn of the loop, in order of arrival. If a
+// thousand requests arrive at once, the first are answered while the others wait, instead of all at
+// the end.
 #pragma once
 
 #include <boost/asio/any_completion_handler.hpp>
@@ -13,15 +13,15 @@
 
 namespace sallyport::net {
 
-// Belongs to one loop. What waits here ends with its loop.
+// Belongs to one loop. Waiting work ends with its loop.
 class Turnstile {
  public:
-  // Of one turn. Fewer share too few durable writes; more are answered too late.
+  // In one turn. With fewer, too few share a durable write; with more, answers are late.
   static constexpr std::size_t kEachTurn = 32;
 
   explicit Turnstile(boost::asio::any_io_executor executor);
 
-  // Returns at once as long as few came in this turn.
+  // Returns at once if fewer than `kEachTurn` have passed in this turn.
   Async<void> pass();
 
  private:

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/try.h"
 
 namespace sallyport::net {
@@ -22,30 +23,16 @@ namespace {
 constexpr int kBacklog = 64;
 constexpr std::size_t kSocketPiece = 1u << 16;
 
-std::unexpected<Error> failed(ErrorCode code, std::string_view what, int error = errno) {
-  return fail(code, fmt::format("{}: {}", what, std::strerror(error)));
+std::unexpected<Error> failed(ErrorCode code, std::string_view problem, int error = errno) {
+  return fail(code, fmt::format("{}: {}", problem, std::strerror(error)));
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int number() const { return number_; }
-  int release() { return std::exchange(number_, -1); }
-
- private:
-  int number_;
-};
-
-// Looked at once and used by its descriptor: what has been checked is what is entered.
+// The folder is checked and used by the same descriptor, so it cannot be replaced in between.
 Result<int> open_folder(const std::filesystem::path& folder, Reach reach, uid_t owner) {
   Descriptor opened(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (opened.number() < 0) return failed(ErrorCode::Unavailable, "the folder cannot be entered");
+  if (opened.get() < 0) return failed(ErrorCode::Unavailable, "the folder cannot be entered");
   struct stat status{};
-  if (::fstat(opened.number(), &status) != 0) {
+  if (::fstat(opened.get(), &status) != 0) {
     return failed(ErrorCode::Unavailable, "the folder cannot be looked at");
   }
   const mode_t others = reach == Reach::Private ? 077 : 022;
@@ -62,20 +49,20 @@ Result<int> open_folder(const std::filesystem::path& folder, Reach reach, uid_t 
       folder.string());
 }
 
-// What a process of this user left behind is a socket of this user. Anything else was put there.
+// A process of this user leaves only a socket of this user. Anything else came from others.
 Result<void> check_name(int folder, const std::string& name, const std::filesystem::path& where) {
   struct stat status{};
   if (::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return {};
   if (S_ISSOCK(status.st_mode) && status.st_uid == ::geteuid()) return {};
   return fail(
       ErrorCode::Unauthenticated,
-      fmt::format("in the place of the socket stands what is not ours: it belongs to uid {}; "
+      fmt::format("the path of the socket is taken by a file of another kind or user (uid {}); "
                   "find out where it comes from, then remove it",
                   status.st_uid),
       where.string());
 }
 
-// By way of the descriptor, since an address has room for 107 bytes only.
+// Names the socket through the descriptor, because an address has room for only 107 bytes.
 sockaddr_un address_in(int folder, const std::string& name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -91,8 +78,8 @@ int new_socket() {
 Result<int> connected(int folder, const std::string& name) {
   Descriptor socket(new_socket());
   const sockaddr_un address = address_in(folder, name);
-  if (socket.number() < 0 ||
-      ::connect(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address)) {
+  if (socket.get() < 0 ||
+      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address)) {
     // A process listens, and its queue is full.
     const bool busy = errno == EAGAIN;
     return failed(busy ? ErrorCode::Exhausted : ErrorCode::Unavailable, "cannot connect");
@@ -190,7 +177,7 @@ Result<void> UnixSocket::send_frame(std::string_view content, Deadline deadline)
   return send(content, deadline);
 }
 
-// Room is made as bytes come, not as they are announced.
+// Memory grows with the received bytes, not with the announced size.
 Result<void> UnixSocket::receive(std::string& into, std::size_t size, Deadline deadline) {
   while (into.size() < size) {
     const std::size_t before = into.size();
@@ -230,17 +217,17 @@ Result<UnixName> UnixName::listen(const std::filesystem::path& folder, const std
     return fail(ErrorCode::Conflict,
                 fmt::format("another process listens on {}", (folder / name).string()));
   }
-  // No process answers: the one that made it is gone.
+  // No process answers, so the one that made the socket has ended.
   ::unlinkat(opened, name.c_str(), 0);
   Descriptor socket(new_socket());
   const sockaddr_un address = address_in(opened, name);
   struct stat status{};
-  // No client connects between the name and its mode: it does not listen yet.
-  if (socket.number() < 0 ||
-      ::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) ||
+  // No client can connect before the mode is set, because the socket does not listen yet.
+  if (socket.get() < 0 ||
+      ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) ||
       ::fchmodat(opened, name.c_str(), reach == Reach::Private ? 0600 : 0666, 0) ||
       ::fstatat(opened, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) ||
-      ::listen(socket.number(), kBacklog)) {
+      ::listen(socket.get(), kBacklog)) {
     return failed(ErrorCode::Unavailable, "cannot listen on " + (folder / name).string());
   }
   taken.inode_ = status.st_ino;

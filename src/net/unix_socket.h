@@ -3,7 +3,7 @@
 //
 // A private socket is for programs of one user, in a folder that others cannot enter. A public one
 // is for programs of every user, in a folder where only its owner can make names: the client knows
-// the owner's uid beforehand and believes no other listener.
+// the owner's uid beforehand and trusts no other listener.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ inline constexpr std::size_t kFrameHead = 4;
 std::string frame_head(std::size_t size);
 std::size_t framed_size(std::string_view head);
 
-// Who is at the other end, as the kernel says it: who connected, or who listens.
+// The process at the other end, which connected or listens, as the kernel reports it.
 struct Peer {
   int pid = 0;  // 0: it is not visible from here
   unsigned uid = 0;
@@ -29,12 +29,12 @@ Result<Peer> peer_of(int descriptor);
 
 enum class Reach { Private, Public };
 
-// An end of a connection, closed when it goes. For a program that may wait; every wait has an end.
+// One end of a connection, closed by the destructor. Its calls block, each until a deadline.
 class UnixSocket {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
 
-  // At once, or not at all. `Unavailable`: no process listens there. `Exhausted`: too many wait.
+  // Does not wait. `Unavailable`: no process listens there. `Exhausted`: too many wait.
   // `Unauthenticated`: the folder is not this user's alone, or another user listens.
   static Result<UnixSocket> connect(const std::filesystem::path& folder, const std::string& name);
   // To a public socket of the user `owner`. `Unauthenticated`: the folder is not the owner's,
@@ -49,7 +49,7 @@ class UnixSocket {
   // The descriptor, for a caller that closes it.
   int release();
 
-  // An error: not all of it has left.
+  // An error: the frame was not sent completely.
   Result<void> send_frame(std::string_view content, Deadline deadline);
   // `Exhausted`: it is longer than `most`. `Unavailable`: the peer is gone.
   Result<std::string> receive_frame(std::size_t most, Deadline deadline);
@@ -66,12 +66,12 @@ class UnixSocket {
   Peer peer_{};
 };
 
-// A name under which this process listens. Taken over from a process that is gone, and removed at
-// the end.
+// A name under which this process listens. Takes over the name of a process that has ended. The
+// destructor removes it.
 class UnixName {
  public:
-  // `Conflict`: another process listens there. `Unauthenticated`: the folder is not as its reach
-  // demands, or what stands under a public name is not a socket of this user.
+  // `Conflict`: another process listens there. `Unauthenticated`: the folder does not fit its
+  // reach, or a public name exists and is no socket of this user.
   static Result<UnixName> listen(const std::filesystem::path& folder, const std::string& name,
                                  Reach reach = Reach::Private);
   UnixName(UnixName&& other) noexcept;

@@ -36,13 +36,13 @@ bool is_port(std::string_view port) {
   return read.ec == std::errc() && read.ptr == port.data() + port.size() && number != 0;
 }
 
-// Many an address comes from a server. Nothing of it, not even what stands behind `#`, may end a
-// line of a request, a text of C or what a person is shown.
+// Addresses may come from a server. No part, not even the fragment, may contain a line end, a zero
+// byte or other characters that are not printed.
 bool is_printed(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7F; });
 }
 
-// Whatever stands in a request line must not end it.
+// A target must not end the request line.
 bool is_target(std::string_view target) {
   return is_printed(target) && target.find('#') == std::string_view::npos;
 }
@@ -52,7 +52,7 @@ bool is_target(std::string_view target) {
 Result<Url> Url::parse(std::string_view text) {
   const std::size_t mark = text.find("://");
   if (mark == std::string_view::npos || text.size() > kLongest || !is_printed(text)) {
-    return no_url("this is no URL");
+    return no_url("this is not a URL");
   }
   const std::string scheme = lower_case(text.substr(0, mark));
   if (scheme != "http" && scheme != "https") return no_url("a server has an `http` or `https` URL");

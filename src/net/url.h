@@ -1,4 +1,4 @@
-// Where a server is reached over HTTP.
+// The HTTP address of a server.
 #pragma once
 
 #include <string>
@@ -14,11 +14,10 @@ struct Url {
   std::string port{};
   std::string target{};  // path and query, `/` at least
 
-  // `InvalidInput` for what is no `http` or `https` URL, and for one that holds credentials: these
-  // would stand in process lists and logs.
+  // `InvalidInput`: it is no `http` or `https` URL, or it holds credentials, which would appear in
+  // process lists and logs.
   static Result<Url> parse(std::string_view text);
-  // Of what a server at this place sends us to; nothing it says leads to another server.
-  // `Conflict`: it leads there.
+  // Resolves an address that this server names. `Conflict`: it is at another server.
   Result<Url> followed(std::string_view location) const;
 
   bool is_loopback() const;       // by its name or address

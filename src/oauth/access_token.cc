@@ -22,12 +22,13 @@ bool is_for(const json::object& claims, std::string_view audience) {
   const json::value* const value = claims.if_contains("aud");
   if (value == nullptr) return false;
   if (value->is_string()) return std::string_view(value->get_string()) == audience;
-  return value->is_array() && std::ranges::any_of(value->get_array(), [&](const json::value& one) {
-           return one.is_string() && std::string_view(one.get_string()) == audience;
+  return value->is_array() &&
+         std::ranges::any_of(value->get_array(), [&](const json::value& element) {
+           return element.is_string() && std::string_view(element.get_string()) == audience;
          });
 }
 
-// Seconds since 1970, which may have a fraction. Nothing: it is no time.
+// Seconds since 1970, which may have a fraction. No value: it is no time.
 std::optional<WallTime> time_in(const json::object& claims, std::string_view name) {
   const json::value* const value = claims.if_contains(name);
   if (value == nullptr || !value->is_number()) return std::nullopt;
@@ -63,7 +64,8 @@ Result<void> check_claims(const json::object& claims, std::string_view issuer,
     if (!begins || now + kLeeway < *begins) return unfit("the token is not valid yet");
   }
   // The sender would have to prove possession of a key (RFC 7800), which is not supported here.
-  if (claims.contains("cnf")) return unfit("the token is bound to a key, and is no bearer token");
+  if (claims.contains("cnf"))
+    return unfit("the token is bound to a key, and is not a bearer token");
   return {};
 }
 
@@ -80,7 +82,7 @@ std::vector<std::string> scopes_of(const json::object& claims) {
   return out;
 }
 
-Result<std::string> agent_of(const json::object& claims, const std::vector<std::string>& names) {
+Result<std::string> agent_claim(const json::object& claims, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (!claims.contains(name)) continue;
     const std::string_view agent = text_in(claims, name).value_or("");

@@ -23,7 +23,7 @@ std::string member(const json::object& object, std::string_view name) {
   return std::string(text_in(object, name).value_or(""));
 }
 
-// What goes into a header must not end it, and words of a scope are divided by blanks.
+// A value must not end its header line, and blanks separate the words of a scope.
 bool is_plain(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c >= ' ' && c < 0x7F; });
 }
@@ -32,19 +32,19 @@ bool is_word(std::string_view text) {
          text.find(' ') == std::string_view::npos;
 }
 
-Result<json::object> read_answer(std::string_view body, std::string_view what) {
+Result<json::object> read_answer(std::string_view body, std::string_view endpoint) {
   Result<ParsedJson> parsed = parse_json(body, {.bytes = kMostBytes, .depth = 32});
   if (parsed && parsed->value.is_object()) return std::move(parsed->value.get_object());
-  return fail(ErrorCode::Corrupt, fmt::format("the {} gives no JSON object", what));
+  return fail(ErrorCode::Corrupt, fmt::format("the {} gives no JSON object", endpoint));
 }
 
-// The words of RFC 6749, section 5.2, and never anything else of the answer.
-std::unexpected<Error> refused(unsigned status, std::string_view body, std::string_view what) {
-  const Result<json::object> object = read_answer(body, what);
+// Quotes only the members of RFC 6749, section 5.2, and nothing else of the answer.
+std::unexpected<Error> refused(unsigned status, std::string_view body, std::string_view endpoint) {
+  const Result<json::object> object = read_answer(body, endpoint);
   const std::string code = object ? member(*object, "error") : std::string();
   const std::string why = object ? member(*object, "error_description") : std::string();
   return fail(ErrorCode::Unauthenticated,
-              fmt::format("the {} refuses (HTTP {}{}{})", what, status,
+              fmt::format("the {} refuses (HTTP {}{}{})", endpoint, status,
                           code.empty() ? "" : ", `" + visible(code.substr(0, 100)) + '`',
                           why.empty() ? "" : ": " + visible(cut_whole_words(why, 200))),
               {}, code == "invalid_grant" ? "invalid_grant" : "");
@@ -101,9 +101,9 @@ Result<Account> read_account(std::string_view text) {
 }
 
 Result<Tokens> read_tokens(unsigned status, std::string_view body, WallTime now) {
-  constexpr std::string_view kWhat = "token endpoint of the authorization server";
-  if (status != 200) return refused(status, body, kWhat);
-  SALLYPORT_TRY(const json::object object, read_answer(body, kWhat));
+  constexpr std::string_view kEndpoint = "token endpoint of the authorization server";
+  if (status != 200) return refused(status, body, kEndpoint);
+  SALLYPORT_TRY(const json::object object, read_answer(body, kEndpoint));
   Tokens out{member(object, "access_token"), member(object, "refresh_token"),
              member(object, "scope"), std::nullopt};
   std::string type = member(object, "token_type");
@@ -112,7 +112,7 @@ Result<Tokens> read_tokens(unsigned status, std::string_view body, WallTime now)
   const bool good = is_word(out.access) && (out.refresh.empty() || is_word(out.refresh)) &&
                     is_plain(out.scope) && out.scope.size() <= kLongestToken && type == "bearer";
   if (!good) {
-    return fail(ErrorCode::Corrupt, fmt::format("the {} gives no bearer token", kWhat));
+    return fail(ErrorCode::Corrupt, fmt::format("the {} gives no bearer token", kEndpoint));
   }
   if (const auto seconds = number_in(object, "expires_in")) {
     out.expires = now + std::chrono::seconds(std::min(*seconds, kLongestLife));
@@ -121,22 +121,22 @@ Result<Tokens> read_tokens(unsigned status, std::string_view body, WallTime now)
 }
 
 Result<Client> read_registration(unsigned status, std::string_view body, std::string method) {
-  constexpr std::string_view kWhat = "registration endpoint of the authorization server";
-  if (status != 200 && status != 201) return refused(status, body, kWhat);
-  SALLYPORT_TRY(const json::object object, read_answer(body, kWhat));
+  constexpr std::string_view kEndpoint = "registration endpoint of the authorization server";
+  if (status != 200 && status != 201) return refused(status, body, kEndpoint);
+  SALLYPORT_TRY(const json::object object, read_answer(body, kEndpoint));
   Client out{member(object, "client_id"),
              member(object, "client_secret"),
              std::string(text_in(object, "token_endpoint_auth_method").value_or(method)),
              {}};
   const bool good = !out.id.empty() && out.id.size() <= kLongestToken && is_plain(out.id) &&
                     out.secret.size() <= kLongestToken && is_plain(out.secret);
-  if (!good) return fail(ErrorCode::Corrupt, fmt::format("the {} gives no client id", kWhat));
+  if (!good) return fail(ErrorCode::Corrupt, fmt::format("the {} gives no client id", kEndpoint));
   return out;
 }
 
-std::string joined_scopes(std::string_view one, std::string_view other) {
+std::string joined_scopes(std::string_view first, std::string_view second) {
   std::vector<std::string_view> words;
-  for (std::string_view text : {one, other}) {
+  for (std::string_view text : {first, second}) {
     while (!text.empty()) {
       const std::string_view word = text.substr(0, text.find(' '));
       text.remove_prefix(std::min(word.size() + 1, text.size()));

@@ -46,7 +46,7 @@ class Reader {
     const auto end = std::ranges::find_if_not(rest_, is_token);
     return cut(static_cast<std::size_t>(end - rest_.begin()));
   }
-  // Credentials in one word, as some schemes have them: they end the challenge.
+  // Some schemes have credentials in one word, which end the challenge.
   void skip_token68() {
     const auto end = std::ranges::find_if_not(rest_, is_token68);
     std::size_t size = static_cast<std::size_t>(end - rest_.begin());
@@ -87,7 +87,7 @@ class Reader {
 
 using Params = std::map<std::string, std::string>;
 
-// Those of the first `Bearer`. Nothing: there is none, or one that says a thing twice.
+// The parameters of the first `Bearer`. No value: there is none, or a parameter occurs twice.
 std::optional<Params> bearer_params(std::string_view header) {
   Reader reader(header);
   std::optional<Params> found;

@@ -1,5 +1,4 @@
-// What a server says about the token that it wants: the `Bearer` challenge of `WWW-Authenticate`
-// (RFC 6750, RFC 9728).
+// The `Bearer` challenge of `WWW-Authenticate`: which token a server requires (RFC 6750, RFC 9728).
 #pragma once
 
 #include <optional>
@@ -10,18 +9,18 @@
 
 namespace sallyport::oauth {
 
-// The `error` for an authenticated client that lacks the right.
+// The `error` for an authenticated client that lacks a scope.
 inline constexpr std::string_view kInsufficientScope = "insufficient_scope";
 
 struct Challenge {
-  std::string resource_metadata{};  // where it describes itself
+  std::string resource_metadata{};  // URL of the server's metadata
   std::string scope{};
   std::string error{};
 
   bool wants_more_scope() const { return error == kInsufficientScope; }
 };
 
-// The first one among the headers of an answer. No value: there is none that can be understood.
+// The first one in the headers of a response. No value: none can be parsed.
 std::optional<Challenge> bearer_challenge(const net::HttpHeaders& headers);
 
 }  // namespace sallyport::oauth

@@ -23,13 +23,13 @@ constexpr int kFieldBytes = 32;  // of P-256
 std::unexpected<Error> no_key() {
   return fail(
       ErrorCode::InvalidInput,
-      "the key of the client is no private key in PEM; an EC key of P-256, an RSA key of at "
+      "the key of the client is not a private key in PEM; an EC key of P-256, an RSA key of at "
       "least 2048 bits or an Ed25519 key is one");
 }
 
 Result<OwnedKey> read_key(const std::string& pem) {
   const Owned<BIO, BIO_free> bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  // A key with a passphrase is refused, not asked for.
+  // A key with a passphrase is refused. The passphrase is not asked for.
   const auto none = [](char*, int, int, void*) { return 0; };
   OwnedKey key(bio ? PEM_read_bio_PrivateKey(bio.get(), nullptr, none, nullptr) : nullptr);
   if (!key) return no_key();
@@ -52,7 +52,7 @@ Result<const char*> algorithm_of(const EVP_PKEY* key) {
   return no_key();
 }
 
-// JSON Web Signatures hold both numbers side by side, OpenSSL writes them as ASN.1.
+// JSON Web Signatures concatenate both numbers; OpenSSL writes them as ASN.1.
 Result<std::string> flat_signature(const std::string& der) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(der.data());
   const Owned<ECDSA_SIG, ECDSA_SIG_free> pair(

@@ -1,4 +1,4 @@
-// A client that says who it is with a signature (`private_key_jwt`, RFC 7523).
+// Authenticates a client with a signature (`private_key_jwt`, RFC 7523).
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace sallyport::oauth {
 // 32 random bytes.
 std::string random_text(Entropy& entropy);
 
-// Good for one minute. `InvalidInput`: it is no private key of a kind that is known (EC P-256, RSA,
+// Valid for one minute. `InvalidInput`: `pem` is no private key of a supported kind (EC P-256, RSA,
 // Ed25519).
 Result<std::string> client_assertion(const std::string& pem, const std::string& client_id,
                                      const std::string& audience, WallTime now, Entropy& entropy);

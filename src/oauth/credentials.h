@@ -1,4 +1,4 @@
-// Our own token for a server that is reached over HTTP. What a client of ours sent us is never one.
+// Our own token for a server that is reached over HTTP. Never a token of a client.
 #pragma once
 
 #include <functional>
@@ -13,21 +13,21 @@ namespace sallyport::oauth {
 // Used by every session with one server, on one strand.
 class Credentials {
  public:
-  // A request that the server did not let in.
+  // A request that the server did not authorize.
   struct Refusal {
     std::string token{};  // that was sent with it
     Challenge challenge{};
-    std::function<void(std::string_view)> say{};  // to the person
+    std::function<void(std::string_view)> show{};  // to the person
   };
 
   virtual ~Credentials() = default;
 
   virtual std::string token() const = 0;  // to send now; empty: none
-  // Renews one that is about to expire, where that needs no person.
-  virtual Async<void> freshen() = 0;
-  // Success: there is another token, try again with it. An error says what a person has to do.
+  // Renews a token that is about to expire, if that needs no person.
+  virtual Async<void> renew_if_expiring() = 0;
+  // Success: there is a new token for another try. An error says what a person has to do.
   virtual Task<void> renew(Refusal refusal) = 0;
-  // One of these two is under way, and may wait for a person.
+  // True while `renew_if_expiring` or `renew` runs, which may wait for a person.
   virtual bool busy() const = 0;
 };
 

@@ -12,7 +12,7 @@ namespace sallyport::oauth {
 
 namespace {
 
-// The first of these addresses that has something. Nothing: none has.
+// The document at the first of these addresses that has one. No value: none has.
 Task<std::optional<std::string>> first_document(std::vector<std::string> places, net::Url from,
                                                 bool allow_plain) {
   for (const std::string& place : places) {
@@ -27,7 +27,7 @@ Task<std::optional<std::string>> first_document(std::vector<std::string> places,
   co_return std::nullopt;
 }
 
-// Nothing: it does not describe itself.
+// No value: it has no metadata.
 Task<std::optional<ResourceMetadata>> describe_resource(const Application& application,
                                                         const std::string& named) {
   SALLYPORT_CO_TRY(
@@ -43,10 +43,10 @@ Task<std::optional<ResourceMetadata>> describe_resource(const Application& appli
   if (!text) co_return std::nullopt;
   SALLYPORT_CO_TRY(ResourceMetadata resource, read_resource_metadata(*text));
   if (!covers(resource.resource, application.server)) {
-    co_return fail(ErrorCode::Conflict,
-                   fmt::format("the server describes itself as `{}`, which it is not; no token is "
-                               "asked for",
-                               visible(resource.resource.substr(0, 200))));
+    co_return fail(
+        ErrorCode::Conflict,
+        fmt::format("the server describes itself as `{}`, another address; no token is requested",
+                    visible(resource.resource.substr(0, 200))));
   }
   co_return resource;
 }
@@ -103,7 +103,7 @@ Task<Authority> discover(const Application& application, Challenge challenge) {
   if (!server) {
     co_return fail(
         ErrorCode::NotFound,
-        fmt::format("no authorization server was found for it (asked was `{}`); if you have a "
+        fmt::format("no authorization server was found: `{}` has no metadata; if you have a "
                     "token, name a variable that holds it with `--bearer-env`",
                     visible(issuer.substr(0, 200))));
   }

@@ -1,4 +1,4 @@
-// Who gives out tokens for a tool server.
+// The authorization server that issues tokens for a tool server.
 #pragma once
 
 #include <optional>
@@ -13,19 +13,18 @@
 namespace sallyport::oauth {
 
 struct Authority {
-  std::string resource{};             // what a token is asked for
+  std::string resource{};             // for which a token is requested
   std::vector<std::string> scopes{};  // of the resource
-  ServerMetadata server{};            // every address in it may be reached
+  ServerMetadata server{};            // all its addresses are allowed
 };
 
-// What the authorization server says about itself. `from` is who sends us there. No value: it says
-// nothing.
+// The metadata of the authorization server. `from`: the server that named it. No value: it has
+// none.
 Task<std::optional<ServerMetadata>> describe_authority(std::string issuer, net::Url from,
                                                        bool allow_plain);
 
-// Finds the authorization server from what the server says, else from the well-known addresses. A
-// server that names none is asked as before 2025-06-18: it is its own authority. `NotFound`: there
-// is none.
+// Finds the authorization server from the challenge, else from the well-known addresses. A server
+// that names none is its own authority, as before 2025-06-18. `NotFound`: there is none.
 Task<Authority> discover(const Application& application, Challenge challenge);
 
 }  // namespace sallyport::oauth

@@ -1,4 +1,4 @@
-// One question to a server of the login, and its whole answer: bounded in size and in time.
+// One HTTP request of a login and its whole response, bounded in size and time.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct Response {
   std::string body{};
 };
 
-// Redirects are followed on the same server only. An error: as of `net::HttpExchange`.
+// Redirects are followed on the same server only. Errors are those of `net::HttpExchange`.
 Task<Response> exchange(Destination to, net::HttpRequest request);
 
 Task<Response> get_json(Destination to);

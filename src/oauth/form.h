@@ -1,4 +1,4 @@
-// Names and values as they travel in addresses and forms (`application/x-www-form-urlencoded`).
+// Names and values in URLs and forms (`application/x-www-form-urlencoded`).
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@ namespace sallyport::oauth {
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-// Everything but letters, digits and `-._~`.
+// Encodes everything except letters, digits and `-._~`.
 std::string percent_encoded(std::string_view text);
 
 std::string form_text(const Fields& fields);
 
-// No value: a name stands twice, or something is not encoded as it must be.
+// No value: a name occurs twice, or the encoding is wrong.
 std::optional<Fields> read_form(std::string_view text);
 
 // Empty: it is absent.

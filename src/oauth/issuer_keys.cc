@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "oauth/turn.h"
+#include "base/turn.h"
 
 namespace sallyport::oauth {
 
@@ -19,7 +19,7 @@ Task<void> IssuerKeys::verify(JsonWebToken token) {
   if (!known || (!younger_than(kFresh) && !busy_)) co_await refresh();
   const VerifyKey* const key = younger_than(kUsable) ? find(token) : nullptr;
   if (key == nullptr && (failed_ || !younger_than(kUsable))) {
-    co_return fail(ErrorCode::Unavailable, "the keys that the token is checked with cannot be had");
+    co_return fail(ErrorCode::Unavailable, "the token's keys cannot be fetched; try again later");
   }
   if (key == nullptr) {
     co_return fail(ErrorCode::Unauthenticated, "the token is signed with a key that is not known");
@@ -43,7 +43,7 @@ const VerifyKey* IssuerKeys::find(const JsonWebToken& token) const {
   return keys_ ? keys_->find(token.algorithm, token.key_id) : nullptr;
 }
 
-// A bucket that leaks: each fetch puts the next one off, and a few may be ahead of time.
+// A leaky bucket: each fetch delays the next one, and a short burst is allowed.
 bool IssuerKeys::may_fetch() {
   const SteadyTime now = settings_.clock.steady();
   const SteadyTime due = std::max(next_fetch_.value_or(now), now);

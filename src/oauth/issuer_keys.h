@@ -1,5 +1,5 @@
-// The keys of one authorization server, kept while they are fresh and asked for again when a token
-// names one that is not among them: never more often than the server can stand.
+// The keys of one authorization server, cached while they are fresh. If a token names an unknown
+// key, they are fetched again, at a limited rate.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,11 @@ namespace sallyport::oauth {
 // On a strand, or on a context with one thread.
 class IssuerKeys {
  public:
-  // After the first one they are asked for again, and stay in use while the issuer does not answer,
-  // until the second.
+  // After `kFresh` they are fetched again. If the issuer does not answer, they stay in use until
+  // `kUsable`.
   static constexpr std::chrono::minutes kFresh{10};
   static constexpr std::chrono::minutes kUsable{60};
-  // A few times in a row, and then once in this time, however many tokens come.
+  // A few fetches in a row, and then one in this time, for any number of tokens.
   static constexpr std::chrono::seconds kBetweenFetches{30};
   static constexpr int kFetchesInARow = 4;
 
@@ -37,7 +37,7 @@ class IssuerKeys {
   // it cannot be checked now.
   Task<void> verify(JsonWebToken token);
 
-  // Fetches them before a token needs them. False: they cannot be had now.
+  // Fetches them before a token needs them. False: they cannot be fetched now.
   Async<bool> warm_up();
 
  private:
@@ -53,8 +53,8 @@ class IssuerKeys {
   Keys keys_;
   SteadyTime fetched_at_{};
   std::optional<SteadyTime> next_fetch_{};  // when the next fetch would be due without a burst
-  bool failed_ = false;                     // the last time
-  bool busy_ = false;                       // one asks, the others wait for what comes of it
+  bool failed_ = false;                     // the last fetch did
+  bool busy_ = false;                       // one caller fetches, the others wait
   Bell bell_;
 };
 

@@ -36,7 +36,7 @@ const unsigned char* raw(std::string_view bytes) {
   return reinterpret_cast<const unsigned char*>(bytes.data());
 }
 
-// Empty: it is not there, or not encoded as it must be.
+// Empty: it is absent, or wrongly encoded.
 std::string bytes_in(const json::object& jwk, std::string_view name) {
   const auto text = text_in(jwk, name);
   return text ? from_base64url(*text).value_or("") : std::string();
@@ -77,7 +77,7 @@ OwnedKey rsa_key(const json::object& jwk) {
   return key_of("RSA", builder.get());
 }
 
-// OpenSSL refuses what is no point of the curve.
+// OpenSSL refuses points that are not on the curve.
 OwnedKey p256_key(const json::object& jwk) {
   const std::string x = bytes_in(jwk, "x");
   const std::string y = bytes_in(jwk, "y");
@@ -102,7 +102,7 @@ OwnedKey ed25519_key(const json::object& jwk) {
   return OwnedKey(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, raw(x), x.size()));
 }
 
-// Where nothing is said about its use, every use is meant.
+// A key that does not name its use is for every use.
 bool is_for_signatures(const json::object& jwk) {
   if (jwk.contains("use") && text_in(jwk, "use") != "sig") return false;
   const json::value* const operations = jwk.if_contains("key_ops");
@@ -112,8 +112,8 @@ bool is_for_signatures(const json::object& jwk) {
              operations->get_array().end();
 }
 
-// JSON Web Signatures hold both numbers side by side, OpenSSL reads them as ASN.1. Empty: these are
-// not two numbers.
+// JSON Web Signatures concatenate both numbers; OpenSSL reads them as ASN.1. Empty: it is no pair
+// of numbers.
 std::string asn1_signature(std::string_view flat) {
   if (flat.size() != 2 * kPointBytes) return {};
   const EcSignature pair(ECDSA_SIG_new());
@@ -212,7 +212,7 @@ Result<KeySet> KeySet::read(std::string_view text) {
                                       ? parsed->value.get_object().if_contains("keys")
                                       : nullptr;
   if (keys == nullptr || !keys->is_array() || keys->get_array().size() > kMostKeys) {
-    return fail(ErrorCode::Corrupt, "this is no key set: a JSON object with at most 100 `keys`");
+    return fail(ErrorCode::Corrupt, "this is not a key set: a JSON object with at most 100 `keys`");
   }
   KeySet out;
   for (const json::value& key : keys->get_array()) {

@@ -1,5 +1,5 @@
-// Public keys of an authorization server (JSON Web Key Sets, RFC 7517): those that signatures of
-// tokens are checked with, and no others.
+// Public keys of an authorization server (JSON Web Key Sets, RFC 7517): only those that verify
+// signatures of tokens.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace sallyport::oauth {
 
-// What a token may be signed with. Nothing symmetric: who can check such a signature can make one.
+// The accepted signature algorithms of tokens. None is symmetric, because its key could also sign.
 enum class Algorithm { RS256, PS256, ES256, EdDSA };
 
 // By its name in `alg`. No value: it is none of these.
@@ -25,7 +25,7 @@ class VerifyKey {
   static std::optional<VerifyKey> read(const json::object& jwk);
 
   const std::optional<std::string>& id() const { return id_; }
-  // A key is for one kind of signatures; what a token says about itself does not change that.
+  // True if the key is for this algorithm. A statement of the token cannot change that.
   bool fits(Algorithm algorithm) const;
   bool verifies(Algorithm algorithm, std::string_view text, std::string_view signature) const;
 
@@ -39,10 +39,10 @@ class VerifyKey {
 
 class KeySet {
  public:
-  // Keys that we have no use for are passed over. `Corrupt`: it is no such document.
+  // Skips unsupported keys. `Corrupt`: it is no key set.
   static Result<KeySet> read(std::string_view text);
 
-  // The one with this id; for a token that names none, the only one that fits. Null: there is none.
+  // The key with this id, or without an id the only key that fits. Null: there is none.
   const VerifyKey* find(Algorithm algorithm, const std::optional<std::string>& id) const;
 
   std::size_t size() const { return keys_.size(); }

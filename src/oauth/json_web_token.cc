@@ -28,8 +28,8 @@ Result<json::object> object_of(std::string_view part) {
   return no_token("the token is malformed");
 }
 
-// Tokens for other purposes say so (RFC 8725, section 3.11). Many servers write `JWT` where RFC
-// 9068 says `at+jwt`, or nothing.
+// Tokens for other purposes have another `typ` (RFC 8725, section 3.11). Instead of `at+jwt` (RFC
+// 9068), many servers write `JWT` or nothing.
 bool is_of_access_token(const json::object& head) {
   if (!head.contains("typ")) return true;
   std::string type(text_in(head, "typ").value_or("none"));
@@ -44,9 +44,9 @@ Result<void> read_head(const json::object& head, JsonWebToken& out) {
     return no_token("the token is not signed with RS256, PS256, ES256 or EdDSA");
   }
   out.algorithm = *algorithm;
-  // What must be understood is not understood here.
+  // No critical extension is supported here.
   if (head.contains("crit")) return no_token("the token has critical extensions");
-  if (!is_of_access_token(head)) return no_token("the token is no access token");
+  if (!is_of_access_token(head)) return no_token("the token is not an access token");
   if (!head.contains("kid")) return {};
   const auto id = text_in(head, "kid");
   if (!id || id->size() > kLongestTokenKeyId) return no_token("the token is malformed");

@@ -1,5 +1,5 @@
-// A signed token as text (RFC 7515, RFC 7519), taken apart. Its content is an unproved claim of the
-// sender until the signature is checked.
+// A parsed signed token (RFC 7515, RFC 7519). Its content is an unproved claim of the sender until
+// the signature is checked.
 #pragma once
 
 #include <optional>
@@ -20,8 +20,8 @@ struct JsonWebToken {
   std::string signed_text{};
   std::string signature{};
 
-  // `Unauthenticated`: it is none, none of an access token, or signed in a way that is not taken.
-  // The message holds nothing of it.
+  // `Unauthenticated`: it is no token, no access token, or signed in an unsupported way. The
+  // message does not quote it.
   static Result<JsonWebToken> read(std::string_view text);
 };
 

@@ -11,7 +11,7 @@ namespace sallyport::oauth {
 
 namespace {
 
-// For all that is asked on the way to the keys: a request of an agent waits for it.
+// The limit for all requests until the keys arrive, because a request of an agent waits for them.
 constexpr std::chrono::seconds kKeysPatience{10};
 
 Task<std::string> keys_from(Destination place) {

@@ -9,12 +9,12 @@
 
 namespace sallyport::oauth {
 
-// The text of a key set, or why it cannot be had. Each wait in it has an end.
+// Fetches the text of a key set. Every wait in it has a deadline.
 using KeySource = std::function<Task<std::string>()>;
 
 // From this address: `https`, or a program of this machine.
 KeySource keys_at(net::Url place);
-// From where the issuer says (RFC 8414 or OpenID Connect Discovery), which is asked each time.
+// From the address in the issuer's metadata (RFC 8414, OpenID Connect Discovery), read each time.
 KeySource keys_described_by(std::string issuer);
 
 }  // namespace sallyport::oauth

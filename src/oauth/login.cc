@@ -22,8 +22,8 @@ bool has(const std::vector<std::string>& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
-// What the person said, else what the server asks for now, else all that it has; never less than
-// what there was. A refresh token is asked for only where that has a name.
+// Requests the configured scope, else the challenged one, else all that the server supports. Keeps
+// the scopes of the earlier login. Requests a refresh token only if the server has a scope for it.
 std::string scope_for(const Login& login, const Authority& authority, const Challenge& challenge) {
   std::string scope = login.application.scope;
   if (scope.empty()) {
@@ -35,7 +35,7 @@ std::string scope_for(const Login& login, const Authority& authority, const Chal
   } else if (challenge.wants_more_scope()) {
     scope = joined_scopes(scope, challenge.scope);
   }
-  const bool by_person = !login.application.by_itself;
+  const bool by_person = !login.application.client_credentials;
   if (!scope.empty() && by_person && has(authority.server.scopes, "offline_access")) {
     scope = joined_scopes(scope, "offline_access");
   }
@@ -51,8 +51,8 @@ Account account_for(const Login& login, const Authority& authority, std::string 
           .scope = std::move(scope)};
 }
 
-// A client that was given to us by hand belongs to the authority that it was first used with: that
-// the server names another one is no reason to send its secret there. That a person names it is.
+// A client that was registered by hand belongs to the authority of its first use. If the server
+// names another one, the client's secret is not sent there, unless a person has named that issuer.
 Result<void> check_binding(const Login& login, const Authority& authority) {
   if (!login.application.issuer.empty()) return {};
   const std::optional<Account>& before = login.before;
@@ -71,11 +71,10 @@ Result<void> check_binding(const Login& login, const Authority& authority) {
 
 Result<void> check_server(const ServerMetadata& server) {
   if (server.authorization_endpoint.empty() || !has(server.grants, "authorization_code")) {
-    return fail(
-        ErrorCode::Conflict,
-        fmt::format("`{}` lets no person in by a browser; a client that is let in by itself "
-                    "is named with `--client-credentials`",
-                    server.issuer));
+    return fail(ErrorCode::Conflict,
+                fmt::format("`{}` has no login with a browser; to log in without a person, use "
+                            "`--client-credentials`",
+                            server.issuer));
   }
   if (server.has_s256) return {};
   return fail(ErrorCode::Conflict,
@@ -84,7 +83,7 @@ Result<void> check_server(const ServerMetadata& server) {
                           server.issuer));
 }
 
-// Our own client of before, where this is its authority.
+// The client that we registered before, if at this authority.
 const Client* registered_before(const Login& login, const Authority& authority) {
   if (!login.before || login.before->issuer != authority.server.issuer) return nullptr;
   return login.before->client.redirect_uri.empty() ? nullptr : &login.before->client;
@@ -97,7 +96,7 @@ std::uint16_t port_of(const Client& client) {
   return port;
 }
 
-// A client comes back to where it was registered, if that is free.
+// Uses the redirect port of the registered client, if it is free.
 Task<std::unique_ptr<Redirect>> open_redirect(const Login& login, const Client* known,
                                               std::string state) {
   const auto executor = co_await boost::asio::this_coro::executor;
@@ -126,22 +125,22 @@ std::string authorization_url(const Authority& authority, const Account& account
   return endpoint + (endpoint.find('?') == std::string::npos ? '?' : '&') + form_text(fields);
 }
 
-// RFC 9207: that a code of one server is not sent to another. Letter by letter.
-Result<std::string> code_in(const Fields& brought, const ServerMetadata& server) {
-  const std::string_view issuer = field(brought, "iss");
-  if (issuer.empty() ? server.names_itself : issuer != server.issuer) {
+// Checks the issuer exactly, so that a code of one server is not sent to another (RFC 9207).
+Result<std::string> code_in(const Fields& params, const ServerMetadata& server) {
+  const std::string_view issuer = field(params, "iss");
+  if (issuer.empty() ? server.returns_issuer : issuer != server.issuer) {
     return fail(
         ErrorCode::Conflict,
         fmt::format("the answer in the browser is not of `{}`{}; it is not used", server.issuer,
                     issuer.empty() ? "" : " but of `" + visible(issuer.substr(0, 200)) + '`'));
   }
-  if (const std::string_view error = field(brought, "error"); !error.empty()) {
+  if (const std::string_view error = field(params, "error"); !error.empty()) {
     return fail(
         ErrorCode::Unauthenticated,
         fmt::format("the authorization server refuses: `{}` {}", visible(error.substr(0, 100)),
-                    visible(cut_whole_words(field(brought, "error_description"), 200))));
+                    visible(cut_whole_words(field(params, "error_description"), 200))));
   }
-  const std::string_view code = field(brought, "code");
+  const std::string_view code = field(params, "code");
   if (code.empty()) return fail(ErrorCode::Corrupt, "the browser came back without a code");
   return std::string(code);
 }
@@ -168,8 +167,8 @@ Task<Account> log_in(Login login, Challenge challenge) {
                                                               redirect->uri(), account.scope));
   }
   login.person.show(authorization_url(authority, account, redirect->uri(), state, verifier));
-  SALLYPORT_CO_TRY(const Fields brought, co_await redirect->wait(login.person.patience));
-  SALLYPORT_CO_TRY(const std::string code, code_in(brought, authority.server));
+  SALLYPORT_CO_TRY(const Fields params, co_await redirect->wait(login.person.patience));
+  SALLYPORT_CO_TRY(const std::string code, code_in(params, authority.server));
   Fields fields{{"grant_type", "authorization_code"},
                 {"code", code},
                 {"redirect_uri", redirect->uri()},
@@ -180,7 +179,7 @@ Task<Account> log_in(Login login, Challenge challenge) {
   co_return account;
 }
 
-Task<Account> let_client_in(Login login, Challenge challenge) {
+Task<Account> log_in_client(Login login, Challenge challenge) {
   SALLYPORT_CO_TRY(const Authority authority, co_await discover(login.application, challenge));
   SALLYPORT_CO_CHECK_OK(check_binding(login, authority));
   Account account = account_for(login, authority, scope_for(login, authority, challenge));

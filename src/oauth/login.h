@@ -1,4 +1,4 @@
-// A person lets us in: authorization code with PKCE, by way of a browser.
+// Logs in with a person and a browser: authorization code with PKCE.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace sallyport::oauth {
 
-// The person, as far as we know one.
+// How a person is reached.
 struct Person {
   std::function<void(const std::string& url)> show;  // opens the address, or asks the user to
   std::chrono::milliseconds patience{300'000};
@@ -21,14 +21,13 @@ struct Login {
   const Clock& clock;
   Entropy& entropy;
   Person person;
-  std::optional<Account>
-      before{};  // of this server; its client is used again where that is possible
+  std::optional<Account> before{};  // of this server; its client is reused if possible
 };
 
-// An error says why the login failed. Nothing is kept here.
+// An error says why the login failed. Stores nothing.
 Task<Account> log_in(Login login, Challenge challenge);
 
-// The client is let in by itself: `client_credentials`.
-Task<Account> let_client_in(Login login, Challenge challenge);
+// Logs the client in without a person: `client_credentials`.
+Task<Account> log_in_client(Login login, Challenge challenge);
 
 }  // namespace sallyport::oauth

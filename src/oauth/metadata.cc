@@ -17,11 +17,11 @@ constexpr std::size_t kDepth = 32;
 constexpr std::size_t kMostWords = 1000;
 constexpr std::size_t kLongestText = 4096;
 
-Result<json::object> read_object(std::string_view text, std::string_view what) {
+Result<json::object> read_object(std::string_view text, std::string_view server) {
   Result<ParsedJson> parsed = parse_json(text, {.bytes = kMostBytes, .depth = kDepth});
   if (!parsed || !parsed->value.is_object()) {
     return fail(ErrorCode::Corrupt,
-                fmt::format("the description of the {} is no JSON object", what));
+                fmt::format("the description of the {} is not a JSON object", server));
   }
   return std::move(parsed->value.get_object());
 }
@@ -88,12 +88,12 @@ Result<ServerMetadata> read_server_metadata(std::string_view text, std::string_v
   if (out.token_endpoint.empty()) {
     return fail(ErrorCode::Corrupt, "the authorization server names no `token_endpoint`");
   }
-  // Where nothing is said, these are what RFC 8414 says.
+  // These are the defaults of RFC 8414.
   if (out.client_methods.empty()) out.client_methods = {"client_secret_basic"};
   if (out.grants.empty()) out.grants = {"authorization_code", "implicit"};
   const auto challenges = words_in(object, "code_challenge_methods_supported");
   out.has_s256 = std::ranges::find(challenges, "S256") != challenges.end();
-  out.names_itself =
+  out.returns_issuer =
       bool_in(object, "authorization_response_iss_parameter_supported").value_or(false);
   out.reads_client_urls = bool_in(object, "client_id_metadata_document_supported").value_or(false);
   return out;
@@ -126,10 +126,11 @@ bool covers(std::string_view resource, const net::Url& server) {
 
 Result<Destination> reachable(std::string_view text, const net::Url& server, bool allow_plain) {
   Result<net::Url> url = net::Url::parse(text);
-  // What we add to an address must not end up behind a mark that browsers keep to themselves.
+  // An address must have no fragment, because browsers would not send what we append to it.
   if (!url || text.find('#') != std::string_view::npos) {
-    return fail(ErrorCode::Corrupt, fmt::format("the server sends us to `{}`, which is no address",
-                                                visible(text.substr(0, 200))));
+    return fail(ErrorCode::Corrupt,
+                fmt::format("the server sends us to `{}`, which is not an address",
+                            visible(text.substr(0, 200))));
   }
   const bool both_here = url->is_loopback() && server.is_loopback();
   if (url->tls || both_here || allow_plain) return Destination{std::move(*url), allow_plain};

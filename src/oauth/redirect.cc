@@ -25,11 +25,13 @@ net::ServerResponse page(unsigned status, std::string_view text) {
   return response;
 }
 
-// Outlives the one who waits, until its last connection is closed.
+void no_log(std::string_view) {}
+
+// Outlives its `Redirect`, until its last connection is closed.
 class Page final : public net::HttpHandler {
  public:
   Page(boost::asio::any_io_executor executor, std::string state)
-      : server(std::move(executor), {.connections = 16, .body_bytes = 0, .idle = 5s}, {}),
+      : server(std::move(executor), {.connections = 16, .body_bytes = 0, .idle = 5s}, no_log),
         state_(std::move(state)) {
     server.route(kPath, *this);
   }
@@ -41,11 +43,11 @@ class Page final : public net::HttpHandler {
 
   Async<void> handle(net::ServerExchange& exchange) override {
     std::optional<Fields> fields = read_form(exchange.request().query);
-    // A browser that does not know it was not sent by us, and does not end this login.
-    const bool ours = fields && field(*fields, "state") == state_ && !brought;
-    if (ours) brought = std::move(*fields);
-    co_await exchange.respond(!ours ? page(400, "This is not the login that is waited for.")
-                              : field(*brought, "code").empty()
+    // We did not send a browser without the state, so it does not end this login.
+    const bool ours = fields && field(*fields, "state") == state_ && !received;
+    if (ours) received = std::move(*fields);
+    co_await exchange.respond(!ours ? page(400, "This is not the expected login.")
+                              : field(*received, "code").empty()
                                   ? page(200, "The login was refused. You can close this page.")
                                   : page(200, "You can close this page and go back."));
     if (ours) bell.ring("brought");
@@ -53,7 +55,7 @@ class Page final : public net::HttpHandler {
 
   net::HttpServer server;
   Bell bell;
-  std::optional<Fields> brought;
+  std::optional<Fields> received;
 
  private:
   std::string state_;
@@ -66,7 +68,7 @@ Async<void> run(std::shared_ptr<Page> page) {
 class LoopbackRedirect final : public Redirect {
  public:
   LoopbackRedirect(boost::asio::any_io_executor executor, std::string state)
-      : tasks_(executor, {}), page_(std::make_shared<Page>(executor, std::move(state))) {}
+      : tasks_(executor, no_log), page_(std::make_shared<Page>(executor, std::move(state))) {}
   ~LoopbackRedirect() override { page_->server.stop(); }
 
   Result<void> listen(std::uint16_t port) {
@@ -81,7 +83,7 @@ class LoopbackRedirect final : public Redirect {
   Task<Fields> wait(std::chrono::milliseconds longest) override {
     const std::shared_ptr<Page> page = page_;
     const auto end = std::chrono::steady_clock::now() + longest;
-    while (!page->brought) {
+    while (!page->received) {
       if (std::chrono::steady_clock::now() >= end) {
         co_return fail(
             ErrorCode::Deadline,
@@ -90,7 +92,7 @@ class LoopbackRedirect final : public Redirect {
       }
       co_await page->bell.wait("brought", 200ms, {});
     }
-    co_return *page->brought;
+    co_return *page->received;
   }
 
  private:

@@ -20,31 +20,31 @@ ResourceServer::ResourceServer(Settings settings) : settings_(std::move(settings
 }
 
 Async<void> ResourceServer::warm_up() {
-  std::vector<Async<bool>> asked;
-  for (const auto& one : trusted_) asked.push_back(one->keys.warm_up());
-  (void)co_await together(std::move(asked));
+  std::vector<Async<bool>> fetches;
+  for (const auto& issuer : trusted_) fetches.push_back(issuer->keys.warm_up());
+  (void)co_await together(std::move(fetches));
 }
 
 Task<std::string> ResourceServer::agent_of(std::string text) {
   SALLYPORT_CO_TRY(const JsonWebToken token, JsonWebToken::read(text));
-  Trusted* const of = trusted(token.claims);
+  Trusted* const of = issuer_of(token.claims);
   if (of == nullptr) {
     co_return fail(ErrorCode::Unauthenticated, "the token is of an issuer that is not trusted");
   }
-  // Before the signature: a token that fails anyway causes no request for keys.
+  // Checked before the signature, so that an invalid token causes no request for keys.
   SALLYPORT_CO_CHECK_OK(
       check_claims(token.claims, of->issuer.issuer, of->issuer.audience, settings_.clock.wall()));
   SALLYPORT_CO_CHECK_OK(co_await of->keys.verify(token));
-  SALLYPORT_CO_TRY(const std::string agent, oauth::agent_of(token.claims, of->issuer.agent_claims));
+  SALLYPORT_CO_TRY(const std::string agent, agent_claim(token.claims, of->issuer.agent_claims));
   SALLYPORT_CO_CHECK_OK(check_scopes(token.claims));
   const auto named = of->issuer.agents.find(agent);
   co_return named != of->issuer.agents.end() ? named->second : of->issuer.name + '/' + agent;
 }
 
-ResourceServer::Trusted* ResourceServer::trusted(const json::object& claims) {
+ResourceServer::Trusted* ResourceServer::issuer_of(const json::object& claims) {
   const auto issuer = text_in(claims, "iss");
-  const auto found =
-      std::ranges::find_if(trusted_, [&](const auto& one) { return one->issuer.issuer == issuer; });
+  const auto found = std::ranges::find_if(
+      trusted_, [&](const auto& entry) { return entry->issuer.issuer == issuer; });
   return found == trusted_.end() ? nullptr : found->get();
 }
 

@@ -1,5 +1,5 @@
-// Lets in who brings an access token of an authorization server that is trusted, given out for us
-// (RFC 9068, RFC 8725).
+// Authenticates agents by access tokens that trusted authorization servers issued for us (RFC 9068,
+// RFC 8725).
 #pragma once
 
 #include <map>
@@ -17,29 +17,28 @@ namespace sallyport::oauth {
 class ResourceServer {
  public:
   struct Issuer {
-    std::string name{};  // what names of its agents begin with; holds no `/`
+    std::string name{};  // prefix of the names of its agents; without `/`
     std::string issuer{};
     std::string audience{};
     KeySource keys{};
-    std::vector<std::string> agent_claims{"client_id", "azp", "sub"};  // the first that is there
-    std::map<std::string, std::string> agents{};  // whom a claim names, where that is said
+    std::vector<std::string> agent_claims{"client_id", "azp", "sub"};  // the first one present
+    std::map<std::string, std::string> agents{};                       // configured names, by claim
   };
   struct Settings {
     const Clock& clock;
     std::vector<Issuer> issuers;
-    std::vector<std::string> scopes{};  // that a token must have, all of them
+    std::vector<std::string> scopes{};  // a token must have all of them
     std::function<void(std::string_view)> log;
   };
   explicit ResourceServer(Settings settings);
 
-  // Fetches all keys, so that the first agent need not wait for them, and the operator learns which
-  // cannot be fetched.
+  // Fetches all keys, so that the first agent does not wait and the log shows which cannot be
+  // fetched.
   Async<void> warm_up();
 
-  // The agent that brings it: `issuer/claim`, or the name that was given to that claim.
-  // `Unauthenticated` says why it is no good, without words of the token; with the cause
-  // `kInsufficientScope`, that it lacks rights. `Unavailable`: that
-  // cannot be found out now.
+  // Returns the agent of the token: `issuer/claim`, or the name configured for that claim.
+  // `Unauthenticated` says what is wrong, without quoting the token; with the cause
+  // `kInsufficientScope` the token lacks a scope. `Unavailable`: it cannot be checked now.
   Task<std::string> agent_of(std::string token);
 
  private:
@@ -50,7 +49,7 @@ class ResourceServer {
     Issuer issuer;
     IssuerKeys keys;
   };
-  Trusted* trusted(const json::object& claims);
+  Trusted* issuer_of(const json::object& claims);
   Result<void> check_scopes(const json::object& claims) const;
 
   Settings settings_;

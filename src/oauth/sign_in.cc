@@ -89,13 +89,13 @@ Task<std::string> SignIn::redeem(std::string code, std::string verifier) {
   SALLYPORT_CO_TRY(const Response answer,
                    co_await post_form(to, std::move(fields), std::move(headers)));
   const Result<ParsedJson> parsed = parse_json(answer.body, {.bytes = kMostBytes, .depth = 16});
-  const json::object* const said = parsed ? parsed->value.if_object() : nullptr;
-  const auto token = said ? text_in(*said, "id_token") : std::nullopt;
+  const json::object* const object = parsed ? parsed->value.if_object() : nullptr;
+  const auto token = object ? text_in(*object, "id_token") : std::nullopt;
   if (answer.status == 200 && token) co_return std::string(*token);
   co_return refused(fmt::format("the provider gave no ID token (HTTP {})", answer.status));
 }
 
-// Issuer, audience and time are those of every token; a nonce is that of this one sign-in.
+// Checks issuer, audience and times as for every token, and the nonce of this sign-in.
 Result<void> SignIn::check(const json::object& claims, std::string_view nonce) const {
   const SignInClient& client = settings_.client;
   const Result<void> good = check_claims(claims, client.issuer, client.id, settings_.clock.wall());
@@ -106,24 +106,25 @@ Result<void> SignIn::check(const json::object& claims, std::string_view nonce) c
   if ((several || claims.contains("azp")) && text_in(claims, "azp") != client.id) {
     return refused("the ID token was given to another client");
   }
-  if (text_in(claims, "sub").value_or("").empty()) return refused("the ID token names nobody");
+  if (text_in(claims, "sub").value_or("").empty()) return refused("the ID token has no `sub`");
   return {};
 }
 
-Task<json::object> SignIn::finish(Brought brought) {
-  const auto found = open_.find(sha256(brought.state));
+Task<json::object> SignIn::finish(RedirectParams params) {
+  const auto found = open_.find(sha256(params.state));
   if (found == open_.end()) co_return refused("this sign-in was not begun here, or has ended");
   const Open begun = std::move(found->second);
   open_.erase(found);
-  if (settings_.clock.steady() - begun.begun >= kGood) co_return refused("this took too long");
+  if (settings_.clock.steady() - begun.begun >= kGood)
+    co_return refused("the sign-in expired; begin again");
   // RFC 9207: a code of one provider is not sent to another.
-  if (!brought.issuer.empty() && brought.issuer != settings_.client.issuer) {
+  if (!params.issuer.empty() && params.issuer != settings_.client.issuer) {
     co_return refused("another provider sent the browser back");
   }
-  if (!brought.error.empty() || brought.code.empty()) {
-    co_return refused("the provider did not sign anybody in");
+  if (!params.error.empty() || params.code.empty()) {
+    co_return refused("the provider refused the sign-in");
   }
-  SALLYPORT_CO_TRY(const std::string text, co_await redeem(brought.code, begun.verifier));
+  SALLYPORT_CO_TRY(const std::string text, co_await redeem(params.code, begun.verifier));
   SALLYPORT_CO_TRY(JsonWebToken token, JsonWebToken::read(text));
   SALLYPORT_CO_CHECK_OK(check(token.claims, begun.nonce));
   SALLYPORT_CO_CHECK_OK(co_await keys_.verify(token));

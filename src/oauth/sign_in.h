@@ -1,5 +1,5 @@
-// A person signs in to us at an OpenID provider: authorization code with PKCE, state and nonce, and
-// an ID token that is checked to the last claim (OpenID Connect Core, section 3.1).
+// Signs a person in through an OpenID provider: authorization code with PKCE, state and nonce, and
+// an ID token whose claims are all checked (OpenID Connect Core, section 3.1).
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace sallyport::oauth {
 
-// We, as the provider knows us.
+// Our registration at the provider.
 struct SignInClient {
   std::string issuer{};
   std::string id{};
@@ -39,20 +39,20 @@ class SignIn {
 
   struct Begun {
     std::string url{};    // where the browser goes
-    std::string state{};  // what it must still know when it comes back
+    std::string state{};  // the browser must return it
   };
   Task<Begun> begin();
 
-  // What the browser brought back.
-  struct Brought {
+  // The parameters of the redirect.
+  struct RedirectParams {
     std::string state{};
     std::string code{};
     std::string issuer{};  // `iss` of RFC 9207; empty: none
     std::string error{};
   };
-  // The claims of the ID token. `Unauthenticated` says what is wrong, without words of the token;
-  // `Unavailable`: the provider does not answer. A state serves once.
-  Task<json::object> finish(Brought brought);
+  // The claims of the ID token. `Unauthenticated` says what is wrong, without quoting the token.
+  // `Unavailable`: the provider does not answer. A state is valid once.
+  Task<json::object> finish(RedirectParams params);
 
  private:
   struct Open {

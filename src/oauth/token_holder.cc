@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/try.h"
+#include "base/turn.h"
 #include "base/visible_text.h"
-#include "oauth/turn.h"
 
 namespace sallyport::oauth {
 
@@ -14,12 +14,12 @@ using namespace std::chrono_literals;
 
 constexpr auto kSoon = 30s;        // before it expires
 constexpr auto kOthersTurn = 30s;  // longer than a renewal takes
-// A server that is never content asks people no more often than this.
+// The most logins for a server that keeps asking.
 constexpr std::size_t kLogins = 3;
 constexpr auto kLoginsWithin = 10min;
 constexpr auto kAfterFailure = 60s;
 
-// It comes from a server, and a person copies it.
+// A scope comes from a server, and a person copies it into a shell.
 bool may_stand_in_shell(std::string_view scope) {
   constexpr std::string_view kHarmless =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 .:/_-";
@@ -36,9 +36,9 @@ std::string TokenHolder::token() const {
   return account_ ? account_->tokens.access : std::string();
 }
 
-// Another process of ours may have renewed it. True: there is another token than that.
+// Another process of ours may have renewed it. True: the stored token is another one.
 bool TokenHolder::read_again(const std::string& refused) {
-  if (settings_.application.by_itself) return false;
+  if (settings_.application.client_credentials) return false;
   Result<std::optional<Account>> stored = settings_.vault->load();
   if (!stored || !*stored || (*stored)->tokens.access == refused) return false;
   const Application& application = settings_.application;
@@ -52,22 +52,22 @@ bool TokenHolder::read_again(const std::string& refused) {
 
 Result<void> TokenHolder::keep(Account account) {
   account_ = std::move(account);
-  if (!settings_.application.by_itself) return settings_.vault->save(*account_);
+  if (!settings_.application.client_credentials) return settings_.vault->save(*account_);
   if (issuer_known_) return {};
   SALLYPORT_CHECK_OK(settings_.vault->save(binding_of(*account_)));
   issuer_known_ = true;
   return {};
 }
 
-Async<void> TokenHolder::freshen() {
+Async<void> TokenHolder::renew_if_expiring() {
   if (!account_ || !account_->tokens.expires || busy_) co_return;
   if (settings_.clock.wall() + kSoon < *account_->tokens.expires) co_return;
   const std::string old = token();
   const Turn turn(busy_, bell_);
   if (read_again(old)) co_return;
-  // Where it fails, the server will say so.
-  if (settings_.application.by_itself) {
-    (void)co_await let_in({});
+  // If this fails, the server refuses the old token.
+  if (settings_.application.client_credentials) {
+    (void)co_await log_in_as_client({});
   } else if (!account_->tokens.refresh.empty()) {
     (void)co_await refresh();
   }
@@ -79,20 +79,21 @@ Task<void> TokenHolder::renew(Refusal refusal) {
   if (token() != refusal.token) co_return Result<void>{};
   if (busy_) co_return fail(ErrorCode::Deadline, "the login takes too long");
   const Turn turn(busy_, bell_);
-  co_return co_await get_another(refusal);
+  co_return co_await replace_refused(refusal);
 }
 
-Task<void> TokenHolder::get_another(const Refusal& refusal) {
+Task<void> TokenHolder::replace_refused(const Refusal& refusal) {
   const bool more = refusal.challenge.wants_more_scope();
   if (read_again(refusal.token)) co_return Result<void>{};
   if (more) {
     SALLYPORT_CO_CHECK_OK(check_scope(refusal.challenge));
   }
-  if (settings_.application.by_itself) co_return co_await let_in(refusal.challenge);
+  if (settings_.application.client_credentials)
+    co_return co_await log_in_as_client(refusal.challenge);
   if (!more && account_ && !account_->tokens.refresh.empty()) {
     const Result<void> refreshed = co_await refresh();
     if (refreshed) co_return Result<void>{};
-    // What was refused for good is not tried again; a server that is away may be back later.
+    // A refused refresh token is not tried again. An unavailable server may return.
     if (refreshed.error().code != ErrorCode::Unauthenticated) co_return refreshed;
     account_->tokens.refresh.clear();
   }
@@ -103,12 +104,12 @@ Task<void> TokenHolder::get_another(const Refusal& refusal) {
 std::unexpected<Error> TokenHolder::needs_person(const Challenge& challenge) const {
   const bool more = challenge.wants_more_scope();
   const std::string scope = joined_scopes(account_ ? account_->scope : "", challenge.scope);
-  // A server that does not say where tokens come from may want one that is given out by hand.
+  // A server that names no metadata may expect a token that was issued by hand.
   const bool by_hand = !more && challenge.resource_metadata.empty();
   return fail(
       ErrorCode::Unauthenticated,
       fmt::format("`{}` {}; run `{}{}` once, then try again{}", settings_.application.server.text(),
-                  more ? "wants more rights" : "asks for a login", settings_.how_to_log_in,
+                  more ? "wants more rights" : "asks for a login", settings_.login_command,
                   more && may_stand_in_shell(scope) ? " --scope '" + scope + '\'' : "",
                   by_hand ? "; or, if you have a token, name the variable that holds it "
                             "with `--bearer-env`"
@@ -116,31 +117,31 @@ std::unexpected<Error> TokenHolder::needs_person(const Challenge& challenge) con
       {}, "login_needed");
 }
 
-// To ask for the same again would bring the same again.
+// The same request again would give the same token.
 Result<void> TokenHolder::check_scope(const Challenge& challenge) const {
   if (!account_ || joined_scopes(account_->scope, challenge.scope) != account_->scope) return {};
   return fail(
       ErrorCode::Unauthenticated,
-      fmt::format("`{}` refuses for want of rights (`{}`) that were asked for already",
+      fmt::format("`{}` refuses because of missing rights (`{}`) that were already requested",
                   settings_.application.server.text(), visible(challenge.scope.substr(0, 500))));
 }
 
-// Success, too, where another process was quicker.
+// Also succeeds if another process has renewed the token first.
 Task<void> TokenHolder::refresh() {
   const std::string old = token();
   std::unique_ptr<Vault::Lock> lock = settings_.vault->try_lock();
   for (const auto end = settings_.clock.steady() + kOthersTurn; !lock;) {
     if (settings_.clock.steady() >= end) {
-      co_return fail(ErrorCode::Deadline, "another process renews the token, and does not end");
+      co_return fail(ErrorCode::Deadline, "another process renews the token and takes too long");
     }
     co_await bell_.wait("lock", 50ms, {});
     lock = settings_.vault->try_lock();
   }
   if (read_again(old)) co_return Result<void>{};
-  co_return co_await refresh_alone();
+  co_return co_await request_refresh();
 }
 
-Task<void> TokenHolder::refresh_alone() {
+Task<void> TokenHolder::request_refresh() {
   Account account = *account_;
   Fields fields{{"grant_type", "refresh_token"}, {"refresh_token", account.tokens.refresh}};
   SALLYPORT_CO_TRY(Tokens tokens,
@@ -151,12 +152,12 @@ Task<void> TokenHolder::refresh_alone() {
   co_return keep(std::move(account));
 }
 
-Task<void> TokenHolder::let_in(Challenge challenge) {
+Task<void> TokenHolder::log_in_as_client(Challenge challenge) {
   Login login{settings_.application, settings_.clock, settings_.entropy, {}, account_};
   if (!login.before) {
     SALLYPORT_CO_TRY(login.before, settings_.vault->load());
   }
-  SALLYPORT_CO_TRY(Account account, co_await let_client_in(std::move(login), std::move(challenge)));
+  SALLYPORT_CO_TRY(Account account, co_await log_in_client(std::move(login), std::move(challenge)));
   co_return keep(std::move(account));
 }
 
@@ -168,16 +169,15 @@ Task<void> TokenHolder::ask_person(const Refusal& refusal) {
   }
   if (logins_.size() >= kLogins) {
     co_return fail(ErrorCode::Exhausted,
-                   fmt::format("`{}` asks for a login again and again; it is not asked for more "
-                               "than {} times in {} minutes",
+                   fmt::format("`{}` asked for {} logins within {} minutes; try again later",
                                settings_.application.server.text(), kLogins,
                                std::chrono::minutes(kLoginsWithin).count()));
   }
   logins_.push_back(now);
   Person person{.show =
                     [&](const std::string& url) {
-                      refusal.say(fmt::format("`{}` asks for a login; open this page: {}",
-                                              settings_.application.server.text(), url));
+                      refusal.show(fmt::format("`{}` asks for a login; open this page: {}",
+                                               settings_.application.server.text(), url));
                       settings_.open_page(url);
                     },
                 .patience = settings_.patience};

@@ -1,5 +1,5 @@
-// Keeps the token for one tool server: as it was stored, renewed where that is possible, and asked
-// for anew where a person may be asked.
+// Keeps the token for one tool server. Loads the stored one, renews it if possible, and else asks a
+// person to log in if one may be asked.
 #pragma once
 
 #include <deque>
@@ -21,21 +21,21 @@ class TokenHolder final : public Credentials {
     std::unique_ptr<Vault> vault;
     std::function<void(const std::string& url)> open_page{};  // none: no person may be asked
     std::chrono::milliseconds patience{300'000};
-    std::string how_to_log_in{};  // the command, for people
+    std::string login_command{};  // the command, for people
   };
   explicit TokenHolder(Settings settings);
 
   std::string token() const override;
-  Async<void> freshen() override;
+  Async<void> renew_if_expiring() override;
   Task<void> renew(Refusal refusal) override;
   bool busy() const override { return busy_; }
 
  private:
-  Task<void> get_another(const Refusal& refusal);
+  Task<void> replace_refused(const Refusal& refusal);
   Task<void> refresh();
-  Task<void> refresh_alone();
+  Task<void> request_refresh();
   Task<void> ask_person(const Refusal& refusal);
-  Task<void> let_in(Challenge challenge);
+  Task<void> log_in_as_client(Challenge challenge);
   std::unexpected<Error> needs_person(const Challenge& challenge) const;
   Result<void> check_scope(const Challenge& challenge) const;
   Result<void> keep(Account account);
@@ -43,11 +43,11 @@ class TokenHolder final : public Credentials {
 
   Settings settings_;
   std::optional<Account> account_;
-  bool issuer_known_ = false;  // to other processes too, where the client is let in by itself
-  bool busy_ = false;          // one asks, the others wait for what comes of it
+  bool issuer_known_ = false;  // stored for other processes, with `client_credentials`
+  bool busy_ = false;          // one caller gets a token, the others wait
   Bell bell_;
-  std::deque<SteadyTime> logins_;  // that a person was asked for, the newest ones
-  std::optional<Error> failure_;   // of the last one
+  std::deque<SteadyTime> logins_;  // times of the newest logins of a person
+  std::optional<Error> failure_;   // of the last login
 };
 
 }  // namespace sallyport::oauth

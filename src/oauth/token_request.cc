@@ -24,7 +24,7 @@ bool takes(const ServerMetadata& server, std::string_view method) {
   return std::ranges::find(server.client_methods, method) != server.client_methods.end();
 }
 
-// Who we are, in fields and headers of one request.
+// Adds our client's authentication to the fields and headers of a request.
 Result<net::HttpHeaders> authenticate(const Application& application, const Account& account,
                                       Fields& fields, WallTime now, Entropy& entropy) {
   const Client& client = account.client;

@@ -1,5 +1,5 @@
-// What is asked of an authorization server by us, not by a browser: a client of its own, tokens,
-// and that tokens end.
+// Our direct requests to an authorization server: to register a client, to get tokens, and to
+// revoke them.
 #pragma once
 
 #include "base/async.h"
@@ -12,20 +12,19 @@
 
 namespace sallyport::oauth {
 
-// The client that a person has named, where it is one for this server. No value: we have to
-// register.
+// The client that a person has named, if it is for this server. No value: register one.
 Result<std::optional<Client>> named_client(const Application& application,
                                            const ServerMetadata& server);
 
-// A client of our own (RFC 7591) that is sent back to `redirect_uri`.
+// Registers a client (RFC 7591) with this `redirect_uri`.
 Task<Client> register_client(const Application& application, const ServerMetadata& server,
                              std::string redirect_uri, std::string scope);
 
-// Of the account's token endpoint, as its client, for its resource.
+// Requests tokens from the account's token endpoint, as its client, for its resource.
 Task<Tokens> request_tokens(const Application& application, const Account& account, Fields fields,
                             const Clock& clock, Entropy& entropy);
 
-// RFC 7009. True: they are worth nothing any more.
+// True: they are no longer valid (RFC 7009).
 Task<bool> revoke_tokens(const Application& application, const Account& account, const Clock& clock,
                          Entropy& entropy);
 

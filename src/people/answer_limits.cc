@@ -37,8 +37,10 @@ Result<std::size_t> recent_approvals(ledger::LedgerStore& store, const std::stri
                        .since = now - kLately});
 }
 
-Result<bool> needs_own_look(ledger::LedgerStore& store, const json::object& request) {
-  if (core::kind_of(request) == QuestionKind::DualControl) return true;
+Result<bool> needs_own_look(ledger::LedgerStore& store, const json::object& request,
+                            const core::ApprovalState& state) {
+  if (state.needs_human || core::kind_of(request) == QuestionKind::DualControl) return true;
+  // A question of an earlier release does not say it, but the record of its call may.
   SALLYPORT_TRY(const std::size_t human,
                 count(store, {.facets = {{ledger::Facet::Call, text_or_empty(request, "call_id")},
                                          {ledger::Facet::Kind, "tool_audit"}},
@@ -61,15 +63,26 @@ Result<void> check_seen(const std::vector<core::HiddenPart>& hidden, std::string
               {}, "haste");
 }
 
+std::string word_of_yes(const Result<std::size_t>& recent,
+                        const std::vector<core::HiddenPart>& hidden, const std::string& binding) {
+  constexpr std::size_t kFirst = std::string_view("sha256:").size();
+  constexpr std::size_t kDigits = 8;
+  const bool at_once = recent && *recent < kHastyApprovals && !core::any_command(hidden);
+  if (at_once || binding.size() < kFirst + kDigits) return "y";
+  return binding.substr(kFirst, kDigits);
+}
+
 Result<void> may_be_listed(ledger::LedgerStore& store, const json::object& request,
-                           const std::string& person, WallTime now) {
-  SALLYPORT_TRY(const bool own_look, needs_own_look(store, request));
-  if (own_look) return fail(ErrorCode::Conflict, "this one is approved by itself, not in a batch");
+                           const core::ApprovalState& state, const std::string& person,
+                           WallTime now) {
+  SALLYPORT_TRY(const bool own_look, needs_own_look(store, request, state));
+  if (own_look) return fail(ErrorCode::Conflict, "approve this call alone, not in a batch");
   SALLYPORT_TRY(const std::size_t recent, recent_approvals(store, person, now));
   if (recent < kHastyApprovals) return {};
   return fail(
       ErrorCode::Exhausted,
-      fmt::format("{} approvals in ten minutes; the next ones are given one by one", recent));
+      fmt::format("{} approvals in ten minutes; the next ones are given one by one", recent), {},
+      "haste");
 }
 
 }  // namespace sallyport::people

@@ -1,5 +1,6 @@
 // The desk takes answers of people to questions. Commands and the HTTP API authenticate the person
-// and translate; the desk builds the answer, has it checked and returns the result.
+// and translate; the desk builds the answer, has it checked and returns the result. Each of them
+// applies `answer_limits.h` before an approval: only it knows whether the person named the call.
 //
 //   ApprovalDesk desk({approvals, records, clock});
 //   co_await desk.answer("apr_1", {.kind = Reply::Kind::Approved, .by = "user:ada", .door = "cli:key"});
@@ -28,13 +29,13 @@ namespace sallyport::people {
 using Sign = std::function<std::string(std::string_view statement)>;
 
 // The answer of an authenticated person.
-struct Said {
+struct PersonAnswer {
   Reply::Kind kind = Reply::Kind::Denied;  // `Cancelled` withdraws the question
   std::string by{};
   std::string door{};  // the way in which the person came
   std::string reason{};
-  std::string answer{};                  // to a question that is about no call
-  std::optional<std::string> binding{};  // what the person saw; no value: what is asked now
+  std::string answer{};                  // to a question that is not about a call
+  std::optional<std::string> binding{};  // of what the person saw; no value: the current one
   std::string responded_at{};            // of `signature`; empty: now
   std::string signature{};               // empty: none, or `sign` makes it
   Sign sign{};
@@ -50,14 +51,14 @@ class ApprovalDesk {
   };
   explicit ApprovalDesk(Parts parts) : parts_(parts) {}
 
-  struct Given {
-    core::ApprovalState state;  // after the answer; `Approved` where the call has run by now
-    Reply reply;                // as it is on record
+  struct Recorded {
+    core::ApprovalState state;  // after the answer; `Approved` if the call has run by now
+    Reply reply;                // as it is recorded
   };
   // The errors are those of `core::Approvals::answer`.
-  Task<Given> answer(std::string id, Said said);
+  Task<Recorded> answer(std::string id, PersonAnswer given);
   // Lets `to` answer too.
-  Task<void> escalate(std::string id, std::vector<std::string> to, Said said);
+  Task<void> escalate(std::string id, std::vector<std::string> to, PersonAnswer given);
 
  private:
   Parts parts_;

@@ -26,7 +26,7 @@ core::ApprovalRules& rules_of(Policy& policy) {
   return *policy.approvals;
 }
 
-// One that is left empty would look like a list of people, and be none.
+// An empty list would look like a list of people without having any.
 json::object filled_list_schema(json::object items, std::size_t most) {
   json::object schema = list_schema(std::move(items), most);
   schema["type"] = "array";
@@ -37,7 +37,7 @@ json::object reviewer_schema() {
   const json::object roles = filled_list_schema(
       choice_schema({"approver", "auditor", "controller", "viewer"}), kMostNames);
   return {{"type", "object"},
-          {"description", "a person, and how he is known"},
+          {"description", "a reviewer, with roles and what identifies them"},
           {"properties", json::object{{"name", text_schema(512)},
                                       {"key", text_schema(100)},
                                       {"token", text_schema(71)},
@@ -79,26 +79,27 @@ ReadValue read_action(std::set<std::string>& out) {
 }  // namespace
 
 Mapping approval_keys(Policy& out) {
-  Mapping keys("who is asked about calls, and what a yes is worth");
+  Mapping keys("who approves calls, and on what terms");
   keys.optional("reviewers",
-                "people, with the keys, digests of tokens or clients they are known by",
+                "registered people with their roles, each identified by a key, the SHA-256 of a "
+                "token, or a client",
                 filled_list_schema(reviewer_schema(), kMostReviewers),
                 [&out](const Place& place) { return read_reviewers(place, out); })
-      .optional("quorum", "how many of them must say yes", number_schema(1, kMostReviewers),
+      .optional("quorum", "how many reviewers must approve", number_schema(1, kMostReviewers),
                 read_number(1, kMostReviewers,
                             [&out](std::uint64_t quorum) { rules_of(out).quorum = quorum; }))
-      .optional("deadline_s", "how long they are waited for; silence is refusal",
+      .optional("deadline_s", "seconds to wait for an answer; without one the call is refused",
                 number_schema(1, kLongestTime),
                 read_number(1, kLongestTime,
                             [&out](std::uint64_t seconds) {
                               out.approval_time = std::chrono::seconds(seconds);
                             }))
-      .optional("use_within_s", "how long a yes is good for", number_schema(1, kLongestTime),
-                read_number(1, kLongestTime,
-                            [&out](std::uint64_t seconds) {
-                              out.use_within = std::chrono::seconds(seconds);
-                            }))
-      .optional("hold_s", "how long a client waits before it gets `pending_approval`",
+      .optional(
+          "use_within_s", "seconds for which an approval is valid", number_schema(1, kLongestTime),
+          read_number(
+              1, kLongestTime,
+              [&out](std::uint64_t seconds) { out.use_within = std::chrono::seconds(seconds); }))
+      .optional("hold_s", "seconds that a client waits before it receives `pending_approval`",
                 number_schema(0, kLongestHold),
                 read_number(0, kLongestHold,
                             [&out](std::uint64_t seconds) {
@@ -151,6 +152,11 @@ Result<void> check_scopes(const Policy& policy, const YamlNode& root, const std:
   }
   for (std::size_t i = 0; i < policy.scopes.size(); ++i) {
     const Result<autonomy::Bounds> narrow = outer.narrowed(policy.scopes[i].policy);
+    const bool two = policy.approvals && !policy.approvals->dual_control.empty();
+    if (narrow && two && narrow->reviewers.size() == 1) {
+      return Place{node_at(root, fmt::format("/scopes/{}/autonomy/reviewers", i)), file}.refuse(
+          "`dual_control` of `approvals` needs two approvers, and this scope leaves one");
+    }
     if (narrow) continue;
     const std::string at = fmt::format("/scopes/{}/autonomy/{}", i, narrow.error().where);
     return Place{node_at(root, at), file}.refuse(narrow.error().message);

@@ -20,11 +20,11 @@ namespace sallyport::policy {
 
 Mapping approval_keys(Policy& out);
 
-// Reads the section and looks at it as a whole: more people cannot be asked for than there are.
+// Reads the section and checks that it asks for no more people than are registered.
 ReadValue read_approvals(Policy& out);
 
-// What `autonomy:` says about asking people narrows what `approvals:` says, and never widens it
-// (AT-14, AT-15). Once both are read; `root` is the whole document.
+// Narrows `approvals:` by what `autonomy:` says about asking people; it never widens it (AT-14,
+// AT-15). Call it after both are read. `root` is the whole document.
 Result<void> narrow_approvals(Policy& policy, const YamlNode& root, const std::string& file);
 
 }  // namespace sallyport::policy

@@ -25,7 +25,7 @@ std::string pointer_of(std::string_view where) {
   return pointer;
 }
 
-// A key without a value is an error: an unwritten tier must not be taken for an omitted one.
+// A key without a value is an error: an empty tier must not pass for an omitted one.
 Result<void> check_filled(const Place& place) {
   for (const auto& [key, value] : place.node.members) {
     if (value.is_null()) {
@@ -48,30 +48,30 @@ Result<autonomy::AutonomyPolicy> autonomy_at(const Place& place) {
 }
 
 Mapping scope_cover_keys(autonomy::PolicyScope& out) {
-  Mapping keys("calls that the scope is around; `*` stands for any run of characters");
-  keys.optional("agent", "agent that calls", text_schema(kLongestScopeName),
+  Mapping keys("calls that the scope covers; `*` stands for any characters");
+  keys.optional("agent", "the calling agent", text_schema(kLongestScopeName),
                 read_text(out.agent, kLongestScopeName))
-      .optional("agent_name", "client or sub-agent, as its host names it",
+      .optional("agent_name", "client or sub-agent, by the name that its host gives",
                 text_schema(kLongestScopeName), read_text(out.agent_name, kLongestScopeName))
       .optional("session", "session of the call", text_schema(kLongestScopeName),
                 read_text(out.session, kLongestScopeName))
       .optional("server", "server of the tool", text_schema(kLongestScopeName),
                 read_text(out.server, kLongestScopeName))
-      .optional("front", "where the call comes from", choice_schema(kFronts),
+      .optional("front", "front that the call came through", choice_schema(kFronts),
                 read_choice(kFronts, [&out](std::size_t at) { out.front = kFronts[at]; }));
   return keys;
 }
 
 Mapping scope_keys(autonomy::PolicyScope& out) {
-  Mapping keys("a scope of autonomy around some calls, which only narrows");
-  keys.required("for", "calls that it is around", scope_cover_keys(out).schema(),
+  Mapping keys("narrower autonomy for some calls; a scope never widens it");
+  keys.required("for", "calls that the scope covers", scope_cover_keys(out).schema(),
                 [&out](const Place& place) -> Result<void> {
                   SALLYPORT_CHECK_OK(scope_cover_keys(out).read(place));
                   if (!place.node.members.empty()) return {};
                   return place.refuse("name an agent, a session, a server or a front");
                 })
       .required(
-          "autonomy", "members as in the section `autonomy`", autonomy_schema(),
+          "autonomy", "the same keys as in the section `autonomy`", autonomy_schema(),
           [&out](const Place& place) -> Result<void> {
             SALLYPORT_TRY(out.policy, autonomy_at(place));
             if (!out.policy.agent_id) return {};

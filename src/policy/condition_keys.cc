@@ -44,15 +44,15 @@ ReadValue names_into(std::vector<std::string>& out) {
   });
 }
 
-// A list of one answer is that answer.
+// Accepts a value or a list; a list with both answers is refused.
 ReadValue truth_into(std::optional<bool>& out) {
   return one_or_more(2, [&out](const Place& place) -> Result<void> {
-    bool said = false;
-    SALLYPORT_CHECK_OK(read_truth(said)(place));
-    if (out && *out != said) {
-      return place.refuse("true or false is always so; leave the condition out");
+    bool value = false;
+    SALLYPORT_CHECK_OK(read_truth(value)(place));
+    if (out && *out != value) {
+      return place.refuse("a list of true and false always holds; leave the condition out");
     }
-    out = said;
+    out = value;
     return {};
   });
 }
@@ -93,9 +93,9 @@ Mapping command_keys(effects::CommandPattern& out) {
   Mapping keys("a command");
   keys.required("run", "the program and its first words", text_schema(kLongestPattern),
                 [&out](const Place& place) { return read_run(place, out.run); })
-      .optional("flags", "one of these is present",
+      .optional("flags", "at least one of these flags is present",
                 one_or_list(text_schema(kLongestRuleName), kMostItems), names_into(out.flags))
-      .optional("without", "none of these is present",
+      .optional("without", "none of these flags is present",
                 one_or_list(text_schema(kLongestRuleName), kMostItems), names_into(out.without));
   return keys;
 }
@@ -125,9 +125,9 @@ ReadValue constraint_into(std::vector<rules::Argument>& out) {
   return [&out](const Place& place) -> Result<void> {
     Constraint constraint;
     Mapping keys("a constraint on the input");
-    keys.required("type", "which one", text_schema(kLongestRuleName),
+    keys.required("type", "type of the constraint", text_schema(kLongestRuleName),
                   read_text(constraint.type, kLongestRuleName))
-        .required("value", "what it takes", json::object{},
+        .required("value", "value of the constraint", json::object{},
                   [&](const Place& value) -> Result<void> {
                     SALLYPORT_TRY(constraint.value, to_json(value.node, value.file));
                     return {};
@@ -152,49 +152,51 @@ Mapping condition_keys(Conditions& out) {
   const json::object patterns = one_or_list(text_schema(kLongestPattern), kMostItems);
   effects::CommandPattern any_command;
   Mapping keys("conditions that must all hold");
-  keys.optional("agent", "the authenticated agent, or a sub-agent of it", names,
+  keys.optional("agent", "name of the authenticated agent; also matches its sub-agents", names,
                 names_into(out.agent))
-      .optional("session", "the session", names, names_into(out.session))
-      .optional("front", "how the call came", one_or_list(choice_schema(kRuleFronts), kMostItems),
+      .optional("session", "id of the session", names, names_into(out.session))
+      .optional("front", "front that the call came through",
+                one_or_list(choice_schema(kRuleFronts), kMostItems),
                 one_or_more(kMostItems, read_choice(kRuleFronts,
                                                     [&out](std::size_t at) {
                                                       out.front.push_back(kRuleFronts[at]);
                                                     })))
-      .optional("interactive", "the host can ask its user", one_or_list(truth_schema(), 2),
+      .optional("interactive", "whether the host can ask its user", one_or_list(truth_schema(), 2),
                 truth_into(out.interactive))
       .optional("server", "name of the server", names, names_into(out.server))
-      .optional("tool", "name of the tool; `*` stands for any letters", names, names_into(out.tool))
+      .optional("tool", "name of the tool; `*` stands for any characters", names,
+                names_into(out.tool))
       .optional(
           "class", "class of the effect, such as `fs.write`", names,
           one_or_more(kMostItems,
                       [&out](const Place& place) { return read_class(place, out.effect_class); }))
-      .optional("path", "globs, one of which its path matches", patterns,
+      .optional("path", "globs; the path of the effect matches one of them", patterns,
                 parsed_into<rules::Glob>(out.path, rules::Glob::parse))
-      .optional("inside", "folders, in one of which its path lies", patterns,
+      .optional("inside", "folders; the path of the effect lies in one of them", patterns,
                 parsed_into<rules::FolderName>(out.inside, rules::FolderName::parse))
-      .optional("outside", "folders, in none of which its path lies", patterns,
+      .optional("outside", "folders; the path of the effect lies in none of them", patterns,
                 parsed_into<rules::FolderName>(out.outside, rules::FolderName::parse))
-      .optional("recursive", "it reaches everything below its path", one_or_list(truth_schema(), 2),
-                truth_into(out.recursive))
-      .optional("opaque", "the program that runs is not known", one_or_list(truth_schema(), 2),
-                truth_into(out.opaque))
-      .optional("host", "hosts, `*.suffix` or `private`", patterns,
+      .optional("recursive", "whether the effect reaches everything below its path",
+                one_or_list(truth_schema(), 2), truth_into(out.recursive))
+      .optional("opaque", "whether the program that would run is unknown",
+                one_or_list(truth_schema(), 2), truth_into(out.opaque))
+      .optional("host", "host of the effect: a name, `*.suffix` or `private`", patterns,
                 parsed_into<rules::HostName>(out.host, rules::HostName::parse))
-      .optional("command", "words, or `{run, flags, without}`",
+      .optional("command", "the command: words, or `{run, flags, without}`",
                 one_or_list({{"anyOf", json::array{text_schema(kLongestPattern),
                                                    command_keys(any_command).schema()}}},
                             kMostItems),
                 command_into(out.command))
-      .optional("args", "constraints on the input, all of which must hold",
+      .optional("args", "constraints on the input; all of them must hold",
                 one_or_list(constraint_schema(), kMostItems),
                 one_or_more(kMostItems, constraint_into(out.args)));
   return keys;
 }
 
-// An empty mapping would match everything, which its author did not mean.
+// An empty mapping would match everything, which is probably a mistake.
 Result<void> read_conditions(const Place& place, Conditions& out) {
   if (place.node.kind != YamlNode::Kind::Mapping || place.node.members.empty()) {
-    return place.refuse("conditions belong here; leave the key out where the rule always applies");
+    return place.must_be("a mapping of conditions; leave it out where the rule always applies");
   }
   return condition_keys(out).read(place);
 }
@@ -217,27 +219,27 @@ ReadValue read_when(std::vector<Conditions>& out) {
 
 json::object alternatives_schema() {
   Conditions any;
-  const json::object one{{"anyOf", json::array{list_schema(constraint_schema(), kMostItems),
-                                               condition_keys(any).schema()}}};
-  return list_schema(one, kMostAlternatives);
+  const json::object shape{{"anyOf", json::array{list_schema(constraint_schema(), kMostItems),
+                                                 condition_keys(any).schema()}}};
+  return list_schema(shape, kMostAlternatives);
 }
 
 ReadValue read_alternatives(std::vector<rules::Alternative>& out) {
   return [&out](const Place& place) -> Result<void> {
     if (place.node.kind != YamlNode::Kind::Sequence || place.node.items.empty()) {
-      return place.refuse("a list of alternatives belongs here");
+      return place.must_be("a list of alternatives");
     }
     return read_list(kMostAlternatives, [&out](const Place& item) -> Result<void> {
-      rules::Alternative one;
-      one.is_list = item.node.kind == YamlNode::Kind::Sequence;
-      if (one.is_list) {
+      rules::Alternative alternative;
+      alternative.is_list = item.node.kind == YamlNode::Kind::Sequence;
+      if (alternative.is_list) {
         if (item.node.items.empty())
           return item.refuse("an alternative without constraints allows everything");
-        SALLYPORT_CHECK_OK(read_list(kMostItems, constraint_into(one.constraints))(item));
+        SALLYPORT_CHECK_OK(read_list(kMostItems, constraint_into(alternative.constraints))(item));
       } else {
-        SALLYPORT_CHECK_OK(read_conditions(item, one.conditions));
+        SALLYPORT_CHECK_OK(read_conditions(item, alternative.conditions));
       }
-      out.push_back(std::move(one));
+      out.push_back(std::move(alternative));
       return {};
     })(place);
   };

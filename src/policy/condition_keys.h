@@ -1,5 +1,5 @@
-// Conditions of rules, as policies write them: `when`, `unless` and `only`, and the forms of values
-// that all sections about rules share.
+// Reads the conditions of rules in policies: `when`, `unless` and `only`. Also reads values that
+// all sections about rules share.
 //
 //   when: {class: fs.delete, recursive: true, outside: workspace}
 #pragma once
@@ -12,13 +12,13 @@ namespace sallyport::policy {
 inline constexpr std::size_t kLongestRuleName = 512;
 inline constexpr std::size_t kLongestPattern = 4'096;
 
-// One value, or a list of them that is not empty: a list without items would match nothing.
+// One value, or a list that is not empty. An empty list would match nothing.
 json::object one_or_list(json::object item, std::size_t most);
 ReadValue one_or_more(std::size_t most, ReadValue read);
 ReadValue names_into(std::vector<std::string>& out);
 ReadValue truth_into(std::optional<bool>& out);
 
-// A mapping of conditions that must all hold, or a list of such mappings of which one must hold.
+// A mapping of conditions that must all hold, or a list of mappings, one of which must hold.
 json::object when_schema();
 ReadValue read_when(std::vector<rules::Conditions>& out);
 

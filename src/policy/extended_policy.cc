@@ -26,10 +26,10 @@ Result<YamlNode> joined(const YamlNode& root, const std::string& file, const Yam
   for (const YamlNode& id : without ? without->items : std::vector<YamlNode>()) {
     if (!in_base(id)) {
       return Place{id, file}.refuse(
-          fmt::format("`{:.80}` is no rule of the policy that this one extends", id.text));
+          fmt::format("`{:.80}` is not a rule of the policy that this one extends", id.text));
     }
     if (!dropped.insert(id.text).second) {
-      return Place{id, file}.refuse(fmt::format("`{:.80}` is there twice", id.text));
+      return Place{id, file}.refuse(fmt::format("duplicate id `{:.80}`", id.text));
     }
   }
   const YamlNode* const own_rules = root.find("rules");
@@ -37,7 +37,7 @@ Result<YamlNode> joined(const YamlNode& root, const std::string& file, const Yam
     const YamlNode* const id = rule.find("id");
     if (id == nullptr || dropped.contains(id->text) || !in_base(*id)) continue;
     return Place{*id, file}.refuse(
-        fmt::format("rule `{:.80}` is there twice, first in the policy that this one extends; name "
+        fmt::format("duplicate rule `{:.80}`, first in the policy that this one extends; name "
                     "it in `without`, or choose another id",
                     id->text));
   }

@@ -5,8 +5,8 @@
 
 namespace sallyport::policy {
 
-// The extending document with the sections of `base` that it lacks. The rules of `base` stand in
-// front of its own, without those that it drops.
+// Adds the sections of `base` that `root` lacks. The rules of `base` come before those of `root`,
+// without the rules that `root` drops.
 Result<YamlNode> joined(const YamlNode& root, const std::string& file, const YamlNode& base);
 
 }  // namespace sallyport::policy

@@ -41,20 +41,20 @@ Result<void> read_variable(const Place& place, std::string& out) {
   SALLYPORT_CHECK_OK(read_word(out, kLongestVariable)(place));
   if (!is_variable(out)) {
     return place.refuse(
-        fmt::format("`{:.80}` is no name of a variable; use letters, digits and `_`", out));
+        fmt::format("`{:.80}` is not a name of a variable; use letters, digits and `_`", out));
   }
-  // Set by the gate itself.
+  // The gateway sets these.
   if (out == "SALLYPORT_AGENT" || out == "SALLYPORT_DATA_DIR") {
     return place.refuse(fmt::format("`{}` is set by Sallyport; leave it out", out));
   }
-  // They make the loader run another program's code.
+  // These make the loader run code of another program.
   if (out.starts_with("LD_")) {
     return place.refuse(fmt::format("`{:.80}` changes which code runs; leave it out", out));
   }
   return {};
 }
 
-// A path and words behind it, or the list of them where one has a blank.
+// A path and its arguments as one text, or as a list if a word has a blank.
 ReadValue read_command(std::vector<std::string>& out) {
   return [&out](const Place& place) -> Result<void> {
     if (place.node.kind == YamlNode::Kind::Sequence) {
@@ -76,7 +76,7 @@ ReadValue read_command(std::vector<std::string>& out) {
     if (out.empty()) return place.refuse("name a program by its absolute path");
     if (out.front().starts_with('/')) return {};
     return place.refuse(fmt::format(
-        "`{:.200}` is no absolute path; write the whole path of the program", out.front()));
+        "`{:.200}` is not an absolute path; write the whole path of the program", out.front()));
   };
 }
 
@@ -90,7 +90,7 @@ bool is_header(std::string_view name) {
 ReadValue read_headers(std::vector<std::pair<std::string, std::string>>& out) {
   return [&out](const Place& place) -> Result<void> {
     if (place.node.kind != YamlNode::Kind::Mapping || place.node.members.empty()) {
-      return place.refuse("headers with names of variables belong here");
+      return place.must_be("a mapping of headers to names of variables");
     }
     if (place.node.members.size() > kMostVariables)
       return place.refuse("there are over 64 headers");
@@ -102,7 +102,7 @@ ReadValue read_headers(std::vector<std::pair<std::string, std::string>>& out) {
                              [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
       if (!is_header(key.text) || std::ranges::find(kOwn, lower) != kOwn.end()) {
         return Place{key, place.file}.refuse(
-            fmt::format("`{:.80}` is no header that can be set here", key.text));
+            fmt::format("`{:.80}` is not a header that can be set here", key.text));
       }
       std::string variable;
       SALLYPORT_CHECK_OK(read_variable({value, place.file}, variable));
@@ -122,28 +122,30 @@ Mapping entry_keys(Entry& out) {
   const json::object headers{{"type", "object"},
                              {"additionalProperties", text_schema(kLongestVariable)}};
   const auto longest = static_cast<std::uint64_t>(external::kLongestDeadline.count());
-  Mapping keys("an external program or address");
-  keys.required("id", "its name: a-z, 0-9 and `-`", text_schema(64), read_rule_id(out.id))
+  Mapping keys("an external program or URL");
+  keys.required("id", "unique name: a-z, 0-9 and `-`", text_schema(64), read_rule_id(out.id))
       .required(
-          "kind", "what it does", choice_schema(kind_words()),
+          "kind", "role of the program or URL", choice_schema(kind_words()),
           read_choice(kind_words(), [&out](std::size_t at) { out.kind = static_cast<Kind>(at); }))
-      .optional("command", "the program by its absolute path, and its arguments", words,
+      .optional("command", "absolute path of the program, and its arguments", words,
                 read_command(out.command))
-      .optional("url", "`https`, or an address of this machine", text_schema(kLongestWord),
+      .optional("url", "URL: `https`, or an address of this machine", text_schema(kLongestWord),
                 read_text(out.url, kLongestWord))
-      .optional("when", "conditions under which it is asked", when_schema(),
+      .optional("when", "conditions under which it is called", when_schema(),
                 read_when(out.when.when))
-      .optional("deadline_ms", "how long its answer is waited for [2000]",
+      .optional("deadline_ms", "milliseconds to wait for its answer [2000]",
                 number_schema(1, longest),
                 read_number(
                     1, longest,
                     [&out](std::uint64_t time) { out.deadline = std::chrono::milliseconds(time); }))
-      .optional("on_error", "what its failure does; `allow` is recorded as an open door",
+      .optional("on_error",
+                "what happens to the call if it fails; `allow` is recorded as failing open",
                 choice_schema(kOnError),
                 read_choice(kOnError, [&out](std::size_t at) { out.fails_open = at == 1; }))
-      .optional("sees", "a preview without secrets, or the input itself", choice_schema(kSees),
+      .optional("sees", "what it receives: a preview without secrets, or the input itself",
+                choice_schema(kSees),
                 read_choice(kSees, [&out](std::size_t at) { out.sees_input = at == 1; }))
-      .optional("env", "names of variables that the program gets",
+      .optional("env", "names of environment variables that the program receives",
                 list_schema(text_schema(kLongestVariable), kMostVariables),
                 read_list(kMostVariables,
                           [&out](const Place& place) -> Result<void> {
@@ -152,9 +154,10 @@ Mapping entry_keys(Entry& out) {
                             out.env.push_back(std::move(name));
                             return {};
                           }))
-      .optional("header_env", "headers, each with the name of the variable that holds its value",
+      .optional("header_env",
+                "HTTP headers, each with the name of the environment variable that holds its value",
                 headers, read_headers(out.header_env))
-      .optional("mode", "`serve`: the program keeps running and answers line by line",
+      .optional("mode", "`serve` keeps the program running; it answers line by line",
                 choice_schema(kModes),
                 read_choice(kModes, [&out](std::size_t at) { out.serves = at == 1; }));
   return keys;
@@ -172,10 +175,10 @@ Result<void> refuse_key(const Place& place, std::string_view name, std::string_v
   return Place{found->key, place.file}.refuse(fmt::format("`{}` {}", name, why));
 }
 
-// Where there is no input to look at, conditions about effects would never hold.
+// Without an input, conditions about effects would never hold.
 Result<void> check_named_only(const Place& place, const Entry& entry) {
-  for (const rules::Conditions& one : entry.when.when) {
-    rules::Conditions rest = one;
+  for (const rules::Conditions& conditions : entry.when.when) {
+    rules::Conditions rest = conditions;
     rest.agent.clear();
     rest.session.clear();
     rest.server.clear();
@@ -193,7 +196,7 @@ Result<void> check_named_only(const Place& place, const Entry& entry) {
 
 Result<void> check_entry(const Place& place, const Entry& entry) {
   if (entry.command.empty() == entry.url.empty()) {
-    return place.refuse("either `command` or `url` belongs here");
+    return place.refuse("name either `command` or `url`");
   }
   if (entry.url.empty()) {
     SALLYPORT_CHECK_OK(refuse_key(place, "header_env", "is for `url`"));
@@ -226,7 +229,7 @@ ReadValue read_entry(std::vector<Entry>& out) {
     SALLYPORT_TRY(entry.source, to_json(place.node, place.file));
     entry.when.then = entry.kind == Kind::Approver ? rules::Then::Allow : rules::Then::Log;
     for (const Entry& other : out) {
-      if (other.id == entry.id) return place.refuse(fmt::format("`{}` is there twice", entry.id));
+      if (other.id == entry.id) return place.refuse(fmt::format("duplicate id `{}`", entry.id));
       if (other.kind == Kind::Approver && entry.kind == Kind::Approver) {
         return place.refuse("there is an approver already; a policy has one");
       }

@@ -14,7 +14,7 @@ namespace sallyport::policy {
 json::object external_schema();
 ReadValue read_external(Policy& out);
 
-// What needs other sections: unknown classes. Once all is read; `root` is the whole document.
+// Checks that need other sections: unknown classes. Call it last. `root` is the whole document.
 Result<void> finish_external(const Policy& policy, const YamlNode& root, const std::string& file);
 
 }  // namespace sallyport::policy

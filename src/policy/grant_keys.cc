@@ -23,12 +23,12 @@ grants::GrantGuard::Settings& settings_of(Policy& policy) {
 }
 
 Mapping requirement_keys(Requirement& out) {
-  Mapping keys("calls that need a grant; what is not said is any");
-  keys.optional("server", "of this server", text_schema(kLongestGrantName),
+  Mapping keys("calls that need a grant; a key that is left out matches any value");
+  keys.optional("server", "name of the server", text_schema(kLongestGrantName),
                 read_text(out.server, kLongestGrantName))
-      .optional("tool", "of this tool", text_schema(kLongestGrantName),
+      .optional("tool", "name of the tool", text_schema(kLongestGrantName),
                 read_text(out.tool, kLongestGrantName))
-      .optional("agent", "of this principal", text_schema(kLongestGrantName),
+      .optional("agent", "principal that calls", text_schema(kLongestGrantName),
                 read_text(out.agent, kLongestGrantName));
   return keys;
 }
@@ -47,9 +47,9 @@ Result<void> read_required(const Place& place, Policy& out) {
     return read_choice({"all"}, [&](std::size_t) { required.push_back({}); })(place);
   }
   return read_list(kMostRequirements, [&](const Place& item) -> Result<void> {
-    Requirement one;
-    SALLYPORT_CHECK_OK(requirement_keys(one).read(item));
-    required.push_back(std::move(one));
+    Requirement requirement;
+    SALLYPORT_CHECK_OK(requirement_keys(requirement).read(item));
+    required.push_back(std::move(requirement));
     return {};
   })(place);
 }
@@ -59,7 +59,7 @@ Result<void> read_issuer(const Place& place, Policy& out) {
   SALLYPORT_CHECK_OK(read_text(key, kLongestGrantName)(place));
   if (!grants::is_key(key)) {
     return place.refuse(
-        fmt::format("`{:.80}` is no key; write `ed25519:` and 64 lower-case hex digits", key));
+        fmt::format("`{:.80}` is not a key; write `ed25519:` and 64 lower-case hex digits", key));
   }
   settings_of(out).trusted_issuers.insert(std::move(key));
   return {};
@@ -68,11 +68,11 @@ Result<void> read_issuer(const Place& place, Policy& out) {
 }  // namespace
 
 Mapping grant_keys(Policy& out) {
-  Mapping keys("which calls need a grant, and whose grants count");
+  Mapping keys("which calls need a grant, and which issuers are trusted");
   keys.required("required", "calls that need a grant: `all`, or a list", required_schema(),
                 [&out](const Place& place) { return read_required(place, out); })
       .required(
-          "trusted_issuers", "keys whose grants count",
+          "trusted_issuers", "public keys of the issuers whose grants are accepted",
           list_schema(text_schema(kLongestGrantName), kMostIssuers), [&out](const Place& place) {
             return read_list(kMostIssuers,
                              [&out](const Place& item) { return read_issuer(item, out); })(place);

@@ -1,4 +1,4 @@
-// The section `grants:` of a policy: which calls need a grant, and whose grants count.
+// The section `grants:` of a policy: which calls need a grant, and which issuers are trusted.
 #pragma once
 
 #include "policy/mapping.h"

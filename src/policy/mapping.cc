@@ -25,7 +25,11 @@ std::optional<std::uint64_t> whole_number(const YamlNode& node) {
   return number;
 }
 
-// A section that is begun and left empty is one that says nothing.
+std::string instead_of(const YamlNode& node) {
+  return node.text.empty() ? std::string() : fmt::format(", not `{}`", node.text);
+}
+
+// An empty section is valid.
 json::value or_nothing(const char* type) {
   return json::array{type, "null"};
 }
@@ -34,6 +38,10 @@ json::value or_nothing(const char* type) {
 
 std::unexpected<Error> Place::refuse(std::string message) const {
   return fail(ErrorCode::InvalidInput, std::move(message), place_of(node, file));
+}
+
+std::unexpected<Error> Place::must_be(std::string_view rule) const {
+  return refuse(fmt::format("{} must be {}", name.empty() ? "this" : name, rule));
 }
 
 Mapping& Mapping::optional(std::string name, std::string about, json::object schema,
@@ -52,17 +60,17 @@ Mapping& Mapping::required(std::string name, std::string about, json::object sch
 Result<void> Mapping::read(const Place& place) const {
   const YamlNode& node = place.node;
   if (!node.is_null() && node.kind != YamlNode::Kind::Mapping) {
-    return place.refuse(fmt::format("{}: keys with values belong here", about_));
+    return Place{node, place.file, place.name.empty() ? about_ : place.name}.must_be("a mapping");
   }
   for (const auto& [key, value] : node.members) {
     const auto known = std::ranges::find(keys_, key.text, &Key::name);
     if (known == keys_.end()) {
       std::vector<std::string> names;
-      for (const Key& one : keys_) names.push_back(one.name);
+      for (const Key& known_key : keys_) names.push_back(known_key.name);
       return Place{key, place.file}.refuse(
           fmt::format("unknown key `{}`{}", key.text, did_you_mean(key.text, names)));
     }
-    SALLYPORT_CHECK_OK(known->read({value, place.file}));
+    SALLYPORT_CHECK_OK(known->read({value, place.file, fmt::format("`{}`", key.text)}));
   }
   for (const Key& key : keys_) {
     const bool there = std::ranges::any_of(
@@ -100,7 +108,7 @@ ReadValue read_text(std::string& out, std::size_t longest) {
     SALLYPORT_CHECK_OK(read_word(out, longest)(place));
     SALLYPORT_TRY(const json::value value, to_json(place.node, place.file));
     if (value.is_string()) return {};
-    return place.refuse(fmt::format("a text belongs here; put `{}` in quotes", out));
+    return place.must_be(fmt::format("a text; put `{}` in quotes", out));
   };
 }
 
@@ -114,10 +122,10 @@ ReadValue read_word(std::string& out, std::size_t longest) {
   return [&out, longest](const Place& place) -> Result<void> {
     const YamlNode& node = place.node;
     if (node.kind != YamlNode::Kind::Scalar || node.is_null() || node.text.empty()) {
-      return place.refuse("a text belongs here");
+      return place.must_be("a text");
     }
     if (node.text.size() > longest) {
-      return place.refuse(fmt::format("a text of at most {} bytes belongs here", longest));
+      return place.must_be(fmt::format("a text of at most {} bytes", longest));
     }
     out = node.text;
     return {};
@@ -132,12 +140,12 @@ ReadValue read_choice(std::vector<std::string> words, std::function<void(std::si
   return [words = std::move(words), take = std::move(take)](const Place& place) -> Result<void> {
     const YamlNode& node = place.node;
     if (node.kind != YamlNode::Kind::Scalar) {
-      return place.refuse(fmt::format("one word belongs here; use {}", fmt::join(words, ", ")));
+      return place.must_be(fmt::format("one of {}", fmt::join(words, ", ")));
     }
     const auto word = std::ranges::find(words, node.text);
     if (word == words.end()) {
-      return place.refuse(fmt::format("`{}` is not known here{}; use {}", node.text,
-                                      did_you_mean(node.text, words), fmt::join(words, ", ")));
+      return place.must_be(fmt::format("one of {}, not `{}`{}", fmt::join(words, ", "), node.text,
+                                       did_you_mean(node.text, words)));
     }
     take(static_cast<std::size_t>(word - words.begin()));
     return {};
@@ -153,8 +161,8 @@ ReadValue read_number(std::uint64_t least, std::uint64_t greatest,
   return [=](const Place& place) -> Result<void> {
     const std::optional<std::uint64_t> number = whole_number(place.node);
     if (!number || *number < least || *number > greatest) {
-      return place.refuse(
-          fmt::format("`{}` is no whole number from {} to {}", place.node.text, least, greatest));
+      return place.must_be(
+          fmt::format("a whole number from {} to {}{}", least, greatest, instead_of(place.node)));
     }
     take(*number);
     return {};
@@ -168,10 +176,11 @@ json::object truth_schema() {
 ReadValue read_truth(bool& out) {
   return [&out](const Place& place) -> Result<void> {
     const YamlNode& node = place.node;
-    if (node.kind != YamlNode::Kind::Scalar) return place.refuse("true or false belongs here");
-    if (node.quoted || (node.text != "true" && node.text != "false")) {
-      return place.refuse(fmt::format("`{}` is neither true nor false", node.text));
+    const bool truth = node.text == "true" || node.text == "false";
+    if (node.kind != YamlNode::Kind::Scalar || !truth) {
+      return place.must_be("true or false" + instead_of(node));
     }
+    if (node.quoted) return place.must_be("true or false, without quotes");
     out = node.text == "true";
     return {};
   };
@@ -185,11 +194,12 @@ ReadValue read_list(std::size_t most, ReadValue read_item) {
   return [most, read_item = std::move(read_item)](const Place& place) -> Result<void> {
     const YamlNode& node = place.node;
     if (node.is_null()) return {};
-    if (node.kind != YamlNode::Kind::Sequence) return place.refuse("a list belongs here");
+    if (node.kind != YamlNode::Kind::Sequence) return place.must_be("a list");
     if (node.items.size() > most) {
       return place.refuse(fmt::format("{} entries, at most {} are read", node.items.size(), most));
     }
-    for (const YamlNode& item : node.items) SALLYPORT_CHECK_OK(read_item({item, place.file}));
+    const std::string name = place.name.empty() ? "each entry" : "each entry of " + place.name;
+    for (const YamlNode& item : node.items) SALLYPORT_CHECK_OK(read_item({item, place.file, name}));
     return {};
   };
 }

@@ -1,15 +1,15 @@
-// The keys of one section of a policy: one table that reads it and that its JSON Schema is made of.
+// The keys of one section of a policy. One table reads the section and generates its JSON Schema.
 //
-//   Mapping keys("what a tool is");
-//   keys.required("tool", "name of the tool", text_schema(), read_text(entry.tool));
-//   SALLYPORT_CHECK_OK(keys.read(node, file));   // `policy.yaml:7:3: unknown key `tol`, did you
-//   ...`
+//   Mapping keys("classification of a tool");
+//   keys.required("tool", "name of the tool", text_schema(kLongest), read_text(tool, kLongest));
+//   SALLYPORT_CHECK_OK(keys.read({node, file}));  // policy.yaml:7:3: unknown key `tol`, did ...
 #pragma once
 
 #include <boost/json/object.hpp>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,10 +18,14 @@
 
 namespace sallyport::policy {
 
-// A node and its file, for errors with a place.
+// A node and its file, so that errors can name the place.
 struct Place {
   const YamlNode& node;
   const std::string& file;
+  std::string name;  // the value in messages: "`key`". Empty: it has no name
+
+  // "`key` must be a list"
+  std::unexpected<Error> must_be(std::string_view rule) const;
 
   std::unexpected<Error> refuse(std::string message) const;
 };
@@ -35,7 +39,7 @@ class Mapping {
   Mapping& optional(std::string name, std::string about, json::object schema, ReadValue read);
   Mapping& required(std::string name, std::string about, json::object schema, ReadValue read);
 
-  // An empty section is one in which nothing is said.
+  // An empty section is read as one without keys.
   Result<void> read(const Place& place) const;
   json::object schema() const;
 
@@ -51,10 +55,10 @@ class Mapping {
   std::vector<Key> keys_;
 };
 
-// Values that many keys have, each as a schema and a reader.
+// Schemas and readers of common kinds of values.
 json::object text_schema(std::size_t longest);
 ReadValue read_text(std::string& out, std::size_t longest);
-// Of a command line, where `8080` and `true` are words like others.
+// A word of a command line: `8080` and `true` are texts here.
 json::object word_schema(std::size_t longest);
 ReadValue read_word(std::string& out, std::size_t longest);
 json::object choice_schema(const std::vector<std::string>& words);

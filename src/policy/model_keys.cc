@@ -28,7 +28,7 @@ ModelRules& model_of(Policy& policy) {
   return *policy.model;
 }
 
-// One value for all, or one for each name; `*` are the others.
+// One value for all, or one for each name; `*` stands for all other names.
 json::object by_name_schema(json::object value) {
   return {{"anyOf",
            json::array{value, json::object{{"type", "object"}, {"additionalProperties", value}}}}};
@@ -69,7 +69,7 @@ auto choice_of(const std::vector<std::string>& words) {
   };
 }
 
-// Dollars with at most six digits behind the point.
+// Dollars with at most six decimal places.
 ReadValue read_dollars(std::optional<std::uint64_t>& microdollars) {
   return [&microdollars](const Place& place) -> Result<void> {
     const std::string& text = place.node.text;
@@ -79,7 +79,7 @@ ReadValue read_dollars(std::optional<std::uint64_t>& microdollars) {
                         error == std::errc() && end == text.data() + text.size();
     if (!number || !(dollars >= 0) || dollars > kMostDollars) {
       return place.refuse(
-          fmt::format("`{:.80}` is no amount of dollars from 0 to 1000000000", text));
+          fmt::format("`{:.80}` is not an amount of dollars from 0 to 1000000000", text));
     }
     microdollars = static_cast<std::uint64_t>(std::llround(dollars * 1e6));
     return {};
@@ -91,21 +91,22 @@ Mapping budget_keys(ModelBudget& out) {
   const auto tokens = [](std::optional<std::uint64_t>& limit) {
     return read_number(0, kMostTokens, [&limit](std::uint64_t number) { limit = number; });
   };
-  Mapping keys("what agents may spend on models");
+  Mapping keys("a limit on what agents may spend on models");
   keys.required("agent", "name of the agent; `*` stands for any characters",
                 text_schema(kLongestModelName), read_text(out.agent, kLongestModelName))
       .optional("model", "name of the model; `*` stands for any characters",
                 text_schema(kLongestModelName), read_text(out.model, kLongestModelName))
-      .required("per", "what the limits count over; hours slide, days and months are UTC",
+      .required("per", "period of the limits; an hour slides, days and months are in UTC",
                 choice_schema(kPer),
                 read_choice(
                     kPer, [&out](std::size_t at) { out.per = static_cast<ModelBudget::Per>(at); }))
-      .optional("input_tokens", "most tokens of prompts", number_schema(0, kMostTokens),
+      .optional("input_tokens", "maximum input tokens", number_schema(0, kMostTokens),
                 tokens(out.input_tokens))
-      .optional("output_tokens", "most tokens of answers", number_schema(0, kMostTokens),
+      .optional("output_tokens", "maximum output tokens", number_schema(0, kMostTokens),
                 tokens(out.output_tokens))
-      .optional("tokens", "most tokens of both", number_schema(0, kMostTokens), tokens(out.tokens))
-      .optional("cost_usd", "most dollars, by the prices of the configuration",
+      .optional("tokens", "maximum input and output tokens together", number_schema(0, kMostTokens),
+                tokens(out.tokens))
+      .optional("cost_usd", "maximum cost in dollars, at the prices of the configuration",
                 json::object{{"type", "number"}, {"minimum", 0}}, read_dollars(out.cost_microusd));
   return keys;
 }
@@ -124,64 +125,89 @@ ReadValue read_budget(std::vector<ModelBudget>& out) {
   };
 }
 
-}  // namespace
+// Sets the flag if the second word is chosen.
+ReadValue read_second(const std::vector<std::string>& words, bool& flag) {
+  return read_choice(words, [&flag](std::size_t at) { flag = at == 1; });
+}
 
-Mapping model_keys(Policy& out) {
+void add_call_keys(Mapping& keys, ModelRules& rules) {
   static const std::vector<std::string> kModes = {"hand_off", "defer", "observe"};
   static const std::vector<std::string> kBypass = {"record", "withhold"};
+  keys.optional("allow", "models that agents may use, with `*`; one list, or one for each agent",
+                by_name_schema(list_schema(text_schema(kLongestModelName), kMostModelNames)),
+                read_by_name(rules.allow, read_wildcards))
+      .optional("tool_calls", "how tool calls that a model proposes are decided",
+                by_name_schema(choice_schema(kModes)),
+                read_by_name(rules.tool_calls, choice_of<ToolCallMode>(kModes)))
+      .optional("hold_s", "seconds that a proposed call waits for a reviewer",
+                number_schema(0, 3'600),
+                read_number(0, 3'600,
+                            [&rules](std::uint64_t s) { rules.hold = std::chrono::seconds(s); }))
+      .optional("bypass", "what happens to the result of a call that no gate has decided",
+                choice_schema(kBypass), read_second(kBypass, rules.withholds_bypassed));
+}
+
+void add_content_keys(Mapping& keys, ModelRules& rules) {
   static const std::vector<std::string> kSigned = {"drop", "end"};
   static const std::vector<std::string> kBlockAs = {"stop_reason", "answer"};
   static const std::vector<std::string> kProvider = {"allow", "refuse", "strip"};
   static const std::vector<std::string> kUnread = {"record", "refuse"};
   static const std::vector<std::string> kAudio = {"refuse", "pass"};
+  keys.optional("signed_reasoning",
+                "what happens if a check matches in a signed block: `drop` leaves the block out, "
+                "`end` ends the message",
+                choice_schema(kSigned), read_second(kSigned, rules.ends_on_signed_hit))
+      .optional("block_as",
+                "how a blocked message ends: with a stop reason, or like a normal answer",
+                choice_schema(kBlockAs), read_second(kBlockAs, rules.blocks_as_answer))
+      .optional("provider_tools",
+                "what happens to tools that the provider runs: one value, or one for each type of "
+                "tool",
+                by_name_schema(choice_schema(kProvider)),
+                read_by_name(rules.provider_tools, choice_of<ProviderToolRule>(kProvider)))
+      .optional("unread", "what happens to requests with parts that no check can read",
+                choice_schema(kUnread), read_second(kUnread, rules.refuses_unread))
+      .optional("audio", "what happens to audio answers while a check of stage `output` exists",
+                choice_schema(kAudio), read_second(kAudio, rules.passes_audio));
+}
+
+// What the provider and the ledger keep.
+void add_keeping_keys(Mapping& keys, ModelRules& rules) {
   static const std::vector<std::string> kState = {"own", "refuse"};
   static const std::vector<std::string> kStore = {"as_sent", "false"};
   static const std::vector<std::string> kKeep = {"digests", "content"};
-  ModelRules& rules = model_of(out);
-  ModelBudget any;
-  const auto second = [](const std::vector<std::string>& words, bool& flag) {
-    return read_choice(words, [&flag](std::size_t at) { flag = at == 1; });
-  };
-  Mapping keys("what agents may ask of models, and what happens to answers");
-  keys.optional("allow", "models that agents may use, with `*`; one list, or one for each agent",
-                by_name_schema(list_schema(text_schema(kLongestModelName), kMostModelNames)),
-                read_by_name(rules.allow, read_wildcards))
-      .optional("tool_calls", "who decides about tool calls that a model proposes",
-                by_name_schema(choice_schema(kModes)),
-                read_by_name(rules.tool_calls, choice_of<ToolCallMode>(kModes)))
-      .optional("hold_s", "how long a proposed call waits for a person", number_schema(0, 3'600),
-                read_number(0, 3'600,
-                            [&rules](std::uint64_t s) { rules.hold = std::chrono::seconds(s); }))
-      .optional("bypass", "what happens to the result of a call that no door has seen",
-                choice_schema(kBypass), second(kBypass, rules.withholds_bypassed))
-      .optional("signed_reasoning",
-                "what a hit in a signed block does: leaves the block out, or "
-                "ends the message",
-                choice_schema(kSigned), second(kSigned, rules.ends_on_signed_hit))
-      .optional("block_as", "how a message that a check ends stops", choice_schema(kBlockAs),
-                second(kBlockAs, rules.blocks_as_answer))
-      .optional("provider_tools", "tools that the provider runs; one word, or one for each type",
-                by_name_schema(choice_schema(kProvider)),
-                read_by_name(rules.provider_tools, choice_of<ProviderToolRule>(kProvider)))
-      .optional("unread", "requests with parts that no check can read", choice_schema(kUnread),
-                second(kUnread, rules.refuses_unread))
-      .optional("audio", "answers as audio, while a check of stage `output` exists",
-                choice_schema(kAudio), second(kAudio, rules.passes_audio))
-      .optional("state", "conversations that the provider keeps", choice_schema(kState),
-                second(kState, rules.refuses_state))
-      .optional("store", "whether the provider may keep the answer", choice_schema(kStore),
-                second(kStore, rules.never_stores))
+  keys.optional("state",
+                "conversations that the provider keeps: `own` lets only the agent that began one "
+                "continue it",
+                choice_schema(kState), read_second(kState, rules.refuses_state))
+      .optional("store", "`false` instructs the provider not to keep answers",
+                choice_schema(kStore), read_second(kStore, rules.never_stores))
       .optional("keep", "what the ledger keeps of messages: digests, or also their redacted texts",
-                choice_schema(kKeep), second(kKeep, rules.keeps_content))
-      .optional("budgets", "what agents may spend; all that fit a request must have room",
+                choice_schema(kKeep), read_second(kKeep, rules.keeps_content));
+}
+
+void add_sending_keys(Mapping& keys, ModelRules& rules) {
+  ModelBudget any;
+  keys.optional("budgets", "spending limits; every budget that applies to a request must have room",
                 list_schema(budget_keys(any).schema(), kMostBudgets),
                 read_list(kMostBudgets, read_budget(rules.budgets)))
-      .optional("retries", "attempts beyond the first, after errors that pass", number_schema(0, 5),
+      .optional("retries", "number of retries after transient errors", number_schema(0, 5),
                 read_number(0, 5, [&rules](std::uint64_t n) { rules.retries = n; }))
-      .optional("retry_after_send", "also repeats a request that may have reached the provider",
+      .optional("retry_after_send", "also retry a request that may have reached the provider",
                 truth_schema(), read_truth(rules.retries_after_send))
-      .optional("failover", "tries the next upstream that serves the model", truth_schema(),
+      .optional("failover", "try the next upstream that serves the model", truth_schema(),
                 read_truth(rules.fails_over));
+}
+
+}  // namespace
+
+Mapping model_keys(Policy& out) {
+  ModelRules& rules = model_of(out);
+  Mapping keys("which models agents may use, and how requests and answers are handled");
+  add_call_keys(keys, rules);
+  add_content_keys(keys, rules);
+  add_keeping_keys(keys, rules);
+  add_sending_keys(keys, rules);
   return keys;
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 
 #include "autonomy/agent_guard.h"
@@ -39,10 +41,16 @@ constexpr std::size_t kLargestFile = 8u << 20;
 Result<std::string> policy_text(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) {
+    const int why = errno;
     return fail(ErrorCode::NotFound,
-                "cannot be read, and no policy of that name comes with the program", file.string());
+                why == ENOENT
+                    ? fmt::format("there is no file `{}` and no shipped policy of that name; "
+                                  "`sallyport policy show` lists the shipped policies",
+                                  file.string())
+                    : fmt::format("cannot read `{}`: {}", file.string(), std::strerror(why)),
+                file.string());
   }
-  // One byte more than it has, or than it may have: what is longer is noticed.
+  // Reads one byte more than expected or allowed, so that a longer file is noticed.
   std::error_code unknown;
   const std::uintmax_t size = std::filesystem::file_size(file, unknown);
   std::string text;
@@ -52,14 +60,14 @@ Result<std::string> policy_text(const std::filesystem::path& file) {
   return text;
 }
 
-// Time does not pass where nothing is searched.
+// A clock that stands still: compiling needs a clock and searches nothing.
 class StillClock final : public Clock {
  public:
   WallTime wall() const override { return {}; }
   SteadyTime steady() const override { return {}; }
 };
 
-// Patterns are compiled once here, so that a file with a bad one is refused with its place.
+// Compiles the patterns once, so that a file with a bad pattern is refused with its place.
 Result<void> check_patterns(const Policy& policy, const YamlNode& root, const std::string& file,
                             const guardrails::PatternStore* patterns) {
   if (!policy.guardrails) return {};
@@ -117,7 +125,7 @@ Result<void> add_grants(core::PlanBuilder& plan, const Policy& policy,
   return {};
 }
 
-// Nothing is added for a stage without checks: a document without any costs a call nothing.
+// Adds nothing for a stage without checks, so that it costs a call nothing.
 void add_guardrails(core::PlanBuilder& plan,
                     const std::shared_ptr<const guardrails::Guardrails>& guardrails,
                     guards::Excerpts excerpts) {
@@ -132,12 +140,12 @@ void add_guardrails(core::PlanBuilder& plan,
   }
 }
 
-// What the policy says of tools, and what is known of them where it, and the front, are silent.
+// Adds the tools of the policy, then known tools that neither the policy nor the front names.
 void add_tools(core::PlanBuilder& plan, const Policy& policy) {
   for (const ToolEntry& entry : policy.tools) {
-    Classification said = entry.classification;
-    said.source = "policy";
-    plan.tool(entry.server, entry.tool, std::move(said));
+    Classification classification = entry.classification;
+    classification.source = "policy";
+    plan.tool(entry.server, entry.tool, std::move(classification));
   }
   for (const autonomy::ToolEntry& known : autonomy::known_tools({}, policy.profiles)) {
     if (plan.knows(known.server, known.tool)) continue;
@@ -148,7 +156,7 @@ void add_tools(core::PlanBuilder& plan, const Policy& policy) {
   }
 }
 
-// Reads the policy that `root` extends, and puts what it says where `root` is silent.
+// Reads the policy that `root` extends, and adds to `root` the sections that it lacks.
 Result<std::optional<Policy>> extended(YamlNode& root, const std::string& file,
                                        const guardrails::PatternStore* patterns,
                                        core::PolicyText& texts) {
@@ -167,7 +175,7 @@ Result<std::optional<Policy>> extended(YamlNode& root, const std::string& file,
     const std::filesystem::path beside = std::filesystem::path(file).parent_path() / name;
     name = beside.string();
     Result<std::string> read = given ? texts.base_text : policy_text(beside);
-    if (!read) return place.refuse(read.error().message + ": " + read.error().where);
+    if (!read) return place.refuse(read.error().message);
     text = std::move(*read);
   }
   texts.base_text = text;
@@ -178,7 +186,7 @@ Result<std::optional<Policy>> extended(YamlNode& root, const std::string& file,
   return std::optional(std::move(base));
 }
 
-// A rule that was taken over stands in the file that it came from.
+// Gives an inherited rule its place in the file that it came from.
 void keep_places(Policy& policy, const Policy& base) {
   if (!policy.rules || !base.rules) return;
   for (rules::Rule& rule : policy.rules->rules) {
@@ -187,7 +195,7 @@ void keep_places(Policy& policy, const Policy& base) {
   }
 }
 
-// `${policy}` is all that the policy is read from, so also the file that it extends.
+// `${policy}` covers all files of the policy, also the file that it extends.
 void cover_extended(Policy& policy) {
   if (!policy.rules || !policy.extended_file) return;
   std::error_code code;
@@ -295,7 +303,7 @@ json::value policy_schema() {
   json::object schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                       {"title", "Sallyport policy"}};
   for (auto& [name, value] : policy_keys(any).schema()) schema[name] = value;
-  // A document of its own has become a part: its definitions are looked for at the root.
+  // The schema of guardrails is now nested, so its definitions must move to the root.
   json::object& guardrails = schema.at("properties").at("guardrails").as_object();
   schema["$defs"] = guardrails.at("$defs");
   for (const char* const name : {"$defs", "$schema", "title"}) guardrails.erase(name);
@@ -313,8 +321,8 @@ Result<std::shared_ptr<const guardrails::Guardrails>> compile_guardrails(
 
 namespace {
 
-// A policy that says nothing of tiers still obeys who was promoted or demoted, and its calls still
-// leave a trust record (AT-4..AT-6, AT-28).
+// Without tiers in the policy, promotions and demotions still apply, and calls still leave a trust
+// record (AT-4..AT-6, AT-28).
 void add_autonomy(core::PlanBuilder& plan, const Policy& policy, const Surroundings& surroundings) {
   const autonomy::AutonomyPolicy tiers = policy.autonomy.value_or(autonomy::AutonomyPolicy{});
   plan.autonomy_rules(std::make_shared<const autonomy::PolicyRules>(
@@ -363,7 +371,7 @@ Result<void> add_to_plan(core::PlanBuilder& plan, const Policy& policy,
         plan, policy.external, scope_of(policy, surroundings.machine, surroundings.files),
         surroundings.external));
   }
-  // Behind the others, so that they have looked at what it withholds.
+  // Added last, so that the others have checked the result before it is withheld.
   if (policy.grants) plan.result_guard(std::make_shared<const grants::GrantResultGuard>());
   return {};
 }

@@ -1,4 +1,4 @@
-// A policy document: YAML or JSON, `version: 1`. An unknown key is an error with its line and
+// A policy document: YAML or JSON, `version: 1`. An unknown key is an error that names its line and
 // column.
 //
 //   version: 1
@@ -59,7 +59,7 @@ struct ToolEntry {
   std::string server{};  // empty: any
   std::string tool{};
   Classification classification{};
-  std::vector<effects::RoleOf> roles{};  // of its arguments, for rules
+  std::vector<effects::RoleOf> roles{};  // the roles of its arguments, for rules
 };
 
 // A shipped guard of results, in the order in which they run.
@@ -72,20 +72,20 @@ struct ResultHook {
 struct Policy {
   std::string name{};
   std::string about{};
-  std::optional<std::filesystem::path> extended_file{};  // that `extends` names, where it is a file
-  // What is not said stays as the plan has it.
+  std::optional<std::filesystem::path> extended_file{};  // the file that `extends` names, if any
+  // A value that the policy does not set keeps the default of the plan.
   std::optional<core::IntentDurability> durability{};
   bool redaction_notice = false;
   std::vector<ToolEntry> tools{};
   std::optional<guardrails::Document> guardrails{};
-  bool keeps_excerpts = false;  // of what checks found and did not take out
+  bool keeps_excerpts = false;  // keeps excerpts of findings that were not redacted
   std::vector<ResultHook> results{};
-  std::map<std::string, std::string> profiles{};         // by server
-  std::map<std::string, effects::ServerSaid> servers{};  // the same and more, for rules
-  std::optional<rules::RuleSet> rules{};  // none: calls are decided without them (RU-1)
+  std::map<std::string, std::string> profiles{};                // by server
+  std::map<std::string, effects::ServerDescription> servers{};  // the same and more, for rules
+  std::optional<rules::RuleSet> rules{};  // no value: calls are decided without rules (RU-1)
   std::optional<rules::Unlisted> unlisted{};
   std::vector<std::string> workspace{};
-  std::vector<external::Entry> external{};  // programs that are asked, in order
+  std::vector<external::Entry> external{};  // external programs, in the order of the file
   std::optional<autonomy::AutonomyPolicy> autonomy{};
   std::vector<autonomy::PolicyScope> scopes{};  // from the outside in
   bool enforces_trust = false;
@@ -95,75 +95,74 @@ struct Policy {
   std::optional<core::ApprovalRules> approvals{};
   std::optional<std::chrono::milliseconds> call_time{};
   std::optional<core::StreamLimits> stream_limits{};
-  std::set<std::string, std::less<>> allowed_methods{};  // of MCP, beyond those of the protocol
-  std::set<std::string> denied_methods{};                // of MCP that are calls
+  std::set<std::string, std::less<>> allowed_methods{};  // MCP methods beyond those of the protocol
+  std::set<std::string> denied_methods{};                // MCP methods that are calls
   std::shared_ptr<const core::PolicyText> text{};        // as it was read
   std::optional<core::ModelRules> model{};
-  bool hook_lets_pass = false;  // what a failure of the hook command does: else it denies
+  bool hook_lets_pass = false;  // a failure of the hook command allows the call; else it denies
 };
 
-// `InvalidInput` with `where` = file:line:column; `cause` is the code of GR-6 where the guardrails
-// are at fault.
-// `patterns`: where compiled ones are kept; null: they are compiled anew.
+// `InvalidInput` with `where` = file:line:column; `cause` is the code of GR-6 if the guardrails are
+// at fault. `patterns` caches compiled patterns; null: they are compiled each time.
 Result<Policy> read_policy(const std::string& text, const std::string& file,
                            const guardrails::PatternStore* patterns = nullptr);
-// The same of a text that was kept: what it extends is read from there and not from a file.
+// The same for a stored policy: the policy that it extends is read from `texts`, not from a file.
 Result<Policy> read_policy(core::PolicyText texts, const std::string& file,
                            const guardrails::PatternStore* patterns = nullptr);
 // At most 8 MiB.
 Result<Policy> load_policy(const std::filesystem::path& file,
                            const guardrails::PatternStore* patterns = nullptr);
 
-// A policy as it is written, with what it extends put in (RU-21).
+// A policy as written, merged with the policy that it extends (RU-21).
 struct PolicyTree {
   YamlNode root{};
   std::string file{};
-  std::string base{};         // that it extends; empty: none
-  std::set<std::string> own;  // sections that stand in its own file
+  std::string base{};         // the policy that it extends; empty: none
+  std::set<std::string> own;  // sections that its own file contains
 
   const std::string& file_of(const std::string& section) const {
     return base.empty() || own.contains(section) ? file : base;
   }
 };
 Result<PolicyTree> policy_tree(const std::string& text, const std::string& file);
-// Of a tree that extends nothing any more.
+// Reads a tree from `policy_tree`, in which `extends` is already resolved.
 Result<Policy> read_policy_tree(const YamlNode& root, const std::string& file,
                                 const guardrails::PatternStore* patterns = nullptr);
 
-// Agents that something of the policy besides its rules knows: that it is for, or has tiers for.
-// Coding agents that come with a profile are known anyway. No value: the policy lists no agents, so
-// any may be there.
+// Agents that the policy names outside of its rules: the agent that it is for, and agents with
+// tiers. Coding agents with a profile are always known and not listed. No value: the policy names
+// no agents, so any agent may exist.
 std::optional<std::set<std::string>> known_agents(const Policy& policy);
 
 guards::Excerpts excerpts_of(const Policy& policy);
 
-// Where the conditions of `external:` are looked at, whether or not the policy has rules.
+// Makes the scope that evaluates the conditions of `external:`. The policy may have no rules.
 std::shared_ptr<const external::Scope> scope_of(const Policy& policy,
                                                 const effects::Machine& machine,
                                                 const effects::FileView* files = nullptr);
 
-// A JSON Schema (2020-12), made of the table that reads.
+// A JSON Schema (2020-12), generated from the tables that read policies.
 json::value policy_schema();
 
-// What guards need that a text cannot hold.
+// The objects that guards need and that are not part of the policy's text.
 struct Surroundings {
   const Clock& clock;
   Entropy& entropy;
   std::string fingerprint_key;
-  // Where revocations and budgets of grants stand; a policy that asks for grants needs it.
+  // Reads revocations and budgets of grants. Required if the policy asks for grants.
   core::RecordReader* records = nullptr;
-  const guardrails::PatternStore* patterns = nullptr;  // null: they are compiled anew
+  const guardrails::PatternStore* patterns = nullptr;  // null: compiled each time
   effects::Machine machine{};                          // folders that rules name
-  // The disk that rules look at; null: that of this machine. Must outlive the plan.
+  // The disk that rules see; null: the disk of this machine. Must outlive the plan.
   const effects::FileView* files = nullptr;
-  // Starts the programs of `external:`. Null: none is started, and what they would say is unknown.
+  // Starts the programs of `external:`. Null: none is started, and their answers are unknown.
   std::shared_ptr<external::Host> external{};
-  // The promotions and demotions of an agent; empty: the signed ones in `records`.
+  // Gives the promotions and demotions of an agent; empty: the signed ones in `records` count.
   autonomy::PolicyRules::Standings standing{};
 };
 
-// Adds the parts of a policy to a plan; the caller may add more. `guardrails` are compiled from
-// `policy`; null: it has none.
+// Adds the parts of a policy to a plan; the caller may add more. `guardrails` are those compiled
+// from `policy`; null: it has none.
 Result<void> add_to_plan(core::PlanBuilder& plan, const Policy& policy,
                          std::shared_ptr<const guardrails::Guardrails> guardrails,
                          const Surroundings& surroundings);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "base/nearest.h"
 #include "base/try.h"
 #include "effects/profiles.h"
 #include "guardrails/document/gallery.h"
@@ -32,12 +33,12 @@ const std::vector<std::string> kTiers = {"observe", "confirm", "Observe", "Confi
 const std::vector<std::string> kHooks = {"output-sanitizer", "size-limiter", "query-result"};
 
 Mapping tool_keys(ToolEntry& out) {
-  Mapping keys("what a tool is");
-  keys.optional("server", "server that has it; any, if not said", text_schema(kLongestName),
+  Mapping keys("classification of a tool");
+  keys.optional("server", "name of the server [any]", text_schema(kLongestName),
                 read_text(out.server, kLongestName))
       .required("tool", "name of the tool", text_schema(kLongestName),
                 read_text(out.tool, kLongestName))
-      .optional("tier", "`observe` runs without being asked about, `confirm` has effects",
+      .optional("tier", "`observe` runs without approval, `confirm` has effects",
                 choice_schema(kTiers),
                 read_choice(kTiers,
                             [&out](std::size_t at) {
@@ -45,7 +46,7 @@ Mapping tool_keys(ToolEntry& out) {
                             }))
       .optional("class", "side-effect class, such as `fs.write` or `none`",
                 text_schema(kLongestName), read_text(out.classification.effect_class, kLongestName))
-      .optional("title", "what people call it", text_schema(kLongestName),
+      .optional("title", "display name", text_schema(kLongestName),
                 read_text(out.classification.display_name, kLongestName));
   add_role_keys(keys, out);
   return keys;
@@ -65,23 +66,23 @@ Result<void> check_settings(const ResultHook& hook, const Place& place) {
     return place.refuse(fmt::format("`{}` has no settings", hook.hook));
   }
   if (read) return {};
-  const Error& error = read.error();
-  return place.refuse(error.where.empty() ? error.message
-                                          : fmt::format("{}: {}", error.where, error.message));
+  return place.refuse(read.error().message);  // it names the setting
 }
 
 Mapping result_keys(ResultHook& out) {
   Mapping keys("a guard of results");
   static const std::vector<std::string> kOnError = {"deny", "allow"};
-  keys.required("hook", "which one", choice_schema(kHooks),
+  keys.required("hook", "name of the guard", choice_schema(kHooks),
                 read_choice(kHooks, [&out](std::size_t at) { out.hook = kHooks[at]; }))
       .optional("settings", "its settings", json::object{{"type", "object"}},
                 [&out](const Place& place) -> Result<void> {
                   SALLYPORT_TRY(out.settings, to_json(place.node, place.file));
                   if (out.settings.is_object()) return {};
-                  return place.refuse("keys with values belong here");
+                  return place.must_be("a mapping");
                 })
-      .optional("on_error", "what its failure does; `allow` is recorded as an open door",
+      .optional("on_error",
+                "what happens to the result if the guard fails; `allow` is recorded as failing "
+                "open",
                 choice_schema(kOnError),
                 read_choice(kOnError, [&out](std::size_t at) { out.fails_open = at == 1; }));
   return keys;
@@ -93,7 +94,7 @@ ReadValue read_tool(std::vector<ToolEntry>& out) {
     SALLYPORT_CHECK_OK(tool_keys(entry).read(place));
     for (const ToolEntry& other : out) {
       if (other.server == entry.server && other.tool == entry.tool) {
-        return place.refuse(fmt::format("tool `{}` is there twice", entry.tool));
+        return place.refuse(fmt::format("duplicate tool `{}`", entry.tool));
       }
     }
     out.push_back(std::move(entry));
@@ -109,7 +110,7 @@ ReadValue read_result_hook(std::vector<ResultHook>& out) {
     SALLYPORT_CHECK_OK(check_settings(hook, {settings, place.file}));
     for (const ResultHook& other : out) {
       if (other.hook == hook.hook) {
-        return place.refuse(fmt::format("`{}` is there twice", hook.hook));
+        return place.refuse(fmt::format("duplicate guard `{}`", hook.hook));
       }
       if (hook.hook == "output-sanitizer" && other.hook == "size-limiter") {
         return place.refuse(
@@ -128,7 +129,7 @@ std::vector<std::string> preset_names() {
   return names;
 }
 
-// The section of a policy is a document that may also name documents of the gallery.
+// The section of a policy is a guardrail document that may also name checks of the gallery.
 json::object guardrails_schema() {
   json::object schema = guardrails::document_schema().as_object();
   schema.at("properties").as_object()["gallery"] =
@@ -136,29 +137,30 @@ json::object guardrails_schema() {
   return schema;
 }
 
-// Puts the checks of the gallery behind those of the section, so that places in it stay right.
+// Appends the checks of the gallery to those of the section, so that places in it stay right.
 Result<void> take_gallery(const Place& place, json::value& section) {
   json::object* const object = section.if_object();
   if (object == nullptr || !object->contains("gallery")) return {};
   object->erase("gallery");
   json::value& checks = (*object)["checks"];
   if (checks.is_null()) checks = json::array();
-  const Place listed{node_at(place.node, "/gallery"), place.file};
+  const Place listed{node_at(place.node, "/gallery"), place.file, "`gallery`"};
   std::vector<std::string> names;
   SALLYPORT_CHECK_OK(read_list(preset_names().size(), [&](const Place& item) -> Result<void> {
     std::string name;
     SALLYPORT_CHECK_OK(read_text(name, 100)(item));
     if (guardrails::preset(name) == nullptr) {
-      return item.refuse(fmt::format("there is no `{}` in the gallery; one of {}", name,
+      return item.refuse(fmt::format("there is no `{}` in the gallery{}; use {}", name,
+                                     did_you_mean(name, preset_names()),
                                      fmt::join(preset_names(), ", ")));
     }
     if (std::ranges::find(names, name) != names.end()) {
-      return item.refuse(fmt::format("`{}` is there twice", name));
+      return item.refuse(fmt::format("duplicate name `{}`", name));
     }
     names.push_back(std::move(name));
     return {};
   })(listed));
-  if (!checks.is_array()) return {};  // the document says what is wrong
+  if (!checks.is_array()) return {};  // the reader of the document reports it
   for (const std::string& name : names) {
     SALLYPORT_TRY(const ParsedJson parsed, parse_json(guardrails::preset(name)->document));
     for (const json::value& check : parsed.value.at("checks").as_array()) {
@@ -190,40 +192,42 @@ std::vector<std::string> profile_words() {
   return words;
 }
 
-Mapping server_keys(std::string& server, effects::ServerSaid& said) {
+Mapping server_keys(std::string& server, effects::ServerDescription& out) {
   static const std::vector<std::string> kPaths = {"local", "remote"};
   Mapping keys("a server whose tools are known");
-  keys.required("server", "its name; `*` is any", text_schema(kLongestName),
+  keys.required("server", "name of the server; `*` is every server", text_schema(kLongestName),
                 read_text(server, kLongestName))
-      .optional("profile", "what it is; `auto`: by the command that starts it",
+      .optional("profile",
+                "profile of the server; `auto` derives it from the command that starts the server",
                 choice_schema(profile_words()),
                 read_choice(profile_words(),
-                            [&said](std::size_t at) { said.profile = profile_words()[at]; }))
-      .optional("trust_hints", "its own hints about a tool count if no other source knows the tool",
-                truth_schema(), read_truth(said.trust_hints))
-      .optional("paths", "where its files are", choice_schema(kPaths),
-                read_choice(kPaths, [&said](std::size_t at) { said.remote_paths = at == 1; }));
+                            [&out](std::size_t at) { out.profile = profile_words()[at]; }))
+      .optional("trust_hints",
+                "use the server's own hints about a tool if no other source knows the tool",
+                truth_schema(), read_truth(out.trust_hints))
+      .optional("paths", "where the server's files are", choice_schema(kPaths),
+                read_choice(kPaths, [&out](std::size_t at) { out.remote_paths = at == 1; }));
   return keys;
 }
 
 ReadValue read_server(Policy& out) {
   return [&out](const Place& place) -> Result<void> {
     std::string server;
-    effects::ServerSaid said;
-    SALLYPORT_CHECK_OK(server_keys(server, said).read(place));
+    effects::ServerDescription own;
+    SALLYPORT_CHECK_OK(server_keys(server, own).read(place));
     if (place.node.members.size() < 2) return place.refuse("`profile` is missing");
-    if (server == "*" && !said.profile.empty() && said.profile != "auto") {
+    if (server == "*" && !own.profile.empty() && own.profile != "auto") {
       return place.refuse("not every server is of one profile; `*` takes `profile: auto`");
     }
-    if (!said.profile.empty() && said.profile != "auto") out.profiles.emplace(server, said.profile);
-    if (out.servers.emplace(server, std::move(said)).second) return {};
-    return place.refuse(fmt::format("server `{}` is there twice", server));
+    if (!own.profile.empty() && own.profile != "auto") out.profiles.emplace(server, own.profile);
+    if (out.servers.emplace(server, std::move(own)).second) return {};
+    return place.refuse(fmt::format("duplicate server `{}`", server));
   };
 }
 
 Mapping trust_keys(Policy& out) {
-  Mapping keys("what the trust record of an agent does");
-  keys.optional("enforce", "lowers tiers where the record is bad", truth_schema(),
+  Mapping keys("effect of an agent's trust record");
+  keys.optional("enforce", "lower the tier of an agent whose trust record is bad", truth_schema(),
                 read_truth(out.enforces_trust));
   return keys;
 }
@@ -236,27 +240,27 @@ core::StreamLimits& stream_limits_of(Policy& policy) {
 Mapping limit_keys(Policy& out) {
   constexpr std::uint64_t kLongestTime = 86'400'000;
   using std::chrono::milliseconds;
-  Mapping keys("what a call may take");
-  keys.optional("call_ms", "time of one call", number_schema(1, kLongestTime),
+  Mapping keys("limits of a call");
+  keys.optional("call_ms", "milliseconds that a call may take", number_schema(1, kLongestTime),
                 read_number(1, kLongestTime,
                             [&out](std::uint64_t time) { out.call_time = milliseconds(time); }))
-      .optional(
-          "stream_ms", "time of a result that comes in pieces", number_schema(1, kLongestTime),
-          read_number(
-              1, kLongestTime,
-              [&out](std::uint64_t time) { stream_limits_of(out).time = milliseconds(time); }))
-      .optional("stream_bytes", "bytes of a result that comes in pieces",
-                number_schema(1, 1u << 30),
+      .optional("stream_ms", "milliseconds that a streamed result may take",
+                number_schema(1, kLongestTime),
+                read_number(1, kLongestTime,
+                            [&out](std::uint64_t time) {
+                              stream_limits_of(out).time = milliseconds(time);
+                            }))
+      .optional("stream_bytes", "maximum bytes of a streamed result", number_schema(1, 1u << 30),
                 read_number(1, 1u << 30,
                             [&out](std::uint64_t bytes) { stream_limits_of(out).bytes = bytes; }))
-      .optional("stream_chunks", "pieces of such a result", number_schema(1, 1'000'000),
+      .optional("stream_chunks", "maximum chunks of a streamed result", number_schema(1, 1'000'000),
                 read_number(1, 1'000'000, [&out](std::uint64_t chunks) {
                   stream_limits_of(out).chunks = chunks;
                 }));
   return keys;
 }
 
-// Names as a message may have them: no blank, no control character, nothing beyond ASCII.
+// Names that a message may contain: ASCII without blanks and control characters.
 ReadValue read_method(std::set<std::string, std::less<>>& out) {
   return [&out](const Place& place) -> Result<void> {
     std::string method;
@@ -264,10 +268,11 @@ ReadValue read_method(std::set<std::string, std::less<>>& out) {
     const bool plain =
         std::ranges::all_of(method, [](char c) { return c > ' ' && c < 0x7F; }) && !method.empty();
     if (!plain) {
-      return place.refuse(fmt::format("`{}` is no name of a method; use printable ASCII", method));
+      return place.refuse(
+          fmt::format("`{}` is not a name of a method; use printable ASCII", method));
     }
     if (out.insert(method).second) return {};
-    return place.refuse(fmt::format("method `{}` is there twice", method));
+    return place.refuse(fmt::format("duplicate method `{}`", method));
   };
 }
 
@@ -279,11 +284,11 @@ Mapping mcp_keys(Policy& out) {
   Mapping keys("messages of the Model Context Protocol");
   keys.optional(
           "allow_methods",
-          "methods beyond those of the protocol that may pass, in both directions; `*` is any",
+          "methods outside the protocol that may pass, in both directions; `*` is every method",
           list_schema(text_schema(kLongestName), kMostMethods),
           read_list(kMostMethods, read_method(out.allowed_methods)))
       .optional("deny_methods",
-                "methods of the protocol that are denied, whether a client or a server asks",
+                "methods of the protocol that are denied, in requests of clients and of servers",
                 list_schema(choice_schema(kDeniable), kDeniable.size()),
                 read_list(kDeniable.size(), read_choice(kDeniable, [&out](std::size_t at) {
                             out.denied_methods.insert(kDeniable[at]);
@@ -294,7 +299,8 @@ Mapping mcp_keys(Policy& out) {
 Mapping hook_keys(Policy& out) {
   static const std::vector<std::string> kOnFailure = {"deny", "allow"};
   Mapping keys("the hook command of coding agents");
-  keys.optional("on_failure", "what a failure of our own does to the call; `allow` is recorded",
+  keys.optional("on_failure",
+                "what happens to a call if Sallyport itself fails; `allow` is recorded",
                 choice_schema(kOnFailure),
                 read_choice(kOnFailure, [&out](std::size_t at) { out.hook_lets_pass = at == 1; }));
   return keys;
@@ -307,18 +313,18 @@ Result<void> read_version(const Place& place) {
       fmt::format("version `{}` is not known here; this release reads `version: 1`", node.text));
 }
 
-// A section: its schema, and a reader that makes its table anew.
+// A section: its schema, and a reader that builds its table for each use.
 template <class Keys>
 ReadValue section(Keys keys, Policy& out) {
   return [keys, &out](const Place& place) { return keys(out).read(place); };
 }
 
-// What calls and results are judged by.
+// The sections by which calls and results are judged.
 void add_judging_keys(Mapping& keys, Policy& out) {
   static const std::vector<std::string> kUnlisted = {"ask", "deny"};
   ToolEntry any_tool;
   std::string any_text;
-  effects::ServerSaid any_server;
+  effects::ServerDescription any_server;
   ResultHook any_hook;
   keys.optional("tools", "classification of tools; a tool that is not listed has effects",
                 list_schema(tool_keys(any_tool).schema(), kMostTools),
@@ -326,52 +332,51 @@ void add_judging_keys(Mapping& keys, Policy& out) {
       .optional("guardrails", "declarative checks", guardrails_schema(),
                 read_guardrails(out.guardrails))
       .optional("keep_excerpts",
-                "stores in the ledger what a check found; never what was taken out, nor secrets",
+                "store the text that a check found in the ledger; redacted text and secrets are "
+                "never stored",
                 truth_schema(), read_truth(out.keeps_excerpts))
-      .optional("results", "guards of results, in order, behind the checks of `tool_output`",
+      .optional("results", "guards of results, in order, after the checks of stage `tool_output`",
                 list_schema(result_keys(any_hook).schema(), kMostResultHooks),
                 read_list(kMostResultHooks, read_result_hook(out.results)))
       .optional("servers", "servers whose tools are known",
                 list_schema(server_keys(any_text, any_server).schema(), kMostServers),
                 read_list(kMostServers, read_server(out)))
-      .optional("rules", "which calls run, are asked about or are refused", rules_schema(),
+      .optional("rules", "which calls run, need approval or are refused", rules_schema(),
                 read_rules(out))
       .optional(
-          "unlisted", "what an effect gets that no rule decides; else its tier decides",
+          "unlisted", "what happens to an effect that no rule decides [the tier decides]",
           choice_schema(kUnlisted),
           read_choice(kUnlisted,
                       [&out](std::size_t at) { out.unlisted = static_cast<rules::Unlisted>(at); }))
-      .optional("workspace", "the folder or folders of the project; else the host names them",
+      .optional("workspace", "one or more folders of the project [as the host names them]",
                 workspace_schema(), read_workspace(out))
-      .optional("external", "external programs and addresses", external_schema(),
-                read_external(out))
+      .optional("external", "external programs and URLs", external_schema(), read_external(out))
       .optional("extends", "a policy whose sections apply if this one lacks them",
                 text_schema(4'096), [](const Place&) { return Result<void>(); })
-      .optional("without", "rules of that policy that do not hold",
+      .optional("without", "ids of rules of the extended policy that do not apply",
                 list_schema(text_schema(64), 1'000), read_list(1'000, [](const Place& place) {
                   std::string id;
                   return read_text(id, 64)(place);
                 }));
 }
 
-// Whom calls depend on, and what they may take.
+// The sections about people, servers and limits.
 void add_conduct_keys(Mapping& keys, Policy& out) {
   Policy any_policy;
-  keys.optional("autonomy", "how much agents may do by themselves", autonomy_schema(),
+  keys.optional("autonomy", "how much agents may do without approval", autonomy_schema(),
                 read_autonomy(out))
       .optional("scopes", "narrower autonomy for some agents, sessions, servers or fronts",
                 scopes_schema(), read_scopes(out))
-      .optional("trust", "what the trust record of an agent does", trust_keys(out).schema(),
+      .optional("trust", "effect of an agent's trust record", trust_keys(out).schema(),
                 section(trust_keys, out))
-      .optional("approvals", "who is asked about calls, and what a yes is worth",
-                approval_keys(out).schema(), read_approvals(out))
-      .optional("grants", "which calls need a capability grant, and whose grants count",
+      .optional("approvals", "who approves calls, and on what terms", approval_keys(out).schema(),
+                read_approvals(out))
+      .optional("grants", "which calls need a capability grant, and which issuers are trusted",
                 grant_keys(out).schema(), read_grant_section(out))
-      .optional("limits", "what a call may take", limit_keys(out).schema(),
-                section(limit_keys, out))
+      .optional("limits", "limits of a call", limit_keys(out).schema(), section(limit_keys, out))
       .optional("mcp", "messages of the Model Context Protocol", mcp_keys(out).schema(),
                 section(mcp_keys, out))
-      .optional("model", "what agents may ask of models, and what happens to answers",
+      .optional("model", "which models agents may use, and how requests and answers are handled",
                 model_keys(any_policy).schema(), section(model_keys, out))
       .optional("hook", "the hook command of coding agents", hook_keys(out).schema(),
                 section(hook_keys, out));
@@ -382,9 +387,9 @@ void add_conduct_keys(Mapping& keys, Policy& out) {
 Mapping policy_keys(Policy& out) {
   static const std::vector<std::string> kDurabilities = {"strict", "effect", "relaxed"};
   Mapping keys("a policy: what agents may do, and what is done to their calls and results");
-  keys.required("version", "of this format", json::object{{"const", 1}}, read_version)
-      .optional("name", "of this policy", text_schema(64), read_text(out.name, 64))
-      .optional("about", "what it is for", text_schema(2000), read_text(out.about, 2000))
+  keys.required("version", "version of the format", json::object{{"const", 1}}, read_version)
+      .optional("name", "name of the policy", text_schema(64), read_text(out.name, 64))
+      .optional("about", "purpose of the policy", text_schema(2000), read_text(out.about, 2000))
       .optional("durability",
                 "when the intent of a call is on disk: before every call, before effects, or with "
                 "the outcome",
@@ -393,7 +398,7 @@ Mapping policy_keys(Policy& out) {
                             [&out](std::size_t at) {
                               out.durability = static_cast<core::IntentDurability>(at);
                             }))
-      .optional("redaction_notice", "tells the agent that something was taken out", truth_schema(),
+      .optional("redaction_notice", "tell the agent that content was redacted", truth_schema(),
                 read_truth(out.redaction_notice));
   add_judging_keys(keys, out);
   add_conduct_keys(keys, out);

@@ -1,4 +1,4 @@
-// Every key of a policy. One table: what reads is what the schema says.
+// Every key of a policy. The same table reads policies and generates their schema.
 #pragma once
 
 #include "policy/mapping.h"

@@ -36,7 +36,7 @@ PolicyLoader::PolicyLoader(PolicyOrigin origin, Surroundings surroundings, Exten
       surroundings_(std::move(surroundings)),
       extend_(std::move(extend)) {}
 
-PolicyLoader::Turn PolicyLoader::turn_to(Turn next) {
+PolicyLoader::Source PolicyLoader::switch_to(Source next) {
   std::swap(next.origin, origin_);
   std::swap(next.machine, surroundings_.machine);
   return next;
@@ -45,7 +45,7 @@ PolicyLoader::Turn PolicyLoader::turn_to(Turn next) {
 Result<PolicyLoader::Built> PolicyLoader::build(const Policy& policy) const {
   Built built{.guardrails = guardrails_,
               .config_hash = policy.guardrails ? policy.guardrails->config_hash : "none"};
-  // The same checks again are the same generation, whatever else has changed (GR-78).
+  // Unchanged checks keep their generation, even if other sections have changed (GR-78).
   built.same_checks = checks_generation_ > 0 && built.config_hash == config_hash_;
   if (!built.same_checks) {
     SALLYPORT_TRY(built.guardrails,

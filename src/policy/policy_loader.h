@@ -1,9 +1,9 @@
-// A policy that may change while calls run: read again, it is a new plan, the same, or refused
-// (GR-76..GR-79).
+// Loads a policy that may change while calls run. Reading it again gives a new plan, no change, or
+// an error (GR-76..GR-79).
 //
 //   PolicyLoader loader(PolicyOrigin::file("policy.yaml"), {clock, key});
-//   SALLYPORT_TRY(const auto loaded, loader.refresh());   // an error: what was good before stays
-//   if (loaded) use(loaded->plan);                        // nothing: it says what it said before
+//   SALLYPORT_TRY(const auto loaded, loader.refresh());   // on error the last good plan stays
+//   if (loaded) use(loaded->plan);                        // no value: nothing has changed
 #pragma once
 
 #include <filesystem>
@@ -19,12 +19,12 @@ namespace sallyport::policy {
 
 struct PolicyOrigin {
   std::string name{};
-  // Compiled patterns come from the store, where there is one, and are kept there.
+  // The store, if there is one, caches compiled patterns.
   std::function<Result<Policy>(const guardrails::PatternStore*)> read{};
   std::optional<std::filesystem::path> changes{};  // the file that may change
 
   static PolicyOrigin file(const std::filesystem::path& path);
-  // `NotFound` where no such policy is shipped.
+  // `NotFound` if no policy of this name is shipped.
   static Result<PolicyOrigin> shipped(const std::string& name);
   // Resolves a name: a shipped policy, or else a file.
   static PolicyOrigin named(const std::string& name);
@@ -32,33 +32,32 @@ struct PolicyOrigin {
 
 class PolicyLoader {
  public:
-  // Adds what the front brings along; the policy has the last word over it.
+  // Adds the parts of the front to a plan. The policy is added later and overrides them.
   using Extend = std::function<void(core::PlanBuilder&)>;
 
   PolicyLoader(PolicyOrigin origin, Surroundings surroundings, Extend extend = {});
 
   struct Loaded {
     std::shared_ptr<const core::Plan> plan;
-    std::shared_ptr<const guardrails::Guardrails> guardrails;  // null where there are no checks
+    std::shared_ptr<const guardrails::Guardrails> guardrails;  // null: no checks
     std::string name;
     std::shared_ptr<const core::PolicyText> text{};
   };
   Result<std::optional<Loaded>> refresh();
 
-  // The plan that this text would be under the name of the policy here. Nothing is loaded.
+  // Builds the plan of `text` under the name of this policy, without loading it.
   Result<std::shared_ptr<const core::Plan>> rehearse(core::PolicyText text) const;
 
-  // Another policy from now on; what was loaded stays until `refresh`. Returns what was in its
-  // place.
-  struct Turn {
+  // Switches to another policy. The loaded plan stays until `refresh`. Returns the previous source.
+  struct Source {
     PolicyOrigin origin;
     effects::Machine machine;
   };
-  Turn turn_to(Turn next);
+  Source switch_to(Source next);
 
   const PolicyOrigin& origin() const { return origin_; }
   std::uint64_t generation() const { return generation_; }
-  // That the policy extends, as last read; none: it extends no file.
+  // The file that the policy extends, as last read. No value: it extends no file.
   const std::optional<std::filesystem::path>& extended_file() const { return extended_file_; }
 
  private:
@@ -78,7 +77,7 @@ class PolicyLoader {
   std::shared_ptr<const guardrails::Guardrails> guardrails_;
   std::uint64_t generation_ = 0;
   std::optional<std::filesystem::path> extended_file_;
-  std::uint64_t checks_generation_ = 0;  // of the guardrails in it
+  std::uint64_t checks_generation_ = 0;  // the generation of the guardrails
 };
 
 }  // namespace sallyport::policy

@@ -73,7 +73,8 @@ Result<std::shared_ptr<const guards::OutputSanitizer>> detectors_of(
     } else {
       return fail(
           ErrorCode::InvalidInput,
-          fmt::format("`{:.80}` is no detector and no category of the output sanitizer", name),
+          fmt::format("`{:.80}` is neither a detector nor a category of the output sanitizer",
+                      name),
           fmt::format("/detector/{}", i));
     }
   }
@@ -89,12 +90,12 @@ json::object* mcp_result(json::value& value) {
   return content && content->is_array() ? object : nullptr;
 }
 
-// Is it an error, by its kind or by what an MCP server says of it?
+// True if it is an error by its kind, or if an MCP server marked it as one.
 bool is_error(const Envelope& result) {
   if (result.kind == Envelope::Kind::Error) return true;
   const json::object* const object = result.value.if_object();
-  const json::value* const said = object ? object->if_contains("isError") : nullptr;
-  return said && said->is_bool() && said->get_bool();
+  const json::value* const flag = object ? object->if_contains("isError") : nullptr;
+  return flag && flag->is_bool() && flag->get_bool();
 }
 
 std::size_t size_of(const json::value& value) {
@@ -109,21 +110,21 @@ std::size_t size_of(const Envelope& result) {
   return size;
 }
 
-// Text that is JSON has parts too.
+// Visits the JSON inside a text.
 template <class Do>
 void in_text(json::value& text, Do visit) {
   if (!text.is_string()) return;
-  const std::string_view said = text.get_string();
-  const std::size_t first = said.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos || (said[first] != '{' && said[first] != '[')) return;
-  Result<ParsedJson> parsed = parse_json(said);
+  const std::string_view source = text.get_string();
+  const std::size_t first = source.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || (source[first] != '{' && source[first] != '[')) return;
+  Result<ParsedJson> parsed = parse_json(source);
   if (!parsed) return;
   const json::value before = parsed->value;
   visit(parsed->value);
   if (parsed->value != before) text = json::serialize(parsed->value);
 }
 
-// What selectors start from: the value, the structured content of an MCP result, and JSON in texts.
+// Visits the roots for selectors: the value, an MCP result's structured content, JSON in texts.
 template <class Do>
 void each_root(json::value& value, Do visit) {
   visit(value);
@@ -132,15 +133,15 @@ void each_root(json::value& value, Do visit) {
   if (result == nullptr) return;
   if (json::value* const structured = result->if_contains("structuredContent")) visit(*structured);
   for (json::value& block : result->at("content").get_array()) {
-    json::object* const one = block.if_object();
-    json::value* const text = one ? one->if_contains("text") : nullptr;
+    json::object* const object = block.if_object();
+    json::value* const text = object ? object->if_contains("text") : nullptr;
     if (text) in_text(*text, visit);
   }
 }
 
 }  // namespace
 
-// One look at one result.
+// The check of one result.
 class ResultRule::Look {
  public:
   Look(const ResultRule& rule, Envelope result) : rule_(rule), result_(std::move(result)) {}
@@ -160,13 +161,13 @@ class ResultRule::Look {
   const Envelope& result() const { return result_; }
 
  private:
-  void note(std::string_view what) {
-    if (details_.find(what) != std::string::npos) return;
+  void note(std::string_view detail) {
+    if (details_.find(detail) != std::string::npos) return;
     if (!details_.empty()) details_ += ';';
-    details_ += what;
+    details_ += detail;
   }
 
-  // What was found in a text is taken out of it. True: a test that is about the whole part holds.
+  // Checks a part and redacts the findings in its text. True: a test of the whole part holds.
   bool look_at(Envelope& part) {
     const ResultTest& test = rule_.test_;
     const bool large = test.larger_than && size_of(part) > *test.larger_than;
@@ -179,7 +180,7 @@ class ResultRule::Look {
     }
     if (rule_.detectors_) {
       const Verdict found = rule_.detectors_->sanitize(part);
-      // What could not be read to its end may hold anything.
+      // A part that was not scanned completely counts as a match.
       if (found.kind == Verdict::Kind::Deny) note("not scanned");
       if (found.evidence.is_string()) note(std::string(found.evidence.get_string()));
       take(found, part);
@@ -209,7 +210,7 @@ class ResultRule::Look {
   void look_at_parts() {
     const auto visit = [&](json::value& root) {
       for (const grants::Selector& selector : rule_.test_.at) {
-        // The values are parts of `root`, which is ours to change.
+        // The values are parts of `root`, which may be changed.
         for (const json::value* const found : selector.select(root)) {
           look_at_value(const_cast<json::value&>(*found));
         }
@@ -219,7 +220,7 @@ class ResultRule::Look {
     for (json::value& chunk : result_.chunks) each_root(chunk, visit);
     if (result_.kind != Envelope::Kind::Error) return;
     if (!result_.data.is_null()) each_root(result_.data, visit);
-    // The text of an error has no parts, and is looked at as a whole.
+    // The text of an error has no parts and is checked as a whole.
     json::value text(result_.message);
     look_at_value(text);
     result_.message = text.is_string() ? std::string(text.get_string()) : replacement();
@@ -234,7 +235,8 @@ class ResultRule::Look {
       case Envelope::Kind::Value:
         if (json::object* const mcp = mcp_result(result_.value)) {
           (*mcp)["content"] = json::array{json::object{{"type", "text"}, {"text", replacement()}}};
-          mcp->erase("structuredContent");
+          // A client that expects structured content accepts a result without it only as an error.
+          if (mcp->erase("structuredContent") > 0) (*mcp)["isError"] = true;
           mcp->erase("_meta");
         } else {
           result_.value = replacement();
@@ -258,11 +260,11 @@ class ResultRule::Look {
 
 namespace {
 
-// Where a rule has no message.
+// The message of a rule that has none.
 std::string plain_message(const ResultTest& test, std::string_view found) {
   if (found.starts_with("any")) return "the policy withholds the results of such calls";
   if (found.starts_with("error")) {
-    return *test.error ? "the result is an error" : "the result is no error";
+    return *test.error ? "the result is an error" : "the result is not an error";
   }
   if (found.starts_with("larger_than")) {
     return fmt::format("the result is larger than {} bytes", *test.larger_than);
@@ -293,17 +295,17 @@ Verdict ResultRule::look_at(const Envelope& result, const std::string& message) 
   Look look(*this, result);
   look.run();
   if (!look.matched()) return Verdict::allow();
-  const std::string said = !message.empty()    ? message
-                           : !message_.empty() ? message_
-                                               : plain_message(test_, look.details());
+  const std::string reason = !message.empty()    ? message
+                             : !message_.empty() ? message_
+                                                 : plain_message(test_, look.details());
   Verdict verdict;
   if (then_ == Then::Withhold || look.cannot_redact()) {
-    verdict = Verdict::deny(said, id_);
-    verdict.value = fmt::format("[result withheld by rule `{}`] {}", id_, said);
+    verdict = Verdict::deny(reason, id_);
+    verdict.value = fmt::format("[result withheld by rule `{}`] {}", id_, reason);
   } else if (then_ == Then::Redact) {
     verdict = Verdict::rewrite(look.result().to_json(), {}, id_);
   } else if (then_ == Then::Escalate) {
-    verdict = Verdict::escalate(said, id_);
+    verdict = Verdict::escalate(reason, id_);
   } else {
     verdict.rule = id_;
   }
@@ -312,7 +314,7 @@ Verdict ResultRule::look_at(const Envelope& result, const std::string& message) 
 }
 
 Task<Verdict> ResultRule::judge(const Envelope& result, const ResultContext& context) const {
-  // A list of tools is no result.
+  // A list of tools is not a result.
   if (context.effect_class == core::kProtocolFrame) co_return Verdict::allow();
   if (!context.rules && names_calls_) co_return Verdict::deny("the rule needs `call`", id_);
   std::string message;

@@ -1,5 +1,7 @@
 #include "policy/reviewer_file.h"
 
+#include <fmt/format.h>
+
 #include <boost/json.hpp>
 #include <fstream>
 
@@ -32,6 +34,20 @@ Result<std::string> text_of(const std::filesystem::path& file) {
   return fail(ErrorCode::InvalidInput, "it is over 8 MiB", file.string());
 }
 
+// A policy has keys of its own. A list of people has only these, so that a misspelled key does not
+// make an empty list.
+Result<void> check_keys(const json::object& document, const std::filesystem::path& file) {
+  if (document.contains("version")) return {};
+  for (const auto& member : document) {
+    if (member.key() == "reviewers" || member.key() == "approvals") continue;
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("`{:.80}` is unknown; a file of people has `reviewers:` with a list",
+                            std::string_view(member.key())),
+                file.string());
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<trust::Reviewers> read_reviewers(const std::filesystem::path& file) {
@@ -39,6 +55,7 @@ Result<trust::Reviewers> read_reviewers(const std::filesystem::path& file) {
   SALLYPORT_TRY(const YamlNode root, parse_yaml(text, file.string()));
   SALLYPORT_TRY(const json::value document, to_json(root, file.string()));
   const json::object* const object = document.if_object();
+  if (object != nullptr) SALLYPORT_CHECK_OK(check_keys(*object, file));
   const json::object* const section = object == nullptr ? nullptr : object_in(*object, "approvals");
   const json::value* list = nullptr;
   if (section != nullptr) list = section->if_contains("reviewers");
@@ -60,7 +77,7 @@ Result<ReviewerFile::List> ReviewerFile::now() {
   return list_;
 }
 
-Result<std::shared_ptr<const trust::ApproverBook>> PeopleOfFolder::book() const {
+Result<std::shared_ptr<const trust::ApproverBook>> DataFolderReviewers::book() const {
   return now_.with([](Now& now) -> Result<std::shared_ptr<const trust::ApproverBook>> {
     SALLYPORT_TRY(ReviewerFile::List list, now.file.now());
     if (!now.book || list != now.list) {
@@ -71,41 +88,43 @@ Result<std::shared_ptr<const trust::ApproverBook>> PeopleOfFolder::book() const 
   });
 }
 
-Result<void> PeopleOfFolder::check(const std::string& reviewer, std::string_view statement,
-                                   std::string_view signature) const {
+Result<void> DataFolderReviewers::check(const std::string& reviewer, std::string_view statement,
+                                        std::string_view signature) const {
   SALLYPORT_TRY(const std::shared_ptr<const trust::ApproverBook> people, book());
   return people->check(reviewer, statement, signature);
 }
 
-Result<void> PeopleOfFolder::check_answer(const std::string& reviewer, std::string_view statement,
-                                          std::string_view signature,
-                                          const std::vector<std::string>& enrolled) const {
+Result<void> DataFolderReviewers::check_answer(const std::string& reviewer,
+                                               std::string_view statement,
+                                               std::string_view signature,
+                                               const std::vector<std::string>& enrolled) const {
   SALLYPORT_TRY(const std::shared_ptr<const trust::ApproverBook> people, book());
   return people->check_answer(reviewer, statement, signature, enrolled);
 }
 
-Result<void> PeopleOfFolder::check_control(const std::string& reviewer, std::string_view statement,
-                                           std::string_view signature) const {
+Result<void> DataFolderReviewers::check_control(const std::string& reviewer,
+                                                std::string_view statement,
+                                                std::string_view signature) const {
   SALLYPORT_TRY(const std::shared_ptr<const trust::ApproverBook> people, book());
   return people->check_control(reviewer, statement, signature);
 }
 
-bool PeopleOfFolder::is_program(const std::string& reviewer) const {
+bool DataFolderReviewers::is_program(const std::string& reviewer) const {
   const auto people = book();
   return people && (*people)->is_program(reviewer);
 }
 
-std::string PeopleOfFolder::of_client(const std::string& principal) const {
+std::string DataFolderReviewers::of_client(const std::string& principal) const {
   const auto people = book();
   return people ? (*people)->of_client(principal) : std::string();
 }
 
-std::vector<std::string> PeopleOfFolder::with_role(std::string_view role) const {
+std::vector<std::string> DataFolderReviewers::with_role(std::string_view role) const {
   const auto people = book();
   return people ? (*people)->with_role(role) : std::vector<std::string>();
 }
 
-std::string PeopleOfFolder::credential(const std::string& reviewer) const {
+std::string DataFolderReviewers::credential(const std::string& reviewer) const {
   const auto people = book();
   return people ? (*people)->credential(reviewer) : std::string();
 }

@@ -18,10 +18,10 @@
 
 namespace sallyport::policy {
 
-// Of a data folder, for fronts whose policy names no reviewers.
+// The file in a data folder, for fronts whose policy names no reviewers.
 inline constexpr const char* kReviewersFile = "reviewers.yaml";
 
-// `InvalidInput` with its place when it cannot be read, or is over 8 MiB.
+// `InvalidInput` with its place if the file cannot be read, or is over 8 MiB.
 Result<trust::Reviewers> read_reviewers(const std::filesystem::path& file);
 
 // The list of one file as it is now, for frequent use. It is read again when the file has changed,
@@ -38,16 +38,16 @@ class ReviewerFile {
  private:
   std::filesystem::path file_;
   bool optional_;
-  std::optional<FileState> state_;  // as `list_` was read
+  std::optional<FileState> state_;  // of the file when `list_` was read
   List list_;
 };
 
 // The reviewers of a data folder at the moment when an answer or a control record is checked. If no
 // one is registered, no answer counts.
-class PeopleOfFolder final : public core::ReviewerBook {
+class DataFolderReviewers final : public core::ReviewerBook {
  public:
   // `file`: `kReviewersFile` of the folder, or the one that the configuration names instead.
-  explicit PeopleOfFolder(std::filesystem::path file)
+  explicit DataFolderReviewers(std::filesystem::path file)
       : now_(Now{ReviewerFile(std::move(file), true), {}, {}}) {}
 
   Result<void> check(const std::string& reviewer, std::string_view statement,

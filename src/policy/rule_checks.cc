@@ -21,23 +21,23 @@ namespace {
 using rules::Conditions;
 using rules::Rule;
 
-// Every `class` below `when`, `unless` and `only` of the rules.
+// Checks every `class` below `when`, `unless` and `only` of the rules.
 Result<void> check_classes(const YamlNode& node, const std::string& file,
                            const std::vector<std::string>& known) {
   for (const YamlNode& item : node.items) SALLYPORT_CHECK_OK(check_classes(item, file, known));
-  const YamlNode* const said = node.find("class");
-  if (said == nullptr) return {};
+  const YamlNode* const classes = node.find("class");
+  if (classes == nullptr) return {};
   const auto check = [&](const YamlNode& name) -> Result<void> {
     if (std::ranges::find(known, name.text) != known.end()) return {};
     return Place{name, file}.refuse(
         fmt::format("unknown class `{:.80}`{}", name.text, did_you_mean(name.text, known)));
   };
-  if (said->kind == YamlNode::Kind::Scalar) return check(*said);
-  for (const YamlNode& name : said->items) SALLYPORT_CHECK_OK(check(name));
+  if (classes->kind == YamlNode::Kind::Scalar) return check(*classes);
+  for (const YamlNode& name : classes->items) SALLYPORT_CHECK_OK(check(name));
   return {};
 }
 
-// Two rules with `only` of one rank that one call could meet (RU-17).
+// Refuses two rules with `only` that have the same rank and can match the same call (RU-17).
 Result<void> check_ranks(const std::vector<Rule>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -54,7 +54,7 @@ Result<void> check_ranks(const std::vector<Rule>& all) {
   return {};
 }
 
-// A call that these conditions name, for the examples of their rule.
+// Makes a call that the conditions match, for the examples of their rule.
 Call example_call(const Conditions& named, const rules::Example& example) {
   const auto first = [](const std::vector<std::string>& names, std::string other) {
     if (names.empty()) return other;
@@ -124,11 +124,11 @@ std::vector<std::string> classes_of(const Policy& policy) {
   return classes;
 }
 
-// Of a policy that registers its people, where a rule would pass a request on to none of them.
+// Refuses an `escalate` to a role that no registered person has. Only for policies with people.
 Result<void> check_passed_on(const Policy& policy, const Rule& rule) {
   if (!policy.approvals || !policy.approvals->people) return {};
-  for (const rules::PassOn& one : rule.asking.pass_on) {
-    for (const std::string& name : one.to) {
+  for (const rules::PassOn& step : rule.asking.pass_on) {
+    for (const std::string& name : step.to) {
       const bool role = name.starts_with(kRolePrefix);
       if (!role || !policy.approvals->people->with_role(name.substr(kRolePrefix.size())).empty())
         continue;

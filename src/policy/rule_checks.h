@@ -1,4 +1,4 @@
-// What no section of a policy can check alone about its rules.
+// Checks of rules that involve several sections of a policy.
 #pragma once
 
 #include "policy/mapping.h"
@@ -9,8 +9,8 @@ namespace sallyport::policy {
 // Refuses an unknown class in the conditions of any section.
 Result<void> check_when(const Policy& policy, const Place& conditions);
 
-// Puts together what the sections say, and checks it: unknown classes, rules of one rank that meet,
-// examples that fail, roles that no approver has. Once all is read; `root` is the whole document.
+// Combines the sections and checks them: unknown classes, conflicting rules of one rank, failing
+// examples, and roles that no approver has. Call it last. `root` is the whole document.
 Result<void> finish_rules(Policy& policy, const YamlNode& root, const std::string& file);
 
 }  // namespace sallyport::policy

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "base/cut_text.h"
 #include "base/try.h"
 #include "policy/condition_keys.h"
 #include "policy/yaml_json.h"
@@ -40,14 +41,12 @@ Result<void> read_id(const Place& place, std::string& out) {
       out, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
   if (plain && out.size() <= 64) return {};
   return place.refuse(
-      fmt::format("`{:.80}` is no id; use 1 to 64 of the letters a-z, digits and `-`", out));
+      fmt::format("`{:.80}` is not an id; use 1 to 64 of the letters a-z, digits and `-`", out));
 }
 
 Result<void> read_message(const Place& place, std::string& out) {
   SALLYPORT_CHECK_OK(read_text(out, 4 * rules::kLongestMessage)(place));
-  const auto points = std::ranges::count_if(
-      out, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
-  if (points > static_cast<std::ptrdiff_t>(rules::kLongestMessage)) {
+  if (code_points(out) > rules::kLongestMessage) {
     return place.refuse("a message has at most 1000 characters");
   }
   if (const auto unknown = rules::unknown_variable(out)) {
@@ -63,7 +62,8 @@ Result<void> read_expires(const Place& place, std::optional<WallTime>& out) {
   SALLYPORT_CHECK_OK(read_word(text, 64)(place));
   out = from_rfc3339(text);
   if (out) return {};
-  return place.refuse(fmt::format("`{:.64}` is no time; write it as 2026-11-15T00:00:00Z", text));
+  return place.refuse(
+      fmt::format("`{:.64}` is not a time; write it as 2026-11-15T00:00:00Z", text));
 }
 
 Mapping example_keys(std::vector<rules::Example>& out) {
@@ -81,10 +81,10 @@ Mapping example_keys(std::vector<rules::Example>& out) {
       return {};
     });
   };
-  const json::object one{{"type", json::array{"string", "object"}}};
-  Mapping keys("command lines or inputs that say what the rule means");
-  keys.optional("hits", "the rule matches these", list_schema(one, kMostExamples), examples(true))
-      .optional("misses", "and it does not match these", list_schema(one, kMostExamples),
+  const json::object shape{{"type", json::array{"string", "object"}}};
+  Mapping keys("command lines or inputs that the rule must match or must not match");
+  keys.optional("hits", "the rule matches these", list_schema(shape, kMostExamples), examples(true))
+      .optional("misses", "the rule does not match these", list_schema(shape, kMostExamples),
                 examples(false));
   return keys;
 }
@@ -106,7 +106,7 @@ Result<void> read_selector(const Place& place, std::vector<grants::Selector>& ou
   SALLYPORT_CHECK_OK(read_text(text, kLongestPattern)(place));
   std::optional<grants::Selector> selector = grants::Selector::parse(text);
   if (!selector) {
-    return place.refuse(fmt::format("`{:.80}` is no JSON Pointer; write `/{:.80}`", text, text));
+    return place.refuse(fmt::format("`{:.80}` is not a JSON Pointer; write `/{:.80}`", text, text));
   }
   out.push_back(std::move(*selector));
   return {};
@@ -130,18 +130,17 @@ Mapping result_rule_keys(rules::ResultTest& out) {
       .optional("detector", "detectors or categories of the output sanitizer", entries,
                 entries_into(out.detector))
       .optional(
-          "larger_than", "bytes", number_schema(0, kLargestResult),
+          "larger_than", "the result has more bytes than this", number_schema(0, kLargestResult),
           read_number(0, kLargestResult, [&out](std::uint64_t bytes) { out.larger_than = bytes; }))
-      .optional("error", "the result is an error, or is none", truth_schema(),
-                truth_into(out.error))
+      .optional("error", "whether the result is an error", truth_schema(), truth_into(out.error))
       .optional(
-          "at", "selectors of the parts that are looked at",
+          "at", "selectors of the parts that the rule reads",
           one_or_list(text_schema(kLongestPattern), 100),
           one_or_more(100, [&out](const Place& place) { return read_selector(place, out.at); }));
   return keys;
 }
 
-// A rule while it is read: what only the whole can check.
+// A rule while it is read, with the values that are checked at its end.
 struct Draft {
   Rule rule{};
   std::optional<std::size_t> then{};  // of kThens
@@ -155,12 +154,12 @@ Result<void> check_role(const Place& place, const std::string& name) {
   const std::string_view role = std::string_view(name).substr(kRolePrefix.size());
   if (std::ranges::find(kRoles, role) != std::end(kRoles)) return {};
   return place.refuse(fmt::format(
-      "`{:.80}` is no role; one of `approver`, `auditor`, `controller`, `viewer`", role));
+      "`{:.80}` is not a role; one of `approver`, `auditor`, `controller`, `viewer`", role));
 }
 
 Mapping pass_on_keys(rules::PassOn& out) {
-  Mapping keys("who may also answer if no person has");
-  keys.required("after_s", "how long it waits before", number_schema(1, kLongestRuleTime),
+  Mapping keys("who may also answer if no one has answered yet");
+  keys.required("after_s", "seconds before they may answer", number_schema(1, kLongestRuleTime),
                 read_number(1, kLongestRuleTime,
                             [&out](std::uint64_t time) { out.after = std::chrono::seconds(time); }))
       .required("to", "names of reviewers, or `role:ROLE`",
@@ -180,30 +179,33 @@ Result<void> read_escalate(const Place& place, Rule& rule) {
   return pass_on_keys(rule.asking.pass_on.emplace_back()).read(place);
 }
 
-Mapping rule_keys(Draft& out) {
-  std::vector<rules::Example> any_examples;
-  rules::ResultTest any_result;
-  rules::PassOn any;
+void add_matching_keys(Mapping& keys, Draft& out) {
   const json::object conditions = when_schema();
-  const json::object time = number_schema(1, kLongestRuleTime);
   Rule& rule = out.rule;
-  Mapping keys("a rule");
-  keys.required("id", "its name: a-z, 0-9 and `-`", text_schema(64),
+  keys.required("id", "unique name: a-z, 0-9 and `-`", text_schema(64),
                 [&rule](const Place& place) { return read_id(place, rule.id); })
-      .optional("then", "what it does", choice_schema(kThens),
+      .optional("then", "what happens to a call or result that the rule matches",
+                choice_schema(kThens),
                 read_choice(kThens, [&out](std::size_t at) { out.then = at; }))
-      .optional("when", "conditions under which it applies", conditions, read_when(rule.when))
-      .optional("unless", "conditions under which it does not", conditions, read_when(rule.unless))
-      .optional("only", "alternatives, one of which must fit", alternatives_schema(),
-                read_alternatives(rule.only))
-      .optional("otherwise", "what it does where none fits", choice_schema(kOtherwise),
-                read_choice(kOtherwise, [&out](std::size_t at) { out.otherwise = at; }))
-      .optional("result", "the rule judges results, and looks for this",
-                result_rule_keys(any_result).schema(),
+      .optional("when", "conditions under which the rule applies", conditions, read_when(rule.when))
+      .optional("unless", "conditions under which the rule does not apply", conditions,
+                read_when(rule.unless))
+      .optional("only", "alternatives; a call that fits one of them is allowed",
+                alternatives_schema(), read_alternatives(rule.only))
+      .optional("otherwise", "what happens to a call that fits no alternative",
+                choice_schema(kOtherwise),
+                read_choice(kOtherwise, [&out](std::size_t at) { out.otherwise = at; }));
+}
+
+void add_result_keys(Mapping& keys, Draft& out) {
+  rules::ResultTest any;
+  Rule& rule = out.rule;
+  keys.optional("result", "makes the rule judge results, and says what it looks for",
+                result_rule_keys(any).schema(),
                 [&rule](const Place& place) {
                   return result_rule_keys(rule.result.emplace()).read(place);
                 })
-      .optional("replacement", "what `redact` writes in place of what it takes out",
+      .optional("replacement", "text that `redact` writes in place of what it removes",
                 json::object{{"type", "string"}, {"maxLength", kLongestReplacement}},
                 [&out](const Place& place) -> Result<void> {
                   std::string& text = out.replacement.emplace();
@@ -213,35 +215,49 @@ Mapping rule_keys(Draft& out) {
                   return empty ? Result<void>() : read_text(text, kLongestReplacement)(place);
                 })
       .optional("message", "the message to the agent", text_schema(4 * rules::kLongestMessage),
-                [&rule](const Place& place) { return read_message(place, rule.message); })
-      .optional("quorum", "how many must approve", number_schema(1, 1000),
+                [&rule](const Place& place) { return read_message(place, rule.message); });
+}
+
+void add_asking_keys(Mapping& keys, Rule& rule) {
+  const json::object time = number_schema(1, kLongestRuleTime);
+  keys.optional("quorum", "how many reviewers must approve", number_schema(1, 1000),
                 read_number(1, 1000, [&rule](std::uint64_t count) { rule.asking.quorum = count; }))
       .optional("reviewers", "who may approve", one_or_list(text_schema(kLongestRuleName), 1000),
                 names_into(rule.asking.reviewers))
       .optional("dual_control", "two people must approve", truth_schema(),
                 read_truth(rule.asking.dual_control))
-      .optional("deadline_s", "how long they are waited for", time,
+      .optional("deadline_s", "seconds to wait for an answer", time,
                 seconds_into(rule.asking.deadline))
-      .optional("use_within_s", "how long an approval is good for", time,
+      .optional("use_within_s", "seconds for which an approval is valid", time,
                 seconds_into(rule.asking.use_within))
-      .optional(
-          "reason", "`required`: an approval without a reason is rejected",
-          choice_schema({"required"}),
-          read_choice({"required"}, [&rule](std::size_t) { rule.asking.reason_required = true; }))
-      .optional("escalate",
+      .optional("reason", "`required`: an approval without a reason is rejected",
+                choice_schema({"required"}), read_choice({"required"}, [&rule](std::size_t) {
+                  rule.asking.reason_required = true;
+                }));
+}
+
+Mapping rule_keys(Draft& out) {
+  std::vector<rules::Example> any_examples;
+  rules::PassOn any;
+  Rule& rule = out.rule;
+  Mapping keys("a rule");
+  add_matching_keys(keys, out);
+  add_result_keys(keys, out);
+  add_asking_keys(keys, rule);
+  keys.optional("escalate",
                 "`true`: an `allow` or `log` rule adds an item to the queue; `{after_s, to}`: an "
                 "`ask` rule lets others answer too after that time",
                 json::object{{"anyOf", json::array{truth_schema(), pass_on_keys(any).schema()}}},
                 [&rule](const Place& place) { return read_escalate(place, rule); })
-      .optional("expires", "from then on it matches nothing", text_schema(64),
+      .optional("expires", "time from which the rule matches nothing", text_schema(64),
                 [&rule](const Place& place) { return read_expires(place, rule.expires); })
-      .optional("examples", "lines that it matches, and lines that it does not",
+      .optional("examples", "inputs that the rule matches, and inputs that it does not match",
                 example_keys(any_examples).schema(),
                 [&rule](const Place& place) { return example_keys(rule.examples).read(place); });
   return keys;
 }
 
-// The key itself, for errors about its being there at all.
+// The place of a key, for errors about a key that is not allowed.
 Place key_place(const Place& rule, std::string_view name) {
   const auto found = std::ranges::find_if(
       rule.node.members, [&](const YamlMember& each) { return each.key.text == name; });
@@ -281,7 +297,7 @@ Result<void> take_then(const Place& place, Draft& draft) {
   return {};
 }
 
-// What only rules with `result` may say, and what they may not.
+// Checks the keys that only rules with `result` may have, and those that they may not have.
 Result<void> check_result(const Place& place, Draft& draft) {
   Rule& rule = draft.rule;
   const bool of_results =
@@ -324,9 +340,9 @@ Result<void> check_asking(const Place& place, const Rule& rule) {
   if (rule.escalate && (rule.then == Then::Ask || rule.then == Then::Deny) && !rule.has_only()) {
     return key_place(place, "escalate").refuse("`escalate: true` is for `allow` and `log`");
   }
-  const rules::Asking& asking = rule.asking;
+  const rules::ApprovalTerms& asking = rule.asking;
   if (!asking.reviewers.empty() && asking.quorum.value_or(1) > asking.reviewers.size()) {
-    return key_place(place, "quorum").refuse("more must approve than may");
+    return key_place(place, "quorum").refuse("`quorum` is higher than the number of `reviewers`");
   }
   return {};
 }
@@ -342,7 +358,7 @@ Result<void> read_rule(const Place& place, Policy& out) {
   SALLYPORT_TRY(rule.source, to_json(place.node, place.file));
   if (const Rule* const other = out.rules->find(rule.id)) {
     const Place id{*place.node.find("id"), place.file};
-    return id.refuse(fmt::format("rule `{}` is there twice, first at {}", rule.id, other->place));
+    return id.refuse(fmt::format("duplicate rule `{}`, first at {}", rule.id, other->place));
   }
   out.rules->rules.push_back(std::move(rule));
   return {};
@@ -372,7 +388,7 @@ ReadValue read_workspace(Policy& out) {
     std::string folder;
     SALLYPORT_CHECK_OK(read_text(folder, kLongestPattern)(place));
     if (!folder.starts_with('/')) {
-      return place.refuse(fmt::format("`{:.200}` is no absolute folder", folder));
+      return place.refuse(fmt::format("`{:.200}` is not an absolute folder", folder));
     }
     out.workspace.push_back(std::move(folder));
     return {};
@@ -380,10 +396,12 @@ ReadValue read_workspace(Policy& out) {
 }
 
 void add_role_keys(Mapping& keys, ToolEntry& out) {
-  constexpr std::string_view kAbout[] = {
-      "selectors of paths that it reads",        "selectors of paths that it writes",
-      "selectors of paths that it deletes",      "selectors of hosts or addresses that it requests",
-      "selectors of command lines that it runs", "selectors of SQL that it executes"};
+  constexpr std::string_view kAbout[] = {"selectors of paths that the tool reads",
+                                         "selectors of paths that the tool writes",
+                                         "selectors of paths that the tool deletes",
+                                         "selectors of hosts or URLs that the tool requests",
+                                         "selectors of command lines that the tool runs",
+                                         "selectors of SQL that the tool executes"};
   for (std::size_t i = 0; i < std::size(effects::kRoles); ++i) {
     const auto role = static_cast<effects::Role>(i);
     keys.optional(std::string(effects::kRoles[i]), std::string(kAbout[i]),
@@ -393,8 +411,8 @@ void add_role_keys(Mapping& keys, ToolEntry& out) {
                     SALLYPORT_CHECK_OK(read_text(text, kLongestRuleName)(place));
                     std::optional<grants::Selector> selector = grants::Selector::parse(text);
                     if (!selector) {
-                      return place.refuse(
-                          fmt::format("`{:.80}` is no JSON Pointer; write `/{:.80}`", text, text));
+                      return place.refuse(fmt::format(
+                          "`{:.80}` is not a JSON Pointer; write `/{:.80}`", text, text));
                     }
                     out.roles.push_back({role, std::move(text), std::move(*selector)});
                     return {};
@@ -409,10 +427,11 @@ ReadValue read_rule_id(std::string& out) {
 effects::ToolBook tool_book(const Policy& policy) {
   effects::ToolBook book;
   for (const ToolEntry& entry : policy.tools) {
-    book.tools.insert_or_assign({entry.server, entry.tool},
-                                effects::ToolSaid{entry.classification.effect_class, entry.roles});
+    book.tools.insert_or_assign(
+        {entry.server, entry.tool},
+        effects::ToolDescription{entry.classification.effect_class, entry.roles});
   }
-  for (const auto& [name, said] : policy.servers) book.servers.emplace(name, said);
+  for (const auto& [name, description] : policy.servers) book.servers.emplace(name, description);
   return book;
 }
 

@@ -1,5 +1,5 @@
-// The sections `rules:`, `unlisted:` and `workspace:` of a policy, and what `tools:` and `servers:`
-// say for rules (section 3 of the rules page).
+// The sections `rules:`, `unlisted:` and `workspace:` of a policy, and the parts of `tools:` and
+// `servers:` that rules use (docs/rules.md).
 //
 //   rules:
 //     - {id: no-rm, then: deny, when: {class: fs.delete, recursive: true, outside: workspace}}
@@ -28,11 +28,11 @@ ReadValue read_rule_id(std::string& out);
 // `escalate: {to: [role:ROLE]}` names all approvers with that role.
 inline constexpr std::string_view kRolePrefix = "role:";
 
-// Refuses the first of these keys that a mapping has; the message is its name and `why`.
+// Refuses the first of these keys that the mapping has. The message is its name and `why`.
 Result<void> refuse_keys(const Place& place, std::span<const std::string_view> names,
                          std::string_view why);
 
-// What the policy says of tools and servers, for effects.
+// The descriptions of tools and servers in the policy, from which effects are computed.
 effects::ToolBook tool_book(const Policy& policy);
 
 }  // namespace sallyport::policy

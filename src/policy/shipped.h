@@ -1,4 +1,4 @@
-// The files of policies/, as they were when the program was built.
+// The files of policies/, compiled into the program.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@ struct ShippedPolicy {
 };
 
 std::span<const ShippedPolicy> shipped_policies();
-const ShippedPolicy* shipped_policy(std::string_view name);  // null: there is none of that name
-// The cases of a shipped policy, from policies/cases/ (RU-79). Null: it has none.
+const ShippedPolicy* shipped_policy(std::string_view name);  // null: no such policy
+// The test cases of a shipped policy, from policies/cases/ (RU-79). Null: it has none.
 const ShippedPolicy* shipped_cases(std::string_view name);
 
 }  // namespace sallyport::policy

@@ -26,13 +26,17 @@ std::unexpected<Error> refused(std::string message, const YamlNode& node, const 
   return fail(ErrorCode::InvalidInput, std::move(message), place_of(node, file));
 }
 
-std::unexpected<Error> first_error(fy_diag* diag, const std::string& file) {
+std::unexpected<Error> first_error(fy_diag* diag, const std::string& text,
+                                   const std::string& file) {
   void* previous = nullptr;
   const fy_diag_error* const error = fy_diag_errors_iterate(diag, &previous);
   if (error == nullptr || error->msg == nullptr) {
     return fail(ErrorCode::InvalidInput, "this is not YAML", file);
   }
-  return fail(ErrorCode::InvalidInput, error->msg,
+  // The library reports a tab as something else.
+  const bool tabs = text.starts_with('\t') || text.contains("\n\t") || text.contains(" \t");
+  return fail(ErrorCode::InvalidInput,
+              fmt::format("{}{}", error->msg, tabs ? "; indent with spaces" : ""),
               fmt::format("{}:{}:{}", file, error->line, error->column));
 }
 
@@ -74,15 +78,15 @@ Result<void> read_items(YamlNode& node, fy_node* from, const std::string& file) 
   return {};
 }
 
-// A node without a place of its own stands where its key does.
+// A node without a place of its own gets the place of its key.
 Result<YamlNode> read(fy_node* from, const YamlNode& above, const std::string& file) {
   YamlNode node{.line = above.line, .column = above.column};
   if (from == nullptr) return node;
   place(node, from);
   if (fy_node_is_alias(from) || fy_node_get_anchor(from) != nullptr) {
-    return refused("anchors and aliases are not used here", node, file);
+    return refused("anchors and aliases are not allowed", node, file);
   }
-  if (fy_node_get_tag_token(from) != nullptr) return refused("tags are not used here", node, file);
+  if (fy_node_get_tag_token(from) != nullptr) return refused("tags are not allowed", node, file);
   switch (fy_node_get_type(from)) {
     case FYNT_MAPPING:
       node.kind = YamlNode::Kind::Mapping;
@@ -100,7 +104,7 @@ Result<YamlNode> read(fy_node* from, const YamlNode& above, const std::string& f
   if (text != nullptr) node.text.assign(text, length);
   const fy_node_style style = fy_node_get_style(from);
   node.quoted = style != FYNS_PLAIN;
-  // The library counts from behind the quote.
+  // The library counts from after the quote.
   if (style == FYNS_SINGLE_QUOTED || style == FYNS_DOUBLE_QUOTED) --node.column;
   return node;
 }
@@ -132,20 +136,20 @@ Result<YamlNode> parse_yaml(const std::string& text, const std::string& file) {
   fy_diag_set_collect_errors(diag.get(), true);
   const fy_parse_cfg cfg{
       .search_path = nullptr,
-      // The library compares each key with all before it, which takes minutes for a large file.
+      // The library compares each key with all keys before it: minutes for a large file.
       .flags = static_cast<fy_parse_cfg_flags>(FYPCF_QUIET | FYPCF_DEFAULT_VERSION_1_2 |
                                                FYPCF_ALLOW_DUPLICATE_KEYS),
       .userdata = nullptr,
       .diag = diag.get()};
   const Parser parser(fy_parser_create(&cfg));
   if (!parser || fy_parser_set_string(parser.get(), text.data(), text.size()) != 0) {
-    return first_error(diag.get(), file);
+    return first_error(diag.get(), text, file);
   }
   const Document document(fy_parse_load_document(parser.get()));
-  if (fy_parser_get_stream_error(parser.get())) return first_error(diag.get(), file);
+  if (fy_parser_get_stream_error(parser.get())) return first_error(diag.get(), text, file);
   if (!document) return YamlNode{};
   const Document second(fy_parse_load_document(parser.get()));
-  if (fy_parser_get_stream_error(parser.get())) return first_error(diag.get(), file);
+  if (fy_parser_get_stream_error(parser.get())) return first_error(diag.get(), text, file);
   if (second) return fail(ErrorCode::InvalidInput, "a second document follows the first", file);
   return read(fy_document_root(document.get()), YamlNode{}, file);
 }

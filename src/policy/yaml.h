@@ -1,4 +1,4 @@
-// YAML 1.2 (and so JSON) as a plain tree in which every node knows its place.
+// YAML 1.2 (and so JSON) as a tree in which every node knows its place in the file.
 #pragma once
 
 #include <string>
@@ -15,15 +15,15 @@ struct YamlNode {
   enum class Kind { Scalar, Sequence, Mapping };
 
   Kind kind = Kind::Scalar;
-  std::string text;     // of a scalar
-  bool quoted = false;  // then it is text, whatever it looks like
+  std::string text;     // the text of a scalar
+  bool quoted = false;  // a quoted scalar is always a text
   int line = 1;
   int column = 1;
   std::vector<YamlNode> items;
-  std::vector<YamlMember> members;  // in order, keys are scalars and differ
+  std::vector<YamlMember> members;  // in order; keys are scalars, each once
 
   bool is_null() const;
-  // The value of a member. Null: there is none.
+  // The value of a member. Null: no such member.
   const YamlNode* find(std::string_view name) const;
 };
 
@@ -32,8 +32,8 @@ struct YamlMember {
   YamlNode value;
 };
 
-// One document. Refuses aliases, anchors, tags and merge keys: a configuration says what it means.
-// `where` of an error is `<file>:line:column`.
+// Parses one document. Refuses aliases, anchors, tags and merge keys, so that a configuration is
+// explicit. `where` of an error is `<file>:line:column`.
 Result<YamlNode> parse_yaml(const std::string& text, const std::string& file);
 
 // `<file>:line:column`.

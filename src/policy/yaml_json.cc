@@ -41,7 +41,7 @@ Result<json::value> scalar(const YamlNode& node, const std::string& file) {
   if (const auto whole = number_in<std::int64_t>(text)) return json::value(*whole);
   const auto real = number_in<double>(text);
   if (real && std::isfinite(*real)) return json::value(*real);
-  // `1.2.3` and the like are words.
+  // Texts such as `1.2.3` are words.
   if (!real) return json::value(node.text);
   return fail(ErrorCode::InvalidInput, fmt::format("`{}` is too large for a number", node.text),
               place_of(node, file));
@@ -94,7 +94,7 @@ const YamlNode& node_at(const YamlNode& root, std::string_view pointer, bool key
       continue;
     }
     const auto member = std::ranges::find_if(
-        node->members, [&](const YamlMember& one) { return one.key.text == token; });
+        node->members, [&](const YamlMember& each) { return each.key.text == token; });
     if (member == node->members.end()) return *node;
     node = key && pointer.empty() ? &member->key : &member->value;
   }

@@ -1,4 +1,4 @@
-// YAML as JSON, and back from a place in the JSON to the place in the file.
+// Converts YAML to JSON, and finds the YAML node of a place in the JSON.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -10,11 +10,11 @@
 
 namespace sallyport::policy {
 
-// Plain scalars by YAML's core schema: null, booleans, numbers, else text.
+// Reads plain scalars by YAML's core schema: null, booleans, numbers, otherwise text.
 Result<json::value> to_json(const YamlNode& node, const std::string& file);
 
-// The node a JSON Pointer leads to, or the last one on the way that is there. `key`: the key of
-// that member rather than its value.
+// The node that a JSON Pointer names, or its last ancestor that exists. `key`: returns the key of
+// the member instead of its value.
 const YamlNode& node_at(const YamlNode& root, std::string_view pointer, bool key = false);
 
 }  // namespace sallyport::policy

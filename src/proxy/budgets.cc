@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
@@ -13,6 +14,7 @@
 #include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
+#include "llm/wire_json.h"
 
 namespace sallyport::proxy {
 
@@ -25,24 +27,32 @@ using core::ModelBudget;
 constexpr std::string_view kCounters = "model_budget";
 constexpr std::uint64_t kMinutes = 60;
 
-std::uint64_t number_in(const json::object& object, std::string_view name) {
-  const json::value* const value = object.if_contains(name);
-  return value != nullptr && value->is_number() ? value->to_number<std::uint64_t>() : 0;
-}
+// A fact can hold no larger number, so counters stop there.
+constexpr std::uint64_t kFull = llm::kMostCount;
 
 json::object to_json(const Amount& amount) {
-  return {
-      {"in", amount.input_tokens}, {"out", amount.output_tokens}, {"cost", amount.cost_microusd}};
+  return {{"in", std::min(amount.input_tokens, kFull)},
+          {"out", std::min(amount.output_tokens, kFull)},
+          {"cost", std::min(amount.cost_microusd, kFull)}};
 }
 
-Amount amount_in(const json::object& object) {
-  return {number_in(object, "in"), number_in(object, "out"), number_in(object, "cost")};
+// No value: the amount cannot be read.
+std::optional<Amount> amount_in(const json::object& object) {
+  const auto input = number_in(object, "in");
+  const auto output = number_in(object, "out");
+  const auto cost = number_in(object, "cost");
+  if (!input || !output || !cost) return std::nullopt;
+  return Amount{*input, *output, *cost};
+}
+
+std::uint64_t sum(std::uint64_t one, std::uint64_t other) {
+  return std::min(one, kFull) + std::min(other, kFull - std::min(one, kFull));
 }
 
 void add(Amount& to, const Amount& more) {
-  to.input_tokens += more.input_tokens;
-  to.output_tokens += more.output_tokens;
-  to.cost_microusd += more.cost_microusd;
+  to.input_tokens = sum(to.input_tokens, more.input_tokens);
+  to.output_tokens = sum(to.output_tokens, more.output_tokens);
+  to.cost_microusd = sum(to.cost_microusd, more.cost_microusd);
 }
 
 std::uint64_t less(std::uint64_t from, std::uint64_t taken) {
@@ -55,21 +65,16 @@ void subtract(Amount& from, const Amount& taken) {
   from.cost_microusd = less(from.cost_microusd, taken.cost_microusd);
 }
 
-// What a counter holds: amounts by minute, where `0` is one that does not slide.
+// The content of a counter: amounts by minute. Minute `0` is used by counters that do not slide.
 class Counted {
  public:
-  static Result<Counted> read(const FactChange::Stored& stored, const std::string& key) {
+  // A counter that cannot be read is full in `minute`, so that its budget has no room.
+  static Result<Counted> read(const FactChange::Stored& stored, const std::string& key,
+                              std::uint64_t minute) {
     SALLYPORT_TRY(const std::optional<std::string> text, stored(kCounters, key));
     Counted counted;
-    if (!text) return counted;
-    SALLYPORT_TRY(const json::value value, parse_own_json(*text));
-    const json::object* const object = value.if_object();
-    if (object == nullptr) return counted;
-    for (const json::key_value_pair& slot : *object) {
-      if (const json::object* const amount = slot.value().if_object()) {
-        counted.slots_[std::stoull(std::string(slot.key()))] = amount_in(*amount);
-      }
-    }
+    if (!text || counted.take(*text)) return counted;
+    counted.slots_ = {{minute, Amount{kFull, kFull, kFull}}};
     return counted;
   }
 
@@ -94,10 +99,26 @@ class Counted {
   }
 
  private:
+  bool take(const std::string& text) {
+    const Result<json::value> value = parse_own_json(text);
+    const json::object* const object = value ? value->if_object() : nullptr;
+    if (object == nullptr) return false;
+    for (const json::key_value_pair& slot : *object) {
+      const std::string_view name = slot.key();
+      std::uint64_t minute = 0;
+      const auto read = std::from_chars(name.data(), name.data() + name.size(), minute);
+      const json::object* const written = slot.value().if_object();
+      const auto amount = written == nullptr ? std::nullopt : amount_in(*written);
+      if (read.ec != std::errc{} || read.ptr != name.data() + name.size() || !amount) return false;
+      slots_[minute] = *amount;
+    }
+    return true;
+  }
+
   std::map<std::uint64_t, Amount> slots_;
 };
 
-// Which limit of a budget an amount is over; nothing: it has room.
+// The limit of a budget that an amount exceeds; no value: there is room.
 std::optional<std::string> over(const ModelBudget& budget, const Amount& amount) {
   const auto is_over = [](const std::optional<std::uint64_t>& limit, std::uint64_t value) {
     return limit && value > *limit;
@@ -108,7 +129,7 @@ std::optional<std::string> over(const ModelBudget& budget, const Amount& amount)
   if (is_over(budget.output_tokens, amount.output_tokens)) {
     return fmt::format("{} output tokens", *budget.output_tokens);
   }
-  if (is_over(budget.tokens, amount.input_tokens + amount.output_tokens)) {
+  if (is_over(budget.tokens, sum(amount.input_tokens, amount.output_tokens))) {
     return fmt::format("{} tokens", *budget.tokens);
   }
   if (is_over(budget.cost_microusd, amount.cost_microusd)) {
@@ -147,7 +168,7 @@ BudgetCounter counter_of(const ModelBudget& budget, const std::string& session_i
   return counter;
 }
 
-// The share of the limit that is nearest.
+// The used share of the nearest limit.
 double used_of(const ModelBudget& budget, const Amount& amount) {
   double most = 0;
   const auto weigh = [&](const std::optional<std::uint64_t>& limit, std::uint64_t used) {
@@ -157,16 +178,16 @@ double used_of(const ModelBudget& budget, const Amount& amount) {
   };
   weigh(budget.input_tokens, amount.input_tokens);
   weigh(budget.output_tokens, amount.output_tokens);
-  weigh(budget.tokens, amount.input_tokens + amount.output_tokens);
+  weigh(budget.tokens, sum(amount.input_tokens, amount.output_tokens));
   weigh(budget.cost_microusd, amount.cost_microusd);
   return most;
 }
 
 }  // namespace
 
-const Price* price_of(const Settings& settings, const std::string& model) {
-  for (const auto& [wildcard, price] : settings.prices) {
-    if (core::model_matches(wildcard, model)) return &price;
+const NamedPrice* price_of(const Settings& settings, const std::string& model) {
+  for (const NamedPrice& price : settings.prices) {
+    if (core::model_matches(price.first, model)) return &price;
   }
   return nullptr;
 }
@@ -176,12 +197,12 @@ std::uint64_t cost_of(const Price& price, llm::Api api, const Usage& usage) {
   const double output = static_cast<double>(usage.output_tokens.value_or(0));
   const double read = static_cast<double>(usage.cache_read_input_tokens.value_or(0));
   const double written = static_cast<double>(usage.cache_creation_input_tokens.value_or(0));
-  // Anthropic counts what comes from a cache beside `input_tokens`, OpenAI inside it.
+  // Anthropic counts cached tokens beside `input_tokens`, OpenAI inside it.
   const bool inside = api != llm::Api::AnthropicMessages;
   const double plain = inside ? std::max(0.0, input - read - written) : input;
-  return static_cast<std::uint64_t>(std::llround(plain * price.input + output * price.output +
-                                                 read * price.cache_read +
-                                                 written * price.cache_write));
+  const double cost = plain * price.input + output * price.output + read * price.cache_read +
+                      written * price.cache_write;
+  return static_cast<std::uint64_t>(std::llround(std::min(cost, static_cast<double>(kFull))));
 }
 
 Budgets::Budgets(const core::ModelRules& rules, Spender spender, WallTime now) {
@@ -205,7 +226,7 @@ Result<std::vector<BudgetUse>> budget_uses(const core::ModelRules& rules,
     const auto stored = [&](std::string_view space, std::string_view key) {
       return records.fact(space, key);
     };
-    SALLYPORT_TRY(Counted counted, Counted::read(stored, counter.key));
+    SALLYPORT_TRY(Counted counted, Counted::read(stored, counter.key, counter.minute));
     counted.forget_before(counter.minute);
     const double ratio = used_of(budget, counted.total());
     const auto same = std::ranges::find_if(uses, [&](const BudgetUse& use) {
@@ -239,7 +260,7 @@ class Budgets::Reserve final : public FactChange {
     for (const BudgetCounter& counter : counters_) {
       Amount wanted = estimate_;
       if (!counter.key.empty()) {
-        SALLYPORT_TRY(Counted counted, Counted::read(stored, counter.key));
+        SALLYPORT_TRY(Counted counted, Counted::read(stored, counter.key, counter.minute));
         counted.forget_before(counter.minute);
         add(wanted, counted.total());
         // Two budgets over the same things share their counter.
@@ -274,19 +295,22 @@ class Budgets::Settle final : public FactChange {
   Result<std::vector<Fact>> facts(const Stored& stored) const override {
     SALLYPORT_TRY(const std::optional<std::string> text, stored(kReservations, request_id_));
     if (!text) return std::vector<Fact>();
-    SALLYPORT_TRY(const json::value value, parse_own_json(*text));
     std::vector<Fact> facts{{std::string(kReservations), request_id_, std::nullopt}};
-    const json::object* const object = value.if_object();
+    // A reservation that cannot be read counts as used.
+    const Result<json::value> value = parse_own_json(*text);
+    const json::object* const object = value ? value->if_object() : nullptr;
     const json::value* const counters = object ? object->if_contains("counters") : nullptr;
-    const json::object* const amount = object ? object_in(*object, "amount") : nullptr;
-    if (counters == nullptr || !counters->is_array() || amount == nullptr) return facts;
+    const json::object* const written = object ? object_in(*object, "amount") : nullptr;
+    const auto amount = written == nullptr ? std::nullopt : amount_in(*written);
+    if (counters == nullptr || !counters->is_array() || !amount) return facts;
     for (const json::value& counter : counters->get_array()) {
       const json::object* const kept = counter.if_object();
       if (kept == nullptr) continue;
       const std::string key = text_or_empty(*kept, "key");
-      SALLYPORT_TRY(Counted counted, Counted::read(stored, key));
-      Amount& slot = counted.at(number_in(*kept, "minute"));
-      subtract(slot, amount_in(*amount));
+      const std::uint64_t minute = number_in(*kept, "minute").value_or(0);
+      SALLYPORT_TRY(Counted counted, Counted::read(stored, key, minute));
+      Amount& slot = counted.at(minute);
+      subtract(slot, *amount);
       add(slot, used_);
       facts.push_back(counted.fact(key));
     }

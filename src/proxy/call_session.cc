@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMostSteps = 8;
 
-// The latest call of the tool that was handed out under the id; none: that of the agent.
+// The session of the latest call of the tool that was handed out with the id; else the agent's.
 Result<std::string> latest_session(const DoorParts& parts, const Call& call) {
   core::Recorder& recorder = parts.governor.recorder();
   SALLYPORT_TRY(const std::vector<core::model_calls::Proposed> known,
@@ -32,19 +32,19 @@ Result<std::string> latest_session(const DoorParts& parts, const Call& call) {
 Result<std::string> session_of_call(const DoorParts& parts, const Call& call) {
   if (!parts.record.session_id.empty() || call.tool_call_id.empty()) return parts.session_id;
   core::Idempotency& rows = parts.governor.idempotency();
-  Call asked = call;
-  SALLYPORT_TRY(asked.session_id, latest_session(parts, call));
-  // Two calls of one answer under one id: a result could not say which of them it answers.
+  Call lookup = call;
+  SALLYPORT_TRY(lookup.session_id, latest_session(parts, call));
+  // Two calls of one answer have this id: a result could not name one of them.
   const auto& calls = parts.record.calls;
   if (std::ranges::find(calls, call.tool_call_id, &RecordedCall::tool_call_id) != calls.end()) {
-    return asked.session_id;
+    return lookup.session_id;
   }
   for (int step = 0; step < kMostSteps; ++step) {
-    SALLYPORT_TRY(const auto row, rows.row(rows.key(asked)));
-    if (!row) return asked.session_id;
-    SALLYPORT_TRY(const auto out, parts.hand_offs.proposed_call(asked));
-    if (out) return asked.session_id;
-    asked.session_id = fmt::format("{}:{}", parts.session_id, row->call_id);
+    SALLYPORT_TRY(const auto row, rows.row(rows.key(lookup)));
+    if (!row) return lookup.session_id;
+    SALLYPORT_TRY(const auto out, parts.hand_offs.proposed_call(lookup));
+    if (out) return lookup.session_id;
+    lookup.session_id = fmt::format("{}:{}", parts.session_id, row->call_id);
   }
   return fmt::format("{}:{}", parts.session_id, parts.record.request_id);
 }

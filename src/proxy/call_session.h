@@ -1,6 +1,6 @@
-// The session of a call where the client names none. Ids of calls are unique in one session only
-// (AU-7), and some models count their calls from zero in each conversation. So an id that was used
-// before begins a session of its own.
+// Chooses the session of a call if the client names none. Call ids are unique within one session
+// only (AU-7), and some models count calls from zero in each conversation. So a call id that was
+// used before starts a new session.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace sallyport::proxy {
 
-// Of a call that the model proposes. The same call, while it is handed out, keeps its session.
+// The session of a call that the model proposes. While a call is handed out, it keeps its session.
 Result<std::string> session_of_call(const DoorParts& parts, const Call& call);
 
-// Of the call that a result answers: the latest one of this tool under the id.
+// The session of the call that a result answers: the latest call of this tool with the id.
 Result<std::string> session_of_result(const DoorParts& parts, const std::string& tool,
                                       const std::string& tool_call_id);
 

@@ -34,10 +34,12 @@ Async<void> sleep(asio::steady_timer& timer, std::chrono::steady_clock::duration
 }  // namespace
 
 ClientStream::ClientStream(net::ServerExchange& client, asio::any_io_executor executor,
-                           net::ServerResponse head, std::function<void()> keep_alive)
+                           net::ServerResponse head, std::function<void()> keep_alive,
+                           std::chrono::steady_clock::duration quiet)
     : client_(client),
       head_(std::move(head)),
       keep_alive_(std::move(keep_alive)),
+      quiet_(quiet),
       wake_(executor),
       written_(executor),
       writer_(executor, [](std::string_view) {}) {
@@ -86,15 +88,12 @@ Async<void> ClientStream::write_all() {
     }
     if (ending_) break;
     const auto before = std::chrono::steady_clock::now();
-    co_await sleep(wake_, kQuiet);
-    const bool quiet = std::chrono::steady_clock::now() - before >= kQuiet;
+    co_await sleep(wake_, quiet_);
+    const bool quiet = std::chrono::steady_clock::now() - before >= quiet_;
     if (!quiet || !waiting_.empty() || ending_) continue;
-    // A comment where the answer has not begun: no API has an event for that.
-    if (begun_) {
-      keep_alive_();
-    } else {
-      waiting_ = ":\n\n";
-    }
+    if (begun_) keep_alive_();
+    // Before the first event of the provider, send a comment: no API has an event for that.
+    if (waiting_.empty()) waiting_ = ":\n\n";
   }
   ending_ = true;
   written_.cancel();

@@ -36,7 +36,7 @@ PassedText untouched(std::string_view text) {
   return passed;
 }
 
-// JSON is also seen through its view: what is escaped in a string is what the client reads.
+// JSON answers are also checked in their JSON view, because the client decodes escapes in strings.
 std::shared_ptr<const core::StreamGuard> guard_of(DoorParts& parts) {
   const std::shared_ptr<const core::StreamGuard>& guard = parts.plan->stream_guard();
   if (!guard || !parts.json_format) return guard;
@@ -61,7 +61,7 @@ class Door final : public llm::MessageDoor {
     if (!open.text) return untouched(delta);
     PassedText passed = open.text->push(delta);
     parts_.record.held_max = std::max(parts_.record.held_max, held());
-    return told(channel, std::move(passed));
+    return recorded(channel, std::move(passed));
   }
 
   PassedText finish(const ChannelId& channel) override {
@@ -69,14 +69,14 @@ class Door final : public llm::MessageDoor {
     const auto found = channels_.find(channel);
     if (found == channels_.end() || !found->second.text) return {};
     PassedText passed = found->second.text->finish();
-    channels_.erase(found);  // what comes behind its end is looked at as a text of its own
-    return told(channel, std::move(passed));
+    channels_.erase(found);  // text after the end is checked as a new text
+    return recorded(channel, std::move(passed));
   }
 
   PassedText whole(const ChannelId& channel, std::string_view text) override {
     parts_.record.answer_bytes += text.size();
     if (over_) return {};
-    return told(channel, pass_whole(channel, text));
+    return recorded(channel, pass_whole(channel, text));
   }
 
   PassedText signed_block(const ChannelId& channel, std::string_view text) override {
@@ -121,7 +121,7 @@ class Door final : public llm::MessageDoor {
     auto& unread = parts_.record.unread;
     if (unread.size() < 2 * kLongestList) unread.emplace_back(std::move(path), std::move(kind));
   }
-  void note_degraded(std::string what) override { parts_.record.degrade(std::move(what)); }
+  void note_degraded(std::string part) override { parts_.record.degrade(std::move(part)); }
   void note_change() override { ++parts_.record.changes; }
 
  private:
@@ -143,14 +143,14 @@ class Door final : public llm::MessageDoor {
     return found->second;
   }
 
-  // The record says of each kind of channel which checks looked at it.
+  // Records which checks read each kind of channel.
   void cover(const ChannelId& channel) {
     const std::string kind(to_string(channel.kind));
     if (parts_.record.coverage.contains(kind)) return;
     parts_.record.coverage[kind] = guard_->coverage(stage_of(channel), tool_of(channel));
   }
 
-  // As if it had come in one delta: what stands before a match leaves, streamed or not (MP-38).
+  // As if the text came in one delta: the text before a match leaves, streamed or not (MP-38).
   PassedText pass_whole(const ChannelId& channel, std::string_view text) {
     if (!guard_) return untouched(text);
     cover(channel);
@@ -179,7 +179,7 @@ class Door final : public llm::MessageDoor {
   }
 
   // A block ends the message on all channels (GR-55).
-  PassedText told(const ChannelId& channel, PassedText passed) {
+  PassedText recorded(const ChannelId& channel, PassedText passed) {
     note(channel, passed);
     keep(channel, passed);
     over_ = passed.block.has_value();
@@ -220,16 +220,16 @@ class Door final : public llm::MessageDoor {
       json::array& checks = parts_.record.coverage["tool_use"];
       checks = guard_->coverage(TextStage::ToolUse, call.name);
       for (json::value& check : checks) {
-        json::object& one = check.as_object();
-        if (one["status"] != "ran") continue;
-        one["status"] = "skipped";
-        one["why"] = "caller";
+        json::object& entry = check.as_object();
+        if (entry["status"] != "ran") continue;
+        entry["status"] = "skipped";
+        entry["why"] = "caller";
       }
     }
     co_return CallRuling{};
   }
 
-  // Checks of `tool_use` decide; asking and the intent belong to the later door.
+  // The checks of `tool_use` decide. The later door asks a person and writes the intent.
   Async<CallRuling> defer(ProposedCall call) {
     if (!guard_) {
       leave_to_later_door(call_of(call, parts_.session_id), "deferred");
@@ -260,8 +260,8 @@ class Door final : public llm::MessageDoor {
     co_return CallRuling{.kind = CallRuling::Kind::Rewrite, .input = *checked.rewritten};
   }
 
-  // With the record of the request: that the call was left to another door, and how that one finds
-  // it.
+  // Adds to the record of the request that another door decides about the call, and the key by
+  // which that door finds it.
   void leave_to_later_door(const Call& call, std::string verdict) {
     const bool known = std::ranges::find(parts_.record.calls, call.tool_call_id,
                                          &RecordedCall::tool_call_id) != parts_.record.calls.end();
@@ -294,7 +294,7 @@ class Door final : public llm::MessageDoor {
     const Result<std::string> session =
         session_of_call(parts_, call_of(proposed, parts_.session_id));
     if (!session) co_return failed(proposed, session.error());
-    Result<core::HandOffs::Given> given = co_await give(proposed, *session, {});
+    Result<core::HandOffs::HandedOut> given = co_await give(proposed, *session, {});
     while (given && given->hand_off.tool_calls.empty()) {
       const Answer answer = given->answered.front();
       if (answer.outcome.kind != sallyport::Outcome::Kind::RequiresConfirmation) {
@@ -318,8 +318,8 @@ class Door final : public llm::MessageDoor {
         parts_.record.request_id);
   }
 
-  // `waited`: a person has answered, and the same call goes on.
-  Task<core::HandOffs::Given> give(ProposedCall proposed, std::string session, Answer waited) {
+  // `waited` is set if a person has answered and the same call continues.
+  Task<core::HandOffs::HandedOut> give(ProposedCall proposed, std::string session, Answer waited) {
     Continuation::Payload frame{.session_id = session,
                                 .state = core::HandOffs::proposed_to(parts_.record.agent_id)};
     core::Caller caller{.cancel = parts_.gone, .leaves = true};
@@ -338,7 +338,7 @@ class Door final : public llm::MessageDoor {
   CallRuling handed_out(const ProposedCall& proposed, const std::string& session,
                         const PendingCall& call) {
     const bool rewritten = call.effective_input != call.input;
-    // A call without an id has that of the Governor for both (AU-8).
+    // For a call without an id, the id of the Governor is used for both (AU-8).
     const bool named = !proposed.id.empty();
     add_call(named ? proposed.id : call.id, named ? call_id_of(proposed, session) : call.id,
              rewritten ? "rewritten" : "handed_off");
@@ -354,16 +354,16 @@ class Door final : public llm::MessageDoor {
   }
 
   CallRuling refused(const ProposedCall& proposed, const std::string& session, const Answer& answer,
-                     const core::HandOffs::Given& given) {
-    // The same call again, as in a request that the client repeats: it is in the client's hands,
-    // and leaves as it left the first time.
+                     const core::HandOffs::HandedOut& given) {
+    // The client repeats a request, and the call is already handed out. It leaves as it left the
+    // first time.
     const auto clash = given.clashes.find(proposed.id);
-    if (clash != given.clashes.end() && clash->second == core::HandOffs::Given::Clash::Out) {
+    if (clash != given.clashes.end() && clash->second == core::HandOffs::HandedOut::Clash::Out) {
       const auto out = parts_.hand_offs.hand_off_of(session, proposed.id);
-      const auto is_it = [&](const PendingCall& call) { return call.id == proposed.id; };
+      const auto is_same = [&](const PendingCall& call) { return call.id == proposed.id; };
       if (out && *out) {
         const std::vector<PendingCall>& calls = (*out)->payload.pending_tool_calls;
-        const auto found = std::ranges::find_if(calls, is_it);
+        const auto found = std::ranges::find_if(calls, is_same);
         if (found != calls.end()) return handed_out(proposed, session, *found);
       }
     }
@@ -373,7 +373,7 @@ class Door final : public llm::MessageDoor {
     std::string why =
         cached ? fmt::format("`{}` has its result already", proposed.id) : answer.outcome.text;
     std::string opening = "[This tool call was refused.]";
-    // The replacement of a check stands behind its reason; the notice begins with it (GR-17).
+    // The replacement of a check follows its reason; the notice must begin with it (GR-17).
     if (why.starts_with("guardrail check '")) {
       const std::size_t end = why.find("): ", why.find("' refused this call ("));
       opening = end == std::string::npos ? kRefused : why.substr(end + 3);
@@ -408,8 +408,8 @@ class Door final : public llm::MessageDoor {
         answer.record_id);
   }
 
-  // Nothing: the hold is over, and the question stays. A client that goes away takes it back
-  // (AP-18).
+  // No value: the hold is over, and the question stays open. If the client leaves, the question is
+  // cancelled (AP-18).
   Async<std::optional<Reply>> answer_of(std::string approval_id,
                                         std::chrono::steady_clock::time_point until) {
     core::Approvals& approvals = parts_.governor.approvals();
@@ -420,9 +420,9 @@ class Door final : public llm::MessageDoor {
       if (!error) end.request_stop();
     });
     constexpr auto kLong = std::chrono::hours(24 * 365);
-    const WallTime far = parts_.clock.wall() + kLong;
-    const Result<Reply> reply =
-        co_await approvals.wait(approval_id, far, end.get_token(), core::Approvals::Role::Guest);
+    const WallTime deadline = parts_.clock.wall() + kLong;
+    const Result<Reply> reply = co_await approvals.wait(approval_id, deadline, end.get_token(),
+                                                        core::Approvals::Role::Guest);
     timer.cancel();
     if (parts_.gone.stop_requested()) {
       (void)co_await approvals.answer(

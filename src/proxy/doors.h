@@ -1,5 +1,5 @@
-// The doors of the messages of one request: checks of the plan for texts, and the Governor for tool
-// calls that the model proposes.
+// The doors of the messages of one request. The checks of the plan decide about texts, and the
+// Governor decides about tool calls that the model proposes.
 #pragma once
 
 #include <map>
@@ -17,39 +17,39 @@
 
 namespace sallyport::proxy {
 
-// The texts of an answer as they left, by channel. Whole texts, so that the ledger finds in them
-// what must not be stored; deltas could hide it.
+// The released texts of an answer, by channel. They are kept whole, because deltas could hide a
+// secret from the redaction of the ledger.
 struct KeptTexts {
-  std::size_t most = 0;  // bytes; more than that is not kept
+  std::size_t most = 0;  // byte limit; over it nothing is kept
   std::map<std::string, std::string> texts{};
   std::size_t bytes = 0;
 
   void add(const std::string& channel, std::string_view text);
-  std::string json() const;  // empty: nothing left, or it was too long
+  std::string json() const;  // empty: no text, or too much of it
 };
 
-// What doors need of their request. All must outlive them.
+// The parts of a request that doors use. All must outlive the doors.
 struct DoorParts {
-  std::shared_ptr<const core::Plan> plan;  // of the whole request
+  std::shared_ptr<const core::Plan> plan;  // the pinned plan of the request
   core::Governor& governor;
   core::HandOffs& hand_offs;
   ModelRecord& record;
   std::vector<core::Draft>& findings;  // rows of what checks found, bounded
-  std::vector<core::Fact>& facts;      // that change with the record
+  std::vector<core::Fact>& facts;      // written with the record
   std::vector<std::shared_ptr<const core::FactChange>>& changes;  // the same
   std::vector<llm::UnansweredCall>& unanswered;  // refused; the provider may keep the original
   std::string session_id;                        // of calls
   std::stop_token gone;                          // the client went away
   const Clock& clock;
-  std::string approvals_url;  // ids behind it; empty: nowhere
+  std::string approvals_url;  // an approval id is appended; empty: no page
   bool json_format = false;   // the answer is JSON (MP-52)
-  KeptTexts* kept = nullptr;  // what leaves, for `keep: content`; null: it is not kept
+  KeptTexts* kept = nullptr;  // released texts, for `keep: content`; null: not kept
 };
 
-// Adds a row for each finding, up to a bound; the record says where there were more.
+// Adds a row for each finding, up to a limit. The record says if there were more.
 void add_findings(DoorParts& parts, std::vector<Finding> findings, std::string_view channel);
 
-// Whose tool it is: `mcp__fs__read` is `read` of server `fs`, others are tools of the agent's host.
+// Splits a tool name: `mcp__fs__read` is `read` of server `fs`, any other is a tool of the agent.
 struct ToolName {
   std::string server;
   std::string tool;

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>
-#include <span>
 
-#include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/lower_case.h"
 #include "base/uuid.h"
@@ -29,12 +27,6 @@ constexpr std::array<std::string_view, 13> kHidden{"connection",
                                                    "set-cookie",
                                                    "alt-svc",
                                                    "strict-transport-security"};
-
-std::string fresh_trace(Entropy& entropy) {
-  std::array<std::uint8_t, 16> bytes{};
-  entropy.fill(bytes);
-  return hex(std::span<const std::uint8_t>(bytes));
-}
 
 }  // namespace
 
@@ -74,11 +66,11 @@ ModelExchange::ModelExchange(Shared& shared, std::shared_ptr<const Live> live,
              .gone = gone_.get_token(),
              .clock = shared.clock,
              .approvals_url = shared.approvals_url} {
-  events_ = std::make_shared<EventTeller>(shared.events, shared.asides, shared.executor);
+  events_ = std::make_shared<EventQueue>(shared.events, shared.asides, shared.executor);
   room_ = shared.bodies.share_of(client.request().principal);
   record_.request_id = uuid7_text(shared.clock, shared.entropy);
   record_.agent_id = client.request().principal;
-  record_.trace_id = fresh_trace(shared.entropy);
+  record_.trace_id = random_id(shared.entropy);
   record_.api = to_string(route_.api);
   record_.route = route_.name;
   record_.policy_hash = plan_->hash();
@@ -97,13 +89,14 @@ std::string ModelExchange::overhead_ms() const {
 }
 
 Async<void> ModelExchange::run() {
-  client_.on_gone([this] {
+  const auto cancel_upstream = [this] {
+    if (const auto exchange = upstream_exchange_.lock()) exchange->cancel();
+  };
+  client_.on_gone([this, cancel_upstream] {
     gone_.request_stop();
-    if (upstream_exchange_ != nullptr) upstream_exchange_->cancel();
+    cancel_upstream();
   });
-  const std::stop_callback on_ending(shared_.ending, [this] {
-    if (upstream_exchange_ != nullptr) upstream_exchange_->cancel();
-  });
+  const std::stop_callback on_ending(shared_.ending, cancel_upstream);
   co_await shared_.begins.pass();
   Ended refusal = co_await serve();
   if (refusal) co_await refuse(std::move(*refusal));
@@ -111,6 +104,10 @@ Async<void> ModelExchange::run() {
 
 Async<void> ModelExchange::answer_here(net::ServerResponse response) {
   begin();
+  if (Ended refusal = refuse_upgrade()) {
+    co_await refuse(std::move(*refusal));
+    co_return;
+  }
   record_.bytes_out = response.body.size();
   const bool good = response.status < 300;
   if (!good) {
@@ -129,20 +126,33 @@ Async<void> ModelExchange::answer_here(net::ServerResponse response) {
 
 Async<ModelExchange::Ended> ModelExchange::serve() {
   begin();
-  // On every path: Codex asks for a WebSocket with GET, and changes to HTTP at 426 (MP-3).
-  if (client_.request().count("upgrade") > 0) {
-    co_return deny(426, "upgrade_required", "the proxy serves HTTP/1.1 and no WebSocket");
-  }
+  if (Ended ended = refuse_upgrade()) co_return ended;
   if (route_.kind == Route::Kind::Elsewhere) {
-    if (Ended ended = refuse_elsewhere()) co_return ended;
+    if (Ended ended = refuse_other_route()) co_return ended;
   }
   if (Ended ended = read_body()) co_return ended;
+  if (Ended ended = refuse_stream()) co_return ended;
   if (Ended ended = choose()) co_return ended;
   if (Ended ended = owns_state()) co_return ended;
-  if (Ended ended = obey_rules()) co_return ended;
+  if (Ended ended = apply_rules()) co_return ended;
   if (Ended ended = co_await check_input()) co_return ended;
   if (Ended ended = reserve()) co_return ended;
   co_return co_await forward();
+}
+
+// On every path: Codex asks for a WebSocket with GET, and changes to HTTP at 426 (MP-3).
+ModelExchange::Ended ModelExchange::refuse_upgrade() {
+  if (client_.request().count("upgrade") == 0) return std::nullopt;
+  return deny(426, "upgrade_required", "the proxy serves HTTP/1.1 and no WebSocket");
+}
+
+// A client that cannot read a stream must not have the provider make one.
+ModelExchange::Ended ModelExchange::refuse_stream() {
+  const bool asks = request_ ? request_->stream
+                             : route_.kind == Route::Kind::Stored &&
+                                   client_.request().query.find("stream") != std::string::npos;
+  if (!asks || client_.can_stream()) return std::nullopt;
+  return deny(505, "http_version", "streams need HTTP/1.1; ask without `stream`");
 }
 
 ModelExchange::Refusal ModelExchange::deny(unsigned status, std::string code,
@@ -161,8 +171,8 @@ ModelExchange::Refusal ModelExchange::fault(unsigned status, std::string code,
   return refusal;
 }
 
-// What looked at the request, and what will look at the answer (MP-82). `none`: the policy has no
-// check of that stage. `skipped`: the request was refused before.
+// The checks of the request and of the answer (MP-82). `none`: the policy has no check of that
+// stage. `skipped`: the request was refused before.
 std::string ModelExchange::guards() const {
   if (!route_.has_body() && route_.kind != Route::Kind::Stored) return "none";
   const auto& guard = plan_->stream_guard();
@@ -181,7 +191,7 @@ std::string ModelExchange::guards() const {
                                                      : checked_ ? "ran"
                                                                 : "skipped");
   if (!route_.generates()) return input;
-  // Where calls are handed out, the whole first door decides about them.
+  // If calls are handed out, the whole first door decides about them.
   const core::ToolCallMode mode = plan_->model_rules().tool_calls_of(record_.agent_id);
   const bool decides = mode == core::ToolCallMode::HandOff ||
                        (mode == core::ToolCallMode::Defer && has(core::TextStage::ToolUse));
@@ -220,7 +230,7 @@ net::ServerResponse ModelExchange::ledger_failed() {
   response.body = llm::error_body(
       route_.api, {.status = 503,
                    .message = "the ledger cannot be written, so nothing is answered",
-                   .code = "ledger_unavailable",
+                   .code = kLedgerUnavailable,
                    .request_id = record_.request_id});
   return response;
 }
@@ -245,11 +255,10 @@ Async<void> ModelExchange::refuse(Refusal refusal) {
   co_await client_.respond(std::move(response));
 }
 
-// True: the entry is durable.
+// Writes the one entry of the request. True: it is durable.
 Async<bool> ModelExchange::conclude(Outcome outcome, std::string reason, unsigned status) {
-  if (concluded_) co_return true;
-  concluded_ = true;
-  tell_opened();
+  if (durable_) co_return *durable_;
+  emit_opened();
   record_.outcome = outcome;
   record_.reason = std::move(reason);
   record_.status = status;
@@ -260,7 +269,8 @@ Async<bool> ModelExchange::conclude(Outcome outcome, std::string reason, unsigne
   for (core::Fact& fact : facts_) draft.facts.push_back(std::move(fact));
   for (auto& change : changes_) draft.changes.push_back(std::move(change));
   std::vector<core::Draft> drafts = std::move(findings_);
-  // What was refused before it went upstream may hold what no text may show.
+  const std::size_t findings = drafts.size();
+  // A request that was refused before it went upstream may contain blocked text.
   if (keeps_content() && request_ && record_.attempts > 0) {
     const KeptMessages kept(shared_.recorder, shared_.digest, shared_.clock);
     kept.add(record_, route_.api, edits_.applied(body_), kept_.json(), drafts);
@@ -268,12 +278,22 @@ Async<bool> ModelExchange::conclude(Outcome outcome, std::string reason, unsigne
   drafts.push_back(std::move(draft));
   shared_.meter.ended(record_, route_.operation());
   trace();
-  const auto written = co_await shared_.recorder.append(drafts, core::Urgency::Reports);
-  if (written) co_return true;
-  // What no entry can hold would be owed for ever, and stop all others.
-  if (written.error().code == ErrorCode::InvalidInput) co_return false;
-  shared_.recorder.owe(std::move(drafts));
-  co_return false;
+  auto written = co_await shared_.recorder.append(drafts, core::Urgency::Reports);
+  const auto unfit = [&] { return !written && written.error().code == ErrorCode::InvalidInput; };
+  if (unfit()) {
+    // An entry cannot hold what the record says, or a finding, or a kept text.
+    drafts.erase(drafts.begin() + static_cast<std::ptrdiff_t>(findings), drafts.end() - 1);
+    drafts.back().body = record_.reduced().draft().body;
+    written = co_await shared_.recorder.append(drafts, core::Urgency::Reports);
+  }
+  if (unfit()) {
+    drafts.erase(drafts.begin(), drafts.end() - 1);
+    written = co_await shared_.recorder.append(drafts, core::Urgency::Reports);
+  }
+  durable_ = written.has_value();
+  // A record that does not fit into an entry would be owed forever and stop all others.
+  if (!written && !unfit()) shared_.recorder.owe(std::move(drafts));
+  co_return *durable_;
 }
 
 }  // namespace sallyport::proxy

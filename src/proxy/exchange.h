@@ -2,8 +2,8 @@
 //
 //   read -> chosen -> checked -> (attempted -> answered) -> recorded
 //
-// Whatever ends it, exactly one entry of kind `model_audit` says so (MP-66), and the final frame
-// leaves after that entry is durable (MP-68).
+// Every request ends with exactly one entry of kind `model_audit` (MP-66). The final frame leaves
+// after that entry is durable (MP-68).
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -29,7 +29,7 @@
 #include "proxy/budgets.h"
 #include "proxy/client_stream.h"
 #include "proxy/doors.h"
-#include "proxy/event_teller.h"
+#include "proxy/event_queue.h"
 #include "proxy/meter.h"
 #include "proxy/owned_state.h"
 #include "proxy/record.h"
@@ -39,13 +39,16 @@
 
 namespace sallyport::proxy {
 
-// Upstreams, keys and prices as one step: a request keeps what it began with (MP-84).
+// The code of errors of the ledger.
+inline constexpr const char* kLedgerUnavailable = "ledger_unavailable";
+
+// Upstreams, keys and prices of one configuration. A request keeps those it began with (MP-84).
 struct Live {
   Settings settings{};
   UpstreamList upstreams{};
 };
 
-// What all requests share. Owned by the front.
+// Parts that all requests share. The front owns them.
 struct Shared {
   core::Governor& governor;
   core::HandOffs& hand_offs;
@@ -61,13 +64,13 @@ struct Shared {
   boost::asio::any_io_executor executor;
   std::string approvals_url;
   std::function<bool()> needs_token;
-  net::Quota bodies;       // of requests, decoded
-  net::Turnstile begins;   // of requests that were read
+  net::Quota bodies;       // memory for decoded request bodies
+  net::Turnstile begins;   // limits the requests that begin in one turn of the loop
   net::TaskGroup& asides;  // work that continues after a request has ended
   std::stop_token ending;  // the process ends, and streams with it (MP-85)
 };
 
-// Names that `Connection` says are for one hop only, in lower case.
+// The header names that `Connection` lists as hop-by-hop, in lower case.
 std::vector<std::string> hop_headers(const net::HttpHeaders& headers);
 
 class ModelExchange {
@@ -77,11 +80,11 @@ class ModelExchange {
   ModelExchange(const ModelExchange&) = delete;
 
   Async<void> run();
-  // An answer of our own, recorded like any other: no provider is asked.
+  // Sends an answer of our own, without a provider, and records it like any other.
   Async<void> answer_here(net::ServerResponse response);
 
  private:
-  // Why a request ends before its first byte.
+  // Why a request ends before the client has a byte of an answer.
   struct Refusal {
     llm::ApiError error{};
     Outcome outcome = Outcome::Refused;
@@ -89,65 +92,71 @@ class ModelExchange {
     std::string decision = "deny";  // `x-sallyport-decision`
     std::optional<std::uint64_t> retry_after_s{};
   };
-  using Ended = std::optional<Refusal>;  // no value: it goes on
-  // An answer of the provider that passes as it is: errors, and routes without an output stage.
+  // No value: nothing is refused. The next step follows, or the answer has been sent.
+  using Ended = std::optional<Refusal>;
+  // An open answer of the provider.
   struct Opened {
-    std::shared_ptr<ModelUpstream> upstream;  // shared: a reload leaves it to requests that run
-    std::unique_ptr<net::HttpExchange> exchange;
+    std::shared_ptr<ModelUpstream> upstream;      // shared: outlives a reload
+    std::shared_ptr<net::HttpExchange> exchange;  // shared: `upstream_exchange_` sees its end
     net::HttpHead head;
   };
 
   Async<Ended> serve();
+  Ended refuse_upgrade();
+  Ended refuse_stream();
   // exchange_request.cc
   void begin();
   Ended read_body();
   Ended choose();
-  Ended obey_rules();
+  Ended apply_rules();
   Async<Ended> check_input();
   Ended owns_state();
   Ended owns_ids();
   void touch_state(const std::string& kind, const std::string& id, OwnedState::Owner owner);
-  Ended refuse_elsewhere();
-  void take_upstream(const std::string& name);
+  Ended refuse_other_route();
+  Ended take_upstream(const std::string& name);
   void answer_unanswered(std::vector<llm::UnansweredCall> calls);
   Refusal deny(unsigned status, std::string code, std::string message) const;
-  // The same, for what is no fault of the request.
+  // As `deny`, but the request is not at fault.
   Refusal fault(unsigned status, std::string code, std::string message) const;
   Refusal busy() const;
   // exchange_attempts.cc
   Async<Ended> forward();
   Async<Ended> attempt(const std::shared_ptr<ModelUpstream>& upstream, bool last, Opened& opened);
-  // The head of the answer. `upstream_exchange_` is left to the caller.
-  Task<net::HttpHead> send(net::HttpExchange& exchange, net::HttpRequest request);
-  // Counts for the circuit what came, and tells of it. False: it may be asked for again.
-  bool stands(const net::HttpHead& head, ModelUpstream& upstream);
+  // Returns the head of the answer.
+  Task<net::HttpHead> send(std::shared_ptr<net::HttpExchange> exchange, net::HttpRequest request);
+  // Updates the circuit and emits the event of a failed attempt. False: the request may be tried
+  // again.
+  bool take_status(const net::HttpHead& head, ModelUpstream& upstream);
+  void judge(ModelUpstream& upstream, const std::optional<Error>& failed);
   Result<net::HttpRequest> upstream_request(const ModelUpstream& upstream);
-  // The query without the event that the client names.
-  std::string take_starting_after(std::string_view query);
-  Refusal over_budget(std::string message);
+  Ended take_query();
+  Refusal over_budget(std::string message) const;
   Ended reserve();  // with the first attempt
   void price();
   void settle(core::Draft& record);
   Async<Ended> announce_attempt();
-  void tell_attempt(std::optional<std::string> error);
-  void tell_opened();  // once, where an answer was opened
+  void emit_attempt(std::optional<std::string> error);
+  void emit_opened();  // once, if an answer was opened
   Async<bool> wait_for_retry(std::chrono::milliseconds wait);
-  Refusal unreachable(const Error& error) const;
+  Refusal upstream_failure(const Error& error) const;
   std::string without_keys(std::string text) const;
   // exchange_answer.cc
   Async<Ended> answer(Opened opened);
+  Refusal unreadable(const Error& error, std::string_view why) const;
   Async<Ended> pass_error(Opened opened);
   Async<Ended> stream_answer(Opened opened, llm::AnswerAdapter& adapter);
   // `adapter` null: the route has no output stage.
   Async<Ended> whole_answer(Opened opened, llm::AnswerAdapter* adapter);
+  Result<std::string> read_unguarded(std::string body);
   Async<std::optional<Error>> relay(Opened& opened, llm::AnswerAdapter& adapter,
                                     ClientStream& stream);
   Async<void> finish_stream(ClientStream& stream, llm::AnswerAdapter& adapter,
                             std::optional<Error> failed);
-  void tell_response(bool success, std::optional<std::string> error);
+  void emit_response(bool success, std::optional<std::string> error);
   void take_observed(const llm::AnswerAdapter& adapter);
   void take_ids(const std::string& answer);  // of an answer that passed unchecked
-  OwnedState::Owner owner() const;           // of what this request obtains
+  OwnedState::Owner owner() const;           // owner of state that this request obtains
   // exchange.cc
   Async<void> refuse(Refusal refusal);
   Async<bool> conclude(Outcome outcome, std::string reason, unsigned status);
@@ -167,7 +176,7 @@ class ModelExchange {
   Route route_;
   std::shared_ptr<const core::Plan> plan_;  // pinned for the whole request
   SteadyTime started_;
-  SteadyTime::duration waited_{};  // for the provider
+  SteadyTime::duration waited_{};  // time spent waiting for the provider
   std::stop_source gone_;
   ModelRecord record_;
   std::vector<core::Draft> findings_;
@@ -175,34 +184,36 @@ class ModelExchange {
   std::vector<std::shared_ptr<const core::FactChange>> changes_;
   std::vector<llm::UnansweredCall> unanswered_;
   DoorParts doors_;
-  std::shared_ptr<EventTeller> events_;  // shared with its coroutine, which may outlive this
+  std::shared_ptr<EventQueue> events_;  // shared with its coroutine, which may outlive this
   std::string decision_ = "allow";
-  net::Quota::Share room_;  // that the body takes
+  net::Quota::Share room_;  // memory of the body
 
-  std::string body_;                     // as it came, decoded
-  json::value parsed_;                   // the same
-  llm::Splice edits_;                    // of what goes upstream
-  std::optional<SteadyTime> attempted_;  // first
-  std::string response_model_;           // as the provider calls it
+  std::string body_;                     // the received body, decoded
+  json::value parsed_;                   // `body_` as JSON
+  llm::Splice edits_;                    // changes of the body that goes upstream
+  std::optional<SteadyTime> attempted_;  // time of the first attempt
+  std::string response_model_;           // the provider's name of the model
   std::uint64_t text_bytes_ = 0;
   std::optional<llm::Request> request_;
   std::vector<std::shared_ptr<ModelUpstream>> candidates_;  // shared, as above
   std::vector<std::string> secrets_;                        // keys that no text may show (MP-26)
-  bool own_retries_ = false;                     // the proxy has tried again, the client need not
-  bool asked_usage_ = false;                     // by us, not by the client
-  std::optional<std::uint64_t> starting_after_;  // of a stream that is resumed
-  net::HttpExchange* upstream_exchange_ = nullptr;       // that the client's going cancels
+  bool own_retries_ = false;                     // the proxy retried; the client should not
+  bool added_usage_ = false;                     // usage is asked for by us, not by the client
+  std::string query_;                            // of a stored response, without `starting_after`
+  std::optional<std::uint64_t> starting_after_;  // set if a stream is resumed
+  std::weak_ptr<net::HttpExchange> upstream_exchange_;   // cancelled when the client leaves
   std::shared_ptr<const core::FactChange> reservation_;  // travels with the first attempt
   bool reserved_ = false;
   Amount estimate_;
   std::optional<core::TextBlock> blocked_;
   bool provider_failed_ = false;  // its stream ended with an error of its own
   bool opened_ = false;           // the provider has begun an answer
-  bool responded_ = false;        // a 2xx answer was opened, and its end is not told yet
-  bool concluded_ = false;
-  bool checked_ = false;     // checks of `input` have run
-  bool told_later_ = false;  // that the attempt worked is not told yet
-  KeptTexts kept_;           // of the answer, for `keep: content`
+  bool spent_ = false;            // an attempt without an answer had sent the whole request
+  bool responded_ = false;        // a 2xx answer was opened and its end is not yet emitted
+  std::optional<bool> durable_;   // of the entry; no value: it is not written yet
+  bool checked_ = false;          // checks of `input` have run
+  bool emitted_later_ = false;    // the success of the attempt is not yet emitted
+  KeptTexts kept_;                // of the answer, for `keep: content`
 };
 
 }  // namespace sallyport::proxy

@@ -1,4 +1,4 @@
-// The answer of a provider on its way to the client: streamed, whole, or an error that passes.
+// Passes the answer of a provider to the client: streamed, whole, or an error.
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
@@ -22,7 +22,7 @@ constexpr std::size_t kLargestEvent = 16u << 20;
 constexpr std::size_t kLargestAnswer = 64u << 20;
 constexpr std::uint64_t kLongestStream = std::uint64_t{1} << 30;
 constexpr std::size_t kLongestError = 1u << 20;
-// Behind the event that ends an answer.
+// The most bytes after the event that ends an answer.
 constexpr std::size_t kLongestRest = 16u << 10;
 constexpr std::chrono::seconds kRestTime{1};
 
@@ -35,8 +35,8 @@ std::string first_header(const net::HttpHead& head, std::initializer_list<const 
   return {};
 }
 
-// Reads the end of a body whose last event has come, so that its connection can be used again.
-Async<void> read_rest(std::shared_ptr<ModelUpstream>, std::unique_ptr<net::HttpExchange> exchange) {
+// Reads the rest of a body after its last event, so that the connection can be reused.
+Async<void> read_rest(std::shared_ptr<ModelUpstream>, std::shared_ptr<net::HttpExchange> exchange) {
   (void)co_await exchange->read_all(kLongestRest, kRestTime);
 }
 
@@ -46,7 +46,7 @@ Async<ModelExchange::Ended> ModelExchange::answer(Opened opened) {
   const net::HttpHead& head = opened.head;
   record_.provider_request_id = first_header(head, {"request-id", "x-request-id"});
   if (head.status >= 300 && head.status < 400) {
-    Refusal refusal = unreachable({ErrorCode::Unavailable, "the provider sent a redirect"});
+    Refusal refusal = upstream_failure({ErrorCode::Unavailable, "the provider sent a redirect"});
     refusal.error.code = "upstream_redirect";
     refusal.error.message =
         fmt::format("upstream `{}` sent a redirect, which is not followed", record_.upstream);
@@ -66,15 +66,17 @@ Async<ModelExchange::Ended> ModelExchange::answer(Opened opened) {
                            .block_as_answer = rules.blocks_as_answer,
                            .json_format = doors_.json_format,
                            .choices = request_ ? request_->choices : 1,
-                           .hides_usage = asked_usage_,
+                           .hides_usage = added_usage_,
                            .starting_after = starting_after_});
   const bool stream = head.content_type() == "text/event-stream";
   if (stream && request_ && route_.generates() && !request_->stream) {
-    Refusal refusal = unreachable({ErrorCode::Corrupt, "a stream came that was not asked for"});
+    Refusal refusal =
+        upstream_failure({ErrorCode::Corrupt, "a stream came that was not asked for"});
     refusal.error.code = "upstream_failed";
     refusal.error.message =
         fmt::format("upstream `{}` sent a stream that was not asked for", record_.upstream);
-    tell_response(false, refusal.reason);
+    judge(*opened.upstream, Error{ErrorCode::Corrupt, {}});
+    emit_response(false, refusal.reason);
     co_return refusal;
   }
   const bool governed = route_.generates() || route_.kind == Route::Kind::Stored;
@@ -82,14 +84,24 @@ Async<ModelExchange::Ended> ModelExchange::answer(Opened opened) {
   co_return co_await whole_answer(std::move(opened), governed ? adapter.get() : nullptr);
 }
 
-// Errors of the provider pass with status, body and `Retry-After`, but for those about our own key.
+// `why`: what is wrong with the answer, if it did not end in silence.
+ModelExchange::Refusal ModelExchange::unreadable(const Error& error, std::string_view why) const {
+  Refusal refusal = upstream_failure(error);
+  refusal.error.code = "upstream_failed";
+  refusal.error.message =
+      error.code == ErrorCode::Deadline
+          ? fmt::format("upstream `{}` fell silent", record_.upstream)
+          : fmt::format("the answer of upstream `{}` {}", record_.upstream, why);
+  return refusal;
+}
+
+// Passes errors with status, body and `Retry-After`, except those about our own key.
 Async<ModelExchange::Ended> ModelExchange::pass_error(Opened opened) {
   const net::HttpHead& head = opened.head;
-  const SteadyTime asked = shared_.clock.steady();
+  const SteadyTime wait_began = shared_.clock.steady();
   Result<std::string> body =
       co_await opened.exchange->read_all(kLongestError, live_->settings.silence);
-  waited_ += shared_.clock.steady() - asked;
-  upstream_exchange_ = nullptr;
+  waited_ += shared_.clock.steady() - wait_began;
   if (body) {
     body = net::ContentDecoder::decode(head.header("content-encoding"), std::move(*body),
                                        kLongestError);
@@ -100,18 +112,20 @@ Async<ModelExchange::Ended> ModelExchange::pass_error(Opened opened) {
                     fmt::format("upstream `{}` refused the key of the proxy (upstream_credentials)",
                                 record_.upstream));
   }
+  if (!body) co_return unreadable(body.error(), "cannot be read");
   net::ServerResponse response = head_of(head.status, &head);
   if (own_retries_) {  // in place of what the provider says
     std::erase_if(response.headers, [](const auto& one) { return one.first == "x-should-retry"; });
     response.headers.emplace_back("x-should-retry", "false");
   }
   response.headers.emplace_back("x-sallyport-overhead-ms", overhead_ms());
-  response.body = without_keys(body ? std::move(*body) : std::string());
+  response.body = without_keys(std::move(*body));
   record_.bytes_out = response.body.size();
   record_.first_byte_ms = elapsed_ms();
   const Outcome outcome = gone() ? Outcome::Cancelled : Outcome::Failed;
   if (!co_await conclude(outcome, fmt::format("http {}", head.status), head.status)) {
-    co_return deny(503, "ledger_unavailable", "the ledger cannot be written");
+    co_await client_.respond(ledger_failed());
+    co_return std::nullopt;
   }
   co_await client_.respond(std::move(response));
   co_return std::nullopt;
@@ -128,7 +142,11 @@ void ModelExchange::take_observed(const llm::AnswerAdapter& adapter) {
   record_.stored = seen.stored;
   blocked_ = seen.block;
   provider_failed_ = seen.failed;
-  // What later requests may name: a response, and a message of a thread that the provider keeps.
+  const OwnedState owned(shared_.recorder);
+  for (const std::string& id : seen.file_ids) {
+    if (!owned.find("file", id)) facts_.push_back(OwnedState::fact("file", id, owner()));
+  }
+  // Later requests may name a response, or a message of a thread that the provider keeps.
   const bool thread = route_.api == llm::Api::AnthropicMessages;
   const bool kept = thread ? parsed_.is_object() && parsed_.get_object().contains("thread")
                            : route_.api == llm::Api::OpenAiResponses;
@@ -150,32 +168,32 @@ OwnedState::Owner ModelExchange::owner() const {
           .at = shared_.clock.wall()};
 }
 
-// Ids that the provider gave this agent. One that another agent has is not taken from it.
+// Stores the ids that the provider gave this agent. An id of another agent keeps its owner.
 void ModelExchange::take_ids(const std::string& answer) {
   const net::ServerRequest& request = client_.request();
   const ProviderId named = id_in_path(request.path);
   if (request.method == "DELETE" && !named.id.empty()) {
-    facts_.push_back(OwnedState::gone(named.kind, named.id));
+    if (ends_at_id(request.path)) facts_.push_back(OwnedState::gone(named.kind, named.id));
     return;
   }
   const auto parsed = llm::read_wire_json(answer, {.bytes = kLargestAnswer});
   if (!parsed || (named.id.empty() && request.method != "POST")) return;
   const OwnedState owned(shared_.recorder);
-  for (const ProviderId& one : ids_given(named.kind, parsed->value)) {
-    if (!owned.find(one.kind, one.id)) {
-      facts_.push_back(OwnedState::fact(one.kind, one.id, owner()));
+  for (const ProviderId& provider_id : ids_in_answer(named.kind, parsed->value)) {
+    if (!owned.find(provider_id.kind, provider_id.id)) {
+      facts_.push_back(OwnedState::fact(provider_id.kind, provider_id.id, owner()));
     }
   }
 }
 
-void ModelExchange::tell_response(bool success, std::optional<std::string> error) {
-  tell_opened();
+void ModelExchange::emit_response(bool success, std::optional<std::string> error) {
+  emit_opened();
   if (!std::exchange(responded_, false)) return;
   if (blocked_) {
-    events_->tell(event::PolicyDenied{.agent_id = record_.agent_id,
-                                      .tool_name = "model:" + record_.upstream_model,
-                                      .reason = blocked_->reason},
-                  record_.subject());
+    events_->add(event::PolicyDenied{.agent_id = record_.agent_id,
+                                     .tool_name = "model:" + record_.upstream_model,
+                                     .reason = blocked_->reason},
+                 record_.subject());
   }
   event::ModelResponseFinished finished{.agent_id = record_.agent_id,
                                         .model = record_.upstream_model,
@@ -184,7 +202,7 @@ void ModelExchange::tell_response(bool success, std::optional<std::string> error
                                         .error = std::move(error),
                                         .usage = record_.usage};
   if (success && !record_.stop_reason.empty()) finished.stop_reason = record_.stop_reason;
-  events_->tell(std::move(finished), record_.subject());
+  events_->add(std::move(finished), record_.subject());
 }
 
 Async<std::optional<Error>> ModelExchange::relay(Opened& opened, llm::AnswerAdapter& adapter,
@@ -197,12 +215,12 @@ Async<std::optional<Error>> ModelExchange::relay(Opened& opened, llm::AnswerAdap
   net::SseParser parser(kLargestEvent);
   bool ended = false;
   while (!adapter.complete() && !ended) {
-    const SteadyTime asked = shared_.clock.steady();
-    if (asked - started_ > kWholeRequest) {
+    const SteadyTime wait_began = shared_.clock.steady();
+    if (wait_began - started_ > kWholeRequest) {
       co_return broken(ErrorCode::Deadline, "the answer took over an hour");
     }
     Result<std::string> bytes = co_await opened.exchange->read(live_->settings.silence);
-    waited_ += shared_.clock.steady() - asked;
+    waited_ += shared_.clock.steady() - wait_began;
     if (!bytes) co_return bytes.error();
     ended = bytes->empty();
     (*decoder)->feed(*bytes);
@@ -220,7 +238,7 @@ Async<std::optional<Error>> ModelExchange::relay(Opened& opened, llm::AnswerAdap
       if (!passed) co_return passed.error();
     }
     co_await stream.make_room();
-    if (stream.begun()) tell_opened();
+    if (stream.begun()) emit_opened();
     if (!stream.client_reads() || gone()) {
       co_return broken(ErrorCode::Cancelled, "the client went away");
     }
@@ -244,12 +262,12 @@ Async<ModelExchange::Ended> ModelExchange::stream_answer(Opened opened,
   } catch (const std::exception& thrown) {
     failed = Error{ErrorCode::Internal, thrown.what()};
   }
-  upstream_exchange_ = nullptr;
   take_observed(adapter);
   if (provider_failed_) {
     stream.change_last([&](std::string frame) { return without_keys(std::move(frame)); });
   }
   const bool cancelled = gone() || !stream.client_reads();
+  if (!cancelled) judge(*opened.upstream, failed);
   if (failed || cancelled || blocked_ || provider_failed_) {
     opened.exchange->cancel();  // what is left of it is not needed
   } else if (!opened.exchange->ended()) {
@@ -260,15 +278,10 @@ Async<ModelExchange::Ended> ModelExchange::stream_answer(Opened opened,
     failed = Error{ErrorCode::Unavailable, "the proxy ends"};
   }
   if (failed && !cancelled) {
-    Refusal refusal = unreachable(*failed);
-    refusal.error.code = "upstream_failed";
-    refusal.error.message =
-        failed->code == ErrorCode::Deadline
-            ? fmt::format("upstream `{}` fell silent", record_.upstream)
-            : fmt::format("the answer of upstream `{}` broke off", record_.upstream);
+    Refusal refusal = unreadable(*failed, "broke off");
     if (!stream.begun() && !stream.waits()) {
       co_await stream.drain();
-      tell_response(false, refusal.reason);
+      emit_response(false, refusal.reason);
       co_return refusal;
     }
     stream.replace_last();
@@ -311,32 +324,56 @@ Async<void> ModelExchange::finish_stream(ClientStream& stream, llm::AnswerAdapte
     stream.replace_last();
     adapter.fail(stream, {.status = 503,
                           .message = "the ledger cannot be written",
-                          .code = "ledger_unavailable",
+                          .code = kLedgerUnavailable,
                           .request_id = record_.request_id});
   }
   co_await stream.send_last();
   const bool success = outcome == Outcome::Completed && durable;
-  tell_response(success, success ? std::nullopt : std::optional(reason));
+  emit_response(success, success ? std::nullopt : std::optional(reason));
+}
+
+// Reads the answer of a route without an output stage: it must be JSON, and its usage counts.
+Result<std::string> ModelExchange::read_unguarded(std::string body) {
+  const auto parsed = llm::read_wire_json(body, {.bytes = kLargestAnswer});
+  // Embeddings have more numbers than are worth a value each.
+  const bool large = !parsed && parsed.error().cause == kOverLimit;
+  if (parsed ? !parsed->value.is_object() : !large) {
+    return fail(ErrorCode::Corrupt, "the provider's answer is not a JSON object");
+  }
+  const auto usage = llm::read_wire_json(llm::value_at(body, "/usage"));
+  if (!usage || !usage->value.is_object()) return body;
+  const auto first = [&](std::string_view one, std::string_view other) {
+    const auto count = llm::count_in(usage->value, one);
+    return count ? count : llm::count_in(usage->value, other);
+  };
+  record_.usage = Usage{.input_tokens = first("input_tokens", "prompt_tokens"),
+                        .output_tokens = first("output_tokens", "completion_tokens"),
+                        .total_tokens = llm::count_in(usage->value, "total_tokens")};
+  if (!record_.usage->input_tokens) record_.usage->input_tokens = record_.usage->total_tokens;
+  record_.usage_source = "reported";
+  return body;
 }
 
 Async<ModelExchange::Ended> ModelExchange::whole_answer(Opened opened,
                                                         llm::AnswerAdapter* adapter) {
-  const SteadyTime asked = shared_.clock.steady();
+  const SteadyTime wait_began = shared_.clock.steady();
   Result<std::string> body =
       co_await opened.exchange->read_all(kLargestAnswer, live_->settings.silence);
-  waited_ += shared_.clock.steady() - asked;
-  upstream_exchange_ = nullptr;
-  tell_opened();
+  waited_ += shared_.clock.steady() - wait_began;
+  emit_opened();
   if (body) {
     body = net::ContentDecoder::decode(opened.head.header("content-encoding"), std::move(*body),
                                        kLargestAnswer);
   }
   const bool json = opened.head.content_type() == "application/json";
-  if (body && adapter != nullptr && !json && !(body->empty() && opened.head.status == 204)) {
+  const bool checked = route_.kind != Route::Kind::Elsewhere;
+  const bool none = body && body->empty() && opened.head.status == 204;
+  if (body && checked && !json && !none) {
     body = fail(ErrorCode::Corrupt,
                 fmt::format("the answer has content type `{:.80}`", opened.head.content_type()));
   }
-  if (body && adapter != nullptr && !body->empty()) {
+  if (body && checked && adapter == nullptr && !none) body = read_unguarded(std::move(*body));
+  if (body && adapter != nullptr && !none) {
     try {
       body = co_await adapter->on_body(std::move(*body));
     } catch (const std::exception& thrown) {
@@ -344,17 +381,11 @@ Async<ModelExchange::Ended> ModelExchange::whole_answer(Opened opened,
     }
     take_observed(*adapter);
   }
+  judge(*opened.upstream, body ? std::nullopt : std::optional(body.error()));
   if (gone() || !body) {
-    Refusal refusal =
-        unreachable(body ? Error{ErrorCode::Cancelled, "the client went away"} : body.error());
-    if (!gone()) {
-      refusal.error.code = "upstream_failed";
-      refusal.error.message =
-          refusal.error.status == 504
-              ? fmt::format("upstream `{}` fell silent", record_.upstream)
-              : fmt::format("the answer of upstream `{}` cannot be read", record_.upstream);
-    }
-    tell_response(false, refusal.reason);
+    Refusal refusal = gone() ? upstream_failure({ErrorCode::Cancelled, "the client went away"})
+                             : unreadable(body.error(), "cannot be read");
+    emit_response(false, refusal.reason);
     co_return refusal;
   }
   net::ServerResponse response = head_of(opened.head.status, &opened.head);
@@ -370,12 +401,12 @@ Async<ModelExchange::Ended> ModelExchange::whole_answer(Opened opened,
   if (route_.kind == Route::Kind::Elsewhere) take_ids(response.body);
   const Outcome outcome = blocked_ ? Outcome::Blocked : Outcome::Completed;
   if (!co_await conclude(outcome, blocked_ ? blocked_->reason : "", opened.head.status)) {
-    tell_response(false, "the ledger cannot be written");
+    emit_response(false, "the ledger cannot be written");
     co_await client_.respond(ledger_failed());
     co_return std::nullopt;
   }
   co_await client_.respond(std::move(response));
-  tell_response(!blocked_, blocked_ ? std::optional(blocked_->reason) : std::nullopt);
+  emit_response(!blocked_, blocked_ ? std::optional(blocked_->reason) : std::nullopt);
   co_return std::nullopt;
 }
 

@@ -1,5 +1,4 @@
-// What happens to a request before it is sent: it is read, a provider is chosen, and the policy is
-// obeyed.
+// Handles a request before it is sent: reads it, chooses a provider and applies the policy.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,12 +6,14 @@
 #include <charconv>
 
 #include "base/json_members.h"
+#include "base/lower_case.h"
 #include "llm/wire_json.h"
 #include "net/content_decoder.h"
 #include "proxy/exchange.h"
 #include "proxy/input_stage.h"
 #include "proxy/owned_state.h"
 #include "proxy/provider_ids.h"
+#include "telemetry/span.h"
 
 namespace sallyport::proxy {
 
@@ -23,19 +24,6 @@ constexpr const char* kTooLarge = "the body has over 64 MiB when it is decoded";
 constexpr std::size_t kLongestId = 512;
 constexpr std::size_t kMostIds = 1024;  // in one body
 
-bool is_hex(std::string_view text) {
-  return std::ranges::all_of(
-      text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
-}
-
-// The trace of a W3C `traceparent`; empty where it is none.
-std::string trace_in(std::string_view header) {
-  if (header.size() < 55 || header[2] != '-' || header[35] != '-') return {};
-  const std::string_view trace = header.substr(3, 32);
-  const bool zero = trace.find_first_not_of('0') == std::string_view::npos;
-  return is_hex(trace) && !zero ? std::string(trace) : std::string();
-}
-
 std::string id_in(std::string_view text) {
   return text.size() <= kLongestId && is_utf8(text) ? std::string(text) : std::string();
 }
@@ -45,8 +33,9 @@ std::string id_in(std::string_view text) {
 void ModelExchange::begin() {
   const net::ServerRequest& request = client_.request();
   record_.bytes_in = request.body.size();
-  if (const auto parent = request.header("traceparent")) {
-    if (std::string trace = trace_in(*parent); !trace.empty()) record_.trace_id = std::move(trace);
+  const std::string_view parent = request.header("traceparent").value_or("");
+  if (const auto trace = telemetry::TraceContext::parse(parent)) {
+    record_.trace_id = trace->trace_id();
   }
   for (const std::string& name : live_->settings.session_headers) {
     if (const auto session = request.header(name)) {
@@ -54,25 +43,30 @@ void ModelExchange::begin() {
       if (!record_.session_id.empty()) break;
     }
   }
-  // The token of the agent may stand in any of them, with or without a scheme (MP-26).
+  // The token of the agent may be in any of these headers, with or without a scheme (MP-26).
   for (const char* const name : {"x-sallyport-token", "authorization", "x-api-key"}) {
     const std::string_view shown = request.header(name).value_or("");
     const std::string_view token = shown.substr(shown.rfind(' ') + 1);
     if (!token.empty()) secrets_.emplace_back(token);
   }
   if (const auto retry = request.header("x-stainless-retry-count")) {
-    std::from_chars(retry->data(), retry->data() + retry->size(), record_.client_retry);
+    std::uint64_t count = 0;
+    std::from_chars(retry->data(), retry->data() + retry->size(), count);
+    record_.client_retry = std::min(count, llm::kMostCount);  // an entry holds no larger number
   }
-  // Ids of calls are unique in a session only; an agent that names none has one of its own.
+  // Call ids are unique only within a session. An agent that names none has one of its own.
   doors_.session_id = record_.session_id.empty() ? "model:" + record_.agent_id : record_.session_id;
 }
 
-ModelExchange::Ended ModelExchange::refuse_elsewhere() {
+ModelExchange::Ended ModelExchange::refuse_other_route() {
   const net::ServerRequest& request = client_.request();
-  // A provider that resolves such a path would serve a route that is governed here.
+  // A provider that resolves such a path could serve a route that is governed here.
+  net::ServerRequest alike{.method = request.method, .path = lower_case(request.path)};
+  while (alike.path.ends_with('/')) alike.path.pop_back();
   const bool plain = request.path.find("/.") == std::string::npos &&
                      request.path.find("//") == std::string::npos &&
-                     request.path.find_first_of("%\\;") == std::string::npos;
+                     request.path.find_first_of("%\\;") == std::string::npos &&
+                     route_of(alike).kind == Route::Kind::Elsewhere;
   for (const std::shared_ptr<ModelUpstream>& upstream : live_->upstreams) {
     for (const std::string& prefix : upstream->settings().pass_through) {
       const bool below = request.path.starts_with(prefix) &&
@@ -129,13 +123,12 @@ ModelExchange::Ended ModelExchange::read_body() {
   if (!route_.has_body()) return std::nullopt;
   Result<ParsedJson> parsed = llm::read_wire_json(body_, {.bytes = kLargestBody});
   if (!parsed) {
-    const bool large = parsed.error().cause == kOverLimit && body_.size() > kLargestBody;
-    return deny(large ? 413 : 400, "invalid_json",
-                fmt::format("the body is no JSON that proxy and provider read alike: {}{}{}",
+    return deny(400, "invalid_json",
+                fmt::format("the body is not JSON that proxy and provider read alike: {}{}{}",
                             parsed.error().message, parsed.error().where.empty() ? "" : " at ",
                             parsed.error().where));
   }
-  if (!parsed->value.is_object()) return deny(400, "invalid_json", "the body is no JSON object");
+  if (!parsed->value.is_object()) return deny(400, "invalid_json", "the body is not a JSON object");
   Result<llm::Request> read = llm::read_request(route_.request, parsed->value);
   if (!read) return deny(400, "invalid_request", read.error().message);
   if (read->model.size() > kLongestId) {
@@ -151,7 +144,8 @@ ModelExchange::Ended ModelExchange::read_body() {
   return std::nullopt;
 }
 
-// The first upstream that speaks the API and serves the model; with `failover` those behind it too.
+// Collects the upstreams with this API and model, in order. `forward` tries the later ones only
+// with `failover`.
 ModelExchange::Ended ModelExchange::choose() {
   if (!candidates_.empty()) return std::nullopt;
   const bool named = request_.has_value();
@@ -172,7 +166,7 @@ ModelExchange::Ended ModelExchange::choose() {
                     : fmt::format("no upstream speaks {}", to_string(route_.api)));
 }
 
-// Ids on paths that pass unchecked: of the path, and of a JSON body.
+// Checks the ids on paths that pass unchecked: those in the path and in a JSON body.
 ModelExchange::Ended ModelExchange::owns_ids() {
   const net::ServerRequest& request = client_.request();
   std::vector<ProviderId> named;
@@ -183,7 +177,7 @@ ModelExchange::Ended ModelExchange::owns_ids() {
   const bool looks_so = body_.find_first_of("{[\xEF \t\r\n") == 0;
   if (!parsed && !body_.empty() && (json || looks_so)) {
     return deny(400, "invalid_json",
-                fmt::format("the body is no JSON that proxy and provider read alike: {}",
+                fmt::format("the body is not JSON that proxy and provider read alike: {}",
                             parsed.error().message));
   }
   if (named.size() > kMostIds) {
@@ -193,14 +187,15 @@ ModelExchange::Ended ModelExchange::owns_ids() {
     named.insert(named.begin(), std::move(id));
   }
   const OwnedState owned(shared_.recorder);
-  for (const ProviderId& one : named) {
-    const auto owner = owned.find(one.kind, one.id);
+  for (const ProviderId& provider_id : named) {
+    const auto owner = owned.find(provider_id.kind, provider_id.id);
     if (!owner || owner->agent_id != record_.agent_id) {
-      return deny(404, "not_found",
-                  fmt::format("there is no {} `{:.200}` of this agent", one.kind, one.id));
+      return deny(
+          404, "not_found",
+          fmt::format("there is no {} `{:.200}` of this agent", provider_id.kind, provider_id.id));
     }
-    touch_state(one.kind, one.id, *owner);
-    take_upstream(owner->upstream);
+    if (Ended ended = take_upstream(owner->upstream)) return ended;
+    touch_state(provider_id.kind, provider_id.id, *owner);
   }
   candidates_.resize(1);
   return std::nullopt;
@@ -213,11 +208,11 @@ ModelExchange::Ended ModelExchange::owns_state() {
   if (route_.kind == Route::Kind::Stored) {
     const auto owner = owned.find("response", route_.id);
     if (owner && owner->agent_id == record_.agent_id) {
+      if (Ended ended = take_upstream(owner->upstream)) return ended;
       record_.state.push_back(owner->request_id);
       record_.response_id = route_.id;
       touch_state("response", route_.id, *owner);
-      take_upstream(owner->upstream);
-      return std::nullopt;
+      return take_query();
     }
     return deny(404, "not_found",
                 fmt::format("there is no response `{:.200}` of this agent", route_.id));
@@ -234,15 +229,15 @@ ModelExchange::Ended ModelExchange::owns_state() {
       return deny(404, "not_found",
                   fmt::format("there is no {} `{:.200}` of this agent", ref.kind, ref.id));
     }
+    if (Ended ended = take_upstream(owner->upstream)) return ended;
     record_.state.push_back(owner->request_id);
     touch_state(ref.kind, ref.id, *owner);
-    take_upstream(owner->upstream);
     answer_unanswered(owner->unanswered);
   }
   return std::nullopt;
 }
 
-// State that is used stays known. Once a day says so often enough.
+// Keeps used state from expiring. Writing once a day is enough.
 void ModelExchange::touch_state(const std::string& kind, const std::string& id,
                                 OwnedState::Owner owner) {
   constexpr std::chrono::hours kSeldom{24};
@@ -264,14 +259,25 @@ void ModelExchange::answer_unanswered(std::vector<llm::UnansweredCall> calls) {
   ++record_.changes;
 }
 
-// State is where it was made.
-void ModelExchange::take_upstream(const std::string& name) {
+// State is at the provider that made it. No other host gets its id.
+ModelExchange::Ended ModelExchange::take_upstream(const std::string& name) {
+  const auto made_it = [&](const std::shared_ptr<ModelUpstream>& upstream) {
+    return upstream->settings().name == name;
+  };
+  const auto maker = std::ranges::find_if(live_->upstreams, made_it);
   std::erase_if(candidates_, [&](const std::shared_ptr<ModelUpstream>& upstream) {
-    return candidates_.size() > 1 && upstream->settings().name != name;
+    const bool same_host = maker != live_->upstreams.end() && upstream->shares_host_with(**maker);
+    return !made_it(upstream) && !same_host;
   });
+  const auto first = std::ranges::find_if(candidates_, made_it);
+  if (first != candidates_.end()) std::iter_swap(candidates_.begin(), first);
+  if (!candidates_.empty()) return std::nullopt;
+  return deny(
+      404, "not_found",
+      fmt::format("upstream `{}` keeps this state and is not configured for this request", name));
 }
 
-ModelExchange::Ended ModelExchange::obey_rules() {
+ModelExchange::Ended ModelExchange::apply_rules() {
   if (!request_) return std::nullopt;
   const core::ModelRules& rules = plan_->model_rules();
   const auto& guard = plan_->stream_guard();
@@ -300,7 +306,7 @@ ModelExchange::Ended ModelExchange::obey_rules() {
                                 tool.name.empty() ? tool.type : tool.name));
       case core::ProviderToolRule::Strip:
         edits_.remove(tool.path);
-        // The provider refuses a choice of a tool that is not there.
+        // The provider refuses the choice of a missing tool.
         if (const json::value* const choice = llm::member_of(parsed_, "tool_choice");
             choice != nullptr &&
             (llm::text_in(*choice, "type") == tool.type ||
@@ -323,7 +329,7 @@ Async<ModelExchange::Ended> ModelExchange::check_input() {
   InputStage stage(doors_, shared_.fail_open, shared_.clock);
   const Result<InputStage::Decision> checked = co_await stage.run(*request_, parsed_, edits_);
   checked_ = true;
-  if (!checked) co_return fault(503, "ledger_unavailable", checked.error().message);
+  if (!checked) co_return fault(503, kLedgerUnavailable, checked.error().message);
   text_bytes_ = checked->text_bytes;
   if (checked->block) {
     Refusal refusal = deny(403, checked->block->reason_code, checked->block->notice);
@@ -334,6 +340,9 @@ Async<ModelExchange::Ended> ModelExchange::check_input() {
                                                            .reason = checked->block->reason},
                                        record_.subject());
     co_return refusal;
+  }
+  if (!edits_.fits(body_)) {
+    co_return fault(500, "internal", "a change of the request has no place in it");
   }
   if (record_.changes > 0) decision_ = "redact";
   co_return std::nullopt;

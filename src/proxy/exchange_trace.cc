@@ -1,5 +1,5 @@
-// Tells a collector of a request that has ended (MP-87): a SERVER span for it, and below it a
-// CLIENT span for all its attempts. Names, ids and numbers; never content.
+// Makes the spans of an ended request (MP-87): a SERVER span, and below it a CLIENT span for all
+// its attempts. They have names, ids and numbers, never content.
 #include <fmt/format.h>
 
 #include "proxy/exchange.h"
@@ -11,7 +11,7 @@ namespace {
 
 using telemetry::Span;
 
-// Few words: a status, or how it ended.
+// One of few words: a status, or how the request ended.
 std::string error_of(const ModelRecord& record) {
   if (record.outcome == Outcome::Completed && record.status < 400) return {};
   if (record.status >= 400) return std::to_string(record.status);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kBodyRoom = std::size_t{1} << 30;
 
-// Names without wildcards: those that a client may ask for by their name.
+// Model names without wildcards, which clients can request by name.
 std::vector<std::string> names_of(const UpstreamList& upstreams) {
   std::vector<std::string> names;
   std::set<std::string> seen;
@@ -124,7 +124,7 @@ Async<std::optional<net::ServerResponse>> ModelFront::refuse(net::ServerRequest&
   co_return response;
 }
 
-// Exactly the models that this agent may use; no provider is asked (MP-23).
+// Lists exactly the models that this agent may use, without asking a provider (MP-23).
 net::ServerResponse ModelFront::models(const net::ServerRequest& request,
                                        const Route& route) const {
   const bool anthropic = request.count("anthropic-version") > 0;
@@ -140,7 +140,7 @@ net::ServerResponse ModelFront::models(const net::ServerRequest& request,
   const auto serves = [&](const std::shared_ptr<ModelUpstream>& upstream) {
     return upstream->serves(route.id);
   };
-  // One that only a wildcard names.
+  // A model that only a wildcard names.
   if (!route.id.empty() && plan->model_rules().may_use(request.principal, route.id) &&
       std::ranges::any_of(live_->upstreams, serves)) {
     return net::ServerResponse::json(200, json::serialize(model_json(route.id, anthropic)));

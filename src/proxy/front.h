@@ -1,4 +1,4 @@
-// Where agents come with requests to models: `/v1/` of `sallyport serve`.
+// Serves the model requests of agents: `/v1/` of `sallyport serve`.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,10 @@
 
 namespace sallyport::proxy {
 
-// On the loop of the gate.
+// Used on the loop of the gate.
 class ModelFront final : public net::HttpHandler {
  public:
-  // The agent of a request; `Unauthenticated` says why it is none.
+  // Returns the agent of a request. `Unauthenticated` says why it is refused.
   using Authenticate = std::function<Task<std::string>(const net::ServerRequest& request)>;
   struct Parts {
     core::Governor& governor;
@@ -22,24 +22,24 @@ class ModelFront final : public net::HttpHandler {
     Entropy& entropy;
     KeyedDigest digest;
     Metrics& metrics;
-    bool latest_names = false;  // of metrics, as OTEL_SEMCONV_STABILITY_OPT_IN asks
+    bool latest_names = false;  // metric names by OTEL_SEMCONV_STABILITY_OPT_IN
     telemetry::Tracer& tracer;
     boost::asio::any_io_executor executor;
     std::string approvals_url;
     Authenticate authenticate;
-    std::function<bool()> needs_token;  // false: every client is admitted, whatever it shows
+    std::function<bool()> needs_token;  // false: every client is admitted, with any token
     std::function<void(std::string_view)> log;
   };
   ModelFront(Parts parts, Settings settings, UpstreamList upstreams);
   ~ModelFront() override;
 
-  // Ends requests that a dead process left open. Before the first request.
+  // Ends requests that a dead process left open. Call it before the first request.
   Task<void> recover();
-  // From the next request on.
+  // Replaces the configuration from the next request on.
   void replace(Settings settings, UpstreamList upstreams);
-  // Running streams end with the failure frame of their API.
+  // Ends running streams with the failure frame of their API.
   void end_streams() { ending_.request_stop(); }
-  // Upstreams that get no requests at the moment.
+  // The upstreams that currently get no requests.
   std::vector<std::string> open_circuits() const;
 
   Async<std::optional<net::ServerResponse>> refuse(net::ServerRequest& head) override;
@@ -48,7 +48,7 @@ class ModelFront final : public net::HttpHandler {
 
  private:
   net::ServerResponse models(const net::ServerRequest& request, const Route& route) const;
-  // Facts about requests that are too old go, once an hour.
+  // Deletes old facts about requests, once an hour.
   void retire_facts();
   Async<void> retire_old_facts();
 

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <iterator>
 
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/handoff/model_calls.h"
+#include "core/plan/grant_use.h"
 #include "core/plan/pipeline.h"
 #include "proxy/call_session.h"
 
@@ -97,7 +99,7 @@ Task<InputStage::Decision> InputStage::run(const llm::Request& request, const js
   }
   for (const Leaf& leaf : request.leaves) {
     out.text_bytes += leaf.text.size();
-    // The content of a result has passed the second door; other members beside it have not.
+    // The content of a result has passed the second door. Its other members have not.
     const auto holds = [&](const std::string& content) {
       return leaf.path == content || is_below(leaf.path, content);
     };
@@ -143,7 +145,7 @@ void InputStage::check(const Leaf& leaf, Decision& out, llm::Splice& edits) {
   edits.replace(leaf.path, llm::json_string(passed.text()));
 }
 
-// The name in the same request, else that of the recorded call, else none (MP-31).
+// The tool name from the same request, else from the recorded call, else none (MP-31).
 std::string InputStage::tool_of(const llm::ToolReturn& result) {
   const std::string name = [&]() -> std::string {
     if (!result.tool.empty()) return result.tool;
@@ -166,7 +168,7 @@ Task<std::optional<Envelope>> InputStage::released(const llm::ToolReturn& result
   SALLYPORT_CO_TRY(const std::string session, session_of_result(parts_, tool, result.tool_call_id));
   SALLYPORT_CO_TRY(std::optional<Continuation> out,
                    parts_.hand_offs.hand_off_of(session, result.tool_call_id));
-  // Sessions are named by clients: a result completes only what this agent was handed here.
+  // Clients choose session names, so a result completes only calls that were handed to this agent.
   const bool ours =
       latest && out && out->payload.state == core::HandOffs::proposed_to(parts_.record.agent_id);
   if (ours) {
@@ -187,11 +189,18 @@ Task<std::optional<Envelope>> InputStage::released(const llm::ToolReturn& result
                                  .session_id = parts_.session_id,
                                  .server = tool_name(result.tool, parts_.record.agent_id).server,
                                  .tool = tool}),
+                        .scope = core::no_grants(),
                         .policy_hash = plan.hash(),
                         .is_error = result.is_error};
   core::ShortRelease passed =
       co_await core::run_pipeline_short(plan, envelope, std::move(context), clock_, fail_open);
   add_findings(parts_, std::move(passed.findings), "tool_output");
+  core::FailOpenLog::Share share = fail_open.take();
+  for (core::Draft& draft : share.drafts) {
+    draft.subject.set(&Subject::policy_hash, plan.hash());
+    parts_.findings.push_back(std::move(draft));
+  }
+  std::ranges::move(share.facts, std::back_inserter(parts_.facts));
   if (same(passed.released, envelope)) co_return std::nullopt;
   co_return std::move(passed.released);
 }
@@ -233,7 +242,7 @@ Task<void> InputStage::pass_result(const llm::Request& request, const llm::ToolR
   co_return Result<void>{};
 }
 
-// A call that was left to a later door, and that no door has seen (MP-62).
+// Records a call that was left to a later door but never reached one (MP-62).
 Task<void> InputStage::note_bypass(const llm::ToolReturn& result, bool& withheld) {
   using core::model_calls::Deferred;
   core::RecordReader& recorder = parts_.governor.recorder();

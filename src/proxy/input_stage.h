@@ -1,6 +1,5 @@
-// What goes to the model: every text of a request through the checks of its stage, every tool
-// result through the second door (section 4 of the specification). Changes are edits of single
-// values.
+// Checks what goes to the model. Every text of a request passes the checks of its stage, every tool
+// result the second door. Changes are edits of single values.
 #pragma once
 
 #include <optional>
@@ -23,15 +22,15 @@ class InputStage {
     std::optional<core::TextBlock> block{};  // nothing goes upstream
     std::uint64_t text_bytes = 0;            // for the estimate of tokens
   };
-  // An error: a result could not be recorded, so nothing may be sent.
-  // `edits` get the changes of the body that is sent.
+  // An error: a result could not be recorded, so the request must not be sent.
+  // Adds the changes of the body to `edits`.
   Task<Decision> run(const llm::Request& request, const json::value& body, llm::Splice& edits);
 
  private:
   Task<void> pass_result(const llm::Request& request, const llm::ToolReturn& result,
                          const json::value& body, llm::Splice& edits);
-  // The result of a call that is out completes it; any other passes the second door unrecorded
-  // (MP-32, MP-33). No value: it leaves as it came. `latest`: no later result has the same id.
+  // The result of a handed-out call completes it. Any other result passes the second door without a
+  // record (MP-32, MP-33). No value: unchanged. `latest`: no later result has the same id.
   Task<std::optional<Envelope>> released(const llm::ToolReturn& result, const std::string& tool,
                                          bool latest);
   Task<void> note_bypass(const llm::ToolReturn& result, bool& withheld);
@@ -43,7 +42,7 @@ class InputStage {
   const Clock& clock_;
 };
 
-// Edits that turn one value into another: single strings where only they differ, else the whole.
+// Adds edits that turn one value into another: of single strings if only they differ, else of all.
 void add_edits(llm::Splice& edits, const std::string& pointer, const json::value& from,
                const json::value& to);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kTopic = "model_messages";
 
-// A digest that a list of many holds: it tells the messages of one session apart.
+// A short digest for long lists. It distinguishes the messages of one session.
 std::string short_mark(const std::string& digest) {
   constexpr std::size_t kLetters = 24;
   return digest.substr(digest.size() - std::min(digest.size(), kLetters));
@@ -28,7 +28,7 @@ core::Draft entry_of(const ModelRecord& record, json::object body) {
           .body = std::move(body)};
 }
 
-// What the session has stored, oldest first.
+// The digests of stored messages of the session, oldest first.
 std::vector<std::string> known_marks(core::RecordReader& reader, const std::string& key) {
   const auto stored = reader.fact(KeptMessages::kSpace, key);
   const auto value = stored && *stored ? parse_own_json(**stored) : fail(ErrorCode::NotFound, "");

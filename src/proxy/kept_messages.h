@@ -1,5 +1,5 @@
-// What `keep: content` stores of a request: the messages as they went to the model, redacted, that
-// the session has not stored before; the rest by digest (MP-69).
+// Stores the content of a request for `keep: content`. Messages that the session has not stored
+// before are stored redacted, as they went to the model; the others by digest (MP-69).
 #pragma once
 
 #include <chrono>
@@ -27,9 +27,9 @@ class KeptMessages {
   KeptMessages(core::RecordReader& reader, const KeyedDigest& digest, const Clock& clock)
       : reader_(reader), digest_(digest), clock_(clock) {}
 
-  // Adds the entries that keep a request and its answer, before the record of the request. `body`
-  // is the request as it went upstream. `answer` are the texts that left; empty: none that can be kept. The
-  // ledger redacts and seals the texts, and `ledger erase` takes them out.
+  // Adds the entries with the content of a request and its answer, before the record of the
+  // request. `body` is the request as sent upstream. `answer` has the released texts; empty: none
+  // can be kept. The ledger redacts and seals the texts, and `ledger erase` removes them.
   void add(const ModelRecord& record, llm::Api api, const std::string& body,
            const std::string& answer, std::vector<core::Draft>& drafts) const;
 
@@ -39,7 +39,7 @@ class KeptMessages {
   const Clock& clock_;
 };
 
-// The messages of a request, in order, with the names of their places.
+// The messages of a request, in order, with their places.
 struct PlacedMessage {
   std::string place;  // JSON Pointer
   std::string_view text;

@@ -10,7 +10,7 @@ namespace {
 
 const Metrics::Labels kModel{"gen_ai_operation_name", "gen_ai_provider_name",
                              "gen_ai_request_model"};
-// The bounds that OpenTelemetry gives for tokens.
+// The histogram bounds that OpenTelemetry defines for tokens.
 constexpr auto kTokens = std::to_array<double>(
     {1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864});
 

@@ -1,4 +1,4 @@
-// What the proxy counts (MP-88).
+// The metrics of the proxy (MP-88).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace sallyport::proxy {
 
-// The name that OpenTelemetry has for the provider of an API; that of the upstream stands beside it.
+// The name of the provider of an API in OpenTelemetry. The upstream has a label of its own.
 std::string_view provider_of(std::string_view api);
 
 class Meter {
@@ -22,7 +22,7 @@ class Meter {
   // `gen_ai.client.inference.*`, instead of the older ones.
   Meter(Metrics& metrics, bool latest);
 
-  // `operation`: as OpenTelemetry calls it; empty: it has no word for it.
+  // `operation`: the name in OpenTelemetry; empty: it has none.
   void ended(const ModelRecord& record, std::string_view operation);
   void ungoverned(std::string_view route) { ungoverned_.at({route}).add(); }
   void circuit(std::string_view upstream, bool open) { circuits_.at({upstream}).set(open ? 1 : 0); }

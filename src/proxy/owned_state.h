@@ -1,5 +1,5 @@
-// Whose provider-held state it is: an id works only for the agent that obtained it through this
-// proxy, also after a restart (MP-25). Kept as facts beside the log.
+// The owners of state that providers keep. An id works only for the agent that obtained it through
+// this proxy, also after a restart (MP-25). Stored as facts beside the log.
 #pragma once
 
 #include <chrono>
@@ -20,19 +20,19 @@ class OwnedState {
   struct Owner {
     std::string agent_id;
     std::string upstream;
-    std::string request_id;  // that obtained it
-    // Calls that the provider keeps and the client never got (MP-64).
+    std::string request_id;  // the request that obtained it
+    // Calls that the provider keeps and the client never received (MP-64).
     std::vector<llm::UnansweredCall> unanswered{};
     WallTime at{};  // when it was last used
   };
-  // No value: no agent obtained it here.
+  // No value: no agent obtained the id through this proxy.
   std::optional<Owner> find(const std::string& kind, const std::string& id) const;
-  // State that was not used for so long is forgotten: its id works for no agent then.
+  // State that was not used for this time is forgotten. Its id then works for no agent.
   static constexpr std::chrono::hours kKnownFor{30 * 24};
   static constexpr std::string_view kSpace = "model_state";
-  // Travels with the record of the request that deleted it.
+  // Written with the record of the request that deleted the state.
   static core::Fact gone(const std::string& kind, const std::string& id);
-  // Travels with the record of the request that obtained it.
+  // Written with the record of the request that obtained the state.
   static core::Fact fact(const std::string& kind, const std::string& id, const Owner& owner);
 
  private:

@@ -26,7 +26,17 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kCollect
     {"/v1/chat/completions", "completion"},
 }};
 
-// The kind of the ids that a member holds; empty: it holds none.
+// The kind of the collection of a path, and what follows its name; no kind: none is known.
+std::pair<std::string_view, std::string_view> collection_of(std::string_view path) {
+  for (const auto& [collection, kind] : kCollections) {
+    if (!path.starts_with(collection)) continue;
+    const std::string_view rest = path.substr(collection.size());
+    if (rest.empty() || rest.front() == '/') return {kind, rest};
+  }
+  return {};
+}
+
+// The kind of the ids in a member; empty: the member has no ids.
 std::string_view kind_of_member(std::string_view name) {
   if (name.ends_with("file_id") || name.ends_with("file_ids")) return "file";
   for (const auto& [path, kind] : kCollections) {
@@ -65,15 +75,15 @@ void collect(std::vector<ProviderId>& ids, const json::value& value) {
 }  // namespace
 
 ProviderId id_in_path(std::string_view path) {
-  for (const auto& [collection, kind] : kCollections) {
-    if (!path.starts_with(collection)) continue;
-    std::string_view rest = path.substr(collection.size());
-    if (rest.empty()) return {.kind = std::string(kind)};
-    if (rest.front() != '/') continue;
-    rest.remove_prefix(1);
-    return {std::string(kind), std::string(rest.substr(0, rest.find('/')))};
-  }
-  return {};
+  auto [kind, rest] = collection_of(path);
+  if (!rest.empty()) rest.remove_prefix(1);
+  return {std::string(kind), std::string(rest.substr(0, rest.find('/')))};
+}
+
+bool ends_at_id(std::string_view path) {
+  std::string_view rest = collection_of(path).second;
+  if (rest.ends_with('/')) rest.remove_suffix(1);
+  return rest.size() > 1 && rest.rfind('/') == 0;
 }
 
 std::vector<ProviderId> ids_in_body(const json::value& body) {
@@ -82,7 +92,7 @@ std::vector<ProviderId> ids_in_body(const json::value& body) {
   return ids;
 }
 
-std::vector<ProviderId> ids_given(std::string_view kind, const json::value& answer) {
+std::vector<ProviderId> ids_in_answer(std::string_view kind, const json::value& answer) {
   std::vector<ProviderId> ids;
   if (const std::string_view id = llm::text_in(answer, "id"); !kind.empty() && !id.empty()) {
     ids.push_back({std::string(kind), std::string(id)});

@@ -16,12 +16,12 @@ namespace {
 constexpr std::size_t kLongestText = 512;
 constexpr std::size_t kLongestBody = 60'000;  // an entry has at most 65,535 bytes
 
-// Names and ids come from clients and providers: no record gets too long by one, or unreadable.
+// Cuts names and ids of clients and providers, so that records stay short and readable.
 json::value short_text(const std::string& text) {
   return json::value(cut_utf8_bytes(readable(text), kLongestText));
 }
 
-json::value text_or_null(const std::string& text) {
+json::value short_text_or_null(const std::string& text) {
   return text.empty() ? json::value() : short_text(text);
 }
 
@@ -30,7 +30,7 @@ json::value number_or_null(const std::optional<T>& number) {
   return number ? json::value(*number) : json::value();
 }
 
-// The first elements of a list; `cut` gets its length where there are more.
+// Returns the first elements of a list. If there are more, `cut` gets its length.
 template <class List, class Make>
 json::array listed(const List& list, const char* name, std::size_t most, json::object& cut,
                    Make make) {
@@ -46,9 +46,9 @@ json::array listed(const List& list, const char* name, std::size_t most, json::o
 json::array covered_json(const auto& coverage, std::size_t most, json::object& cut) {
   json::array covered;
   for (const auto& [channel, checks] : coverage) {
-    const auto as_it_is = [](const json::value& check) { return check; };
+    const auto unchanged = [](const json::value& check) { return check; };
     covered.push_back(json::object{{"channel", channel},
-                                   {"checks", listed(checks, "coverage", most, cut, as_it_is)}});
+                                   {"checks", listed(checks, "coverage", most, cut, unchanged)}});
   }
   return covered;
 }
@@ -61,8 +61,37 @@ std::string_view to_string(Outcome outcome) {
   return kWords.at(static_cast<std::size_t>(outcome));
 }
 
-void ModelRecord::degrade(std::string what) {
-  if (std::ranges::find(degraded, what) == degraded.end()) degraded.push_back(std::move(what));
+void ModelRecord::degrade(std::string word) {
+  if (std::ranges::find(degraded, word) == degraded.end()) degraded.push_back(std::move(word));
+}
+
+ModelRecord ModelRecord::reduced() const {
+  return {.request_id = request_id,
+          .agent_id = agent_id,
+          .session_id = session_id,
+          .trace_id = trace_id,
+          .run_id = run_id,
+          .api = api,
+          .route = route,
+          .stream = stream,
+          .upstream = upstream,
+          .credential = credential,
+          .model = model,
+          .upstream_model = upstream_model,
+          .outcome = outcome,
+          .reason = "the record of this request could not be written as it was",
+          .status = status,
+          .attempts = attempts,
+          .stored = stored,
+          .duration_ms = duration_ms,
+          .bytes_in = bytes_in,
+          .bytes_out = bytes_out,
+          .changes = changes,
+          .request_digest = request_digest,
+          .request = request,
+          .released = released,
+          .policy_hash = policy_hash,
+          .generation = generation};
 }
 
 Subject ModelRecord::subject() const {
@@ -80,29 +109,29 @@ json::object ModelRecord::body(std::size_t most) const {
   json::object body{
       {"request_id", request_id},
       {"agent_id", agent_id},
-      {"session_id", text_or_null(session_id)},
+      {"session_id", short_text_or_null(session_id)},
       {"trace_id", trace_id},
       {"api", api},
       {"route", route},
       {"stream", stream},
-      {"upstream", text_or_null(upstream)},
+      {"upstream", short_text_or_null(upstream)},
       {"credential", credential},
       {"model", short_text(model)},
-      {"upstream_model", text_or_null(upstream_model)},
+      {"upstream_model", short_text_or_null(upstream_model)},
       {"outcome", to_string(outcome)},
-      {"reason", text_or_null(reason)},
+      {"reason", short_text_or_null(reason)},
       {"status", status},
       {"attempts", attempts},
       {"client_retry", client_retry},
-      {"provider_request_id", text_or_null(provider_request_id)},
-      {"response_id", text_or_null(response_id)},
+      {"provider_request_id", short_text_or_null(provider_request_id)},
+      {"response_id", short_text_or_null(response_id)},
       {"stored", stored},
-      {"stop_reason", text_or_null(stop_reason)},
-      {"sent_stop_reason", text_or_null(sent_stop_reason)},
+      {"stop_reason", short_text_or_null(stop_reason)},
+      {"sent_stop_reason", short_text_or_null(sent_stop_reason)},
       {"usage", usage ? json::value(to_json(*usage)) : json::value()},
       {"usage_source", usage_source},
       {"cost_microusd", number_or_null(cost_microusd)},
-      {"price", text_or_null(price)},
+      {"price", short_text_or_null(price)},
       {"first_byte_ms", number_or_null(first_byte_ms)},
       {"duration_ms", duration_ms},
       {"bytes_in", bytes_in},
@@ -124,8 +153,8 @@ json::object ModelRecord::body(std::size_t most) const {
   body["state"] = listed(state, "state", most, cut, text);
   body["cut"] = std::move(cut);
   body["request_digest"] = request_digest;
-  body["request"] = text_or_null(request.empty() ? "" : "withheld");
-  body["released"] = text_or_null(released.empty() ? "" : "withheld");
+  body["request"] = short_text_or_null(request.empty() ? "" : "withheld");
+  body["released"] = short_text_or_null(released.empty() ? "" : "withheld");
   body["policy_hash"] = policy_hash;
   body["generation"] = generation;
   return body;
@@ -135,11 +164,11 @@ core::Draft ModelRecord::draft() const {
   core::Draft draft{.kind = core::Kind::ModelAudit,
                     .subject = subject(),
                     .outcome = std::string(to_string(outcome))};
-  // Lists give way until the entry fits.
+  // Shortens the lists until the entry fits.
   for (std::size_t most = kLongestList;; most /= 4) {
-    json::object said = body(most);
-    const bool fits = most == 0 || json::serialize(said).size() <= kLongestBody;
-    draft.body = std::move(said);
+    json::object entry = body(most);
+    const bool fits = most == 0 || json::serialize(entry).size() <= kLongestBody;
+    draft.body = std::move(entry);
     if (fits) break;
   }
   draft.id = request_id;
@@ -154,8 +183,9 @@ core::Draft ModelRecord::draft() const {
   return draft;
 }
 
-core::Fact open_request(const ModelRecord& record, const std::string& instance_id) {
-  // Ids and names alone: a fact holds no content.
+core::Fact open_request(const ModelRecord& record, std::uint64_t attempt,
+                        const std::string& instance_id) {
+  // Only ids and names: a fact contains no content.
   const json::object skeleton{{"instance", instance_id},
                               {"agent_id", record.agent_id},
                               {"session_id", record.session_id},
@@ -168,7 +198,7 @@ core::Fact open_request(const ModelRecord& record, const std::string& instance_i
                               {"credential", record.credential},
                               {"model", record.model},
                               {"upstream_model", record.upstream_model},
-                              {"attempts", record.attempts},
+                              {"attempts", attempt},
                               {"request_digest", record.request_digest},
                               {"policy_hash", record.policy_hash},
                               {"generation", record.generation}};
@@ -203,7 +233,7 @@ std::optional<LostRequest> lost_request(const core::Fact& fact) {
                            .policy_hash = text("policy_hash"),
                            .generation = number("generation")};
   LostRequest lost{text("instance"), record.draft()};
-  // What was reserved counts as used: how much of it was is not known.
+  // The reservation counts as used, because the real use is unknown.
   lost.draft.facts.push_back({std::string(kReservations), fact.key, std::nullopt});
   return lost;
 }

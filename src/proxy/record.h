@@ -1,4 +1,4 @@
-// What the ledger keeps of one request to a model: an entry of kind `model_audit` (MP-66).
+// The record of one request to a model: an entry of kind `model_audit` (MP-66).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace sallyport::proxy {
 enum class Outcome : std::uint8_t { Completed, Blocked, Refused, Failed, Cancelled };
 std::string_view to_string(Outcome outcome);
 
-// A list of a record is cut at this length, and `cut` says how long it was.
+// A list of a record is cut at this length; `cut` holds the original length.
 inline constexpr std::size_t kLongestList = 256;
 
 struct RecordedCall {
@@ -32,7 +32,7 @@ struct ModelRecord {
   std::string agent_id{};
   std::string session_id{};
   std::string trace_id{};
-  std::string run_id{};  // of our own agent's run; else empty
+  std::string run_id{};  // the run of our own agent; else empty
   std::string api{};
   std::string route{};
   bool stream = false;
@@ -58,7 +58,7 @@ struct ModelRecord {
   std::uint64_t duration_ms = 0;
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
-  std::uint64_t answer_bytes = 0;  // of texts and arguments that came; for estimates, not recorded
+  std::uint64_t answer_bytes = 0;  // received texts and arguments; for estimates, not recorded
   std::uint64_t held_max = 0;
   std::map<std::string, json::array> coverage{};  // by kind of channel
   std::uint64_t changes = 0;
@@ -68,12 +68,14 @@ struct ModelRecord {
   std::vector<RecordedCall> calls{};
   std::vector<std::string> state{};
   std::string request_digest{};
-  std::string request{};   // bytes that were committed to, never stored
-  std::string released{};  // digest of the bytes that left
+  std::string request{};   // bytes that the entry commits to; never stored
+  std::string released{};  // digest of the released bytes
   std::string policy_hash{};
   std::uint64_t generation = 0;
 
-  void degrade(std::string what);  // once each
+  void degrade(std::string word);  // adds each word once
+  // The record without numbers and lists that an entry may be unable to hold.
+  ModelRecord reduced() const;
   Subject subject() const;
   // The entry that ends the request.
   core::Draft draft() const;
@@ -82,16 +84,18 @@ struct ModelRecord {
   json::object body(std::size_t most) const;  // at most so many elements in each list
 };
 
-// The facts that say which requests of which process are open.
+// The facts that list the open requests of each process.
 inline constexpr std::string_view kOpenRequests = "model_request";
-core::Fact open_request(const ModelRecord& record, const std::string& instance_id);
-// The terminal entry of a request whose process died; nothing: the fact is no skeleton.
+// `attempt`: the number of the attempt that is about to be made.
+core::Fact open_request(const ModelRecord& record, std::uint64_t attempt,
+                        const std::string& instance_id);
+// The terminal entry of a request of a dead process. No value: the fact is not such a request.
 struct LostRequest {
   std::string instance_id;
   core::Draft draft;
 };
 std::optional<LostRequest> lost_request(const core::Fact& fact);
-// Ends the requests of processes that died: each gets its terminal entry, once.
+// Ends the requests of dead processes. Each gets its terminal entry once.
 Task<void> close_lost_requests(core::Recorder& recorder);
 
 }  // namespace sallyport::proxy

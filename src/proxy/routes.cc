@@ -2,6 +2,9 @@
 
 #include <array>
 
+#include "base/encoding.h"
+#include "sallyport/json.h"
+
 namespace sallyport::proxy {
 
 namespace {
@@ -35,7 +38,7 @@ bool is_id(std::string_view text) {
   return !text.empty() && text.find('/') == std::string_view::npos;
 }
 
-// `/v1/responses/{id}` and what is below it; nothing: another path.
+// `/v1/responses/{id}` and paths below it; no value: another path.
 std::optional<Route> stored_route(const net::ServerRequest& request) {
   const std::string_view path = request.path;
   if (!path.starts_with(kResponses)) return std::nullopt;
@@ -62,10 +65,12 @@ std::optional<Route> models_route(const net::ServerRequest& request) {
   Route route{.kind = Route::Kind::Models, .api = api_of(request), .name = std::string(kModels)};
   if (path.size() == kModels.size()) return route;
   const std::string_view id = path.substr(kModels.size() + 1);
-  // Names of models may have a slash, as those of self-hosted servers do.
+  // Model names may have a slash, for example on self-hosted servers.
   if (path[kModels.size()] != '/' || id.empty()) return std::nullopt;
   route.name += "/{id}";
-  route.id = std::string(id);
+  // Clients escape the slash.
+  const auto decoded = percent_decoded(id);
+  route.id = decoded && is_utf8(*decoded) ? *decoded : std::string(id);
   return route;
 }
 

@@ -1,4 +1,4 @@
-// What a path asks for (MP-1).
+// The meaning of a path (MP-1).
 #pragma once
 
 #include <string>
@@ -29,17 +29,17 @@ struct Route {
   bool generates() const { return kind == Kind::Generate; }
   bool spends() const { return kind == Kind::Generate || kind == Kind::Spend; }
   bool has_body() const { return generates() || kind == Kind::Count || kind == Kind::Spend; }
-  // The word of OpenTelemetry; empty: it has none.
+  // The operation name in OpenTelemetry; empty: it has none.
   std::string_view operation() const {
     if (generates()) return "chat";
     return request == llm::RequestKind::Embeddings && has_body() ? "embeddings" : "";
   }
 };
 
-// Matches by method and path alone. Whatever is not served is `Elsewhere`.
+// Matches by method and path only. Everything that is not served is `Elsewhere`.
 Route route_of(const net::ServerRequest& request);
 
-// The API whose error shape clients of this path get.
+// The API that determines the shape of errors for this path.
 llm::Api api_of(const net::ServerRequest& request);
 
 }  // namespace sallyport::proxy

@@ -1,4 +1,4 @@
-// Which providers the proxy reaches, and what their tokens cost: `serve.models` of the
+// The providers that the proxy reaches and the prices of their tokens: `serve.models` of the
 // configuration.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace sallyport::proxy {
 struct UpstreamSettings {
   enum class Key : std::uint8_t {
     None,    // no credential is sent
-    Client,  // the client's own goes upstream (MP-19)
+    Client,  // the client's own key goes upstream (MP-19)
     Env,     // a variable of the environment holds it
     File,    // a file of mode 0600 holds it
   };
@@ -28,9 +28,9 @@ struct UpstreamSettings {
   std::string key_env{};
   std::filesystem::path key_file{};
   std::vector<std::string> models{"*"};         // wildcards
-  std::map<std::string, std::string> rename{};  // names that agents use, and the provider's
-  bool usage_as_sent = false;                   // never asks for usage by itself (MP-73)
-  std::filesystem::path ca_file{};              // further roots
+  std::map<std::string, std::string> rename{};  // name that agents use, to the provider's
+  bool usage_as_sent = false;                   // the proxy never asks for usage (MP-73)
+  std::filesystem::path ca_file{};              // more root certificates
   bool allow_http = false;                      // plain HTTP to other machines
   std::vector<std::string> pass_through{};      // paths that pass ungoverned (MP-1)
 
@@ -49,11 +49,11 @@ struct Price {
 
 struct Settings {
   std::vector<UpstreamSettings> upstreams{};
-  std::vector<std::pair<std::string, Price>> prices{};  // by wildcards; the first that fits counts
-  // Headers that name the session, in lower case; the first that is there counts (MP-90).
+  std::vector<std::pair<std::string, Price>> prices{};  // by wildcard; the first match counts
+  // Headers that name the session, in lower case. The first one that is present counts (MP-90).
   std::vector<std::string> session_headers{"x-claude-code-session-id", "session_id", "session-id",
                                            "x-session-id"};
-  // How long a provider may take to begin an answer, and to say nothing within one (MP-78).
+  // The longest wait for the start of an answer, and for the next byte within one (MP-78).
   std::chrono::seconds answer_time{600};
   std::chrono::seconds silence{300};
 

@@ -59,30 +59,37 @@ bool Circuit::is_open() const {
   return open_until_ && clock_.steady() < *open_until_;
 }
 
-std::optional<std::chrono::seconds> Circuit::blocked() {
-  if (!open_until_) return std::nullopt;
+std::expected<Circuit::Attempt, std::chrono::seconds> Circuit::allow() {
+  if (!open_until_) return Attempt{};
   const auto left = *open_until_ - clock_.steady();
   if (left > left.zero()) {
-    return std::chrono::ceil<std::chrono::seconds>(left);
+    return std::unexpected(std::chrono::ceil<std::chrono::seconds>(left));
   }
-  if (testing_) return std::chrono::seconds(1);
-  testing_ = true;
-  return std::nullopt;
+  if (!test_.expired()) return std::unexpected(std::chrono::seconds(1));
+  Attempt attempt{.test = std::make_shared<const bool>(true)};
+  test_ = attempt.test;
+  return attempt;
 }
 
 void Circuit::failed() {
   const SteadyTime now = clock_.steady();
   failures_.push_back(now);
   while (failures_.size() > kFailures) failures_.pop_front();
-  const bool tested = std::exchange(testing_, false);
+  const bool tested = !test_.expired();
+  test_.reset();
   const bool many = failures_.size() == kFailures && now - failures_.front() <= kWithin;
   if (tested || many) open_until_ = now + kOpen;
+}
+
+void Circuit::begun() {
+  open_until_.reset();
+  test_.reset();
 }
 
 void Circuit::worked() {
   failures_.clear();
   open_until_.reset();
-  testing_ = false;
+  test_.reset();
 }
 
 Result<std::shared_ptr<ModelUpstream>> ModelUpstream::open(boost::asio::any_io_executor executor,
@@ -138,9 +145,9 @@ std::string ModelUpstream::target(std::string_view path, std::string_view query)
 Result<UpstreamList> open_upstreams(boost::asio::any_io_executor executor, const Settings& settings,
                                     const Clock& clock, const Variable& variable) {
   UpstreamList list;
-  for (const UpstreamSettings& one : settings.upstreams) {
+  for (const UpstreamSettings& upstream_settings : settings.upstreams) {
     SALLYPORT_TRY(std::shared_ptr<ModelUpstream> upstream,
-                  ModelUpstream::open(executor, one, clock, variable));
+                  ModelUpstream::open(executor, upstream_settings, clock, variable));
     list.push_back(std::move(upstream));
   }
   return list;

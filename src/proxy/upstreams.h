@@ -1,11 +1,13 @@
-// The providers behind the proxy: connections, credentials, and circuits that open when one fails.
+// The providers behind the proxy: connections, credentials, and circuit breakers.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
 #include <chrono>
 #include <deque>
+#include <expected>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,23 +22,29 @@ class Circuit {
  public:
   explicit Circuit(const Clock& clock) : clock_(clock) {}
 
-  // How long it stays open; no value: an attempt may be made.
-  std::optional<std::chrono::seconds> blocked();
+  // The right to make attempts. One request at a time has the right to test an open circuit: until
+  // an attempt has worked or failed, or until this is destroyed.
+  struct Attempt {
+    std::shared_ptr<const bool> test;  // null: it tests nothing
+  };
+  // An error: the time until an attempt may be made.
+  [[nodiscard]] std::expected<Attempt, std::chrono::seconds> allow();
   bool is_open() const;
   void failed();
-  void worked();
+  void begun();   // the head of an answer has come, which ends a test: others need not wait longer
+  void worked();  // the whole answer has come
 
  private:
   const Clock& clock_;
   std::deque<SteadyTime> failures_;
   std::optional<SteadyTime> open_until_;
-  bool testing_ = false;
+  std::weak_ptr<const bool> test_;  // of the request that tests; expired: none does
 };
 
-// A variable of the environment; no value: it is not set.
+// Returns an environment variable; no value: it is not set.
 using Variable = std::function<std::optional<std::string>(const std::string& name)>;
 
-// One provider. Requests hold it shared: a reload leaves those that run what they began with.
+// One provider. Requests share it, so that a request that runs during a reload keeps its provider.
 class ModelUpstream {
  public:
   // `InvalidInput`: the address or the CA file is not usable.
@@ -48,10 +56,14 @@ class ModelUpstream {
   bool serves(const std::string& model) const;
   // The provider's name of a model.
   std::string renamed(const std::string& model) const;
-  // Our key for it; empty where it takes none, or the client's. `Unavailable`: the variable is not
-  // set, or the file cannot be read or is open to others.
+  // Our key for the provider; empty if it takes none or the client's key. `Unavailable`: the
+  // variable is not set, or the file cannot be read or is open to others.
   Result<std::string> key() const;
-  // The path of a route below the path of its address.
+  // True for two entries of one provider, such as one for each API.
+  bool shares_host_with(const ModelUpstream& other) const {
+    return url_.tls == other.url_.tls && url_.authority() == other.url_.authority();
+  }
+  // The path of a request, below the path of the provider's address.
   std::string target(std::string_view path, std::string_view query) const;
   std::unique_ptr<net::HttpExchange> exchange() { return client_->exchange(); }
   Circuit& circuit() { return circuit_; }

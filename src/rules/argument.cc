@@ -13,7 +13,7 @@ namespace sallyport::rules {
 
 namespace {
 
-// Without a rounding: a whole number is compared with a whole number as such.
+// Compares without rounding: whole numbers are compared as whole numbers.
 std::partial_ordering compared(const json::value& a, const json::value& b) {
   if (a.is_double() || b.is_double()) return a.to_number<double>() <=> b.to_number<double>();
   const bool a_low = a.is_int64() && a.get_int64() < 0;
@@ -36,14 +36,14 @@ std::unexpected<Error> wrong_number() {
 Result<Argument> Argument::of(Constraint constraint) {
   Argument made;
   made.constraint_ = std::move(constraint);
-  const Constraint& said = made.constraint_;
-  if (said.type != "arg_number") {
-    made.condition_ = grants::Condition::of(said);
+  const Constraint& stored = made.constraint_;
+  if (stored.type != "arg_number") {
+    made.condition_ = grants::Condition::of(stored);
     if (made.condition_.fault().empty()) return made;
     return fail(ErrorCode::InvalidInput,
-                fmt::format("`{:.80}`: {}", said.type, made.condition_.fault()));
+                fmt::format("`{:.80}`: {}", stored.type, made.condition_.fault()));
   }
-  const json::object* const object = said.value.if_object();
+  const json::object* const object = stored.value.if_object();
   const std::optional<std::string_view> at = object ? text_in(*object, "at") : std::nullopt;
   std::optional<grants::Selector> selector = at ? grants::Selector::parse(*at) : std::nullopt;
   if (!selector) return wrong_number();
@@ -71,7 +71,7 @@ bool Argument::in_range(const Call& call) const {
 
 effects::Match Argument::matches(const Call& call) const {
   using effects::Match;
-  // `raw_input` is there where a double cannot hold a number.
+  // `raw_input` is set if a double cannot hold a number of the input.
   const bool about_numbers = number_ || constraint_.type == "arg_equals";
   const bool holds =
       number_ ? in_range(call) : condition_.matches({.call = call, .effect_class = {}});

@@ -1,4 +1,4 @@
-// A constraint on the input of a call, as grants have them, and `arg_number` (RU-15).
+// A constraint on the input of a call: those of grants, and `arg_number` (RU-15).
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -17,13 +17,12 @@ namespace sallyport::rules {
 
 class Argument {
  public:
-  // `InvalidInput`: there is no such type, or its value has another form.
+  // `InvalidInput`: the type is unknown, or the value has the wrong form.
   static Result<Argument> of(Constraint constraint);
 
-  // Unknown where a number of the input cannot be held exactly, and the constraint is about
-  // numbers.
+  // Unknown if the constraint is about numbers and the input has a number without an exact value.
   effects::Match matches(const Call& call) const;
-  // Whatever this one lets pass, the other lets pass too.
+  // True if `other` matches every call that this constraint matches.
   bool implies(const Argument& other) const;
 
   const Constraint& constraint() const { return constraint_; }

@@ -9,7 +9,7 @@ namespace sallyport::rules {
 
 namespace {
 
-constexpr int kMostFollowed = 40;  // as the kernel
+constexpr int kMostFollowed = 40;  // like the kernel
 
 std::string joined(const std::vector<std::string>& segments) {
   return PathForm{.segments = segments}.text();

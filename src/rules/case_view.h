@@ -1,4 +1,4 @@
-// The disk of a case of `policy test`: only what the case names is there (RU-75).
+// The disk of a case of `policy test`. It contains only what the case names (RU-75).
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@ namespace sallyport::rules {
 
 class CaseView final : public effects::FileView {
  public:
-  // Absolute paths; the folders above them are there too. `links`: path and target.
+  // `files` are absolute paths; their parent folders exist too. `links` maps paths to targets.
   CaseView(const std::vector<std::string>& files, std::map<std::string, std::string> links);
 
   std::optional<std::vector<std::string>> names(const std::string& folder,

@@ -124,7 +124,7 @@ const RootFolders& Scene::folders(FolderName::Kind kind) const {
         add_forms(**temp_, "/tmp", files());
         add_forms(**temp_, "/var/tmp", files());
         for (const std::string& folder : facts_.machine.temp) {
-          // A gate whose `TMPDIR` is the root does not make everything temporary.
+          // A `TMPDIR` of `/` must not make everything temporary.
           if (!usable_workspace({folder}, facts_.machine.home).empty()) {
             add_forms(**temp_, folder, files());
           }
@@ -216,7 +216,7 @@ Match Scene::inside_of(const std::vector<FolderName>& names, const PathForm& for
   return found;
 }
 
-// One form is enough on the wide side, and all must hold on the narrow one (RU-33).
+// On the wide side one form is enough; on the narrow side all must hold (RU-33).
 template <class Holds>
 static Match over_forms(const PathForms& forms, Side side, Holds holds) {
   if (forms.unknown) return Match::Unknown;
@@ -321,12 +321,12 @@ std::vector<std::string> usable_workspace(std::vector<std::string> folders,
 
 namespace {
 
-// Each item of the narrow list is covered by one of the wide list. An empty list asks nothing.
+// True if each narrow item is covered by a wide one. An empty list is no condition.
 template <class Item, class Covers>
 bool within(const std::vector<Item>& narrow, const std::vector<Item>& wide, Covers covers) {
   if (wide.empty()) return true;
-  return !narrow.empty() && std::ranges::all_of(narrow, [&](const Item& one) {
-    return std::ranges::any_of(wide, [&](const Item& other) { return covers(one, other); });
+  return !narrow.empty() && std::ranges::all_of(narrow, [&](const Item& item) {
+    return std::ranges::any_of(wide, [&](const Item& other) { return covers(item, other); });
   });
 }
 
@@ -349,7 +349,7 @@ bool host_within(const HostName& inner, const HostName& outer) {
 
 bool subset(const std::vector<std::string>& part, const std::vector<std::string>& whole) {
   return std::ranges::all_of(
-      part, [&](const std::string& one) { return std::ranges::find(whole, one) != whole.end(); });
+      part, [&](const std::string& name) { return std::ranges::find(whole, name) != whole.end(); });
 }
 
 bool command_within(const CommandPattern& inner, const CommandPattern& outer) {
@@ -372,7 +372,7 @@ bool implies(const Conditions& narrow, const Conditions& wide) {
   const bool paths =
       within(narrow.path, wide.path, [](const Glob& a, const Glob& b) { return b.covers(a); }) &&
       within(narrow.inside, wide.inside, folder_within) &&
-      // Outside of more is narrower.
+      // More folders in `outside` make a condition narrower.
       std::ranges::all_of(wide.outside, [&](const FolderName& folder) {
         return std::ranges::any_of(
             narrow.outside, [&](const FolderName& own) { return folder_within(folder, own); });
@@ -398,8 +398,8 @@ bool implies(const Conditions& narrow, const Conditions& wide) {
 
 bool implies(const std::vector<Conditions>& narrow, const std::vector<Conditions>& wide) {
   if (wide.empty()) return true;
-  return !narrow.empty() && std::ranges::all_of(narrow, [&](const Conditions& one) {
-    return std::ranges::any_of(wide, [&](const Conditions& other) { return implies(one, other); });
+  return !narrow.empty() && std::ranges::all_of(narrow, [&](const Conditions& each) {
+    return std::ranges::any_of(wide, [&](const Conditions& other) { return implies(each, other); });
   });
 }
 
@@ -407,7 +407,7 @@ namespace {
 
 constexpr std::size_t kMostPieces = 512;
 
-// One piece for each of the values that `values_of` names, made by `with`; none: it stays.
+// Replaces each piece by one for each of its values, made by `with`. With fewer than two it stays.
 template <class ValuesOf, class With>
 void split(std::vector<Conditions>& pieces, ValuesOf values_of, With with) {
   std::vector<Conditions> next;
@@ -424,15 +424,15 @@ void split(std::vector<Conditions>& pieces, ValuesOf values_of, With with) {
 template <class Value>
 void split(std::vector<Conditions>& pieces, std::vector<Value> Conditions::* list) {
   split(
-      pieces, [&](const Conditions& one) { return one.*list; },
+      pieces, [&](const Conditions& piece) { return piece.*list; },
       [&](Conditions& piece, const Value& value) { piece.*list = {value}; });
 }
 
 void split(std::vector<Conditions>& pieces, std::optional<bool> Conditions::* answer) {
   split(
       pieces,
-      [&](const Conditions& one) {
-        return one.*answer ? std::vector<int>() : std::vector<int>{0, 1};
+      [&](const Conditions& piece) {
+        return piece.*answer ? std::vector<int>() : std::vector<int>{0, 1};
       },
       [&](Conditions& piece, int value) { piece.*answer = value == 1; });
 }

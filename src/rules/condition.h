@@ -1,4 +1,4 @@
-// The conditions of a rule: a mapping of which all must hold for an effect (RU-14..RU-16).
+// The conditions of a rule. All of them must hold for an effect (RU-14..RU-16).
 #pragma once
 
 #include <map>
@@ -18,9 +18,9 @@ namespace sallyport::rules {
 struct FolderName {
   enum class Kind { Workspace, Temp, Home, Cwd, Path };
   Kind kind = Kind::Path;
-  std::string path{};  // absolute, of `Path`
+  std::string path{};  // absolute; set for `Path`
 
-  // `InvalidInput`: neither an absolute path nor one of the words. `~/x` is below the home.
+  // Accepts an absolute path, `~/x`, or one of the words for folders; else `InvalidInput`.
   static Result<FolderName> parse(std::string_view text);
   std::string text() const;
   bool operator==(const FolderName&) const = default;
@@ -30,14 +30,14 @@ struct FolderName {
 struct HostName {
   enum class Kind { Exact, Suffix, Private };
   Kind kind = Kind::Exact;
-  std::string name{};  // as compared; of `Suffix` without `*.`
+  std::string name{};  // normalized for comparison; a `Suffix` without its `*.`
 
   static Result<HostName> parse(std::string_view text);
   Match matches(const effects::EffectHost& host) const;
   bool operator==(const HostName&) const = default;
 };
 
-// Empty and absent: nothing is asked.
+// An empty or absent member is no condition.
 struct Conditions {
   std::vector<std::string> agent{};
   std::vector<std::string> session{};
@@ -58,14 +58,14 @@ struct Conditions {
   bool names_paths() const { return !path.empty() || !inside.empty() || !outside.empty(); }
 };
 
-// An effect with the forms of its path, which are found when they are first asked for.
+// An effect with the forms of its path, which are computed on first use.
 class SeenEffect {
  public:
   SeenEffect(const effects::Effect& effect, const effects::FileView* files)
       : effect_(effect), files_(files) {}
 
   const effects::Effect& effect() const { return effect_; }
-  // Of an effect with a path.
+  // The effect must have a path.
   const PathForms& forms() const;
 
  private:
@@ -74,23 +74,23 @@ class SeenEffect {
   mutable std::optional<PathForms> forms_;
 };
 
-// What conditions are put to: one call, for as long as it is decided. One thread.
+// The call that conditions are evaluated for. It lives for one decision, on one thread.
 class Scene {
  public:
-  // `files` of the facts are not asked where the paths are on another machine.
+  // `facts` must outlive it. Its `files` are null if the paths are on another machine.
   explicit Scene(const effects::CallFacts& facts);
 
   const effects::CallFacts& facts() const { return facts_; }
   const effects::FileView* files() const { return facts_.files; }
 
-  // What does not depend on an effect.
+  // Evaluates the conditions that do not depend on an effect.
   Match call_part(const Conditions& conditions) const;
-  // `opaque_is_unknown`: in `when` of a restrictive rule, what is not yes of an opaque effect is
-  // unknown (RU-55).
+  // `opaque_is_unknown`: for an opaque effect, a No becomes Unknown. Set for `when` of a
+  // restrictive rule (RU-55).
   Match effect_part(const Conditions& conditions, const SeenEffect& seen, Side side,
                     bool opaque_is_unknown) const;
 
-  // No value: unknown.
+  // No value: the folders are unknown.
   const RootFolders& folders(FolderName::Kind kind) const;
   const RootFolders& roots(Root root) const;
 
@@ -108,18 +108,18 @@ class Scene {
   FindRoot find_root_;
 };
 
-// The workspace that counts: nothing where it would be everything a user has (RU-36).
+// The workspace that counts. Empty if a folder of it would cover everything of a user (RU-36).
 std::vector<std::string> usable_workspace(std::vector<std::string> folders,
                                           const std::string& home);
 
-// Does every effect and call that `narrow` holds for fulfil `wide` (RU-15)? Both are taken on the
-// same side.
+// True if `wide` holds for every call and effect that `narrow` holds for (RU-15). Both are
+// evaluated on the same side.
 bool implies(const Conditions& narrow, const Conditions& wide);
 bool implies(const std::vector<Conditions>& narrow, const std::vector<Conditions>& wide);
 
-// The same conditions, each with one value in each list and with both answers where none is given:
-// several rules may cover together what none of them covers alone. Lists that would become too many
-// stay as they are.
+// Splits conditions into ones with a single value in each list and with each missing answer as yes
+// and as no. Several rules together may cover what none of them covers alone. A split that would
+// give too many is not made.
 std::vector<Conditions> in_pieces(const std::vector<Conditions>& list);
 
 }  // namespace sallyport::rules

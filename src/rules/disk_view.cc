@@ -12,25 +12,14 @@
 #include <cerrno>
 #include <memory>
 
+#include "base/descriptor.h"
+
 namespace sallyport::rules {
 
 namespace {
 
 constexpr int kMostLinks = 40;
 constexpr std::size_t kLongestPath = 4096;
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 int open_plain(const std::string& path, std::uint64_t flags) {
   open_how how{};
@@ -46,7 +35,7 @@ std::optional<std::string> target_of(const std::string& link) {
   return std::string(buffer.data(), static_cast<std::size_t>(size));
 }
 
-// The streams of the process itself: to follow them would name those of the gate.
+// Links to a process's own streams. Following them would give those of the gateway.
 bool is_stream(const std::string& path) {
   return path == "/dev/stdin" || path == "/dev/stdout" || path == "/dev/stderr";
 }
@@ -65,9 +54,9 @@ std::optional<std::string> resolve_at(std::string path, int& links) {
   if (path.size() >= kLongestPath) return std::nullopt;
   const Descriptor found(open_plain(path, O_PATH));
   const int error = errno;
-  if (found.number() >= 0) return target_of(fmt::format("/proc/self/fd/{}", found.number()));
+  if (found.get() >= 0) return target_of(fmt::format("/proc/self/fd/{}", found.get()));
   if (error != ENOENT && error != ENOTDIR) return std::nullopt;
-  // What is not there stands behind the deepest folder that is.
+  // Missing segments are appended to the deepest existing folder.
   const std::string name = path.substr(path.rfind('/') + 1);
   const std::optional<std::string> folder = resolve_at(parent_of(path), links);
   if (!folder || name.empty() || name == ".") return folder;
@@ -105,7 +94,7 @@ std::optional<std::vector<std::string>> DiskView::names(const std::string& folde
 
 bool DiskView::missing(const std::string& folder) const {
   const Descriptor found(open_plain(folder, O_PATH | O_DIRECTORY));
-  return found.number() < 0 && (errno == ENOENT || errno == ENOTDIR);
+  return found.get() < 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
 std::optional<std::string> DiskView::resolve(const std::string& path) const {

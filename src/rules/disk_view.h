@@ -1,5 +1,5 @@
-// The disk of this machine as rules see it. Nothing is opened for reading but folders that a glob
-// names.
+// The disk of this machine as rules see it. It opens nothing for reading except folders in which a
+// glob is expanded.
 #pragma once
 
 #include "effects/file_view.h"

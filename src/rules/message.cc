@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/cut_text.h"
 #include "base/visible_text.h"
 
 namespace sallyport::rules {
@@ -16,18 +17,8 @@ using effects::Effect;
 constexpr std::size_t kLongestValue = 200;  // characters
 constexpr std::string_view kVariables[] = {"path", "host", "command", "workspace"};
 
-// Whole characters.
-std::string cut(const std::string& text, std::size_t most) {
-  std::size_t points = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool begins = (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80;
-    if (begins && points++ == most) return text.substr(0, i);
-  }
-  return text;
-}
-
 std::string shown(std::string_view text) {
-  return cut(visible(text), kLongestValue);
+  return cut_code_points(visible(text), kLongestValue);
 }
 
 std::string path_text(const Effect& effect) {
@@ -79,7 +70,7 @@ std::string filled(std::string_view message, const Effect& effect, const Scene& 
 
 struct Deed {
   std::string_view effect_class;
-  std::string_view verb;  // with a path, a host, or alone
+  std::string_view verb;  // followed by a path or a host, or alone
 };
 constexpr Deed kDeeds[] = {{"fs.read", "reads"},
                            {"fs.write", "writes"},
@@ -98,7 +89,7 @@ constexpr Deed kDeeds[] = {{"fs.read", "reads"},
                            {"db.schema", "changes the schema of a database"},
                            {"none", "prints, plans or asks its user"}};
 
-// Where a push goes: the first words behind `push` that are no flags. Empty: where Git sends it.
+// The target of a push: the first words after `push` that are not flags. Empty: Git's default.
 std::vector<std::string> push_words(const effects::Command& command) {
   constexpr std::string_view kTakesValue[] = {"-o", "--push-option", "--receive-pack", "--exec",
                                               "--repo"};
@@ -165,7 +156,7 @@ std::string deed_of(const Effect& effect) {
   return text;
 }
 
-// The first condition that says more than the deed itself.
+// The first condition that adds something to the effect itself.
 std::string condition_of(const Rule& rule, const Effect& effect, const Scene& scene) {
   for (const Conditions& conditions : rule.when) {
     if (!conditions.outside.empty()) {
@@ -236,7 +227,7 @@ std::string message_of(const Rule& rule, const RuleMatch& match, const effects::
   } else {
     text = deed_of(effect) + condition_of(rule, effect, scene);
   }
-  return cut(text, kLongestMessage);
+  return cut_code_points(text, kLongestMessage);
 }
 
 std::string result_message(const Rule& rule, const RuleMatch& match,

@@ -1,4 +1,4 @@
-// The texts about a rule for the agent and the approver (RU-71, RU-72).
+// Messages about a rule for the agent and the approver (RU-71, RU-72).
 #pragma once
 
 #include <string>
@@ -9,20 +9,19 @@ namespace sallyport::rules {
 
 inline constexpr std::size_t kLongestMessage = 1000;  // characters
 
-// The message of a rule for the effect that it matched first; made of that effect where the rule
-// has none. `why`: what a rule with `only` found wrong.
+// The message of a rule for the first effect that it matched. If the rule has no message, one is
+// made from that effect. `why`: what failed in a rule with `only`.
 std::string message_of(const Rule& rule, const RuleMatch& match, const effects::Effects& effects,
                        const Scene& scene, const std::string& why);
 
-// The same for a rule that judges results. Empty: it says nothing beside what it looks for.
+// The same for a rule that judges results. Empty if the rule adds nothing to its test.
 std::string result_message(const Rule& rule, const RuleMatch& match,
                            const effects::Effects& effects, const Scene& scene);
 
 // The command as a person would type it, as far as its words are known.
 std::string command_text(const effects::Command& command);
 
-// `Unknown variable`: the first `${...}` that a message may not contain; nothing where all are
-// known.
+// The first `${...}` that a message may not contain. No value: all variables are known.
 std::optional<std::string> unknown_variable(std::string_view message);
 
 }  // namespace sallyport::rules

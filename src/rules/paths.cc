@@ -49,7 +49,7 @@ std::string unicode_folded(std::string_view text) {
       icu::UnicodeString::fromUTF8({text.data(), static_cast<std::int32_t>(text.size())});
   if (U_SUCCESS(status)) wide = nfc->normalize(wide, status);
   wide.foldCase();
-  // Folding can take a text apart again.
+  // Folding can decompose a text again.
   if (U_SUCCESS(status)) wide = nfc->normalize(wide, status);
   std::string out;
   wide.toUTF8String(out);
@@ -69,7 +69,7 @@ bool is_literal(std::string_view segment) {
   return segment.find_first_of("*?") == std::string_view::npos;
 }
 
-// `*` and `?` within one segment.
+// Matches `*` and `?` within one segment.
 bool segment_matches(std::string_view pattern, std::string_view text) {
   std::size_t p = 0;
   std::size_t t = 0;
@@ -96,12 +96,12 @@ bool segment_matches(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
-// `**`. Letter by letter: each glob of each rule asks this of its segments.
+// True for `**`. Compares single letters, because it runs for every segment of every glob.
 bool is_any_depth(const std::string& segment) {
   return segment.size() == 2 && segment[0] == '*' && segment[1] == '*';
 }
 
-// `**` stands for any number of segments, none included.
+// `**` stands for any number of segments, also none.
 bool segments_match(Segments pattern, Segments path) {
   // Most paths differ from a pattern in the last segment.
   if (!pattern.empty() && !is_any_depth(pattern.back()) &&
@@ -130,7 +130,7 @@ bool segments_match(Segments pattern, Segments path) {
   return p == pattern.size();
 }
 
-// Is there a path below this one that the pattern matches?
+// True if the pattern may match a path below this one.
 bool may_match_below(Segments pattern, Segments path) {
   std::vector<bool> states(pattern.size() + 1, false);
   const auto pass_stars = [&](std::vector<bool>& all) {
@@ -159,7 +159,7 @@ bool may_match_below(Segments pattern, Segments path) {
   return false;
 }
 
-// Does the pattern match every path below this one?
+// True if the pattern matches every path below this one.
 bool matches_all_below(Segments pattern, Segments path) {
   if (pattern.empty()) return false;
   if (is_any_depth(pattern.back())) return segments_match(pattern, path);
@@ -172,7 +172,7 @@ bool starts_with(Segments path, Segments prefix) {
   return prefix.size() <= path.size() && std::equal(prefix.begin(), prefix.end(), path.begin());
 }
 
-// Does the fixed part of base and pattern lie at or below the path?
+// True if the fixed part of base and pattern is at or below the path.
 bool fixed_part_below(Segments base, Segments pattern, Segments path) {
   std::size_t at = 0;
   for (; at < path.size(); ++at) {
@@ -185,16 +185,16 @@ bool fixed_part_below(Segments base, Segments pattern, Segments path) {
   return true;
 }
 
-Match match_segments(Segments base, Segments pattern, Segments path, const Glob::Query& asked) {
-  const bool reaches = asked.changes_below && fixed_part_below(base, pattern, path);
+Match match_segments(Segments base, Segments pattern, Segments path, const Glob::Query& query) {
+  const bool reaches = query.changes_below && fixed_part_below(base, pattern, path);
   if (reaches) return Match::Yes;
-  if (asked.below && path.size() < base.size()) {
-    // What lies below may lie in the base.
+  if (query.below && path.size() < base.size()) {
+    // A path below may be inside the base.
     return starts_with(base, path) ? Match::Unknown : Match::No;
   }
   if (!starts_with(path, base)) return Match::No;
   const Segments rest = path.subspan(base.size());
-  if (!asked.below) return match_of(segments_match(pattern, rest));
+  if (!query.below) return match_of(segments_match(pattern, rest));
   if (matches_all_below(pattern, rest)) return Match::Yes;
   return may_match_below(pattern, rest) ? Match::Unknown : Match::No;
 }
@@ -315,14 +315,14 @@ Result<Glob> Glob::parse(std::string_view text) {
   }
   if (text.find('\0') != std::string_view::npos || rest.find("${") != std::string_view::npos) {
     return fail(ErrorCode::InvalidInput,
-                fmt::format("`{:.200}` has a variable behind its begin, or a NUL", text));
+                fmt::format("`{:.200}` has a variable after its beginning, or a NUL", text));
   }
   glob.segments_ = split(rest);
   for (const std::string& segment : glob.segments_) {
     if (segment == "." || segment == "..") {
       return fail(
           ErrorCode::InvalidInput,
-          fmt::format("`{:.200}` has a segment `{}`, which no cleaned path has", text, segment));
+          fmt::format("`{:.200}` has a segment `{}`; write the path without it", text, segment));
     }
     if (segment != "**" && segment.find("**") != std::string::npos) {
       return fail(ErrorCode::InvalidInput,
@@ -334,27 +334,27 @@ Result<Glob> Glob::parse(std::string_view text) {
   return glob;
 }
 
-Match Glob::under(const PathForm* base, const Query& asked) const {
+Match Glob::under(const PathForm* base, const Query& query) const {
   static const PathForm kNone;
   const PathForm& from = base ? *base : kNone;
-  const Match exact = match_segments(from.segments, segments_, asked.path.segments, asked);
-  if (asked.side == Side::Narrow || exact == Match::Yes) return exact;
-  if (plain_ && asked.path.plain && (base == nullptr || base->plain)) return exact;
-  return either(exact, match_segments(from.folded, folded_, asked.path.folded, asked));
+  const Match exact = match_segments(from.segments, segments_, query.path.segments, query);
+  if (query.side == Side::Narrow || exact == Match::Yes) return exact;
+  if (plain_ && query.path.plain && (base == nullptr || base->plain)) return exact;
+  return either(exact, match_segments(from.folded, folded_, query.path.folded, query));
 }
 
-Match Glob::matches(const Query& asked, const FindRoot& roots) const {
-  if (root_ == Root::Absolute || root_ == Root::Anywhere) return under(nullptr, asked);
+Match Glob::matches(const Query& query, const FindRoot& roots) const {
+  if (root_ == Root::Absolute || root_ == Root::Anywhere) return under(nullptr, query);
   const RootFolders& folders = roots(root_);
   if (!folders) return Match::Unknown;
   Match found = Match::No;
-  for (const PathForm& folder : *folders) found = either(found, under(&folder, asked));
+  for (const PathForm& folder : *folders) found = either(found, under(&folder, query));
   return found;
 }
 
 namespace {
 
-// Names have the lower half, letters the upper one, of which the last bit is not used.
+// Names use the lower half of the bits, letters the upper half without its last bit.
 std::uint64_t name_feature(std::string_view folded) {
   return std::uint64_t{1} << (std::hash<std::string_view>{}(folded) % 32);
 }
@@ -379,7 +379,7 @@ std::optional<std::uint64_t> Glob::feature() const {
     if (is_any_depth(segment)) continue;
     if (is_literal(segment)) return name_feature(segment);
     const char last = segment.back();
-    // Behind other letters, folding can join what stands before the last one with it.
+    // After other letters, folding can combine the last letter with the one before it.
     const bool plain = last != '*' && last != '?' && static_cast<unsigned char>(last) < 0x80;
     if (i + 1 == folded_.size() && plain) return letter_feature(last);
   }
@@ -388,7 +388,7 @@ std::optional<std::uint64_t> Glob::feature() const {
 
 namespace {
 
-// Does every list of segments that `inner` matches match `outer`? Stays on the safe side.
+// True if `outer` matches every list of segments that `inner` matches. False in doubt.
 bool segments_cover(Segments outer, Segments inner) {
   if (outer.empty()) return inner.empty();
   if (is_any_depth(outer.front())) {
@@ -399,9 +399,9 @@ bool segments_cover(Segments outer, Segments inner) {
     return false;
   }
   if (inner.empty() || is_any_depth(inner.front())) return false;
-  const std::string& one = inner.front();
-  const bool fits = outer.front() == "*" || outer.front() == one ||
-                    (is_literal(one) && segment_matches(outer.front(), one));
+  const std::string& segment = inner.front();
+  const bool fits = outer.front() == "*" || outer.front() == segment ||
+                    (is_literal(segment) && segment_matches(outer.front(), segment));
   return fits && segments_cover(outer.subspan(1), inner.subspan(1));
 }
 
@@ -412,7 +412,7 @@ constexpr std::size_t kMostCompared = 16;
 bool Glob::covers(const Glob& other) const {
   if (text_ == other.text_) return true;
   if (segments_.size() > kMostCompared || other.segments_.size() > kMostCompared) return false;
-  // `**/x` covers `x` behind every root.
+  // `**/x` covers `x` below every root.
   if (root_ != other.root_ && root_ != Root::Anywhere) return false;
   return segments_cover(segments_, other.segments_);
 }

@@ -15,7 +15,7 @@ core::RuleAnswer::Verdict verdict_of(RuleVerdict verdict) {
 static_assert(static_cast<int>(core::RuleAnswer::Verdict::Free) ==
               static_cast<int>(RuleVerdict::Free));
 
-// What a tool is, where its effects or its server say more than its name (RU-27, RU-29).
+// The class of a tool, if its effects or its server give more than its name (RU-27, RU-29).
 std::optional<Classification> classification_of(const RuleSet& set, const effects::CallFacts& facts,
                                                 bool all_free) {
   if (all_free && effects::is_command_tool(facts, set.book)) {
@@ -27,22 +27,22 @@ std::optional<Classification> classification_of(const RuleSet& set, const effect
   return std::nullopt;
 }
 
-// Of each rule that asks, once.
+// The escalations of each rule that asks, once for each rule.
 std::vector<core::RulePassOn> pass_on_of(const RuleDecision& decision) {
   std::vector<core::RulePassOn> all;
   const Rule* last = nullptr;
   for (const RuleMatch& match : decision.matches) {
     if (match.then != Then::Ask || match.rule == last) continue;
     last = match.rule;
-    for (const PassOn& one : match.rule->asking.pass_on) {
-      all.push_back({match.rule->id, one.after, one.to});
+    for (const PassOn& step : match.rule->asking.pass_on) {
+      all.push_back({match.rule->id, step.after, step.to});
     }
   }
   return all;
 }
 
-// Remembers what a judgement saw of the disk where that is not what is written: links, names in
-// folders. A later judgement of the same call needs no disk (WB-8).
+// Records what a judgement read from disk: followed links, names in folders and missing folders. A
+// later judgement of the same call can use that instead of the disk (WB-8).
 class SeenFiles final : public effects::FileView {
  public:
   explicit SeenFiles(const effects::FileView& files) : files_(files) {}
@@ -78,7 +78,7 @@ class SeenFiles final : public effects::FileView {
  private:
   static constexpr std::size_t kMostNames = 100;
   const effects::FileView& files_;
-  // Of one judgement, on one thread.
+  // Used for one judgement, on one thread.
   mutable json::object links_;
   mutable json::object names_;
   mutable json::array missing_;
@@ -120,7 +120,7 @@ core::RuleAnswer PlanRules::judge(const core::RuleQuestion& question) const {
                           .reviewers = decision.asking.reviewers,
                           .quorum = decision.asking.quorum.value_or(1),
                           .dual_control = decision.asking.dual_control,
-                          .nobody_left = decision.asking.nobody_left,
+                          .no_reviewer_left = decision.asking.no_reviewer_left,
                           .deadline = decision.asking.deadline,
                           .use_within = decision.asking.use_within,
                           .reason_required = decision.asking.reason_required,

@@ -1,4 +1,4 @@
-// The rules of a policy inside a plan: what the first door asks, answered by `judge`.
+// The rules of a policy inside a plan. The first door calls `judge`.
 #pragma once
 
 #include "core/plan/call_rules.h"
@@ -9,7 +9,7 @@ namespace sallyport::rules {
 
 class PlanRules final : public core::CallRules {
  public:
-  // `files`: null: the disk of this machine.
+  // If `files` is null, rules see the disk of this machine.
   PlanRules(RuleSet set, effects::Machine machine, const effects::FileView* files = nullptr)
       : set_(std::move(set)),
         index_(index_of(set_)),
@@ -22,7 +22,7 @@ class PlanRules final : public core::CallRules {
   json::object dump() const override { return set_.dump(); }
 
   const RuleSet& set() const { return set_; }
-  // The facts as `judge` puts them together.
+  // The facts that `judge` uses.
   effects::CallFacts facts_of(const core::RuleQuestion& question) const;
 
  private:

@@ -14,14 +14,14 @@ std::string_view to_string(Then then) {
   return kNames[static_cast<std::size_t>(then)];
 }
 
-void Asking::narrow(const Asking& other) {
+void ApprovalTerms::narrow(const ApprovalTerms& other) {
   const auto shorter = [](std::optional<std::chrono::seconds>& own,
                           const std::optional<std::chrono::seconds>& wanted) {
     if (wanted) own = own ? std::min(*own, *wanted) : *wanted;
   };
   if (other.quorum) quorum = std::max(quorum.value_or(1), *other.quorum);
   dual_control = dual_control || other.dual_control;
-  nobody_left = nobody_left || other.nobody_left;
+  no_reviewer_left = no_reviewer_left || other.no_reviewer_left;
   reason_required = reason_required || other.reason_required;
   shorter(deadline, other.deadline);
   shorter(use_within, other.use_within);
@@ -33,7 +33,7 @@ void Asking::narrow(const Asking& other) {
   std::erase_if(reviewers, [&](const std::string& name) {
     return std::ranges::find(other.reviewers, name) == other.reviewers.end();
   });
-  nobody_left = nobody_left || reviewers.empty();
+  no_reviewer_left = no_reviewer_left || reviewers.empty();
 }
 
 namespace {
@@ -42,12 +42,12 @@ bool every(const Rule& rule, bool (*named)(const Conditions&)) {
   return !rule.when.empty() && std::ranges::all_of(rule.when, named);
 }
 
-// Names that are both lists and share none keep two rules apart.
+// True if two lists of names have no name in common, so that the rules cannot both match.
 bool apart(const std::vector<std::string>& a, const std::vector<std::string>& b,
            bool (*meets)(const std::string&, const std::string&)) {
   if (a.empty() || b.empty()) return false;
-  return std::ranges::none_of(a, [&](const std::string& one) {
-    return std::ranges::any_of(b, [&](const std::string& other) { return meets(one, other); });
+  return std::ranges::none_of(a, [&](const std::string& name) {
+    return std::ranges::any_of(b, [&](const std::string& other) { return meets(name, other); });
   });
 }
 
@@ -59,7 +59,7 @@ bool agents_meet(const std::string& a, const std::string& b) {
   return a == b || a.starts_with(b + "/") || b.starts_with(a + "/");
 }
 
-// Two patterns could name one tool. What is not sure counts as yes.
+// True if two patterns could match the same tool, or in doubt.
 bool tools_meet(const std::string& a, const std::string& b) {
   const bool a_open = a.find('*') != std::string::npos;
   const bool b_open = b.find('*') != std::string::npos;
@@ -91,9 +91,9 @@ bool can_meet(const Rule& a, const Rule& b) {
   static const std::vector<Conditions> kAny(1);
   const std::vector<Conditions>& first = a.when.empty() ? kAny : a.when;
   const std::vector<Conditions>& second = b.when.empty() ? kAny : b.when;
-  return std::ranges::any_of(first, [&](const Conditions& one) {
+  return std::ranges::any_of(first, [&](const Conditions& left) {
     return std::ranges::any_of(second,
-                               [&](const Conditions& other) { return can_meet(one, other); });
+                               [&](const Conditions& right) { return can_meet(left, right); });
   });
 }
 

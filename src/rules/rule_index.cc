@@ -18,39 +18,39 @@ std::uint64_t bit_of(std::string_view name) {
   return std::uint64_t{1} << (std::hash<std::string_view>{}(name) % 63);
 }
 
-// `*` stands for any name, where the condition has wildcards.
+// With `wildcards`, a name with `*` counts as no condition.
 std::uint64_t bits_of(const std::vector<std::string>& names, bool wildcards = false) {
-  std::uint64_t bits = names.empty() ? RuleKey::kUnasked : 0;
+  std::uint64_t bits = names.empty() ? RuleKey::kNoCondition : 0;
   for (const std::string& name : names) {
-    bits |= wildcards && name.contains('*') ? RuleKey::kUnasked : bit_of(name);
+    bits |= wildcards && name.contains('*') ? RuleKey::kNoCondition : bit_of(name);
   }
   return bits;
 }
 
-// By the last segment, and one name for all names of a program: wider than any match (RU-51).
+// Uses the last segment and one name for all aliases, so it is wider than any match (RU-51).
 std::uint64_t program_bit(std::string_view program) {
   return bit_of(effects::program_alias(effects::last_segment(program)));
 }
 
 std::uint64_t program_bits(const std::vector<effects::CommandPattern>& patterns) {
-  std::uint64_t bits = patterns.empty() ? RuleKey::kUnasked : 0;
+  std::uint64_t bits = patterns.empty() ? RuleKey::kNoCondition : 0;
   for (const effects::CommandPattern& pattern : patterns) {
     const bool plain = !pattern.run.empty() && !pattern.run.front().contains('/');
-    bits |= plain ? program_bit(pattern.run.front()) : RuleKey::kUnasked;
+    bits |= plain ? program_bit(pattern.run.front()) : RuleKey::kNoCondition;
   }
   return bits;
 }
 
 std::uint64_t program_bits(const effects::Command& command) {
   if (command.words.empty() || !command.words.front().known()) return RuleKey::kAll;
-  // A program without a profile may run what it is given (RU-53).
+  // A program without a profile may run its arguments (RU-53).
   if (!command.has_profile) return RuleKey::kAll;
   std::uint64_t bits = 0;
   for (const std::string& value : command.words.front().values) bits |= program_bit(value);
   return bits;
 }
 
-// An agent, and each agent that it is a sub-agent of.
+// The bits of an agent and of each of its parent agents.
 std::uint64_t agent_bits(std::string_view agent) {
   std::uint64_t bits = bit_of(agent);
   for (std::size_t at = agent.find('/'); at != std::string_view::npos;
@@ -62,12 +62,12 @@ std::uint64_t agent_bits(std::string_view agent) {
 
 std::uint64_t part_bits(const Conditions& conditions) {
   if (conditions.names_paths()) return kPath;
-  return conditions.host.empty() ? RuleKey::kUnasked : kHost;
+  return conditions.host.empty() ? RuleKey::kNoCondition : kHost;
 }
 
 std::uint64_t path_bits(const std::vector<Glob>& globs) {
-  std::uint64_t bits = globs.empty() ? RuleKey::kUnasked : 0;
-  for (const Glob& glob : globs) bits |= glob.feature().value_or(RuleKey::kUnasked);
+  std::uint64_t bits = globs.empty() ? RuleKey::kNoCondition : 0;
+  for (const Glob& glob : globs) bits |= glob.feature().value_or(RuleKey::kNoCondition);
   return bits;
 }
 
@@ -77,14 +77,14 @@ RuleKey key_of(const Rule& rule) {
   RuleKey key{.allowing = allows_only(rule), .expires = rule.expires.has_value()};
   if (rule.when.empty()) return key;
   key.agents = key.servers = key.tools = key.classes = key.programs = key.parts = key.paths = 0;
-  for (const Conditions& one : rule.when) {
-    key.agents |= bits_of(one.agent);
-    key.servers |= bits_of(one.server);
-    key.tools |= bits_of(one.tool, true);
-    key.classes |= bits_of(one.effect_class);
-    key.programs |= program_bits(one.command);
-    key.parts |= part_bits(one);
-    key.paths |= path_bits(one.path);
+  for (const Conditions& conditions : rule.when) {
+    key.agents |= bits_of(conditions.agent);
+    key.servers |= bits_of(conditions.server);
+    key.tools |= bits_of(conditions.tool, true);
+    key.classes |= bits_of(conditions.effect_class);
+    key.programs |= program_bits(conditions.command);
+    key.parts |= part_bits(conditions);
+    key.paths |= path_bits(conditions.path);
   }
   return key;
 }

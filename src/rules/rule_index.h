@@ -1,6 +1,6 @@
-// What a rule needs of a call, in a few words of bits: most rules of a policy say nothing about a
-// call, and are passed over without being read (RU-78). A bit stands for all names of one hash, so
-// a key says `no` only where no name fits.
+// A bit mask of what a rule requires of a call. Rules that do not concern a call are skipped
+// without reading them (RU-78). Names with the same hash share a bit, so a mismatch is always
+// certain and a match is not.
 #pragma once
 
 #include <cstdint>
@@ -13,38 +13,38 @@ namespace sallyport::rules {
 
 struct RuleKey {
   static constexpr std::uint64_t kAll = ~std::uint64_t{0};
-  static constexpr std::uint64_t kUnasked = std::uint64_t{1} << 63;  // every call has this bit
+  static constexpr std::uint64_t kNoCondition = std::uint64_t{1} << 63;  // every call has it
 
-  std::uint64_t agents = kUnasked;
-  std::uint64_t servers = kUnasked;
-  std::uint64_t tools = kUnasked;
-  std::uint64_t classes = kUnasked;
-  std::uint64_t programs = kUnasked;
-  std::uint64_t parts = kUnasked;  // a path, a host
-  std::uint64_t paths = kUnasked;  // features of paths; of a call they are asked for by themselves
-  bool allowing = false;           // the rule only allows
+  std::uint64_t agents = kNoCondition;
+  std::uint64_t servers = kNoCondition;
+  std::uint64_t tools = kNoCondition;
+  std::uint64_t classes = kNoCondition;
+  std::uint64_t programs = kNoCondition;
+  std::uint64_t parts = kNoCondition;  // a path or a host
+  std::uint64_t paths = kNoCondition;  // features of paths; for a call they are computed separately
+  bool allowing = false;               // the rule only allows
   bool expires = false;
 };
 
-// An `allow` rule without `only`.
+// True for an `allow` rule without `only`.
 constexpr bool allows_only(const Rule& rule) {
   return !rule.has_only() && rule.then == Then::Allow;
 }
 RuleKey key_of(const Rule& rule);
 
-// The keys of all rules of a set, in order. Empty: every rule is read.
+// The keys of all rules of a set, in order. If it is empty, every rule is read.
 using RuleIndex = std::vector<RuleKey>;
 RuleIndex index_of(const RuleSet& set);
-// Decides as `decide` does without an index.
+// Same result as `decide` without an index.
 RuleDecision decide(const RuleSet& set, const RuleIndex& index, const effects::CallFacts& facts,
                     const effects::Effects& effects, WallTime now);
 
-// Of a call with its effects, as an `allow` rule or a restrictive one sees them: to the latter an
-// opaque effect may be anything (RU-55), to the former it is nothing.
+// The key of a call with its effects, for `allow` rules or for restrictive ones. An opaque effect
+// may be anything for a restrictive rule (RU-55), and nothing for an `allow` rule.
 RuleKey key_of(const effects::CallFacts& facts, const effects::Effects& effects, bool allowing);
 
-// False: the rule does not match the call. Without branches: what a rule fails by differs from rule
-// to rule, and a wrong guess costs more than all six comparisons.
+// False if the rule cannot match the call. Has no branches: a mispredicted branch costs more than
+// all six comparisons.
 constexpr bool may_meet(const RuleKey& rule, const RuleKey& call) {
   const auto meets = [](std::uint64_t a, std::uint64_t b) {
     return static_cast<unsigned>((a & b) != 0);

@@ -8,10 +8,10 @@ namespace {
 
 using effects::Effect;
 
-// All of them where the effect may be on a path that its own does not show.
+// All features if the effect may also touch other paths than its own.
 std::uint64_t features_of_effect(const SeenEffect& seen) {
   const Effect& effect = seen.effect();
-  // A recursive read reaches no glob below its path (RU-39).
+  // A recursive read does not match globs below its path (RU-39).
   const bool reaches_below = effect.recursive && effect.effect_class != "fs.read";
   if (effect.opaque || reaches_below) return RuleKey::kAll;
   if (!effect.path) return 0;
@@ -34,7 +34,7 @@ RuleMatcher::RuleMatcher(const effects::CallFacts& facts, const effects::Effects
 
 bool RuleMatcher::may_meet(const RuleKey& rule) const {
   return rules::may_meet(rule, rule.allowing ? to_allow_ : to_restrict_) &&
-         ((rule.paths & RuleKey::kUnasked) != 0 || (rule.paths & path_features()) != 0);
+         ((rule.paths & RuleKey::kNoCondition) != 0 || (rule.paths & path_features()) != 0);
 }
 
 bool RuleMatcher::may_match(const Rule& rule, bool allowing) const {
@@ -80,7 +80,7 @@ std::vector<Match> RuleMatcher::one_of(const std::vector<Conditions>& list, Matc
                                        Side side, bool allowing, bool opaque_is_unknown) const {
   std::vector<Match> found(seen_.size(), list.empty() ? without : Match::No);
   if (list.empty() && allowing) {
-    // A rule that says nothing does not say `opaque: true` either (RU-55).
+    // A rule without conditions has no `opaque: true` either (RU-55).
     for (std::size_t i = 0; i < seen_.size(); ++i) {
       if (seen_[i].effect().opaque) found[i] = Match::No;
     }

@@ -1,4 +1,4 @@
-// How rules match one call and each of its effects.
+// Matches rules against one call and each of its effects.
 #pragma once
 
 #include <cstdint>
@@ -14,30 +14,29 @@
 
 namespace sallyport::rules {
 
-// For one decision, on one thread. Facts and effects must outlive it.
+// Used for one decision, on one thread. `facts` and `effects` must outlive it.
 class RuleMatcher {
  public:
   RuleMatcher(const effects::CallFacts& facts, const effects::Effects& effects);
 
   const Scene& scene() const { return scene_; }
 
-  // False: by its key alone, the rule matches no effect.
+  // False if the key already shows that the rule matches no effect.
   bool may_meet(const RuleKey& rule) const;
-  // False: the rule matches no effect. Most rules of a policy say nothing about a call, and this
-  // finds that out without making a list.
+  // False if the rule matches no effect. Cheaper than `matches`, because it makes no list.
   bool may_match(const Rule& rule, bool allowing) const;
-  // One for each effect. `allowing`: as in an `allow` rule, else as in a restrictive one.
+  // The match of each effect, as for an `allow` rule (`allowing`) or for a restrictive one.
   std::vector<Match> matches(const Rule& rule, bool allowing) const;
-  // Do all of these effects fit? Else what was wrong first.
+  // The first condition that one of these effects fails. No value: all of them fit.
   std::optional<std::string> misfit(const Alternative& alternative,
                                     const std::vector<std::size_t>& which) const;
 
  private:
   std::vector<Match> one_of(const std::vector<Conditions>& list, Match without, Side side,
                             bool allowing, bool opaque_is_unknown) const;
-  // Of all paths of the call. Found when a rule first asks: the disk is read for it.
+  // The features of all paths of the call. Computed on first use, because it reads the disk.
   std::uint64_t path_features() const;
-  // The name of the condition that fails alone.
+  // The name of the first condition that fails; `conditions` if none fails alone.
   std::string first_misfit(const Conditions& all, const SeenEffect& seen) const;
 
   Scene scene_;

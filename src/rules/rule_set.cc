@@ -18,64 +18,64 @@ using effects::Effect;
 using effects::Effects;
 
 // What one rule does to each effect.
-struct Say {
+struct Ruling {
   const Rule* rule = nullptr;
   std::vector<Match> match{};
   std::vector<Then> then{};
-  std::string why{};  // of a rule with `only`: what did not fit
+  std::string why{};  // for a rule with `only`: what did not fit
 };
 
-Say say_of(const Rule& rule, const RuleMatcher& matcher) {
-  Say say{.rule = &rule};
+Ruling ruling_of(const Rule& rule, const RuleMatcher& matcher) {
+  Ruling ruling{.rule = &rule};
   if (!rule.has_only()) {
-    say.match = matcher.matches(rule, rule.then == Then::Allow);
-    say.then.assign(say.match.size(), rule.then);
-    return say;
+    ruling.match = matcher.matches(rule, rule.then == Then::Allow);
+    ruling.then.assign(ruling.match.size(), rule.then);
+    return ruling;
   }
-  say.match = matcher.matches(rule, false);
-  say.then.assign(say.match.size(), rule.then);
+  ruling.match = matcher.matches(rule, false);
+  ruling.then.assign(ruling.match.size(), rule.then);
   std::vector<std::size_t> sure;
-  for (std::size_t i = 0; i < say.match.size(); ++i) {
-    if (say.match[i] == Match::Yes) sure.push_back(i);
+  for (std::size_t i = 0; i < ruling.match.size(); ++i) {
+    if (ruling.match[i] == Match::Yes) sure.push_back(i);
   }
-  if (sure.empty()) return say;
+  if (sure.empty()) return ruling;
   for (std::size_t i = 0; i < rule.only.size(); ++i) {
     const std::optional<std::string> misfit = matcher.misfit(rule.only[i], sure);
     if (!misfit) {
-      for (const std::size_t at : sure) say.then[at] = Then::Allow;
-      say.why.clear();
-      return say;
+      for (const std::size_t at : sure) ruling.then[at] = Then::Allow;
+      ruling.why.clear();
+      return ruling;
     }
-    say.why += fmt::format("{}`{}` of alternative {} does not hold", say.why.empty() ? "" : ", ",
-                           *misfit, i + 1);
+    ruling.why += fmt::format("{}`{}` of alternative {} does not hold",
+                              ruling.why.empty() ? "" : ", ", *misfit, i + 1);
   }
-  return say;
+  return ruling;
 }
 
-bool matched(const Say& say) {
-  return std::ranges::any_of(say.match, [](Match each) { return each != Match::No; });
+bool matched(const Ruling& ruling) {
+  return std::ranges::any_of(ruling.match, [](Match each) { return each != Match::No; });
 }
 
-// It decides nothing about the call, but judges its result.
-void note_result_rule(RuleDecision& decision, const Say& say) {
-  for (std::size_t i = 0; i < say.match.size(); ++i) {
-    if (say.match[i] == Match::No) continue;
-    const RuleMatch match{say.rule, say.then[i], say.match[i], i};
-    if (decision.results.empty() || decision.results.back().rule != say.rule) {
+// Notes a rule that judges the result and does not decide about the call.
+void note_result_rule(RuleDecision& decision, const Ruling& ruling) {
+  for (std::size_t i = 0; i < ruling.match.size(); ++i) {
+    if (ruling.match[i] == Match::No) continue;
+    const RuleMatch match{ruling.rule, ruling.then[i], ruling.match[i], i};
+    if (decision.results.empty() || decision.results.back().rule != ruling.rule) {
       decision.results.push_back(match);
     }
     decision.matches.push_back(match);
   }
 }
 
-// All rules that match a call, in the order of the file; of those with `only` the most specific
-// alone.
-std::vector<Say> says(const RuleSet& set, const RuleIndex& index, const RuleMatcher& matcher,
-                      WallTime now, RuleDecision& decision) {
-  std::vector<Say> all;
+// All rules that match a call, in the order of the file. Of the rules with `only`, just the most
+// specific.
+std::vector<Ruling> rulings(const RuleSet& set, const RuleIndex& index, const RuleMatcher& matcher,
+                            WallTime now, RuleDecision& decision) {
+  std::vector<Ruling> all;
   std::optional<std::size_t> narrowest;
   for (std::size_t i = 0; i < set.rules.size(); ++i) {
-    // What expired is listed, whatever it is about.
+    // Expired rules are always listed.
     if (!index.empty() && !index[i].expires && !matcher.may_meet(index[i])) continue;
     const Rule& rule = set.rules[i];
     if (rule.expired(now)) {
@@ -83,18 +83,18 @@ std::vector<Say> says(const RuleSet& set, const RuleIndex& index, const RuleMatc
       continue;
     }
     if (!matcher.may_match(rule, allows_only(rule))) continue;
-    Say say = say_of(rule, matcher);
-    if (!matched(say)) continue;
+    Ruling ruling = ruling_of(rule, matcher);
+    if (!matched(ruling)) continue;
     if (rule.result) {
-      note_result_rule(decision, say);
+      note_result_rule(decision, ruling);
       continue;
     }
-    all.push_back(std::move(say));
+    all.push_back(std::move(ruling));
     if (!rule.has_only()) continue;
     const std::size_t last = all.size() - 1;
     if (!narrowest || rank_of(rule) > rank_of(*all[*narrowest].rule)) narrowest = last;
   }
-  std::vector<Say> kept;
+  std::vector<Ruling> kept;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i].rule->has_only() || i == narrowest) kept.push_back(std::move(all[i]));
   }
@@ -116,20 +116,19 @@ bool asks_for_sure(Then then, Match match) {
   return then == Then::Ask && match == Match::Yes;
 }
 
-// The precedence: a rule that refuses, then `unlisted: deny` for what no rule decides with a yes
-// (RU-6), then a rule that asks or may refuse, then an effect that needs no rule, then a rule that
-// allows.
-RuleVerdict verdict_of(const RuleSet& set, const std::vector<Say>& all, const Effect& effect,
+// The precedence: a rule that refuses; `unlisted: deny` if no rule certainly allows or asks (RU-6);
+// a rule that asks or may refuse; an effect that needs no rule; a rule that allows.
+RuleVerdict verdict_of(const RuleSet& set, const std::vector<Ruling>& all, const Effect& effect,
                        std::size_t at) {
-  const auto one = [&](bool (*does)(Then, Match)) {
-    return std::ranges::any_of(all,
-                               [&](const Say& say) { return does(say.then[at], say.match[at]); });
+  const auto any_rule = [&](bool (*does)(Then, Match)) {
+    return std::ranges::any_of(
+        all, [&](const Ruling& ruling) { return does(ruling.then[at], ruling.match[at]); });
   };
-  if (one(refuses)) return RuleVerdict::Refused;
+  if (any_rule(refuses)) return RuleVerdict::Refused;
   const bool free = effects::is_free(effect);
-  const bool open = !free && !one(allows) && !one(asks_for_sure);
+  const bool open = !free && !any_rule(allows) && !any_rule(asks_for_sure);
   if (open && set.unlisted == Unlisted::Deny) return RuleVerdict::Refused;
-  if (one(asks)) return RuleVerdict::Asks;
+  if (any_rule(asks)) return RuleVerdict::Asks;
   if (free) return RuleVerdict::Free;
   if (!open) return RuleVerdict::Allowed;
   return set.unlisted ? RuleVerdict::Asks : RuleVerdict::Open;
@@ -137,42 +136,44 @@ RuleVerdict verdict_of(const RuleSet& set, const std::vector<Say>& all, const Ef
 
 using Picks = bool (*)(Then, Match);
 
-// The first rule in the file that does this to an effect, and that effect.
+// The first rule in the file that decides so about an effect, and that effect.
 struct Pick {
-  const Say* say = nullptr;
+  const Ruling* ruling = nullptr;
   std::size_t effect = 0;
 };
 template <class Fits>
-Pick first(const std::vector<Say>& all, Fits fits) {
-  for (const Say& say : all) {
-    for (std::size_t i = 0; i < say.match.size(); ++i) {
-      if (fits(say, i)) return {&say, i};
+Pick first(const std::vector<Ruling>& all, Fits fits) {
+  for (const Ruling& ruling : all) {
+    for (std::size_t i = 0; i < ruling.match.size(); ++i) {
+      if (fits(ruling, i)) return {&ruling, i};
     }
   }
   return {};
 }
 
-// The rule that the verdict is due to: of rules that match for sure the first, else the first that
-// may match (RU-12).
-Pick deciding(RuleVerdict verdict, const std::vector<Say>& all, const Effects& effects) {
+// The rule that decides the verdict: the first that certainly matches, otherwise the first that may
+// match (RU-12).
+Pick deciding(RuleVerdict verdict, const std::vector<Ruling>& all, const Effects& effects) {
   const auto does = [&](Picks picks) {
-    return [picks](const Say& say, std::size_t i) { return picks(say.then[i], say.match[i]); };
+    return [picks](const Ruling& ruling, std::size_t i) {
+      return picks(ruling.then[i], ruling.match[i]);
+    };
   };
   switch (verdict) {
     case RuleVerdict::Refused:
       return first(all, does(refuses));
     case RuleVerdict::Asks: {
-      const Pick sure = first(all, [](const Say& say, std::size_t i) {
-        return say.then[i] == Then::Ask && say.match[i] == Match::Yes;
+      const Pick sure = first(all, [](const Ruling& ruling, std::size_t i) {
+        return ruling.then[i] == Then::Ask && ruling.match[i] == Match::Yes;
       });
-      return sure.say ? sure : first(all, does(asks));
+      return sure.ruling ? sure : first(all, does(asks));
     }
     case RuleVerdict::Allowed:
     case RuleVerdict::Free: {
-      const Pick effective = first(all, [&](const Say& say, std::size_t i) {
-        return allows(say.then[i], say.match[i]) && !effects::is_free(effects.effects[i]);
+      const Pick effective = first(all, [&](const Ruling& ruling, std::size_t i) {
+        return allows(ruling.then[i], ruling.match[i]) && !effects::is_free(effects.effects[i]);
       });
-      return effective.say ? effective : first(all, does(allows));
+      return effective.ruling ? effective : first(all, does(allows));
     }
     case RuleVerdict::Open:
       break;
@@ -180,32 +181,32 @@ Pick deciding(RuleVerdict verdict, const std::vector<Say>& all, const Effects& e
   return {};
 }
 
-void note_matches(RuleDecision& decision, const std::vector<Say>& all) {
-  for (const Say& say : all) {
+void note_matches(RuleDecision& decision, const std::vector<Ruling>& all) {
+  for (const Ruling& ruling : all) {
     bool asked = false;
     bool logged = false;
     bool allowed = false;
-    for (std::size_t i = 0; i < say.match.size(); ++i) {
-      if (say.match[i] == Match::No) continue;
-      decision.matches.push_back({say.rule, say.then[i], say.match[i], i});
-      asked = asked || say.then[i] == Then::Ask;
-      logged = logged || say.then[i] == Then::Log;
-      allowed = allowed || allows(say.then[i], say.match[i]);
+    for (std::size_t i = 0; i < ruling.match.size(); ++i) {
+      if (ruling.match[i] == Match::No) continue;
+      decision.matches.push_back({ruling.rule, ruling.then[i], ruling.match[i], i});
+      asked = asked || ruling.then[i] == Then::Ask;
+      logged = logged || ruling.then[i] == Then::Log;
+      allowed = allowed || allows(ruling.then[i], ruling.match[i]);
     }
-    if (asked) decision.asking.narrow(say.rule->asking);
-    if (logged) decision.logged.push_back(say.rule);
-    if (say.rule->escalate && (logged || allowed)) decision.escalated.push_back(say.rule);
+    if (asked) decision.asking.narrow(ruling.rule->asking);
+    if (logged) decision.logged.push_back(ruling.rule);
+    if (ruling.rule->escalate && (logged || allowed)) decision.escalated.push_back(ruling.rule);
   }
 }
 
 void write_text(RuleDecision& decision, const Pick& pick, const RuleMatcher& matcher,
                 const Effects& effects) {
-  if (pick.say == nullptr) return;
-  decision.rule = pick.say->rule;
-  const RuleMatch match{decision.rule, pick.say->then[pick.effect], pick.say->match[pick.effect],
-                        pick.effect};
+  if (pick.ruling == nullptr) return;
+  decision.rule = pick.ruling->rule;
+  const RuleMatch match{decision.rule, pick.ruling->then[pick.effect],
+                        pick.ruling->match[pick.effect], pick.effect};
   if (decision.verdict != RuleVerdict::Refused && decision.verdict != RuleVerdict::Asks) return;
-  decision.message = message_of(*decision.rule, match, effects, matcher.scene(), pick.say->why);
+  decision.message = message_of(*decision.rule, match, effects, matcher.scene(), pick.ruling->why);
   decision.text = decision.verdict == RuleVerdict::Refused
                       ? fmt::format("Blocked by rule `{}`: {}", decision.rule->id, decision.message)
                       : fmt::format("Rule `{}` asks: {}", decision.rule->id, decision.message);
@@ -227,21 +228,21 @@ json::object RuleSet::dump() const {
   json::array all;
   for (const Rule& rule : rules) all.push_back(rule.source);
   json::array servers;
-  for (const auto& [name, said] : book.servers) {
+  for (const auto& [name, server] : book.servers) {
     servers.push_back(json::object{{"server", name},
-                                   {"profile", said.profile},
-                                   {"trust_hints", said.trust_hints},
-                                   {"remote_paths", said.remote_paths}});
+                                   {"profile", server.profile},
+                                   {"trust_hints", server.trust_hints},
+                                   {"remote_paths", server.remote_paths}});
   }
   json::array tools;
-  for (const auto& [key, said] : book.tools) {
+  for (const auto& [key, tool] : book.tools) {
     json::array roles;
-    for (const effects::RoleOf& role : said.roles) {
+    for (const effects::RoleOf& role : tool.roles) {
       roles.push_back(json::array{effects::kRoles[static_cast<std::size_t>(role.role)], role.text});
     }
     tools.push_back(json::object{{"server", key.first},
                                  {"tool", key.second},
-                                 {"class", said.effect_class},
+                                 {"class", tool.effect_class},
                                  {"roles", std::move(roles)}});
   }
   json::value open;
@@ -262,7 +263,7 @@ RuleDecision decide(const RuleSet& set, const RuleIndex& index, const effects::C
                     const Effects& effects, WallTime now) {
   const RuleMatcher matcher(facts, effects);
   RuleDecision decision;
-  const std::vector<Say> all = says(set, index, matcher, now, decision);
+  const std::vector<Ruling> all = rulings(set, index, matcher, now, decision);
   for (std::size_t i = 0; i < effects.effects.size(); ++i) {
     const RuleVerdict verdict = verdict_of(set, all, effects.effects[i], i);
     decision.effect_verdicts.push_back(verdict);
@@ -271,7 +272,7 @@ RuleDecision decide(const RuleSet& set, const RuleIndex& index, const effects::C
   }
   note_matches(decision, all);
   if (!decision.results.empty()) {
-    // The order of the file.
+    // Restores the order of the file.
     std::ranges::sort(decision.matches, {},
                       [](const RuleMatch& match) { return std::pair(match.rule, match.effect); });
   }
@@ -286,7 +287,7 @@ effects::CallFacts seen_by(const RuleSet& set, const effects::CallFacts& facts) 
   effects::CallFacts seen = facts;
   if (!set.workspace.empty()) seen.workspace = set.workspace;
   seen.workspace = usable_workspace(std::move(seen.workspace), facts.machine.home);
-  const effects::ServerSaid* const server = set.book.server(facts.call.server);
+  const effects::ServerDescription* const server = set.book.server(facts.call.server);
   if (server && server->remote_paths) seen.files = nullptr;
   return seen;
 }

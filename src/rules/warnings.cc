@@ -36,7 +36,7 @@ class Look {
     if (rule_.expired(facts_.now)) {
       warn("expired", fmt::format("rule `{}` has expired and matches nothing", rule_.id));
     } else if (is_restrictive(rule_.then)) {
-      warn("lapses", fmt::format("rule `{}` restricts until {} and no longer", rule_.id,
+      warn("lapses", fmt::format("rule `{}` restricts calls only until {}", rule_.id,
                                  rfc3339(*rule_.expires)));
     }
   }
@@ -77,7 +77,7 @@ class Look {
     const bool apart = std::ranges::all_of(rule_.when, contradicts);
     const bool excluded = !rule_.unless.empty() && implies(rule_.when, rule_.unless);
     if (!apart && !excluded) return covered();
-    // In a restrictive rule each condition may hold for another form of the path (RU-33).
+    // In a restrictive rule, each condition may hold for a different form of the path (RU-33).
     const bool two_forms = (rule_.has_only() || is_restrictive(rule_.then)) &&
                            (apart ? std::ranges::none_of(rule_.when, concerns_nothing)
                                   : std::ranges::any_of(rule_.unless, &Conditions::names_paths));
@@ -107,15 +107,15 @@ class Look {
 
   bool is_known_tool(const std::string& tool) const {
     if (tool.find('*') != std::string::npos) return true;
-    const bool said = std::ranges::any_of(
+    const bool in_policy = std::ranges::any_of(
         set_.book.tools, [&](const auto& entry) { return entry.first.second == tool; });
     const bool in_profile = std::ranges::any_of(
         effects::profile_tools(),
         [&](const effects::ProfileTool& row) { return fits_wildcard(row.tool, tool); });
-    return said || in_profile || effects::is_tool_of_table(tool);
+    return in_policy || in_profile || effects::is_tool_of_table(tool);
   }
 
-  // `server: "*"` is meant for every server, and matches none.
+  // `server: "*"` is probably meant for every server, but matches none.
   void wildcards(std::string_view key, const std::vector<std::string>& names) {
     const auto open = [](const std::string& name) { return name.contains('*'); };
     if (names.empty() || !std::ranges::all_of(names, open)) return;
@@ -131,7 +131,7 @@ class Look {
       wildcards("session", conditions.session);
       wildcards("server", conditions.server);
       for (const std::string& tool : conditions.tool) {
-        // On a server that the rule names, tools have names of their own.
+        // A server that the rule names may have any tools.
         if (conditions.server.empty() && !is_known_tool(tool)) {
           warn("unknown_tool",
                fmt::format("rule `{}` names the tool `{:.80}`, which no profile and no entry of "
@@ -140,7 +140,7 @@ class Look {
         }
       }
       for (const std::string& agent : conditions.agent) {
-        const bool is_user = agent.starts_with("uid:");  // of the machine
+        const bool is_user = agent.starts_with("uid:");  // a user of this machine
         if (!facts_.agents || is_user || agent.contains('*') || effects::is_agent_profile(agent))
           continue;
         if (!facts_.agents->contains(agent)) {
@@ -154,14 +154,14 @@ class Look {
   }
 
   void allowing() {
-    const auto says_nothing = [](const Conditions& each) {
+    const auto is_unrestricted = [](const Conditions& each) {
       const bool every_tool =
           each.tool.empty() || std::ranges::find(each.tool, "*") != each.tool.end();
       return each.server.empty() && every_tool && each.effect_class.empty() &&
              !each.names_paths() && each.host.empty() && each.command.empty() &&
              each.args.empty() && each.opaque != true && each.recursive != true;
     };
-    if (rule_.when.empty() || std::ranges::any_of(rule_.when, says_nothing)) {
+    if (rule_.when.empty() || std::ranges::any_of(rule_.when, is_unrestricted)) {
       warn("allows_all", fmt::format("rule `{}` allows every effect{}", rule_.id,
                                      rule_.unless.empty() ? "" : " that `unless` does not name"));
     }

@@ -1,4 +1,4 @@
-// What is probably not meant in a policy that is valid (RU-74).
+// Warnings about probable mistakes in a valid policy (RU-74).
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct Warning {
 struct WarningFacts {
   WallTime now{};
   std::string home{};  // empty: unknown
-  // Agents that are known elsewhere. No value: unknown.
+  // Agents that exist outside of the rules. No value: unknown.
   std::optional<std::set<std::string>> agents{};
 };
 

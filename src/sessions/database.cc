@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/try.h"
+#include "core/record/ledger_error.h"
 #include "sessions/tables.h"
 
 namespace sallyport::sessions {
@@ -25,7 +26,7 @@ std::unexpected<Error> unavailable(const std::filesystem::path& file, std::strin
               std::move(cause));
 }
 
-// SQLite gives its other files the mode of this one. True: the file holds something.
+// SQLite gives its other files the mode of this one. True: the file is not empty.
 Result<bool> make_private(const std::filesystem::path& file) {
   const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   const int error = errno;
@@ -45,8 +46,8 @@ Result<bool> make_private(const std::filesystem::path& file) {
   return status.st_size > 0;
 }
 
-// SQLite answers "busy" at once where two processes change the mode of a new file at the same time:
-// it asks no busy handler there.
+// If two processes change the mode of a new file at the same time, SQLite returns "busy" at once,
+// without calling a busy handler.
 Result<void> log_ahead(store::Connection& connection) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   while (true) {
@@ -58,7 +59,7 @@ Result<void> log_ahead(store::Connection& connection) {
   }
 }
 
-// Structure of the file alone: the digests of items tell the rest.
+// Checks the structure of the file. The digests of items cover the rest.
 Result<void> check_pages(store::Connection& connection) {
   store::Query query = connection.query("PRAGMA quick_check(1)");
   SALLYPORT_TRY(const bool row, query.step());
@@ -67,8 +68,8 @@ Result<void> check_pages(store::Connection& connection) {
               "corrupt");
 }
 
-// Interrupts a connection at a time, or when it is asked to. Again and again: an interrupt between
-// two statements has no effect.
+// Interrupts a connection at a deadline or on request. It repeats, because an interrupt between two
+// statements has no effect.
 class Interruption {
  public:
   Interruption(store::Connection& connection, std::chrono::milliseconds timeout,
@@ -105,13 +106,9 @@ class Interruption {
 
 }  // namespace
 
-std::unexpected<Error> Database::told(const Error& error) const {
-  if (error.cause != "corrupt" && !error.message.starts_with("ledger_unavailable: ")) {
-    return std::unexpected(error);
-  }
-  std::string text = error.message;
-  const std::string prefix = fmt::format("ledger_unavailable: {}: ", error.cause);
-  if (text.starts_with(prefix)) text.erase(0, prefix.size());
+std::unexpected<Error> Database::store_error(const Error& error) const {
+  if (error.cause != "corrupt" && !core::is_ledger_error(error)) return std::unexpected(error);
+  const std::string text = core::ledger_error_detail(error);
   if (error.cause != "corrupt") return unavailable(file_, text, error.cause);
   return fail(ErrorCode::Corrupt,
               fmt::format("the session store `{}` is damaged: {}; it is left as it is: restore a "
@@ -129,11 +126,11 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& fi
       if (!checked && checked.error().cause == "newer_schema") {
         return unavailable(file, checked.error().message, checked.error().cause);
       }
-      if (!checked) return database->told(checked.error());
+      if (!checked) return database->store_error(checked.error());
     }
   }
   if (Result<void> opened = database->open_writer(); !opened) {
-    return database->told(opened.error());
+    return database->store_error(opened.error());
   }
   return database;
 }
@@ -173,7 +170,7 @@ Result<void> Database::commit(const Work& work) {
 Result<void> Database::write(const Work& work) {
   const MutexLock lock(writing_);
   Result<void> done = commit(work);
-  if (!done) return told(done.error());
+  if (!done) return store_error(done.error());
   return done;
 }
 
@@ -200,7 +197,7 @@ Result<void> Database::read_within(std::chrono::milliseconds timeout, const std:
           ErrorCode::Deadline,
           fmt::format("the search took longer than {} ms and was interrupted", timeout.count()));
     }
-    if (!done) return told(done.error());
+    if (!done) return store_error(done.error());
     return done;
   };
   if (in_memory()) {
@@ -208,10 +205,24 @@ Result<void> Database::read_within(std::chrono::milliseconds timeout, const std:
     return look(*writer_);
   }
   Result<std::unique_ptr<store::Connection>> reader = take_reader();
-  if (!reader) return told(reader.error());
+  if (!reader) return store_error(reader.error());
   Result<void> done = look(**reader);
   give_back(std::move(*reader));
   return done;
+}
+
+Result<void> Database::scrub() {
+  if (in_memory()) return {};
+  const MutexLock lock(writing_);
+  store::Query query = writer_->query("PRAGMA wal_checkpoint(TRUNCATE)");
+  const Result<bool> row = query.step();
+  if (!row) return store_error(row.error());
+  if (query.number(0) == 0) return {};
+  return unavailable(
+      file_,
+      "a reader keeps its write-ahead log, which still holds what was removed; close "
+      "readers and run the command again",
+      "busy");
 }
 
 Result<std::unique_ptr<store::Connection>> Database::take_reader() {

@@ -1,6 +1,5 @@
-// The SQLite file of the session store: opens it, checks it, and runs transactions on it. One
-// connection writes; reads and searches have connections of their own, so no search blocks a
-// commit. From any thread.
+// The SQLite file of the session store. Opens it, checks it, and runs transactions. One connection
+// writes; reads and searches have their own, so no search blocks a commit. Any thread may use it.
 #pragma once
 
 #include <chrono>
@@ -19,19 +18,22 @@ namespace sallyport::sessions {
 
 class Database {
  public:
-  // Makes the file with mode 0600 where there is none. An empty name: in memory. A file that is
-  // damaged, that is no session store, or that has a newer schema is an error that names the file,
-  // and no byte of it changes.
+  // Creates the file with mode 0600 if it does not exist. An empty name means in memory. A file
+  // that is damaged, not a session store, or of a newer schema is an error that names the file; the
+  // file is not changed.
   static Result<std::unique_ptr<Database>> open(const std::filesystem::path& file);
 
   using Work = std::function<Result<void>(store::Connection&)>;
-  // One transaction. It is on disk when this returns well; nothing is changed where `work` fails.
+  // Runs one transaction. It is on disk after success. If `work` fails, nothing changes.
   Result<void> write(const Work& work);
   // One snapshot.
   Result<void> read(const Work& work);
-  // `Deadline` or `Cancelled`: SQLite was interrupted in the middle of it.
+  // As `read`. `Deadline` or `Cancelled`: SQLite was interrupted.
   Result<void> read_within(std::chrono::milliseconds timeout, const std::stop_token& cancel,
                            const Work& work);
+  // Makes sure that no file still holds what was removed. `Unavailable`, cause `busy`: a reader
+  // needs the old log.
+  Result<void> scrub();
 
  private:
   explicit Database(std::filesystem::path file) : file_(std::move(file)) {}
@@ -42,7 +44,7 @@ class Database {
   Result<std::unique_ptr<store::Connection>> take_reader();
   void give_back(std::unique_ptr<store::Connection> reader);
   // Converts an error of a connection to one of the session store.
-  std::unexpected<Error> told(const Error& error) const;
+  std::unexpected<Error> store_error(const Error& error) const;
 
   std::filesystem::path file_;
   Mutex writing_;

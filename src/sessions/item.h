@@ -1,4 +1,4 @@
-// One item of a transcript, in a form that belongs to no provider.
+// One item of a transcript, in a form that is independent of providers.
 //
 // Content is a list of blocks:
 //   {"type":"text","text":str}                                    user, assistant
@@ -25,18 +25,18 @@ enum class Role : std::uint8_t { System, User, Assistant, Tool };
 std::string_view to_string(Role role);
 std::optional<Role> role_from(std::string_view word);
 
-// Before it has a place.
+// An item that is not yet in a transcript.
 struct NewItem {
   Role role = Role::User;
   json::array content{};
-  std::optional<std::string> tool_call_id{};  // of a result
+  std::optional<std::string> tool_call_id{};  // set for a result
 
   bool operator==(const NewItem&) const = default;
 };
 
 struct Item {
   std::uint64_t index = 0;     // position in the transcript
-  std::uint64_t revision = 0;  // of the session, once this item was appended
+  std::uint64_t revision = 0;  // of the session after this item
   Role role = Role::User;
   json::array content{};
   std::optional<std::string> tool_call_id{};
@@ -45,7 +45,7 @@ struct Item {
   bool operator==(const Item&) const = default;
 };
 
-// RT-8.
+// The export form of an item (RT-8).
 json::object to_json(const Item& item);
 
 }  // namespace sallyport::sessions

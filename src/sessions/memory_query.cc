@@ -8,12 +8,12 @@ namespace sallyport::sessions {
 
 namespace {
 
-// FTS5 reads a text up to its first NUL, which ends a word here as spaces do.
+// FTS5 reads a text up to its first NUL. Here a NUL ends a word, like a space.
 bool is_between_words(char c) {
   return static_cast<unsigned char>(c) <= ' ' || c == '\x7f';
 }
 
-// A word of signs alone has no token, and FTS5 ignores it.
+// FTS5 ignores a word of punctuation only, because it has no token.
 bool has_token(std::string_view word) {
   for (const char c : word) {
     const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');

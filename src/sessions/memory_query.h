@@ -1,4 +1,4 @@
-// The words of a search in memory, as an expression of FTS5 that no text can change (RT-54).
+// Turns a memory search into an FTS5 expression. No query text can inject operators (RT-54).
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace sallyport::sessions {
 
-inline constexpr std::size_t kQueryWords = 64;       // different ones; more are left out
+inline constexpr std::size_t kQueryWords = 64;       // distinct words; more are left out
 inline constexpr std::size_t kQueryWordBytes = 256;  // a longer word is cut
 
 // `fix the "build"` gives `"fix" OR "the" OR """build"""`. Empty: the query has no words.

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -12,6 +14,8 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "base/try.h"
+#include "core/record/ledger_error.h"
 #include "ledger/secret/private_file.h"
 
 namespace sallyport::sessions {
@@ -21,8 +25,8 @@ namespace {
 constexpr std::string_view kEnding = ".jsonl";
 constexpr std::size_t kRevisionDigits = 12;
 
-// A session may be called anything. A name that could be a path, or too long for a file, becomes a
-// digest; no plain name looks like one of those.
+// A session may have any name. A name that could be a path or is too long becomes a digest, which
+// no plain name looks like.
 std::string file_stem(std::string_view session_id) {
   const auto is_plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -37,7 +41,7 @@ std::string file_stem(std::string_view session_id) {
   return "~" + hex(hash);
 }
 
-// The revision in the name of a snapshot of this session. Nothing: it is another file.
+// The revision in the name of a snapshot of this session. No value: another file.
 std::optional<std::uint64_t> revision_in(std::string_view name, std::string_view stem) {
   if (name.size() != stem.size() + 1 + kRevisionDigits + kEnding.size()) return std::nullopt;
   if (!name.starts_with(stem) || name[stem.size()] != '-' || !name.ends_with(kEnding)) {
@@ -55,12 +59,9 @@ std::unexpected<Error> no_snapshot(std::string_view text, std::string cause) {
               std::move(cause));
 }
 
-// An error of the ledger's files, told as one of a snapshot.
-std::unexpected<Error> told_of_snapshot(const Error& error) {
-  const std::string prefix = fmt::format("ledger_unavailable: {}: ", error.cause);
-  std::string_view text = error.message;
-  if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
-  return no_snapshot(text, error.cause);
+// Converts an error of the ledger's file functions to an error of a snapshot.
+std::unexpected<Error> snapshot_error(const Error& error) {
+  return no_snapshot(core::ledger_error_detail(error), error.cause);
 }
 
 }  // namespace
@@ -72,22 +73,25 @@ Result<std::string> write_snapshot(const std::filesystem::path& folder, std::str
     return no_snapshot(fmt::format("{} is a symbolic link", folder.string()), "io");
   }
   if (Result<void> made = ledger::make_private_folder(folder); !made) {
-    return told_of_snapshot(made.error());
+    return snapshot_error(made.error());
   }
   const std::filesystem::path file = folder / fmt::format("{}-{:0{}}{}", file_stem(session_id),
                                                           revision, kRevisionDigits, kEnding);
   if (Result<void> written = ledger::replace_private_file(file, text); !written) {
-    return told_of_snapshot(written.error());
+    return snapshot_error(written.error());
   }
   ledger::remove_leftovers_of(file);
   return file.string();
 }
 
-Result<std::size_t> remove_snapshots(const std::filesystem::path& folder,
-                                     std::string_view session_id, std::size_t keep,
-                                     std::uint64_t applied) {
+namespace {
+
+using Snapshots = std::vector<std::pair<std::uint64_t, std::filesystem::path>>;
+
+// The snapshots of this session by revision, the newest first.
+Result<Snapshots> snapshots_of(const std::filesystem::path& folder, std::string_view session_id) {
   const std::string stem = file_stem(session_id);
-  std::vector<std::pair<std::uint64_t, std::filesystem::path>> found;
+  Snapshots found;
   std::error_code error;
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error)) {
@@ -96,14 +100,33 @@ Result<std::size_t> remove_snapshots(const std::filesystem::path& folder,
     const std::optional<std::uint64_t> revision = revision_in(at->path().filename().string(), stem);
     if (revision) found.emplace_back(*revision, at->path());
   }
-  if (error == std::errc::no_such_file_or_directory) return 0;
+  if (error == std::errc::no_such_file_or_directory) return found;
   if (error) return no_snapshot(fmt::format("{}: {}", folder.string(), error.message()), "io");
   std::ranges::sort(found, std::greater{});
+  return found;
+}
+
+}  // namespace
+
+Result<std::size_t> remove_snapshots(const std::filesystem::path& folder,
+                                     std::string_view session_id, std::size_t keep,
+                                     std::uint64_t applied) {
+  SALLYPORT_TRY(const Snapshots found, snapshots_of(folder, session_id));
   std::size_t removed = 0;
   for (std::size_t i = keep; i < found.size(); ++i) {
     if (found[i].first < applied && ::unlink(found[i].second.c_str()) == 0) ++removed;
   }
   return removed;
+}
+
+Result<void> erase_snapshots(const std::filesystem::path& folder, std::string_view session_id) {
+  SALLYPORT_TRY(const Snapshots found, snapshots_of(folder, session_id));
+  for (const auto& [revision, file] : found) {
+    if (::unlink(file.c_str()) == 0 || errno == ENOENT) continue;
+    return fail(ErrorCode::Unavailable,
+                fmt::format("cannot remove {}: {}", file.string(), std::strerror(errno)), {}, "io");
+  }
+  return {};
 }
 
 }  // namespace sallyport::sessions

@@ -86,7 +86,7 @@ Result<void> check_run(const Run& run) {
   SALLYPORT_CHECK_OK(check_id("run", run.id));
   constexpr std::size_t kTextBytes = 1024 * 1024;
   if (run.reason.size() <= kTextBytes && run.continuation.size() <= kTextBytes) return {};
-  return fail(ErrorCode::Exhausted, fmt::format("the run `{}` says more than 1 MiB", run.id));
+  return fail(ErrorCode::Exhausted, fmt::format("the texts of run `{}` exceed 1 MiB", run.id));
 }
 
 }  // namespace
@@ -230,7 +230,7 @@ Result<std::vector<Session>> SqliteSessions::sessions(std::size_t limit) {
 
 Result<void> SqliteSessions::request(const std::string& session_id, Request request) {
   return database_->write([&](Connection& connection) -> Result<void> {
-    // A cancel is the smaller number, and stays.
+    // A cancel stays: it is not replaced by a stop.
     SALLYPORT_CHECK_OK(connection
                            .query("UPDATE sessions SET request = CASE WHEN request = 1 THEN 1 "
                                   "ELSE ? END WHERE id = ?")
@@ -243,15 +243,15 @@ Result<void> SqliteSessions::request(const std::string& session_id, Request requ
 }
 
 Result<Request> SqliteSessions::requested(const std::string& session_id) {
-  Request asked = Request::None;
+  Request pending = Request::None;
   SALLYPORT_CHECK_OK(database_->read([&](Connection& connection) -> Result<void> {
     Query query = connection.query("SELECT request FROM sessions WHERE id = ?");
     SALLYPORT_TRY(const bool row, query.bind_text(session_id).step());
-    if (row && query.number(0) == 1) asked = Request::Cancel;
-    if (row && query.number(0) == 2) asked = Request::Stop;
+    if (row && query.number(0) == 1) pending = Request::Cancel;
+    if (row && query.number(0) == 2) pending = Request::Stop;
     return {};
   }));
-  return asked;
+  return pending;
 }
 
 Result<void> SqliteSessions::begin_run(const Lease& lease, const Run& run) {

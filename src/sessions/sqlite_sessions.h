@@ -1,5 +1,5 @@
-// The session store over SQLite. Its functions stand in four files: leases, runs and requests;
-// transcripts; tasks; memory.
+// The session store over SQLite. Its functions are in five files: leases, runs and requests;
+// transcripts; tasks; memory; erasure.
 #pragma once
 
 #include <memory>
@@ -33,7 +33,7 @@ class SqliteSessions final : public SessionStore {
   Result<bool> close_task(const BackgroundTask& task) override;
 
   Result<std::uint64_t> append(const Lease& lease, std::span<const NewItem> items,
-                               std::span<const std::string> told) override;
+                               std::span<const std::string> noticed) override;
   Result<std::vector<Item>> items(const std::string& session_id) override;
   Result<void> lines(const std::string& session_id, const OnLine& on_line) override;
   Result<std::string> snapshot(const Lease& lease, const std::filesystem::path& folder) override;
@@ -47,9 +47,8 @@ class SqliteSessions final : public SessionStore {
   Result<void> end_task(const BackgroundTask& task) override;
   Result<std::optional<BackgroundTask>> task(const std::string& agent_id,
                                              const std::string& task_id) override;
-  Result<std::size_t> running_tasks(const std::string& agent_id) override;
   Result<std::vector<BackgroundTask>> tasks(const std::string& session_id) override;
-  Result<std::vector<BackgroundTask>> untold_tasks(const std::string& session_id) override;
+  Result<std::vector<BackgroundTask>> unnoticed_tasks(const std::string& session_id) override;
 
   Result<std::size_t> ingest(const std::string& session_id, std::uint64_t revision,
                              const MemoryRecord& record) override;
@@ -60,10 +59,13 @@ class SqliteSessions final : public SessionStore {
   Result<void> pin(const MemoryRecord& record) override;
   Result<bool> forget(const std::string& agent_id, const std::string& record_id) override;
 
+  Result<std::size_t> idle_sessions(const Owner& owner) override;
+  Result<std::size_t> erase(const Owner& owner, const std::filesystem::path& folder) override;
+
  private:
-  // `Conflict`, cause `lease_lost`, unless the lease holds now.
+  // `Conflict`, cause `lease_lost`, unless the lease is valid now.
   Result<void> check_lease(store::Connection& connection, const Lease& lease) const;
-  // What ends with the lease of its instance.
+  // Runs and tasks that end with the lease of their instance.
   Result<std::vector<Run>> open_runs(store::Connection& connection, const Dead& dead) const;
   Result<std::vector<BackgroundTask>> open_tasks(store::Connection& connection,
                                                  const Dead& dead) const;

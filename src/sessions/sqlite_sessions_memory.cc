@@ -143,7 +143,7 @@ Result<void> SqliteSessions::pin(const MemoryRecord& record) {
 Result<bool> SqliteSessions::forget(const std::string& agent_id, const std::string& record_id) {
   bool forgotten = false;
   SALLYPORT_CHECK_OK(database_->write([&](Connection& connection) -> Result<void> {
-    // The index is told what its record was, so before the record goes.
+    // The index needs the old text, so delete from it before the record.
     SALLYPORT_CHECK_OK(connection
                            .query("INSERT INTO memory_words (memory_words, rowid, text) SELECT "
                                   "'delete', number, text FROM memory WHERE id = ? AND agent = ?")

@@ -79,7 +79,7 @@ void bind_or_null(Query& query, const std::optional<int>& number) {
   }
 }
 
-// Counted inside the transaction that adds one: two processes never exceed the limit together.
+// Counts in the transaction that adds a task, so two processes never exceed the limit together.
 Result<void> check_room(Connection& connection, const std::string& session_id, std::uint64_t most) {
   Query query = connection.query(
       "SELECT COUNT(*) FROM tasks WHERE status = 'running' AND agent = (SELECT agent FROM sessions "
@@ -176,18 +176,6 @@ Result<std::optional<BackgroundTask>> SqliteSessions::task(const std::string& ag
   return found;
 }
 
-Result<std::size_t> SqliteSessions::running_tasks(const std::string& agent_id) {
-  std::size_t count = 0;
-  SALLYPORT_CHECK_OK(database_->read([&](Connection& connection) -> Result<void> {
-    Query query =
-        connection.query("SELECT COUNT(*) FROM tasks WHERE agent = ? AND status = 'running'");
-    SALLYPORT_TRY([[maybe_unused]] const bool row, query.bind_text(agent_id).step());
-    count = static_cast<std::size_t>(query.number(0));
-    return {};
-  }));
-  return count;
-}
-
 Result<std::vector<BackgroundTask>> SqliteSessions::tasks(const std::string& session_id) {
   std::vector<BackgroundTask> found;
   SALLYPORT_CHECK_OK(database_->read([&](Connection& connection) -> Result<void> {
@@ -198,7 +186,7 @@ Result<std::vector<BackgroundTask>> SqliteSessions::tasks(const std::string& ses
   return found;
 }
 
-Result<std::vector<BackgroundTask>> SqliteSessions::untold_tasks(const std::string& session_id) {
+Result<std::vector<BackgroundTask>> SqliteSessions::unnoticed_tasks(const std::string& session_id) {
   std::vector<BackgroundTask> found;
   SALLYPORT_CHECK_OK(database_->read([&](Connection& connection) -> Result<void> {
     Query query = connection.query(kUntoldTasks);

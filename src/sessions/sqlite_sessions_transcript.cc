@@ -14,7 +14,7 @@ namespace {
 using store::Connection;
 using store::Query;
 
-// An item as its row has it.
+// The columns of an item.
 struct ItemRow {
   std::uint64_t revision = 0;
   std::string_view role;
@@ -36,7 +36,7 @@ constexpr const char* kItems =
     "SELECT position, revision, role, content, call, created_at, sum FROM items WHERE session = ? "
     "ORDER BY position";
 
-// Of the row that `kItems` stands on: valid until the next step.
+// The item in the current row of `kItems`. Valid until the next step.
 Result<ItemRow> item_row(const Query& row, std::uint64_t expected) {
   ItemRow item{.revision = static_cast<std::uint64_t>(row.number(1)),
                .role = row.bytes(2),
@@ -52,7 +52,7 @@ Result<ItemRow> item_row(const Query& row, std::uint64_t expected) {
               "corrupt");
 }
 
-// RT-8, with the content as it stands in the row.
+// The item as an RT-8 line, with the content of the row unchanged.
 std::string line_of(std::uint64_t index, const ItemRow& item) {
   const auto quoted = [](std::string_view text) { return json::serialize(json::value(text)); };
   return fmt::format(
@@ -107,9 +107,9 @@ Result<void> insert(Connection& connection, const std::string& session_id, std::
   return query.bind_text(item.created_at).bind_blob(sum).run();
 }
 
-Result<void> mark_told(Connection& connection, const std::string& session_id,
-                       std::span<const std::string> told) {
-  for (const std::string& task_id : told) {
+Result<void> mark_noticed(Connection& connection, const std::string& session_id,
+                          std::span<const std::string> noticed) {
+  for (const std::string& task_id : noticed) {
     SALLYPORT_CHECK_OK(connection
                            .query("UPDATE tasks SET noticed = 1 WHERE id = ? AND session = ? AND "
                                   "noticed = 0 AND status != 'running'")
@@ -124,7 +124,7 @@ Result<void> mark_told(Connection& connection, const std::string& session_id,
   return {};
 }
 
-// `all`: how many items there are.
+// `all`: the number of items.
 Result<std::uint64_t> leading_system_items(Connection& connection, const std::string& session_id,
                                            std::uint64_t all) {
   Query query =
@@ -133,7 +133,7 @@ Result<std::uint64_t> leading_system_items(Connection& connection, const std::st
   return query.is_null(0) ? all : static_cast<std::uint64_t>(query.number(0));
 }
 
-// Rows [first, last) go, and those behind them move up to `first` + 1.
+// Removes rows [first, last) and moves the later ones to `first` + 1.
 Result<void> make_room(Connection& connection, const std::string& session_id, std::uint64_t first,
                        std::uint64_t last) {
   SALLYPORT_CHECK_OK(
@@ -144,7 +144,7 @@ Result<void> make_room(Connection& connection, const std::string& session_id, st
           .run());
   const std::uint64_t shift = last - first - 1;
   if (shift == 0) return {};
-  // By way of negative numbers: in between no two rows may have the same position.
+  // Uses negative numbers, because no two rows may have the same position in between.
   SALLYPORT_CHECK_OK(
       connection
           .query("UPDATE items SET position = ? - position WHERE session = ? AND position >= ?")
@@ -161,7 +161,7 @@ Result<void> make_room(Connection& connection, const std::string& session_id, st
 }  // namespace
 
 Result<std::uint64_t> SqliteSessions::append(const Lease& lease, std::span<const NewItem> items,
-                                             std::span<const std::string> told) {
+                                             std::span<const std::string> noticed) {
   std::vector<std::string> contents;
   for (const NewItem& item : items) {
     SALLYPORT_TRY(contents.emplace_back(), content_of(item));
@@ -186,7 +186,7 @@ Result<std::uint64_t> SqliteSessions::append(const Lease& lease, std::span<const
                               lease.session_id),
                   {}, "transcript_full");
     }
-    SALLYPORT_CHECK_OK(mark_told(connection, lease.session_id, told));
+    SALLYPORT_CHECK_OK(mark_noticed(connection, lease.session_id, noticed));
     revision = extent.revision;
     return connection
         .query("UPDATE sessions SET revision = ?, bytes = ?, updated_at = ? WHERE id = ?")

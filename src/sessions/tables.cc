@@ -97,7 +97,7 @@ constexpr std::array<std::string_view, 6> kShadowTables{"memory_words_config",  
                                                         "memory_words_docsize", "memory_words_idx",
                                                         "sqlite_stat1",         "sqlite_sequence"};
 
-// What the statements above make, without SQLite's own indexes.
+// The number of objects that these statements make, without SQLite's own indexes.
 constexpr int kMade = 12;
 
 Result<std::int64_t> number_of(store::Connection& connection, const char* sql) {
@@ -110,7 +110,7 @@ std::unexpected<Error> corrupt(std::string text) {
   return fail(ErrorCode::Corrupt, std::move(text), {}, "corrupt");
 }
 
-// SQLite keeps a statement as it was given, up to its semicolon. A trigger or a view of another
+// SQLite stores the text of each statement up to its semicolon. A trigger or a view of another
 // program would change what is read and written.
 Result<void> check_statements(store::Connection& connection) {
   int made = 0;

@@ -1,5 +1,5 @@
-// Which store keeps the ledger: a file of this machine, or a log in PostgreSQL that gateways of
-// several machines share. Outside this folder nothing names one of them.
+// Opens the store of the ledger: a file of this machine, or a log in PostgreSQL that gateways of
+// several machines share. Code outside this folder names neither.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ struct Where {
   std::optional<SharedLog> shared{};  // in the place of the file
   Access access = Access::ReadWrite;
   std::chrono::milliseconds lock_wait{5000};
-  bool passing = false;  // a few commits and gone
+  bool passing = false;  // for a process that makes a few commits and ends
 };
 
 Result<std::unique_ptr<ledger::LedgerStore>> open_store(Where where);

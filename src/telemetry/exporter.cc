@@ -65,7 +65,7 @@ void Exporter::stop() {
   timer_.cancel();
 }
 
-// A collector that does not answer loses one batch for each time it is asked.
+// If the collector does not answer, one batch is lost for each attempt.
 Async<void> Exporter::send_spans(steady_clock::time_point until) {
   while (parts_.tracer.waiting() > 0 && time_left(until).count() > 0) {
     const std::vector<Span> batch = parts_.tracer.take(kBatch);
@@ -74,20 +74,20 @@ Async<void> Exporter::send_spans(steady_clock::time_point until) {
         co_await send(settings_.url.target, std::move(body), time_left(until));
     if (!sent) {
       parts_.tracer.dropped(batch.size());
-      tell(sent.error());
+      report(sent.error());
       co_return;
     }
     parts_.tracer.sent(batch.size());
   }
 }
 
-// They are sums since the start, so that nothing is lost where one report fails.
+// They are sums since the start, so that a failed report loses nothing.
 Async<void> Exporter::send_metrics(steady_clock::time_point until) {
   if (settings_.metrics.empty() || time_left(until).count() <= 0) co_return;
   metrics_sent_at_ = steady_clock::now();
   std::string body = otlp_json(settings_.service, parts_.metrics, since_, parts_.clock.wall());
   const Result<void> sent = co_await send(settings_.metrics, std::move(body), time_left(until));
-  if (!sent) tell(sent.error());
+  if (!sent) report(sent.error());
 }
 
 Task<void> Exporter::send(std::string target, std::string body, std::chrono::milliseconds longest) {
@@ -101,10 +101,10 @@ Task<void> Exporter::send(std::string target, std::string body, std::chrono::mil
   co_return fail(ErrorCode::Unavailable, fmt::format("it answers {}", head.status));
 }
 
-void Exporter::tell(const Error& error) {
+void Exporter::report(const Error& error) {
   const auto now = steady_clock::now();
-  if (told_at_ && now - *told_at_ < std::chrono::minutes(1)) return;
-  told_at_ = now;
+  if (reported_at_ && now - *reported_at_ < std::chrono::minutes(1)) return;
+  reported_at_ = now;
   parts_.log(
       fmt::format("warning: the collector {} did not take what was sent; spans are dropped: {}",
                   settings_.url.text(), error.message));

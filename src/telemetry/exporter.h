@@ -1,5 +1,5 @@
-// Sends spans and metrics to a collector over OTLP/HTTP, beside everything else: spans that it does
-// not take in time are dropped and counted, and no call waits for it.
+// Sends spans and metrics to a collector over OTLP/HTTP, in the background. Spans that the
+// collector does not accept in time are dropped and counted. No call waits for it.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -18,7 +18,7 @@
 
 namespace sallyport::telemetry {
 
-// On the context of its tracer.
+// Use it on the context of its tracer.
 class Exporter {
  public:
   // All must outlive it.
@@ -32,19 +32,19 @@ class Exporter {
     net::Url url{};         // of the collector; its path is that of spans
     std::string metrics{};  // the path of metrics there; empty: they are not sent
     bool allow_plain = false;
-    net::HttpHeaders headers{};  // that the collector asks for
+    net::HttpHeaders headers{};  // that the collector requires
     Service service{};
-    std::chrono::milliseconds between{1'000};  // batches of spans
+    std::chrono::milliseconds between{1'000};  // pause between batches of spans
     std::chrono::milliseconds between_metrics{60'000};
-    std::chrono::milliseconds longest{5'000};   // for one of them
-    std::chrono::milliseconds farewell{2'000};  // for all that waits when it ends
+    std::chrono::milliseconds longest{5'000};   // time limit of one batch
+    std::chrono::milliseconds farewell{2'000};  // time limit of the last batches
   };
-  // An error: as of `net::HttpClient::open`.
+  // Errors are those of `net::HttpClient::open`.
   static Result<std::unique_ptr<Exporter>> open(boost::asio::any_io_executor executor, Parts parts,
                                                 Settings settings);
   Exporter(const Exporter&) = delete;
 
-  // Until `stop`, and then until what waits was sent.
+  // Runs until `stop`, then sends what still waits.
   Async<void> run();
   void stop();
 
@@ -54,7 +54,7 @@ class Exporter {
   Async<void> send_spans(std::chrono::steady_clock::time_point until);
   Async<void> send_metrics(std::chrono::steady_clock::time_point until);
   Task<void> send(std::string target, std::string body, std::chrono::milliseconds longest);
-  void tell(const Error& error);  // at most once a minute
+  void report(const Error& error);  // at most once a minute
 
   Parts parts_;
   Settings settings_;
@@ -62,7 +62,7 @@ class Exporter {
   std::chrono::steady_clock::time_point metrics_sent_at_;
   std::unique_ptr<net::HttpClient> client_;
   boost::asio::steady_timer timer_;
-  std::optional<std::chrono::steady_clock::time_point> told_at_;
+  std::optional<std::chrono::steady_clock::time_point> reported_at_;
   bool stopped_ = false;
 };
 

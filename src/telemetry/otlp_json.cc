@@ -14,7 +14,7 @@ namespace {
 
 struct Encoded {
   json::object operator()(const std::string& value) const { return {{"stringValue", value}}; }
-  // Numbers of 64 bits are texts in the JSON of protocol buffers.
+  // The JSON of protocol buffers encodes 64-bit numbers as strings.
   json::object operator()(std::int64_t value) const {
     return {{"intValue", std::to_string(value)}};
   }
@@ -52,7 +52,7 @@ json::object encoded(const Span& span) {
   return out;
 }
 
-// Names of Prometheus and those that OpenTelemetry has for the same.
+// Names of Prometheus and their counterparts in OpenTelemetry.
 struct Name {
   std::string_view ours;
   std::string_view theirs;
@@ -99,7 +99,7 @@ std::string_view unit_of(std::string_view name) {
   return name.ends_with("_seconds") ? "s" : "";
 }
 
-// Out of `a="b",c="d"`, in which quotes, backslashes and line ends are escaped.
+// Parses `a="b",c="d"`, in which quotes, backslashes and line ends are escaped.
 json::array attributes_of(std::string_view labels) {
   json::array out;
   while (!labels.empty()) {
@@ -141,7 +141,7 @@ json::object point_of(const Metrics::Reading& reading, WallTime since, WallTime 
   return point;
 }
 
-// Without points yet.
+// The metric without data points.
 json::object metric_of(const Metrics::Reading& reading) {
   constexpr int kCumulative = 2;
   json::object data{{"dataPoints", json::array{}}};

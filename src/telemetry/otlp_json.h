@@ -10,7 +10,7 @@
 
 namespace sallyport::telemetry {
 
-// Who tells.
+// The service that reports.
 struct Service {
   std::string name = "sallyport";
   std::string version{};
@@ -18,7 +18,7 @@ struct Service {
 
 std::string otlp_json(const Service& service, std::span<const Span> spans);
 
-// All that was counted between the two times, under the names of OpenTelemetry where it has some.
+// The metrics between the two times, under the names of OpenTelemetry if it defines one.
 std::string otlp_json(const Service& service, const Metrics& metrics, WallTime since, WallTime now);
 
 }  // namespace sallyport::telemetry

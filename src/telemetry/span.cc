@@ -48,6 +48,10 @@ std::string TraceContext::text() const {
   return "00-" + hex(trace) + "-" + hex(span) + (sampled ? "-01" : "-00");
 }
 
+std::string TraceContext::trace_id() const {
+  return hex(trace);
+}
+
 void Span::set(std::string key, std::string_view value) {
   if (!value.empty()) attributes.emplace_back(std::move(key), bounded(value));
 }

@@ -1,4 +1,4 @@
-// One operation as OpenTelemetry tells of it: a value, from its start to its end.
+// One operation, from its start to its end, as an OpenTelemetry span. A value.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace sallyport::telemetry {
 
-// Whose trace a span belongs to (W3C trace context).
+// The trace that a span belongs to (W3C trace context).
 struct TraceContext {
   std::array<std::uint8_t, 16> trace{};
   std::array<std::uint8_t, 8> span{};
@@ -22,7 +22,8 @@ struct TraceContext {
 
   // Reads a `traceparent`; no value: it is malformed.
   static std::optional<TraceContext> parse(std::string_view traceparent);
-  std::string text() const;  // as a `traceparent`
+  std::string text() const;      // as a `traceparent`
+  std::string trace_id() const;  // 32 hex digits
 
   bool operator==(const TraceContext&) const = default;
 };
@@ -40,13 +41,13 @@ struct Span {
   std::vector<std::pair<std::string, Value>> attributes{};
   bool failed = false;
 
-  // Names, numbers and ids. Content of calls, prompts and answers is never an attribute. An empty
+  // Sets an attribute: a name, number or id, never content of calls, prompts or answers. An empty
   // text is left out, a long one is cut.
   void set(std::string key, std::string_view value);
   void set(std::string key, const char* value) { set(std::move(key), std::string_view(value)); }
   void set(std::string key, std::int64_t value) { attributes.emplace_back(std::move(key), value); }
   void set(std::string key, std::vector<std::string> values);
-  // What `error.type` says; empty: it went well.
+  // Sets `error.type`. Empty: the operation succeeded.
   void fail(std::string_view error_type);
 };
 

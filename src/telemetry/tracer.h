@@ -1,4 +1,4 @@
-// Where spans begin, and where they wait to be exported.
+// Starts spans and queues ended spans for the exporter.
 //
 //   telemetry::Span span = tracer.start("tools/call echo", telemetry::Span::Kind::Server, begin,
 //   parent); span.set("gen_ai.tool.name", "echo"); tracer.end(std::move(span), clock.wall());
@@ -16,11 +16,11 @@
 
 namespace sallyport::telemetry {
 
-// On a context with one thread. Until `turn_on` it costs nothing: spans are not sampled, and go
-// when they end.
+// Use it on a context with one thread. Before `turn_on` it costs nothing: spans are not sampled,
+// and are dropped when they end.
 class Tracer {
  public:
-  static constexpr std::size_t kMostWaiting = 4096;  // spans; those beyond are dropped
+  static constexpr std::size_t kMostWaiting = 4096;  // more spans are dropped
 
   // Both must outlive it.
   Tracer(Entropy& entropy, Metrics& metrics);
@@ -29,13 +29,13 @@ class Tracer {
   bool on() const { return on_; }
   void turn_on();
 
-  // Below its parent where there is one, else of a trace of its own. One whose parent is not
-  // sampled is not sampled either.
+  // Starts a span below its parent, or a new trace if there is no parent. A span of an unsampled
+  // parent is not sampled.
   Span start(std::string name, Span::Kind kind, WallTime begin,
              const std::optional<TraceContext>& parent) const;
   void end(Span span, WallTime at);
 
-  // For the exporter: the oldest ones, and what became of them.
+  // For the exporter: takes the oldest spans, and counts what became of them.
   std::vector<Span> take(std::size_t most);
   std::size_t waiting() const { return waiting_.size(); }
   void sent(std::size_t count);

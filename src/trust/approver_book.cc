@@ -90,12 +90,12 @@ std::vector<std::string> ApproverBook::with_role(std::string_view role) const {
 json::value ApproverBook::dump() const {
   json::array people;
   for (const Reviewer& person : people_.people) {
-    json::object one{{"name", person.name},
-                     {"key", person.key ? json::value(key_text(*person.key)) : json::value()},
-                     {"token", person.token ? json::value(*person.token) : json::value()},
-                     {"roles", json::value_from(person.roles)}};
-    if (person.client) one["client"] = *person.client;
-    people.push_back(std::move(one));
+    json::object entry{{"name", person.name},
+                       {"key", person.key ? json::value(key_text(*person.key)) : json::value()},
+                       {"token", person.token ? json::value(*person.token) : json::value()},
+                       {"roles", json::value_from(person.roles)}};
+    if (person.client) entry["client"] = *person.client;
+    people.push_back(std::move(entry));
   }
   return people;
 }

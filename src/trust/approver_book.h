@@ -21,11 +21,11 @@ class ApproverBook final : public core::ReviewerBook {
   // that took the answer has checked it.
   Result<void> check(const std::string& reviewer, std::string_view statement,
                      std::string_view signature) const override;
-  // A signature of a key, or of a passkey or browser key that goes back to it.
+  // Accepts a signature of a key, or of a passkey or browser key that leads back to it.
   Result<void> check_answer(const std::string& reviewer, std::string_view statement,
                             std::string_view signature,
                             const std::vector<std::string>& enrolled) const override;
-  // Looked at once for each statement.
+  // Each statement is checked once.
   Result<void> check_control(const std::string& reviewer, std::string_view statement,
                              std::string_view signature) const override;
   std::string credential(const std::string& reviewer) const override;
@@ -36,7 +36,7 @@ class ApproverBook final : public core::ReviewerBook {
 
  private:
   Reviewers people_;
-  // Statements with their signatures, and what was found. Few, because facts hold few.
+  // Results by statement and signature. Few, because facts hold few.
   mutable Guarded<std::map<std::string, Result<void>, std::less<>>> controls_;
 };
 

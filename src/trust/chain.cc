@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
+#include <set>
 
 #include "base/cut_text.h"
 #include "base/json_members.h"
@@ -19,7 +20,7 @@ json::array texts(const std::vector<std::string>& lines) {
   return array;
 }
 
-bool says_something(std::string_view value) {
+bool has_text(std::string_view value) {
   return value.size() > 2 && value.front() == '"' &&
          value.find_first_not_of(" \"") != std::string_view::npos;
 }
@@ -47,20 +48,30 @@ void ChainVerifier::warn(std::string what) {
   if (report_.warnings.size() < kMostLines) report_.warnings.push_back(std::move(what));
 }
 
-void ChainVerifier::say_wrong(std::string what) {
+void ChainVerifier::report_wrong(std::string what) {
   if (!report_.broken_at_event_id) report_.broken_at_event_id = report_.total + 1;
   if (report_.errors.size() < kMostLines) report_.errors.push_back(std::move(what));
 }
 
 void ChainVerifier::take(std::string_view record) {
-  const std::uint64_t index = ++report_.total;
+  ++report_.total;
   if (const Result<void> read = record_.read(record); !read) {
-    wrong(index, "cannot be read: " + read.error().message);
+    wrong(report_.pruned + report_.total, "cannot be read: " + read.error().message);
     last_hash_.clear();
     return;
   }
+  if (rules_.after_prune && report_.total == 1) find_beginning();
+  const std::uint64_t index = report_.pruned + report_.total;
   check_links(index);
   check_meaning(index);
+}
+
+void ChainVerifier::find_beginning() {
+  const std::uint64_t place = record_.number("chain_index").value_or(1);
+  if (place < 2) return;
+  report_.pruned = place - 1;
+  last_hash_ = record_.text("previous_hash").value_or("");
+  warn(fmt::format("records before record {} were pruned and not checked", place));
 }
 
 void ChainVerifier::check_links(std::uint64_t index) {
@@ -74,7 +85,7 @@ void ChainVerifier::check_links(std::uint64_t index) {
   const std::string hash = record_.entry_hash();
   const std::optional<std::string_view> claimed = record_.text("entry_hash");
   if (claimed != hash) wrong(index, "entry_hash mismatch");
-  // The next one names what this one says of itself: one edit is one error.
+  // The next record names the hash that this one claims, so one edit is one error.
   last_hash_ = claimed.value_or("");
 }
 
@@ -86,7 +97,7 @@ void ChainVerifier::check_meaning(std::uint64_t index) {
     return;
   }
   for (const std::string_view name : {"record_id", "agent", "action", "trace_id"}) {
-    if (!says_something(record_.member(name))) wrong(index, fmt::format("`{}` is missing", name));
+    if (!has_text(record_.member(name))) wrong(index, fmt::format("`{}` is missing", name));
   }
   if (!outcome_from(record_.text("outcome").value_or(""))) wrong(index, "unknown outcome");
   const std::string_view metadata = record_.member("metadata");
@@ -98,7 +109,7 @@ void ChainVerifier::check_meaning(std::uint64_t index) {
                        record_.text("autonomy_tier") == "act_with_approval";
   if (!matters) return;
   const Result<ParsedJson> parsed = parse_json(metadata);
-  if (!parsed || !parsed->value.is_object()) return wrong(index, "`metadata` is no object");
+  if (!parsed || !parsed->value.is_object()) return wrong(index, "`metadata` is not an object");
   check_approval(index, parsed->value.get_object());
   check_authority(index, parsed->value.get_object());
 }
@@ -112,12 +123,29 @@ void ChainVerifier::check_approval(std::uint64_t index, const json::object& meta
     if (rules_.ours) wrong(index, "approval required but `metadata.approval` does not say so");
     return;
   }
-  if (!says_something(record_.member("approver"))) {
+  if (!has_text(record_.member("approver"))) {
     wrong(index, "approval required but approver is empty");
   }
   const json::value* const signatures = approval->if_contains("signatures");
   if (signatures == nullptr || !signatures->is_array() || signatures->get_array().empty()) {
-    wrong(index, "approval required but signatures are empty");
+    return wrong(index, "approval required but signatures are empty");
+  }
+  if (!rules_.ours) return;
+  // Each entry is one of AP-16, and each reviewer counts once (TR-7).
+  std::set<std::string> reviewers;
+  for (const json::value& item : signatures->get_array()) {
+    const json::object* const entry = item.if_object();
+    const std::string reviewer = entry ? text_or_empty(*entry, "reviewer") : "";
+    const bool whole = !reviewer.empty() && !text_or_empty(*entry, "signed_at").empty() &&
+                       !text_or_empty(*entry, "signature").empty();
+    if (!whole) return wrong(index, "an approval signature lacks reviewer, signed_at or signature");
+    reviewers.insert(reviewer);
+  }
+  const std::uint64_t quorum = number_in(*approval, "quorum").value_or(0);
+  if (quorum == 0) return wrong(index, "approval required but its quorum is not a number above 0");
+  if (reviewers.size() < quorum) {
+    wrong(index,
+          fmt::format("approval needs {} reviewers, and {} signed", quorum, reviewers.size()));
   }
 }
 
@@ -125,7 +153,7 @@ void ChainVerifier::check_authority(std::uint64_t index, const json::object& met
   const std::string_view action = record_.text("action").value_or("");
   const bool control =
       metadata.contains("control") || action == "trust.promote" || action == "trust.demote";
-  // Other producers do not sign; what carries one of our ids claims to be signed.
+  // Other producers do not sign. A record with one of our ids claims to be signed.
   if (!control || (!rules_.ours && !metadata.contains("control_id"))) return;
   const auto refuse = [&](std::string_view why) {
     wrong(index, fmt::format("unauthorized control: {}", why));
@@ -155,11 +183,11 @@ void ChainVerifier::check_authority(std::uint64_t index, const json::object& met
 void ChainVerifier::expect(std::optional<std::uint64_t> total,
                            std::optional<std::string> root_hash) {
   if (total != report_.total) {
-    say_wrong(fmt::format("chain.total is {}, there are {} records",
-                          total ? std::to_string(*total) : "missing", report_.total));
+    report_wrong(fmt::format("chain.total is {}, there are {} records",
+                             total ? std::to_string(*total) : "missing", report_.total));
   }
   if (root_hash.value_or("") != last_hash_) {
-    say_wrong("chain.root_hash mismatch: it is not the entry_hash of the last record");
+    report_wrong("chain.root_hash mismatch: it is not the entry_hash of the last record");
   }
 }
 

@@ -20,7 +20,8 @@ namespace sallyport::trust {
 
 struct ChainReport {
   std::string topic{kTopic};
-  std::uint64_t total = 0;
+  std::uint64_t total = 0;   // of the records that were checked
+  std::uint64_t pruned = 0;  // records before the first of them
   bool verified = false;
   std::optional<std::string> root_hash{};
   std::optional<std::uint64_t> broken_at_event_id{};  // the first bad record, counted from 1
@@ -32,8 +33,11 @@ json::object to_json(const ChainReport& report);
 class ChainVerifier {
  public:
   struct Rules {
-    // Records of ours keep TR-7, TR-15 and TR-16; those of other producers only what they say.
+    // True: the records are ours and must keep TR-7, TR-15 and TR-16.
     bool ours = false;
+    // True: the chain may begin at a later record, because a ledger pruned those before it. The
+    // first record then says its own place.
+    bool after_prune = false;
     // Null: signatures of control records cannot be checked, and a warning says so.
     const Reviewers* reviewers = nullptr;
     std::string origin{};
@@ -42,14 +46,15 @@ class ChainVerifier {
 
   void set_ours(bool ours) { rules_.ours = ours; }
   void take(std::string_view record);
-  // What an export says of itself besides its records.
+  // The totals that an export states besides its records.
   void expect(std::optional<std::uint64_t> total, std::optional<std::string> root_hash);
-  void say_wrong(std::string what);  // about the export as a whole
+  void report_wrong(std::string what);  // about the export as a whole
   ChainReport finish();
 
  private:
   void wrong(std::uint64_t index, std::string what);
   void warn(std::string what);
+  void find_beginning();
   void check_links(std::uint64_t index);
   void check_meaning(std::uint64_t index);
   void check_approval(std::uint64_t index, const json::object& metadata);

@@ -34,7 +34,7 @@ class Cutter {
     return {};
   }
 
-  // One whole value, as it is written. What is inside is for others to judge.
+  // Takes one whole value as written. Its content is checked elsewhere.
   Result<void> value(std::string& out) {
     out.clear();
     const char first = peek();
@@ -102,7 +102,7 @@ class Cutter {
 Result<void> read_head(const std::string& text, ChainDocument& document) {
   SALLYPORT_TRY(const ParsedJson parsed, parse_json(text));
   const json::object* const chain = parsed.value.if_object();
-  if (chain == nullptr) return fail(ErrorCode::InvalidInput, "`chain` is no object", "chain");
+  if (chain == nullptr) return fail(ErrorCode::InvalidInput, "`chain` is not an object", "chain");
   document.total = number_in(*chain, "total");
   if (const auto root = text_in(*chain, "root_hash")) document.root_hash = *root;
   if (const auto topic = text_in(*chain, "topic")) document.topic = *topic;
@@ -178,7 +178,7 @@ ChainReport verify_chain_file(std::istream& in, ChainVerifier::Rules rules) {
       .head = [&](const ChainDocument& head) { verifier.set_ours(head.producer == "sallyport"); }};
   const Result<ChainDocument> document = read_chain(in, on_chain);
   if (!document) {
-    verifier.say_wrong(document.error().message);
+    verifier.report_wrong(document.error().message);
   } else {
     verifier.expect(document->total, document->root_hash);
   }

@@ -13,7 +13,7 @@ namespace sallyport::trust {
 
 inline constexpr std::string_view kChainSchema = "opentrustgraph-chain/v0";
 
-// What stands before the records. They follow as JSON objects with commas between them, then
+// The members before the records, which follow as JSON objects with commas between them. Then
 // `kChainEnd`.
 struct ChainHead {
   std::string topic{kTopic};
@@ -26,22 +26,22 @@ struct ChainHead {
 std::string chain_begin(const ChainHead& head);
 inline constexpr std::string_view kChainEnd = "]}\n";
 
-// What a document says of itself.
+// What a document states besides its records.
 struct ChainDocument {
   std::optional<std::uint64_t> total{};
   std::optional<std::string> root_hash{};
   std::string topic{kTopic};
   std::string producer{};
 };
-// Hands records over as they stand in the document, and the head when it is read: it may stand
-// behind the records. `InvalidInput`: no such document, with the byte.
+// Receives the records as written in the document, and the head when it is read, which may follow
+// the records. `InvalidInput`: no such document, with the byte.
 struct OnChain {
   std::function<Result<void>(std::string_view record)> record;
   std::function<void(const ChainDocument& head)> head{};
 };
 Result<ChainDocument> read_chain(std::istream& in, const OnChain& on_chain);
 
-// Records are held to our own rules where the producer is Sallyport, or is not yet known.
+// Records must keep our own rules if the producer is Sallyport or not yet known.
 ChainReport verify_chain_file(std::istream& in, ChainVerifier::Rules rules);
 
 }  // namespace sallyport::trust

@@ -89,7 +89,11 @@ Result<void> check_controller(const Reviewers& reviewers, std::string_view name,
     controls = true;
     if (is_signature_of(statement, signature, *reviewer.key)) return {};
   }
-  if (!keyed) return unauthorized(fmt::format("no key of `{:.60}` is registered", name));
+  if (!keyed)
+    return unauthorized(
+        fmt::format("no key of `{:.60}` is registered; add the line that `sallyport "
+                    "approvals init` prints to the list of reviewers",
+                    name));
   if (!controls) {
     return unauthorized(fmt::format("`{:.60}` does not have the role `controller`", name));
   }
@@ -99,19 +103,24 @@ Result<void> check_controller(const Reviewers& reviewers, std::string_view name,
 Result<void> check_direction(const ControlStatement& statement) {
   const bool up = statement.action == "trust.promote";
   if (!up && statement.action != "trust.demote") {
-    return unauthorized(fmt::format("`{:.40}` is no change of a tier", statement.action));
+    return unauthorized(fmt::format("`{:.40}` is not a change of a tier", statement.action));
   }
   if (up ? statement.to_tier > statement.from_tier : statement.to_tier < statement.from_tier) {
     return {};
   }
-  return unauthorized(fmt::format("`{}` is not {} `{}`", to_string(statement.to_tier),
-                                  up ? "above" : "below", to_string(statement.from_tier)));
+  if (statement.to_tier == statement.from_tier) {
+    return unauthorized(fmt::format("`{:.60}` already has the tier `{}`", statement.agent,
+                                    to_string(statement.to_tier)));
+  }
+  return unauthorized(fmt::format("the tier `{}` is {} than `{}`; use `sallyport trust {}`",
+                                  to_string(statement.to_tier), up ? "lower" : "higher",
+                                  to_string(statement.from_tier), up ? "demote" : "promote"));
 }
 
 Result<void> check_control(const ControlStatement& statement, std::string_view signature,
                            const Reviewers& reviewers, WallTime at) {
   SALLYPORT_CHECK_OK(check_direction(statement));
-  if (!parse_uuid(statement.control_id)) return unauthorized("the control id is no UUID");
+  if (!parse_uuid(statement.control_id)) return unauthorized("the control id is not a UUID");
   if (statement.reviewer == statement.agent) {
     return unauthorized(fmt::format("`{:.60}` cannot change its own tier", statement.agent));
   }
@@ -155,12 +164,12 @@ Result<ClaimedControl> claimed_control(const TrustRecord& record, std::string le
                          .signature = {}};
   ObjectReader approval(in.object("approval"), "metadata.approval");
   for (const json::value& item : approval.array("signatures")) {
-    ObjectReader one(item, "metadata.approval.signatures");
-    const std::string reviewer = one.text("reviewer");
-    if (!one.ok() || reviewer != claimed.statement.reviewer) continue;
-    claimed.signature = one.text("signature");
-    claimed.statement.signed_at = one.time("signed_at");
-    if (!one.ok()) in.take(one.error());
+    ObjectReader signature(item, "metadata.approval.signatures");
+    const std::string reviewer = signature.text("reviewer");
+    if (!signature.ok() || reviewer != claimed.statement.reviewer) continue;
+    claimed.signature = signature.text("signature");
+    claimed.statement.signed_at = signature.time("signed_at");
+    if (!signature.ok()) in.take(signature.error());
   }
   if (!approval.ok()) in.take(approval.error());
   if (in.ok() && claimed.signature.empty())

@@ -1,4 +1,4 @@
-// A person's signed word that an agent's tier changes (TR-15, TR-16).
+// A person's signed statement that changes an agent's tier (TR-15, TR-16).
 //
 //   ControlStatement statement{.action = "trust.promote", .agent = "deploy-bot", ...};
 //   SALLYPORT_CHECK_OK(check_control(statement, signature, people, now));
@@ -59,17 +59,17 @@ std::string sign(const ControlStatement& statement, const std::array<std::uint8_
 // `signature` is `ed25519:` and base64.
 bool is_signature_of(std::string_view message, std::string_view signature, const PublicKey& key);
 
-// Did a registered controller of that name sign these bytes? One name may stand there with several
-// keys, where lists of different times are looked at together. `Unauthenticated` says why not.
+// Checks that a registered controller of that name signed these bytes. A name may have several
+// keys, if lists of different times are combined. `Unauthenticated` says why not.
 Result<void> check_controller(const Reviewers& reviewers, std::string_view name,
                               std::string_view statement, std::string_view signature);
 
-// A promotion goes up and a demotion down, and it is one of them.
+// Checks that the statement is a promotion that goes up or a demotion that goes down.
 Result<void> check_direction(const ControlStatement& statement);
 
-// Everything that can be said without the log: who signed is registered as `controller`, is not the
-// agent, signed these bytes, and did so within 10 minutes of `at`; a promotion goes up and a
-// demotion down. `Unauthenticated` says which of them failed.
+// Checks everything that needs no log: the signer is registered as `controller`, is not the agent,
+// signed these bytes, and did so within 10 minutes of `at`; a promotion goes up and a demotion
+// down. `Unauthenticated` says which of them failed.
 Result<void> check_control(const ControlStatement& statement, std::string_view signature,
                            const Reviewers& reviewers, WallTime at);
 

@@ -110,7 +110,7 @@ Result<Enrolment> Enrolment::parse(std::string_view text) {
 std::vector<Enrolment> enrolments_in(std::span<const std::string> texts) {
   std::vector<Enrolment> all;
   for (const std::string& text : texts) {
-    if (Result<Enrolment> one = Enrolment::parse(text)) all.push_back(std::move(*one));
+    if (Result<Enrolment> item = Enrolment::parse(text)) all.push_back(std::move(*item));
   }
   return all;
 }
@@ -141,14 +141,14 @@ Result<void> check_passkey(const Reviewer& person, std::string_view statement,
 
 bool is_of_browser_key(const Reviewer& person, std::string_view statement,
                        std::string_view signature, std::span<const Enrolment> all) {
-  return person.key && std::ranges::any_of(all, [&](const Enrolment& one) {
-           if (one.is_passkey() || one.reviewer != person.name || !one.counts()) return false;
-           const std::optional<std::string> bytes = ed25519_in(one.key().spki);
+  return person.key && std::ranges::any_of(all, [&](const Enrolment& item) {
+           if (item.is_passkey() || item.reviewer != person.name || !item.counts()) return false;
+           const std::optional<std::string> bytes = ed25519_in(item.key().spki);
            if (!bytes) return false;
            PublicKey key{};
            std::ranges::copy(*bytes, key.begin());
            return is_signature_of(statement, signature, key) &&
-                  check_enrolment(one, all, *person.key).has_value();
+                  check_enrolment(item, all, *person.key).has_value();
          });
 }
 

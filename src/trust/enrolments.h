@@ -32,10 +32,10 @@ struct Enrolment {
   // The members that are signed, and their bytes.
   json::object statement() const;
   std::string statement_text() const;
-  // As a fact keeps it, and back. `Corrupt`: it is none.
+  // The form of a fact, and back. `Corrupt`: not an enrolment.
   std::string text() const;
   static Result<Enrolment> parse(std::string_view text);
-  // Of the members of a statement alone. `InvalidInput` names the wrong one.
+  // Reads the members of a statement alone. `InvalidInput` names the wrong one.
   static Result<Enrolment> from_statement(const json::object& statement);
 };
 
@@ -49,8 +49,8 @@ const Enrolment* find_enrolment(std::span<const Enrolment> all, std::string_view
 Result<void> check_enrolment(const Enrolment& enrolment, std::span<const Enrolment> all,
                              const PublicKey& key);
 
-// Did a passkey of this person that counts sign these bytes (CO-20, CO-21)? `Unauthenticated` with
-// the cause.
+// Checks that a passkey of this person that counts signed these bytes (CO-20, CO-21).
+// `Unauthenticated` with the cause.
 Result<void> check_passkey(const Reviewer& person, std::string_view statement,
                            std::string_view signature, std::span<const Enrolment> all);
 

@@ -52,7 +52,7 @@ Result<void> RecordText::read(std::string_view text) {
   bool read =
       text.size() <= kMaxBytes ? is_utf8(text) || fault("is not UTF-8") : fault("is over 1 MiB");
   if (read) skip_blanks();
-  read = read && (peek() == '{' || fault("is no object")) && object(kMaxDepth, true);
+  read = read && (peek() == '{' || fault("is not an object")) && object(kMaxDepth, true);
   if (read) skip_blanks();
   if (!read || at_ != text_.size()) {
     return fail(ErrorCode::InvalidInput, fault_.empty() ? "has text after its end" : fault_);
@@ -134,7 +134,7 @@ bool RecordText::value(unsigned depth) {
   }
 }
 
-// Members stand in `out_` as they come; where that is not their order they are put into it.
+// Members are in `out_` in their given order, and are sorted if they are not in order.
 bool RecordText::object(unsigned depth, bool top) {
   const std::size_t first = open_.size();
   const std::size_t names = names_.size();
@@ -214,7 +214,7 @@ bool RecordText::array(unsigned depth) {
   return true;
 }
 
-// Leaves what it stands for in `decoded_`.
+// Leaves the decoded string in `decoded_`.
 bool RecordText::string(std::string& out) {
   decoded_.clear();
   for (++at_; at_ < text_.size();) {
@@ -267,7 +267,7 @@ bool RecordText::escape(std::string& decoded) {
   return true;
 }
 
-// As it is written, if JSON allows it.
+// Copies the number as written, if JSON allows it.
 bool RecordText::number() {
   const std::size_t begin = at_;
   const auto digits = [this] {

@@ -26,7 +26,7 @@ class RecordText {
 
   // A member's value in hashed form, for example `"success"` or `null`; empty: it is not there.
   std::string_view member(std::string_view name) const;
-  // Of a member that is a string without escapes.
+  // The value of a member that is a string without escapes.
   std::optional<std::string_view> text(std::string_view name) const;
   std::optional<std::uint64_t> number(std::string_view name) const;
 

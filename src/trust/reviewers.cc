@@ -19,7 +19,7 @@ Reviewer reviewer_in(ObjectReader& in, const json::value& item) {
       if (member.key() == "name" || member.key() == "key" || member.key() == "roles") continue;
       if (member.key() == "token" || member.key() == "client") continue;
       in.refuse(std::string_view(member.key()).substr(0, 60),
-                "is unknown, known are `name`, `key`, `token`, `client`, `roles`");
+                "is unknown; use `name`, `key`, `token`, `client`, `roles`");
     }
   }
   for (const char* const name : {"key", "token", "client"}) {
@@ -44,7 +44,7 @@ Reviewer reviewer_in(ObjectReader& in, const json::value& item) {
   }
   reviewer.client = in.optional_text("client");
   if (reviewer.client && (reviewer.key || reviewer.token)) {
-    in.refuse("client", "stands alone: a name is known in one way");
+    in.refuse("client", "excludes `key` and `token`: a person is known in one way");
   } else if (reviewer.client && (reviewer.client->empty() || reviewer.client->size() > 512)) {
     in.refuse("client", "must be 1 to 512 bytes");
   } else if (reviewer.client && (reviewer.name == *reviewer.client ||
@@ -62,8 +62,8 @@ Reviewer reviewer_in(ObjectReader& in, const json::value& item) {
   return reviewer;
 }
 
-// Two names that share what they are known by are one person, who would count twice (AP-14). Names
-// that differ by capital letters alone would look like one.
+// Two names with the same credential are one person, who would count twice (AP-14). Names that
+// differ only by capital letters would look like one.
 void refuse_twice(ObjectReader& in, const Reviewer& reviewer, std::set<std::string>& known) {
   const auto first = [&](const std::string& what) { return known.insert(what).second; };
   if (!first("name:" + lower_case(reviewer.name))) {

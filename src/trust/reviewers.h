@@ -8,7 +8,7 @@
 namespace sallyport::trust {
 
 // `InvalidInput` names the place: an unknown member or role, or a name, a key, a token or a client
-// that stands twice.
+// that occurs twice.
 Result<Reviewers> reviewers_from_json(const json::value& value, std::string where = "reviewers");
 
 }  // namespace sallyport::trust

@@ -1,4 +1,5 @@
-// What the record of an agent says about it, and the level that follows from it (TR-9..TR-14).
+// The score of an agent: counts over its trust records, and the level that follows (TR-9..TR-14).
+// `trust show` and the console make it from records; live calls use the counts of `Tally` (tally.h).
 //
 //   ScoreKeeper keeper("deploy-bot", std::nullopt);
 //   for (const TrustRecord& record : records) keeper.take(record);
@@ -8,14 +9,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
-#include "trust/trust_record.h"
+#include "trust/tally.h"
 
 namespace sallyport::trust {
-
-enum class SideEffectLevel { None, ReadOnly, WorkspaceWrite, ProcessExec, Network };
-std::string_view to_string(SideEffectLevel level);
 
 struct TrustScore {
   std::string agent{};
@@ -43,14 +40,8 @@ class ScoreKeeper {
   TrustScore score(Autonomy effective_tier) const;
 
  private:
-  TrustScore counted_;
+  TrustScore score_;  // without what `tally_` counts
+  Tally tally_;
 };
-
-// The level of a tier, lowered by what the record shows (TR-12). Never raised by it.
-SideEffectLevel derived_level(const TrustScore& score);
-
-// What the level does to a side-effecting call where `trust.enforce` is on (TR-13); no value: it
-// lowers none.
-std::optional<Autonomy> tier_cap(SideEffectLevel level);
 
 }  // namespace sallyport::trust

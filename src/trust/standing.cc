@@ -32,7 +32,7 @@ bool promotes(const ControlStatement& statement) {
   return statement.action == "trust.promote";
 }
 
-// The origin stands before the first `+` of the verifier key, and never changes.
+// The origin is the part of the verifier key before the first `+`, and never changes.
 Result<std::string> origin_of(core::RecordReader& records) {
   SALLYPORT_TRY(const std::optional<std::string> key, records.fact("ledger", "key"));
   return key.value_or("").substr(0, key.value_or("").find('+'));
@@ -77,15 +77,15 @@ Result<ControlHistory> ControlHistory::parse(std::string_view stored) {
   if (list == nullptr || !list->is_array()) return unreadable();
   for (const json::value& item : list->get_array()) {
     ObjectReader in(item, "controls");
-    Signed one{.statement = {.action = in.text("action"),
-                             .control_id = in.text("control_id"),
-                             .from_tier = core::autonomy_in(in, "from_tier"),
-                             .to_tier = core::autonomy_in(in, "to_tier"),
-                             .reviewer = in.text("reviewer"),
-                             .signed_at = in.text("signed_at")},
-               .signature = in.text("signature")};
+    Signed control{.statement = {.action = in.text("action"),
+                                 .control_id = in.text("control_id"),
+                                 .from_tier = core::autonomy_in(in, "from_tier"),
+                                 .to_tier = core::autonomy_in(in, "to_tier"),
+                                 .reviewer = in.text("reviewer"),
+                                 .signed_at = in.text("signed_at")},
+                   .signature = in.text("signature")};
     if (!in.ok()) return unreadable();
-    history.controls_.push_back(std::move(one));
+    history.controls_.push_back(std::move(control));
   }
   return history;
 }
@@ -93,14 +93,14 @@ Result<ControlHistory> ControlHistory::parse(std::string_view stored) {
 // Agent and ledger are those of the fact: a statement about others does not verify here.
 std::string ControlHistory::text() const {
   json::array controls;
-  for (const Signed& one : controls_) {
-    controls.push_back(json::object{{"action", one.statement.action},
-                                    {"control_id", one.statement.control_id},
-                                    {"from_tier", to_string(one.statement.from_tier)},
-                                    {"reviewer", one.statement.reviewer},
-                                    {"signature", one.signature},
-                                    {"signed_at", one.statement.signed_at},
-                                    {"to_tier", to_string(one.statement.to_tier)}});
+  for (const Signed& control : controls_) {
+    controls.push_back(json::object{{"action", control.statement.action},
+                                    {"control_id", control.statement.control_id},
+                                    {"from_tier", to_string(control.statement.from_tier)},
+                                    {"reviewer", control.statement.reviewer},
+                                    {"signature", control.signature},
+                                    {"signed_at", control.statement.signed_at},
+                                    {"to_tier", to_string(control.statement.to_tier)}});
   }
   json::object object{{"controls", std::move(controls)}};
   if (unproven_demotion_) object["unproven_demotion"] = to_string(*unproven_demotion_);
@@ -125,12 +125,12 @@ Standing ControlHistory::proven(const std::string& agent, std::string_view ledge
   Standing standing{.demoted_to = unproven_demotion_};
   if (unproven_promotion_) ignore("a promotion that an earlier release kept without a signature");
   std::set<std::string_view> ids;
-  for (const Signed& one : controls_) {
-    ControlStatement statement = one.statement;
+  for (const Signed& control : controls_) {
+    ControlStatement statement = control.statement;
     statement.agent = agent;
     statement.ledger = ledger;
     Result<void> good = check_direction(statement);
-    if (good && !ids.insert(one.statement.control_id).second) {
+    if (good && !ids.insert(control.statement.control_id).second) {
       good = fail(ErrorCode::Unauthenticated, "its control_id was used before");
     }
     if (good && statement.reviewer == agent) {
@@ -140,7 +140,7 @@ Standing ControlHistory::proven(const std::string& agent, std::string_view ledge
       good = fail(ErrorCode::Unauthenticated, "no reviewers are registered");
     }
     if (good) {
-      good = people->check_control(statement.reviewer, statement.text(), one.signature);
+      good = people->check_control(statement.reviewer, statement.text(), control.signature);
     }
     if (good) {
       standing.take(promotes(statement), statement.to_tier);

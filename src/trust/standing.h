@@ -1,4 +1,4 @@
-// What signed control records make of each agent's tier (AT-5, AT-6, TR-18). One fact per agent
+// The effect of signed control records on each agent's tier (AT-5, AT-6, TR-18). One fact per agent
 // keeps the statements with their signatures, changed with the control record, so that every
 // resolution of a tier can check who signed without reading the log.
 #pragma once
@@ -20,7 +20,7 @@ struct Standing {
   std::optional<Autonomy> demoted_to{};  // since the last promotion
 
   void take(bool promotion, Autonomy to_tier);
-  // Of an agent whose policy declares this tier.
+  // The tier of an agent whose policy declares this tier.
   Autonomy effective(Autonomy declared) const;
 
   bool operator==(const Standing&) const = default;
@@ -35,12 +35,12 @@ class ControlHistory {
   static Result<ControlHistory> parse(std::string_view stored);
   std::string text() const;
 
-  // Of more than `kMost` statements the oldest goes.
+  // Beyond `kMost` statements the oldest is removed.
   static constexpr std::size_t kMost = 16;
   void add(ControlStatement statement, std::string signature);
 
-  // What is left when each statement is checked against these people; null: none counts.
-  // `ignored` gets a line for each statement that does not count.
+  // The standing from the statements that these people signed; null: no statement counts. `ignored`
+  // gets a line for each statement that does not count.
   Standing proven(const std::string& agent, std::string_view ledger,
                   const core::ReviewerBook* people,
                   std::vector<std::string>* ignored = nullptr) const;
@@ -53,15 +53,15 @@ class ControlHistory {
   static Result<ControlHistory> parse_unsigned(std::string_view stored);
 
   std::vector<Signed> controls_;
-  // Of the first release. A word without a signature may lower a tier, and never raise one.
+  // From the first release. An unsigned statement may lower a tier, and never raise one.
   std::optional<Autonomy> unproven_demotion_;
   bool unproven_promotion_ = false;
 };
 
 inline constexpr std::string_view kStandingSpace = "trust_standing";  // by agent
 
-// As the ledger has it now and these people vouch for it. An error is what cannot be read, and its
-// reader's tier is `shadow`.
+// The standing that the ledger has now and these people signed. An error: it cannot be read, and
+// the tier is `shadow`.
 Result<Standing> standing_of(core::RecordReader& records, const std::string& agent,
                              const core::ReviewerBook* people);
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "base/try.h"
@@ -10,11 +12,20 @@ namespace sallyport::trust {
 
 namespace {
 
+constexpr std::array<std::string_view, 5> kLevels = {"none", "read_only", "workspace_write",
+                                                     "process_exec", "network"};
+constexpr std::uint64_t kEnoughToJudge = 3;
+
+SideEffectLevel level_of(Autonomy tier) {
+  if (tier == Autonomy::Shadow) return SideEffectLevel::None;
+  return tier == Autonomy::ActAuto ? SideEffectLevel::Network : SideEffectLevel::ReadOnly;
+}
+
 class CountRecord final : public core::FactChange {
  public:
   CountRecord(std::string agent, Outcome outcome) : agent_(std::move(agent)), outcome_(outcome) {}
 
-  // Counts that cannot be read stay as they are: the tier that is weighed by them is lowered.
+  // Unreadable counts stay unchanged, and lower the tier that depends on them.
   Result<std::vector<core::Fact>> facts(const Stored& stored) const override {
     SALLYPORT_TRY(const std::optional<std::string> before, stored(kTallySpace, agent_));
     Result<Tally> tally = Tally::parse(before.value_or(""));
@@ -29,6 +40,10 @@ class CountRecord final : public core::FactChange {
 };
 
 }  // namespace
+
+std::string_view to_string(SideEffectLevel level) {
+  return kLevels[static_cast<std::size_t>(level)];
+}
 
 // `successes failures denied timeouts latest`.
 Result<Tally> Tally::parse(std::string_view stored) {
@@ -72,23 +87,27 @@ void Tally::take(Outcome outcome) {
   }
 }
 
+std::optional<double> Tally::success_rate() const {
+  if (total() == 0) return std::nullopt;
+  return static_cast<double>(successes) / static_cast<double>(total());
+}
+
 SideEffectLevel Tally::level(Autonomy tier) const {
-  TrustScore score{.successes = successes,
-                   .failures = failures,
-                   .denied = denied,
-                   .timeouts = timeouts,
-                   .latest_outcome = latest,
-                   .effective_tier = tier};
-  const std::uint64_t counted = successes + failures + denied + timeouts;
-  if (counted > 0) {
-    score.success_rate = static_cast<double>(successes) / static_cast<double>(counted);
-  }
-  return derived_level(score);
+  const SideEffectLevel level = level_of(tier);
+  const bool went_wrong = latest && *latest != Outcome::Success;
+  const bool mostly_wrong = total() >= kEnoughToJudge && *success_rate() < 0.5;
+  return went_wrong || mostly_wrong ? std::min(level, SideEffectLevel::ReadOnly) : level;
 }
 
 std::shared_ptr<const core::FactChange> count_in(const TrustRecord& record) {
   if (record.is_control() || record.is_withheld()) return nullptr;
   return std::make_shared<CountRecord>(record.agent, record.outcome);
+}
+
+std::optional<Autonomy> tier_cap(SideEffectLevel level) {
+  if (level == SideEffectLevel::None) return Autonomy::Shadow;
+  if (level == SideEffectLevel::ReadOnly) return Autonomy::ActWithApproval;
+  return std::nullopt;
 }
 
 }  // namespace sallyport::trust

@@ -23,7 +23,7 @@ struct TrustQuery {
   bool matches(const TrustRecord& record) const;
 };
 
-// Takes the whole chain in order and keeps what was asked for.
+// Takes the whole chain in order and keeps the matching records.
 class TrustSelection {
  public:
   explicit TrustSelection(TrustQuery query) : query_(std::move(query)) {}

@@ -27,7 +27,7 @@ bool is_ascii(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-// Names of ASCII and whole numbers: everything else is written in more than one way.
+// Only ASCII names and whole numbers: everything else has more than one written form.
 Result<void> check_metadata(const json::value& value, std::string_view place) {
   if (value.is_double()) return wrong(place, "holds a number that is not whole");
   if (const json::array* const array = value.if_array()) {
@@ -73,9 +73,9 @@ bool TrustRecord::is_control() const {
 
 bool TrustRecord::is_withheld() const {
   using enum core::Enforcement;
-  const auto how =
+  const auto enforcement =
       core::enum_of(core::kEnforcements, text_or_empty(metadata, "autonomy.enforcement"));
-  return how == ShadowNoop || how == SuggestApprovalRequest;
+  return enforcement == ShadowNoop || enforcement == SuggestApprovalRequest;
 }
 
 Result<void> check_record(const TrustRecord& record) {
@@ -165,9 +165,9 @@ json::object to_metadata(const GovernedCall& call) {
 json::object approval_metadata(std::uint64_t quorum,
                                const std::vector<ApprovalSignature>& signatures) {
   json::array list;
-  for (const ApprovalSignature& one : signatures) {
+  for (const ApprovalSignature& item : signatures) {
     list.push_back(json::object{
-        {"reviewer", one.reviewer}, {"signed_at", one.signed_at}, {"signature", one.signature}});
+        {"reviewer", item.reviewer}, {"signed_at", item.signed_at}, {"signature", item.signature}});
   }
   return {{"required", true}, {"quorum", quorum}, {"signatures", std::move(list)}};
 }

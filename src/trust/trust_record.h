@@ -49,7 +49,7 @@ struct TrustRecord {
   bool is_withheld() const;
 };
 
-// What every known verifier writes in the same bytes (TR-3), and the words of TR-1.
+// Checks that all known verifiers write the record in the same bytes (TR-3), and the words of TR-1.
 Result<void> check_record(const TrustRecord& record);
 
 // All members of TR-1; those of the chain are left to the ledger where there is no index yet.
@@ -63,7 +63,7 @@ core::Draft trust_draft(const TrustRecord& record);
 // RFC 3339 in UTC without a fraction.
 std::string whole_seconds(WallTime time);
 
-// What the metadata of a governed call holds (TR-6): never arguments, results or free text.
+// The metadata of a governed call (TR-6): never arguments, results or free text.
 struct GovernedCall {
   std::string enforcement{};  // shadow_noop, suggest_approval_request, approval_granted, auto, ...
   std::string builtin{};      // the tool
@@ -73,7 +73,7 @@ struct GovernedCall {
 };
 json::object to_metadata(const GovernedCall& call);
 
-// Who approved, as TR-7 demands it of a success under approval.
+// An approver, as TR-7 demands it of a success under approval.
 struct ApprovalSignature {
   std::string reviewer{};
   std::string signed_at{};

@@ -63,7 +63,7 @@ Result<AuthenticatorData> parse_data(std::string_view bytes) {
                          .flags = static_cast<std::uint8_t>(bytes[kHash]),
                          .rest = bytes.substr(kHead)};
   const bool more = (data.flags & (kHasCredential | kHasExtensions)) != 0;
-  if (more == data.rest.empty()) return malformed("the authenticator data is not what it says");
+  if (more == data.rest.empty()) return malformed("the authenticator data contradicts its flags");
   return data;
 }
 
@@ -73,7 +73,7 @@ Result<void> check_data(const AuthenticatorData& data, const Ceremony& asked) {
                  fmt::format("the passkey answered for another name than `{:.80}`", asked.rp_id));
   }
   if ((data.flags & kPresent) == 0) {
-    return wrong("user_not_present", "the passkey says that nobody touched it");
+    return wrong("user_not_present", "the passkey reports that no person touched it");
   }
   if ((data.flags & kVerified) == 0) {
     return wrong("user_not_verified", "the passkey says that it did not verify its person");
@@ -85,7 +85,7 @@ Result<void> check_client(std::string_view text, std::string_view type, const Ce
   const Result<ParsedJson> parsed =
       parse_json(text, {.bytes = kLongestClientData, .depth = 8, .values = 64});
   const json::object* const client = parsed ? parsed->value.if_object() : nullptr;
-  if (client == nullptr) return malformed("the client data is no JSON object");
+  if (client == nullptr) return malformed("the client data is not a JSON object");
   if (text_in(*client, "type") != type) {
     return wrong("webauthn_type", fmt::format("the client data is not of type `{}`", type));
   }
@@ -103,7 +103,7 @@ Result<void> check_client(std::string_view text, std::string_view type, const Ce
   return {};
 }
 
-// Behind the key there may be extensions, which nothing here rests on.
+// Extensions may follow the key and are not used.
 std::optional<CredentialKey> cose_key(std::string_view cbor, bool extended) {
   const auto ends = [&](std::size_t size) {
     return extended ? cbor.size() > size : cbor.size() == size;
@@ -132,7 +132,7 @@ struct FreeContext {
 };
 using OwnedKey = std::unique_ptr<EVP_PKEY, FreeKey>;
 
-// Only the two forms that `cose_key` writes. Null: it is another one, or no point of the curve.
+// Reads only the two forms that `cose_key` writes. Null: another form, or no point of the curve.
 OwnedKey read_key(const CredentialKey& key) {
   const bool es256 = key.alg == "ES256" && key.spki.starts_with(kSpkiEs256) &&
                      key.spki.size() == kSpkiEs256.size() + 2 * kPart;

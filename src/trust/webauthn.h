@@ -1,6 +1,6 @@
-// What an authenticator says when a person touches it (WebAuthn level 2), read strictly: the
-// credential that it made, and the assertion with which it signs. No attestation is read: the
-// reviewer's own key vouches for a credential (CO-19).
+// Reads the messages of an authenticator strictly (WebAuthn level 2): the credential that it made,
+// and the assertion with which it signs. No attestation is read: the reviewer's own key vouches for
+// a credential (CO-19).
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace sallyport::trust {
 
-// What a page must have asked for, and where.
+// The values that the page must have requested.
 struct Ceremony {
   std::string challenge{};  // the bytes
   std::string origin{};     // with its port
@@ -30,12 +30,12 @@ struct NewCredential {
   CredentialKey key{};
 };
 
-// Of `navigator.credentials.create`. `Unauthenticated`: an item is wrong; each has its own cause.
-// `InvalidInput`: the bytes are not such a message.
+// Reads the result of `navigator.credentials.create`. `Unauthenticated`: an item is wrong; each has
+// its own cause. `InvalidInput`: the bytes are not such a message.
 Result<NewCredential> new_credential(std::string_view client_data,
                                      std::string_view authenticator_data, const Ceremony& asked);
 
-// Of `navigator.credentials.get`, each member as bytes.
+// The result of `navigator.credentials.get`, each member as bytes.
 struct Assertion {
   static constexpr std::string_view kMark = "webauthn:";
 
@@ -44,12 +44,12 @@ struct Assertion {
   std::string client_data{};
   std::string signature{};
 
-  // `webauthn:` and what follows (CO-20). `InvalidInput`: it is not in that one form.
+  // The text begins with `webauthn:` (CO-20). `InvalidInput`: it has another form.
   static Result<Assertion> parse(std::string_view text);
   std::string text() const;
 };
 
-// Everything but who the credential belongs to (CO-21). Errors are those of `new_credential`.
+// Checks everything but the owner of the credential (CO-21). Errors are those of `new_credential`.
 Result<void> check_assertion(const Assertion& assertion, const CredentialKey& key,
                              const Ceremony& asked);
 

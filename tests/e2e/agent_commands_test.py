@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`agent list|show|cancel|stop` from outside, over sessions that a helper made."""
+"""Tests `agent list|show|cancel|stop` from outside, over sessions that a helper made."""
 import os
 import subprocess
 import unittest

@@ -19,7 +19,7 @@ GOOD = [
     {"limits": {"tokens": 100000, "deadline_s": 5}, "retry": {"jitter": 0}, "compaction": {"keep_items": 1}},
     {"shell": {"env": ["PATH"], "timeout_s": 1, "max_timeout_s": 2, "sandbox": "off", "network": False}},
 ]
-# Each with the key that the refusal names.
+# Each row also has the key that the refusal must name.
 BAD = [
     ({"colour": "red"}, "colour"),
     ({"limits": {"tokens": 0}}, "agent.limits.tokens"),

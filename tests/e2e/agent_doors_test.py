@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An agent tries every door: to approve its own call, to pick who is asked, to widen what it may do, to promote itself."""
+"""An agent tries every way to gain rights: to approve its own call, choose its approver, widen its rights, or promote itself."""
 import json
 import subprocess
 import unittest

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""All 22 events in one ledger, from one agent, in the order that the specification asks for (Must show 1 of the agent
-runtime). With SALLYPORT_WRITE_DOCS=1 the table in docs/agent.md is written anew from what was seen."""
+"""One agent writes all 22 events to one ledger, in the order that the specification requires (Must show 1 of the agent
+runtime). With SALLYPORT_WRITE_DOCS=1 the test rewrites the table in docs/agent.md from the events that it saw."""
 import json
 import os
 import pathlib
 import re
 import signal
+import sys
 import unittest
 
 from agent_support import AgentTest, call, short
@@ -16,22 +17,34 @@ ALL = {"authorization_denied", "tool_authorization_started", "tool_authorization
        "background_task_finished", "memory_search_started", "memory_search_finished", "memory_ingest_started",
        "memory_ingest_finished", "memory_compaction_proposed", "memory_compaction_applied", "memory_compaction_skipped",
        "run_aborted", "tool_execution_blocked"}
+# Changes the path at each look, so that the decision never settles.
+REWRITER = """#!{python} -SE
+import json, sys
+given = json.load(sys.stdin)["call"]["input"]
+print(json.dumps({{"verdict": "rewrite", "input": {{**given, "path": given["path"] + "/."}}}}))
+"""
 DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "agent.md"
 BEGIN, END = "<!-- events: begin -->\n", "<!-- events: end -->\n"
-# What a row of the table shows of an event.
+# The members of an event that a table row shows.
 SHOWN = ["tool_name", "action", "outcome", "attempt", "success", "status", "limit", "result_count",
          "source_revision", "stored_records", "base_revision", "resulting_history_len", "reason"]
 
 
 class AllEvents(AgentTest):
     def story(self):
+        rewriter = self.write("rewriter.py", REWRITER.format(python=sys.executable))
+        rewriter.chmod(0o755)
+        self.POLICY = self.write("policy.json", json.dumps({
+            "version": 1, "autonomy": {"tier": "act_auto"}, "limits": {"call_ms": 1_800_000},
+            "external": [{"id": "restless", "kind": "guard", "command": [str(rewriter)], "when": {"tool": "list_files"},
+                          "sees": "input", "deadline_ms": 20_000}]}))
         (self.work / "a.txt").write_text("alpha\n" * 20)
-        # Ids that the script makes say which turn they belong to, so it goes on behind a compaction.
+        # Ids from the script determine the turn, so the script still works after a compaction.
         used = {"input_tokens": 30, "output_tokens": 2}
         turns = [
             {"text": "I look.", "usage": used, "calls": [
                 {"tool": "read_file", "input": {"path": "a.txt"}},
-                # One that acts stands between the two, so that they do not run at the same time.
+                # A call with an effect between the two reads keeps them from running at the same time.
                 {"tool": "write_file", "id": "same", "input": {"path": "b.txt", "content": "1"}},
                 {"tool": "read_file", "input": {"path": "../outside"}},
                 {"tool": "delete_everything", "input": {}}]},
@@ -40,7 +53,7 @@ class AllEvents(AgentTest):
                 {"tool": "list_files", "input": {"path": "."}}]},
             {"text": "A command beside me.", "usage": {"input_tokens": 900, "output_tokens": 2}, "calls": [
                 {"tool": "background_start", "input": {"command": "sleep 1; echo done"}}]},
-            # The first summary takes three seconds: the task ends meanwhile, and its notice moves the revision.
+            # The first summary takes three seconds: the task ends meanwhile, and its notice changes the revision.
             {"text": "I read on.", "usage": {"input_tokens": 900, "output_tokens": 2},
              "calls": [{"tool": "read_file", "input": {"path": "a.txt"}}]},
             {"text": "All is done.", "usage": used}]
@@ -70,15 +83,19 @@ class AllEvents(AgentTest):
         self.assertEqual(of(look), ["auth_started", "auth_finished", "exec_started", "exec_finished"])
         self.assertEqual(of(out), ["auth_started", "auth_finished", "exec_started", "exec_finished"])
         self.assertEqual(of(unknown), ["auth_started", "auth_finished", "auth_blocked"])
-        same = of("same")
-        self.assertEqual(same[-3:], ["auth_started", "auth_finished", "exec_blocked"])
+        # The model uses an id of an earlier message again. That is another call.
+        (again,) = {payload["tool_call_id"] for _, payload in events if payload.get("tool_call_id", "").startswith("same_")}
+        for call_id in ("same", again):
+            self.assertEqual(of(call_id), ["auth_started", "auth_finished", "exec_started", "exec_finished"])
+        self.assertEqual((self.work / "b.txt").read_text(), "2")
+        self.assertEqual(of("script_1_1"), ["auth_started", "exec_blocked", "auth_finished", "auth_blocked"])
 
-        # A refusal of the tool itself stands between start and finish (EV-42).
+        # A refusal by the tool itself comes between start and finish (EV-42).
         places = {(kind, payload.get("tool_call_id")): at for at, (kind, payload) in enumerate(events)}
         denied = kinds.index("authorization_denied")
         self.assertLess(places[("exec_started", out)], denied)
         self.assertLess(denied, places[("exec_finished", out)])
-        # The veto stands between the start and the end of the decision (EV-34).
+        # The veto comes between the start and the end of the decision (EV-34).
         veto = kinds.index("policy_denied")
         self.assertLess(places[("auth_started", unknown)], veto)
         self.assertLess(veto, places[("auth_finished", unknown)])
@@ -87,7 +104,7 @@ class AllEvents(AgentTest):
         self.assertLess(places[("exec_started", beside)], started)
         self.assertLess(started, places[("exec_finished", beside)])
         self.assertLess(started, finished)
-        # The notice moved the revision: skipped once, then applied (RT-67, EV-50).
+        # The notice changed the revision: the summary was skipped once, then applied (RT-67, EV-50).
         ends = [kind for kind in kinds if kind in ("memory_compaction_applied", "memory_compaction_skipped")]
         self.assertEqual(ends[0], "memory_compaction_skipped")
         self.assertEqual(ends[1], "memory_compaction_applied")
@@ -96,7 +113,7 @@ class AllEvents(AgentTest):
             if kind == "memory_compaction_proposed":
                 self.assertEqual(kinds[at - 1], "response_finished")
                 self.assertIn(kinds[at + 1], ("memory_compaction_applied", "memory_compaction_skipped"))
-        # Recall before the round's request, ingest behind the last event of the run (EV-49).
+        # Recall comes before the round's request, ingest after the last event of the run (EV-49).
         self.assertLess(kinds.index("memory_search_finished"), kinds.index("request_started"))
         second = len(kinds) - 1 - kinds[::-1].index("recovery_prepared")
         self.assertEqual(kinds[second - 2:second], ["memory_ingest_started", "memory_ingest_finished"])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A runtime that sleeps past its lease has lost its session."""
+"""A runtime that is suspended past its lease loses its session."""
 import signal
 import time
 import unittest
@@ -15,11 +15,11 @@ class Lease(ScriptedAgents):
         sleeper = self.start_agent("run", agent, "work", "--session", "s-1")
         self.wait_until(lambda: len(self.lines()) >= 2, "it does not work")
         sleeper.send_signal(signal.SIGSTOP)
-        # While its lease is valid, nobody else may work on the session.
+        # While the lease is valid, no other process may work on the session.
         report, told = self.run_to_end("resume", agent, "s-1")
         self.assertIsNone(report)
         self.assertRegex(told, r"20\d\d-\d\d-\d\dT")
-        # A script of its own, so that what the new owner does is known.
+        # The new owner has its own script, so that its actions are known.
         other = self.write_agent([*rounds[:0], *[{"text": "taken over"}] * 201], "other.json")
         end = time.monotonic() + 60
         while report is None:
@@ -35,7 +35,7 @@ class Lease(ScriptedAgents):
         self.assertEqual(lost["status"], "aborted", lost)
         self.assertTrue(lost["reason"].startswith("lease_lost"), lost)
         self.assertEqual(self.transcript("s-1"), after)
-        # The command that was asleep with it may have ended; no other one began.
+        # The sleeping process's command may have ended; no other command began.
         self.assertLessEqual(len(self.lines()), len(effects) + 1)
         self.assertEqual(self.assert_balanced(after), [])
         self.good("ledger", "verify")

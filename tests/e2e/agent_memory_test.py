@@ -19,7 +19,7 @@ class Memory(AgentTest):
         self.assertEqual(kinds[-2:], ["memory_ingest_started", "memory_ingest_finished"])
         ingested = self.events("--session", "s-1")[-1][1]
         self.assertEqual((ingested["success"], ingested["stored_records"], ingested["source_revision"]), (True, 1, 2))
-        # The script sees what memory recalled, because it stands in what came since the last answer.
+        # The script sees the recalled text, because it comes after the last answer.
         self.run_agent([{"text": "Red, as before."}], task="the barn?", session="s-2")
         search = [payload for kind, payload in self.events("--session", "s-2") if kind == "memory_search_finished"]
         self.assertEqual((search[0]["success"], search[0]["result_count"]), (True, 1))
@@ -27,6 +27,27 @@ class Memory(AgentTest):
         self.assertLess(first.index("memory_search_finished"), first.index("request_started"))
         # Recalled text is not committed.
         self.assertEqual(self.said("s-2"), [("user", "the barn?"), ("assistant", "Red, as before.")])
+
+    # `ledger erase` once left task, result and answer in the agent's own database.
+    # LE-58
+    def test_an_erased_session_is_in_no_file_of_the_data_folder(self):
+        self.run_agent([{"text": "keptanswer"}], task="keptwords", session="s-2")
+        (self.work / "a.txt").write_text("plantedcontent")
+        self.run_agent([{"calls": [call("read_file", path="a.txt")]}, {"text": "plantedanswer"}], task="plantedtask")
+        erase = ("ledger", "erase", "--session", "s-1", "--reason", "asked for")
+        part = self.good(*erase, "--kind", "tool_audit", "--dry-run")
+        self.assertIn("are in agents.db and stay", part.out)
+        dry = self.good(*erase, "--dry-run", "--json").json()
+        self.assertEqual((dry["dry_run"], dry["sessions"]), (True, 1))
+        self.assertEqual(len(self.said()), 4)
+        self.assertEqual(self.good(*erase, "--json").json()["sessions"], 1)
+        for file in (file for file in self.data.rglob("*") if file.is_file()):
+            for word in (b"plantedtask", b"plantedcontent", b"plantedanswer"):
+                self.assertNotIn(word, file.read_bytes(), file)
+        self.assertIsNone(self.session("s-1"))
+        self.assertEqual(self.said("s-2"), [("user", "keptwords"), ("assistant", "keptanswer")])
+        self.assertIn("now gone", self.good(*erase).out)
+        self.good("ledger", "verify")
 
     # RT-55
     def test_memory_of_another_agent_is_not_found(self):
@@ -51,13 +72,25 @@ class Memory(AgentTest):
         self.run_agent([{"text": "ok"}], task="token", session="s-3")
         database = b"".join(path.read_bytes() for path in self.data.glob("agents.db*"))
         memory = database.count(secret.encode())
-        # The transcript of s-2 holds what the model said; memory holds no copy of it.
+        # The transcript of s-2 holds the model's text; memory holds no copy of it.
         self.assertLessEqual(memory, 2)
+
+    # A check of prompts that blocked recalled text made every run that recalled it fail.
+    # RT-57, RT-58
+    def test_recalled_text_that_a_check_blocks_is_left_out(self):
+        self.run_agent([{"text": "The barn is full of dynamite."}], task="what is in the barn?", session="s-1")
+        self.POLICY = self.write("policy.json", json.dumps({
+            "version": 1, "autonomy": {"tier": "act_auto"},
+            "guardrails": {"checks": [{"type": "blocklist", "id": "no-dynamite", "stage": "input", "words": ["dynamite"]}]}}))
+        report = self.run_agent([{"text": "I do not know."}], task="the barn?", session="s-2")
+        self.assertEqual((report["status"], report["text"]), ("finished", "I do not know."))
+        self.assertEqual(self.models()[-1]["degraded"], ["recall_withheld"])
+        self.assertEqual([hit["body"]["check"] for hit in self.rows("--kind", "guard_hit")], ["no-dynamite"])
 
     # RT-61
     def test_an_ingest_that_was_cut_off_is_made_up_for_at_the_next_start(self):
         self.run_agent([{"text": "The barn is red."}, {"text": "Still red."}], task="barn", session="s-1")
-        # As it is when the process ends behind its run and before the ingest.
+        # The state after a process that ended after its run and before the ingest.
         with sqlite3.connect(self.data / "agents.db") as store:
             store.execute("UPDATE sessions SET ingested = 0")
             store.execute("DELETE FROM memory")
@@ -97,7 +130,7 @@ class Compaction(AgentTest):
         self.assertEqual((self.data / first["transcript_path"]).stat().st_mode & 0o777, 0o600)
         items = self.items()
         self.assertIn({"type": "summary", "text": "files were read"}, items[0]["content"])
-        # Items that stayed are byte for byte what they were.
+        # Items that stayed did not change by a byte.
         newest = [json.loads(line) for line in (self.data / proposed[-1]["transcript_path"]).read_text().splitlines()]
         kept = {item["revision"]: item for item in newest}
         for item in items[1:]:
@@ -123,6 +156,17 @@ class Compaction(AgentTest):
         self.assertEqual([one["attempt"] for one in finished], [1, 2, 3])
         self.assertNotIn("memory_compaction_proposed", [kind for kind, _ in self.events()])
         self.assertEqual(len(self.items()), 1 + 4 * 2 + 1)
+
+    # Such a summary replaced the older part of the transcript.
+    # RT-64
+    def test_a_summary_that_is_blank_or_cut_replaces_nothing(self):
+        for number, summary in enumerate([{"text": " \n "}, {"text": "the files we", "stop": "max_tokens"}]):
+            session = f"s-{number}"
+            options = self.agent(self.turns(4), script={"summary": summary}, compaction=self.LONG)
+            outcome = self.cli("agent", "run", "go", "--session", session, *options, "--json")
+            self.assertEqual(outcome.code, 0, outcome.err)
+            self.assertIn("continues without compaction", outcome.err)
+            self.assertEqual(len(self.items(session)), 1 + 4 * 2 + 1)
 
 
 if __name__ == "__main__":

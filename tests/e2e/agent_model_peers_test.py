@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Our own agent on a model server that others wrote: aimock speaks the APIs of OpenAI and of Anthropic, offline."""
+"""Runs our agent on a third-party model server: aimock speaks the APIs of OpenAI and of Anthropic, offline."""
 import json
 import re
 import subprocess

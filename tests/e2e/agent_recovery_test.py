@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""An agent whose process is killed, interrupted, cancelled, stopped or parked, and that goes on."""
+"""An agent continues after its process was killed, interrupted, cancelled, stopped or parked."""
+import json
 import os
 import random
 import signal
+import subprocess
 import time
 import unittest
 
@@ -61,7 +63,7 @@ class Killed(ScriptedAgents):
         return unknown
 
     def kill_until_done(self, chance, number, wanted):
-        """One session to its end; how many kills it took."""
+        """Runs one session to its end and returns the number of kills."""
         session, agent = f"s-{number}", self.write_agent(self.turns(), f"agent-{number}.json")
         kills, before = 0, []
         (self.work / "log").unlink(missing_ok=True)
@@ -72,7 +74,7 @@ class Killed(ScriptedAgents):
             if kills < wanted:
                 try:
                     process.wait(chance.uniform(0.02, 1.6))
-                except Exception:  # it works: now it does no more
+                except subprocess.TimeoutExpired:  # it works, so it is killed now
                     process.kill()
                     kills += 1
             out, err = process.communicate(timeout=120)
@@ -84,7 +86,7 @@ class Killed(ScriptedAgents):
                 break
             if process.returncode == -signal.SIGKILL:
                 continue
-            # Killed between the last answer and the end of the run: nothing is left to do.
+            # The kill came between the last answer and the end of the run: no work is left.
             self.assertIn("nothing", err.decode(), out)
             self.assertEqual(items[-1]["content"][0]["text"], "all is done")
             break
@@ -100,7 +102,7 @@ class Killed(ScriptedAgents):
             kills += more
             unknown += self.check_end(session, before)
         self.good("ledger", "verify")
-        # Every call that was begun has its end on record, once.
+        # Every call that was begun has exactly one recorded end.
         ended = {}
         for line in self.good("ledger", "show", "--kind", "tool_audit", "--terminal", "true", "--limit", "100000", "--json").lines():
             ended[line["entry"]["call_id"]] = ended.get(line["entry"]["call_id"], 0) + 1
@@ -159,7 +161,7 @@ class Interrupted(ScriptedAgents):
     # RT-76
     def test_a_second_signal_ends_the_process_at_once(self):
         agent = self.write_agent([{"calls": [shell(self.LONG)]}, {"text": "on"}])
-        for attempt in range(20):  # one whose run ended in order before the second signal proves nothing
+        for attempt in range(20):  # a run that ended normally before the second signal proves nothing
             (self.work / "started").unlink(missing_ok=True)
             session = f"s-{attempt}"
             process = self.start_agent("run", agent, "work", "--session", session)
@@ -220,6 +222,16 @@ class Interrupted(ScriptedAgents):
         self.assertIn("nothing", told)
         self.assertEqual(len(self.session("s-1")["runs"]), 1)
 
+    # The session was created, and then listed.
+    # RT-88 (partly)
+    def test_a_session_that_is_not_there_is_not_resumed(self):
+        agent = self.write_agent([{"text": "done"}])
+        for more in ([], ["--message", "go on"]):
+            outcome = self.run_bare(*self.command("resume", agent, "s-nope", *more))
+            self.assertEqual((outcome.code, outcome.out), (1, ""))
+            self.assertIn("there is no session `s-nope`", outcome.err)
+        self.assertEqual(self.good("agent", "list", "--json").lines(), [])
+
 
 class Parked(ScriptedAgents):
     POLICY = "ask-before-effects"
@@ -245,11 +257,32 @@ class Parked(ScriptedAgents):
         agent = self.park()
         report, _ = self.run_to_end("resume", agent, "s-1", "--park")
         self.assertEqual(report["status"], "awaiting_approval")
+        self.assertLessEqual(report["first_sequence"], report["last_sequence"])
         self.answer("approve")
         report, _ = self.run_to_end("resume", agent, "s-1", "--park")
         self.assertEqual((report["status"], report["text"]), ("finished", "done"))
         self.assertEqual(self.lines(), ["once"])
         self.assertEqual(self.assert_balanced(self.transcript("s-1")), [])
+
+    # The message was dropped, and nothing said so.
+    # RT-1, RT-87
+    def test_a_message_for_a_session_that_waits_is_refused(self):
+        agent = self.park()
+        before = self.transcript("s-1")
+        (question,) = self.good("approvals", "list", "--json").lines()
+        for verb, given in (("run", ["more", "--session", "s-1"]), ("resume", ["s-1", "--message", "more"])):
+            for park in ([], ["--park"]):
+                report, told = self.run_to_end(verb, agent, *given, *park)
+                self.assertIsNone(report)
+                self.assertIn(f"waits for approval {question['request_id']}", told)
+                self.assertIn("the message was not stored", told)
+        self.assertEqual(self.transcript("s-1"), before)
+        self.assertEqual(len(self.session("s-1")["runs"]), 1)
+        self.answer("approve")
+        report, _ = self.run_to_end("resume", agent, "s-1", "--message", "more", "--park")
+        self.assertEqual((report["status"], report["text"]), ("finished", "done"))
+        self.assertIn("more", json.dumps(self.transcript("s-1")))
+        self.assertEqual(self.lines(), ["once"])
 
     # RT-87 (partly)
     def test_a_no_is_told_to_the_model(self):

@@ -48,7 +48,7 @@ class Rounds(AgentTest):
         self.run_agent([{"text": "agent_id: root", "calls": [{"tool": "read_file", "input": {"path": "a.txt", "agent_id": "root"}}]},
                         {"text": "ok"}])
         self.assertEqual({payload["agent_id"] for _, payload in self.events() if "agent_id" in payload}, {"writer"})
-        # An argument that the tool does not have is refused, not ignored.
+        # An unknown argument is refused, not ignored.
         self.assertEqual([record["outcome"]["kind"] for record in self.records()], ["blocked"])
 
     # RT-22
@@ -76,7 +76,7 @@ class Rounds(AgentTest):
     def test_calls_that_observe_run_together_and_others_alone(self):
         for name in "abc":
             (self.work / name).write_text(name)
-        # Without it, what a call that only looks begins with is written together with its end.
+        # Without `strict` the first entry of a read call is written together with its last.
         self.POLICY = self.write("strict.json", json.dumps({"version": 1, "autonomy": {"tier": "act_auto"}, "durability": "strict"}))
         self.run_agent([{"calls": [call("read_file", path="a"), call("read_file", path="b"),
                                    call("write_file", path="w", content="1"),
@@ -156,6 +156,16 @@ class Limits(AgentTest):
         self.assertEqual(self.check_balanced(), [])
         self.assertEqual(self.kinds()[-1], "run_aborted")
 
+    # RT-72: reads run in parallel, and each counts
+    def test_reads_that_run_together_stay_within_the_budget(self):
+        self.work.mkdir(exist_ok=True)
+        for name in "abc":
+            (self.work / name).write_text(name)
+        report = self.run_agent([{"calls": [call("read_file", path=name) for name in "abc"]}],
+                                limits={"deadline_s": 60, "model_requests": 9, "tool_calls": 2, "tokens": 1000}, code=1)
+        self.assertEqual((report["reason"], report["tool_calls"]), ("tool_budget_exceeded: 2 tool calls", 2))
+        self.assertEqual([record["outcome"]["kind"] for record in self.records()], ["completed", "completed", "blocked"])
+
     # RT-73
     def test_the_message_that_reaches_the_token_budget_stays_and_its_calls_do_not_run(self):
         report = self.run_agent([{"text": "dear", "usage": {"total_tokens": 50}, "calls": [call("write_file", path="a", content="1")]}],
@@ -217,6 +227,7 @@ class Guarded(AgentTest):
             "version": 1, "autonomy": {"tier": "act_auto"},
             "guardrails": {"checks": [
                 {"type": "regex", "id": "no-plans", "stage": "output", "patterns": ["secret plan"]},
+                {"type": "blocklist", "id": "no-dynamite", "stage": "input", "words": ["dynamite"]},
                 {"type": "regex", "id": "mail-out", "stage": "output", "on_fail": "redact", "patterns": ["[a-z]+@example[.]com"]},
                 {"type": "regex", "id": "mail-in", "stage": "input", "on_fail": "redact", "patterns": ["[a-z]+@example[.]com"]}]}}))
 
@@ -231,9 +242,22 @@ class Guarded(AgentTest):
         self.assertEqual(self.kinds(), ["request_started", "request_finished", "policy_denied", "response_finished", "run_aborted"])
         self.assertEqual(self.models()[0]["outcome"], "blocked")
 
+    # The transcript kept a refused prompt, so that every later run of the session was refused, and a later policy without
+    # the check sent it to the model.
+    # GR-31, GR-56
+    def test_a_refused_prompt_stays_out_of_the_transcript_and_the_session_goes_on(self):
+        report = self.run_agent([], script={"turns": [{"text": "no"}]}, task="where is dynamite?", code=1)
+        self.assertIn("guardrail check `no-dynamite` refused the prompt (guardrail.blocklist)", report["reason"])
+        self.assertNotIn("where is dynamite", json.dumps(self.items()))
+        self.assertEqual([hit["body"]["check"] for hit in self.rows("--kind", "guard_hit")], ["no-dynamite"])
+        self.assertEqual(self.models()[0]["reason"], "guardrail check 'no-dynamite' (guardrail.blocklist)")
+        # The notice is the first answer.
+        report = self.run_agent([{"text": "not played"}, {"text": "hello"}], task="good morning")
+        self.assertEqual((report["status"], report["text"]), ("finished", "hello"))
+
     # RT-18
     def test_what_checks_take_out_reaches_neither_history_nor_model(self):
-        """The second turn of the script says what the model was told; no check looks for digits."""
+        """The second turn of the script repeats the model's input; no check searches for digits."""
         self.run_agent([{"text": "write to ann@example.com now", "chunk": 3}], task="ask bob@example.com")
         answer = self.said()[-1][1]
         self.assertNotIn("ann@", answer)
@@ -253,7 +277,7 @@ class Guarded(AgentTest):
 class Chat(AgentTest):
     # AP-31 (partly)
     def test_lines_of_a_pipe_answer_no_question(self):
-        """Whoever starts the agent could write them; only a terminal has a person."""
+        """The process that starts the agent could write these answers; only a terminal proves a person."""
         self.POLICY = self.write("ask.json", json.dumps({
             "version": 1, "autonomy": {"tier": "act_with_approval"},
             "approvals": {"reviewers": [{"name": "user:ada", "client": "writer", "roles": ["approver"]}]}}))

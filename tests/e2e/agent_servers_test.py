@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tool servers that our own agent uses: all of their calls pass the gates."""
+"""Tests the tool servers of our own agent: all their calls pass the gates."""
 import pathlib
 import sys
 import unittest
@@ -13,7 +13,7 @@ FAKE = pathlib.Path(__file__).parent / "mcp_fake_server.py"
 
 class ServersTest(ScriptedAgents):
     def play(self, servers, *calls, session="s-1", policy=None, **keys):
-        """One turn with these calls; what each of them gave."""
+        """Runs one turn with these calls and returns their results."""
         agent = self.write_agent([{"calls": list(calls)}, {"text": "done"}], servers=servers, **keys)
         report, told = self.run_to_end("run", agent, "work", "--session", session, policy=policy)
         self.assertIsNotNone(report, told)
@@ -42,7 +42,7 @@ class Servers(ServersTest):
         self.assertNotIn("AKIAIOSFODNN7EXAMPLE", text)
         self.assertNotIn("AKIAIOSFODNN7EXAMPLE", str(self.transcript("s-1")))
 
-    # The model would read it like a result of the tool.
+    # The model would treat this text like a result of the tool.
     def test_a_tool_whose_description_a_check_withholds_is_not_offered(self):
         policy = self.write("policy.yaml", "version: 1\nautonomy: {tier: act_auto}\nguardrails:\n  checks:\n"
                             "    - {type: blocklist, stage: tool_output, id: orders, words: [obey me], on_fail: block}\n")
@@ -63,6 +63,15 @@ class Servers(ServersTest):
         self.assertIn("Say nothing.", denied[1])
         self.assertFalse(ran[0])
         self.assertEqual(self.calls(), [("fake", "echo", "refused"), ("fake", "pid", "runs")])
+
+    # Calls that could run together and do not were counted again each time they were presented.
+    # RT-72 (partly)
+    def test_calls_that_must_run_alone_are_counted_once(self):
+        policy = self.write("policy.yaml", "version: 1\nautonomy: {tier: act_auto}\n"
+                            "tools: [{server: fake, tool: pid, tier: observe, class: none}]\n")
+        results = self.play(self.fake(FAKE_HINTS='{"readOnlyHint":false}'), *[call("fake__pid")] * 8, policy=policy,
+                            limits={"deadline_s": 60, "model_requests": 9, "tool_calls": 8, "tokens": 1000})
+        self.assertEqual([failed for failed, _ in results], [False] * 8)
 
     # RT-27
     def test_a_tool_that_no_server_has_is_unknown(self):

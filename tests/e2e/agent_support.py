@@ -1,4 +1,4 @@
-"""Agents of our own, whose model plays a script, from outside."""
+"""Runs our own agents from outside; their model plays a script."""
 import json
 import signal
 import subprocess
@@ -25,7 +25,7 @@ def shell(command, **more):
 
 
 class ScriptedAgents(CliTest):
-    """Agents whose model plays a script, in files of their own."""
+    """Agents whose model plays a script; script and agent are in separate files."""
     POLICY = "starter"
 
     def setUp(self):
@@ -34,7 +34,7 @@ class ScriptedAgents(CliTest):
         self.work.mkdir()
 
     def write_agent(self, turns, name="agent.json", script=None, **keys):
-        """Writes a script and the agent that plays it; names the file."""
+        """Writes a script and its agent; returns the agent's file."""
         played = self.write(name + ".script", json.dumps({"turns": turns, **(script or {})}))
         settings = {"id": "agent:worker", "model": {"provider": "script", "model": "scripted", "script": played.name},
                     "roots": [{"path": "work", "write": True}], "shell": {"env": ["PATH"]}, **keys}
@@ -46,7 +46,7 @@ class ScriptedAgents(CliTest):
                 "--data-dir", str(self.data), "--json"]
 
     def run_to_end(self, verb, agent, *more, **options):
-        """Runs it to its end: its report, or none, and what it said on stderr."""
+        """Runs it to its end and returns its report, or None, and its stderr."""
         outcome = self.run_bare(*self.command(verb, agent, *more, **options))
         return (outcome.json() if outcome.out else None), outcome.err
 
@@ -54,7 +54,7 @@ class ScriptedAgents(CliTest):
         return self.spawn(self.command(verb, agent, *more, **options))
 
     def spawn(self, arguments):
-        """A run in the background, whose report is its output."""
+        """Starts a run in the background; its output is the report."""
         process = subprocess.Popen([BIN, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    stdin=subprocess.DEVNULL, env=self.environment(), cwd=self.folder)
         self.addCleanup(self.end, process)
@@ -96,7 +96,7 @@ class ScriptedAgents(CliTest):
         self.assertEqual([item["index"] for item in items], list(range(len(items))))
         revisions = [item["revision"] for item in items]
         self.assertEqual(len(set(revisions)), len(revisions))
-        # A summary is newer than what stands behind it.
+        # A summary is newer than the items after it.
         self.assertEqual(revisions[1:], sorted(revisions[1:]))
         asked = []
         for item in items:
@@ -110,11 +110,11 @@ class ScriptedAgents(CliTest):
 
 
 class AgentTest(ScriptedAgents):
-    """One agent, `writer`, on session `s-1` unless said."""
+    """Runs one agent, `writer`, on session `s-1` unless the test names another."""
     POLICY = "transparent"
 
     def agent(self, turns, **keys):
-        """Writes the agent of this test; gives the options that name it."""
+        """Writes the agent of this test and returns the options that name it."""
         self.write_agent(turns, **{"id": "writer", "shell": None, "retry": {"jitter": 0}, **keys})
         return self.options()
 
@@ -141,7 +141,7 @@ class AgentTest(ScriptedAgents):
         return outcome.lines() if outcome.code == 0 else []
 
     def events(self, *filters):
-        """(short kind, payload) of events, in their order."""
+        """Returns (short kind, payload) of events, in their order."""
         rows = [row["record"] for row in self.rows("--kind", "event", *filters)]
         return [(short(row["event_type"]), row["payload"]) for row in rows]
 
@@ -159,7 +159,7 @@ class AgentTest(ScriptedAgents):
         return self.transcript(session)
 
     def said(self, session="s-1"):
-        """The transcript as (role, text or tool)."""
+        """Returns the transcript as (role, text or tool)."""
         out = []
         for item in self.items(session):
             for block in item["content"]:
@@ -167,5 +167,5 @@ class AgentTest(ScriptedAgents):
         return out
 
     def check_balanced(self, session="s-1"):
-        """The calls that have no result yet."""
+        """Returns the calls without a result so far."""
         return self.assert_balanced(self.items(session))

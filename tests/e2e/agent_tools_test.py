@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tools of our own agent through the real program: what the record of a call says of each."""
+"""Tests the tools of our own agent through the real program, and their call records."""
 import re
 import signal
 import unittest

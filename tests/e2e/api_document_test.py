@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/api.md lists the routes of the program, and no other."""
+"""docs/api.md lists exactly the routes of the program."""
 import pathlib
 import subprocess
 import sys

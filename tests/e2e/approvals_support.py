@@ -1,4 +1,4 @@
-"""People who answer, and processes with calls that wait for them."""
+"""Approvers, and processes with calls that wait for them."""
 import json
 import os
 import subprocess
@@ -10,7 +10,7 @@ HELD_CALL = os.environ.get("HELD_CALL_BIN", "build/tests/e2e/held_call")
 
 
 class Held:
-    """A process with a call that waits for a person."""
+    """A process with a call that waits for an approver."""
 
     def __init__(self, test, *arguments):
         self.process = subprocess.Popen(

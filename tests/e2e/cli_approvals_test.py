@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A person answers from another process: the call that waits runs once, or never."""
+"""An approver answers from another process: the waiting call runs once or never."""
 import hashlib
 import json
 import os
@@ -89,7 +89,7 @@ class Approvals(ApprovalsTest):
         self.assertEqual(self.ran(), [])
         held.stop()
 
-    # AP-10 AP-44: what the person's own list says is not what the call's policy says, and the question stays open.
+    # AP-10 AP-44: the approver's own list differs from the list of the call's policy, and the request stays pending.
     def test_a_key_that_only_the_data_folder_registers_releases_nothing(self):
         lines = self.init("user:ada")
         held = Held(self, "--policy", self.policy(lines))
@@ -236,6 +236,27 @@ class Approvals(ApprovalsTest):
         shown = self.good("approvals", "show", question["request_id"], "--json").json()
         self.assertEqual((shown["state"], shown["result"]["outcome"]["kind"]), ("used", "completed"))
 
+    # A proposal whose call was erased once ran, and its input stayed beside the ledger.
+    # LE-57 LE-58 AU-87
+    def test_a_call_that_waits_is_erased_only_after_its_end(self):
+        lines = self.init("user:ada").replace("[approver]", "[approver, controller]")
+        (self.data / "reviewers.yaml").write_text(lines)
+        held = Held(self, "--policy", self.policy(lines), "--suggest", "--text", "planted-words-77")
+        self.assertEqual(held.line()["outcome"], "requires_confirmation")
+        question = self.pending()[0]
+        answer = self.answer("approve", question["request_id"])
+        erase = ["ledger", "erase", "--call", question["call_id"], "--reason", "asked for", *answer[3:]]
+        error = self.refused(1, *erase)
+        self.assertIn(f"call `{question['call_id']}` of entry", error)
+        self.assertIn(f"is still open: answer or cancel `{question['request_id']}`", error)
+        self.good(*answer)
+        self.assertEqual(held.line()["outcome"], "completed")
+        held.stop()
+        self.good(*erase)
+        for file in (file for file in self.data.rglob("*") if file.is_file()):
+            self.assertNotIn(b"planted-words-77", file.read_bytes(), file)
+        self.good("ledger", "verify")
+
     # AP-10 (partly)
     def test_of_many_answers_at_once_exactly_one_decision_comes(self):
         lines = self.init("user:ada", "user:bo", "user:cy") + "  quorum: 2\n"
@@ -266,7 +287,8 @@ class Approvals(ApprovalsTest):
         self.assertIn("--binding", self.refused(1, *self.answer("approve", last)))
         digits = self.good("approvals", "show", last).out.split()[-1]
         self.assertEqual(len(digits), 8)
-        self.assertIn("another call", self.refused(1, *self.answer("approve", last), "--binding", "0" * 8))
+        for other in ("0" * 8, ""):
+            self.assertIn("another call", self.refused(1, *self.answer("approve", last), "--binding", other))
         self.good(*self.answer("approve", last), "--binding", digits)
         held.stop()
 
@@ -301,6 +323,21 @@ class Approvals(ApprovalsTest):
         self.assertEqual((entry["reviewer"], entry["escalated_to"], entry["reason"], entry["binding"]),
                          ("user:ada", ["user:bo"], "on holiday", question["binding"]))
         self.assertIn("already used", self.refused(1, *self.answer("escalate", request_id), "--to", "user:bo"))
+
+    # One who acts in the call and has the role once kept the question from everybody else of it.
+    # AP-26
+    def test_a_question_is_passed_on_to_those_of_a_role_who_do_not_act_in_the_call(self):
+        lines = self.init("user:ada", "user:bo", "agent:deploy-bot/sub").splitlines(keepends=True)
+        lines[-1] = lines[-1].replace("[approver]", "[approver, controller]")
+        (self.data / "reviewers.yaml").write_text("".join(lines))
+        held = Held(self, "--policy", self.policy("".join(lines) + "autonomy: {tier: act_with_approval, reviewers: [\"user:ada\"]}\n"))
+        request_id = self.pending()[0]["request_id"]
+        escalate = self.answer("escalate", request_id)
+        self.assertIn("every approver of `role:controller` acts in this call", self.refused(1, *escalate, "--to", "role:controller"))
+        said = self.good(*escalate, "--to", "role:approver", "--json").json()
+        self.assertEqual(said["escalated_to"], ["user:ada", "user:bo"])
+        self.good(*self.answer("approve", request_id, "user:bo"))
+        self.assertEqual(held.line()["outcome"], "completed")
 
     # AT-14 (partly) AT-15 (partly)
     def test_what_autonomy_says_of_asking_narrows_what_approvals_says(self):
@@ -353,7 +390,7 @@ class Approvals(ApprovalsTest):
             held = Held(self, "--policy", self.policy(lines + more))
             question = self.pending()[0]
             item = {"request_id": question["request_id"], "approved": True, "binding": question["binding"]}
-            self.assertIn("by itself", self.batch(item)[0]["error"])
+            self.assertIn("alone, not in a batch", self.batch(item)[0]["error"])
             self.assertTrue(self.batch({**item, "approved": False})[0]["ok"])
             self.assertEqual(held.line()["outcome"], "blocked")
             held.stop()

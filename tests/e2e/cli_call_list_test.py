@@ -42,7 +42,7 @@ class CallList(CliTest):
     # LE-82
     def test_what_is_no_time_and_no_number_is_a_usage_error(self):
         self.assertIn("1h for an hour ago", self.refused(64, "ledger", "calls", "--since", "5x"))
-        self.assertIn("between 1 and 10000", self.refused(64, "ledger", "calls", "-n", "0"))
+        self.assertIn("from 1 to 10000", self.refused(64, "ledger", "calls", "-n", "0"))
 
 
 if __name__ == "__main__":

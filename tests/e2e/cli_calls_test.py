@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The story of governed calls, found again from the command line."""
+"""Finds the history of governed calls from the command line."""
 import unittest
 
 from cli_support import CliTest
@@ -60,7 +60,7 @@ class Calls(CliTest):
                             (["--outcome", "complete"], "did you mean `completed`")):
             for command in ("show", "tail"):
                 self.assertIn(said, self.refused(64, "ledger", command, *words))
-        # Words of trust records are outcomes too: there are none here, and that is no mistake.
+        # Outcomes of trust records are valid words too: there are none here, and that is no error.
         self.refused(1, "ledger", "tail", "--outcome", "timeout")
 
 

@@ -1,4 +1,4 @@
-"""Whole calls as cases of `policy test`: what is decided, what is an error, and how it is reported."""
+"""Whole calls as cases of `policy test`: decisions, errors, and reports."""
 import json
 import pathlib
 import re
@@ -31,7 +31,7 @@ class CasesTest(CliTest):
         return self.cli("policy", "test", file, "--cases", self.write(name, text), *options)
 
     def one(self, expect, line="git push", policy=POLICY, **more):
-        """The problem of one case; None: it passed."""
+        """Returns the problem of one case, or None if it passed."""
         seen = self.put([{"name": "c", "call": call(line), "expect": expect, **more}], policy, ["--json"])
         self.assertEqual(seen.err, "", seen.err)
         row = seen.lines()[0]
@@ -125,7 +125,7 @@ class Cases(CasesTest):
             bad = {"trust": {"successes": 1, "failures": 50}}
             self.assertIsNone(self.one({"tier_source": "trust"}, "x1", trust, given=bad))
 
-    # WB-18: a tool whose definition changed is held back, hints count where they are trusted
+    # WB-18: a tool whose definition changed is held back; hints count only from trusted servers
     def test_servers_and_their_tools_are_given(self):
         policy = "version: 1\nautonomy: {tier: act_auto}\nservers: [{server: crm, trust_hints: true}]\nrules: []\n"
         tool = {"agent": "a", "server": "crm", "tool": "find", "input": {}}
@@ -147,14 +147,14 @@ class Cases(CasesTest):
         policy = "version: 1\nautonomy: {tier: act_auto}\nrules: [{id: home, then: deny, when: {path: /home/user/**}}]\n"
         self.assertEqual(self.put([home], policy).code, 0)
 
-    # RU-6, WB-17: `unlisted` is a decider of its own, also where a rule may match.
+    # RU-6, WB-17: `unlisted` decides by itself, even if a rule may match.
     def test_what_no_rule_lists_is_decided_by_unlisted(self):
         for unlisted, verdict in (("deny", "refused"), ("ask", "asks")):
             policy = f"version: 1\nautonomy: {{tier: act_auto}}\nunlisted: {unlisted}\nrules: [{{id: e, then: log, when: {{path: /etc/**}}}}]\n"
             for line in ("touch a", "touch $A"):
                 self.assertIsNone(self.one({"verdict": verdict, "rule": None, "decided_by": "unlisted"}, line, policy))
 
-    # RU-75, WB-17: what the tool gives is judged too
+    # RU-75, WB-17: the tool's result is judged too
     def test_results_are_judged(self):
         policy = """version: 1
 autonomy: {tier: act_auto}
@@ -174,6 +174,9 @@ rules:
         watched = "version: 1\nautonomy: {tier: act_auto}\nrules: [{id: seen, then: log, result: {words: [delta]}}]\n"
         for text, logged in (("plain", []), ("a delta", ["seen"])):
             self.assertIsNone(self.one({"result": text, "logged": logged}, "cat a", watched, result=text))
+        # Every result was withheld: the guard saw calls without the grants of their token.
+        rows = "version: 1\nautonomy: {tier: act_auto}\nresults: [{hook: query-result}]\n"
+        self.assertIsNone(self.one({"result": "plain"}, "cat a", rows, result="plain"))
 
     # WB-19
     def test_what_is_not_known_is_an_error_with_its_place(self):
@@ -183,7 +186,7 @@ rules:
                 (["call", "tol"], "x", "unknown key `tol`"),
                 (["given"], {"fils": []}, "unknown key `fils`"),
                 (["expect", "verdcit"], "asks", "unknown key `verdcit`"),
-                (["expect", "verdict"], "ask", "`ask` is not known here"),
+                (["expect", "verdict"], "ask", "not `ask`"),
                 (["expect", "rule"], "psuh", "the policy has no rule `psuh`, did you mean `push`"),
                 (["expect", "logged"], ["nobody"], "the policy has no rule `nobody`"),
                 (["expect", "hits"], ["aws"], "the policy has no check `aws`"),
@@ -191,8 +194,8 @@ rules:
                 (["expect", "decided_by"], "tool write", "the policy has no tool `write`"),
                 (["expect", "decided_by"], "agent_tiers bob", "the policy has no agent `bob`"),
                 (["expect", "result_rule"], "nobody", "`result` is missing"),
-                (["given"], {"time": "noon"}, "`noon` is no time"),
-                (["call", "front"], "smtp", "`smtp` is not known here")]:
+                (["given"], {"time": "noon"}, "`noon` is not a time"),
+                (["call", "front"], "smtp", "not `smtp`")]:
             with self.subTest(text=text):
                 case = json.loads(json.dumps(good))
                 at = case
@@ -203,7 +206,7 @@ rules:
                 self.assertIn(text, said)
                 self.assertRegex(said, r"cases\.json:1:\d+")
 
-    # WB-19: the place is the line and the column of what is wrong
+    # WB-19: an error names its line and column
     def test_the_place_is_exact(self):
         text = "- name: a\n  call: {agent: claude-code, tool: Bash}\n  expect:\n    verdict: asks\n    rule: nobody\n"
         seen = self.put(text, name="cases.yaml")
@@ -252,20 +255,20 @@ rules:
                  {"name": "s", "policy": "coding", "call": call("git push"), "expect": {"rule": "publish"}}]
         self.good("policy", "test", self.write("named.yaml", json.dumps(named)))
 
-    # WB-2, WB-17: the verdict words, and the front of the call
+    # WB-2, WB-17: the words for verdicts, and the front of the call
     def test_verdicts_have_their_words_on_every_front(self):
         for tier, verdict in (("shadow", "shadow"), ("suggest", "proposed"), ("act_with_approval", "asks"), ("act_auto", "runs")):
             policy = f"version: 1\nautonomy: {{tier: {tier}}}\n"
             for front in ("mcp", "http", "hook", "library", "agent"):
                 case = {"name": front, "call": {"front": front, "agent": "a", "server": "s", "tool": "t"}, "expect": {"verdict": verdict}}
                 self.assertEqual(self.put([case], policy).code, 0, f"{tier} {front}")
-        # A reading tool of a coding agent is judged as its hook judges it.
+        # A read tool of a coding agent is judged as its hook judges it.
         policy = "version: 1\nautonomy: {tier: act_with_approval}\n"
         case = {"name": "r", "call": {"agent": "claude-code", "tool": "Read", "input": {"file_path": "/w/a"}}, "expect": {"verdict": "runs", "tier_source": "observe"}}
         self.assertEqual(self.put([case], policy).code, 0)
 
 
-# What the JUnit schema of Ant says of each element: attributes that it must have, may have, and children in order.
+# The JUnit schema of Ant for each element: required attributes, optional attributes, and children in order.
 JUNIT = {
     "testsuites": ((), (), ["testsuite*"]),
     "testsuite": (("package", "id", "name", "timestamp", "hostname", "tests", "failures", "errors", "time"), (),
@@ -317,7 +320,7 @@ class Formats(CasesTest):
         rows = self.put(self.CASES, options=["--format", "json"]).lines()
         self.assertEqual([(row["name"], row["passed"], row["answer"]["verdict"], row["answer"]["rule"]) for row in rows],
                          [("good", True, "asks", "push"), ('bad <&">, 100%', False, "runs", "look")])
-        # The same files give the same bytes (WB-6).
+        # The same files produce the same bytes (WB-6).
         self.assertEqual(self.put(self.CASES, options=["--json"]).out, self.put(self.CASES, options=["--format", "json"]).out)
 
 
@@ -348,7 +351,7 @@ rules:
         self.assertEqual({name: seen[name][0] for name in want}, {name: status for name, (status, _) in want.items()})
         self.assertEqual(seen[("rule", "free")], want[("rule", "free")])
         self.assertEqual(seen[("rule", "gone")], want[("rule", "gone")])
-        # Another order of the rules and cases gives the same list (WB-22).
+        # A different order of rules and cases produces the same list (WB-22).
         head, rules = self.RULES.split("rules:\n")
         backwards = head + "rules:\n" + "".join(line + "\n" for line in reversed(rules.splitlines()))
         other = self.status(backwards, [{**case, "expect": {"verdict": case["expect"]["rule"] == "push" and "asks" or "refused"}} for case in reversed(cases)])
@@ -356,7 +359,7 @@ rules:
         text = self.put(cases, self.RULES, ["--coverage"]).out
         self.assertRegex(text, r"never +rule gone +\S*policy\.yaml:7:6 +no_case")
 
-    # WB-22: rows, tiers, patterns and result hooks are parts too
+    # WB-22: rows, tiers, patterns and result hooks count as parts too
     def test_parts_beside_rules_are_listed(self):
         policy = """version: 1
 tools: [{tool: look_up, tier: observe, class: none}, {tool: other, tier: observe, class: none}]
@@ -374,6 +377,28 @@ results: [{hook: size-limiter}]
         self.assertEqual(seen[("pattern", "key AKIA")], ("decides", None))
         self.assertEqual(seen[("pattern", "key never-there")][0], "reaches")
         self.assertEqual(seen[("result", "size-limiter")], ("never", "no_case"))
+
+    # RU-76, WB-22: once, a rule about results counted as shadowed by each call that it matched
+    def test_a_rule_about_results_hits_only_what_it_finds(self):
+        policy = """version: 1
+autonomy: {tier: act_auto}
+rules:
+  - {id: cust, then: redact, result: {text: 'C-[0-9]{6}'}, replacement: "[c]"}
+  - {id: note, then: log, result: {text: 'C-[0-9]{6}'}}
+  - {id: look, then: allow, when: {class: fs.read}}
+"""
+        plain = {"name": "p", "call": call("cat a"), "expect": {"verdict": "runs"}}
+        for case in (plain, {**plain, "result": "nothing"}):
+            seen = self.status(policy, [case])
+            self.assertEqual(seen[("rule", "cust")], ("never", "no_case"))
+            self.assertEqual(seen[("rule", "note")], ("never", "no_case"))
+            self.assertEqual(seen[("rule", "look")], ("decides", None))
+        found = {**plain, "name": "f", "result": "C-123456"}
+        self.assertEqual(self.status(policy, [plain, found])[("rule", "cust")], ("decides", None))
+        first = policy.replace("id: note, then: log", "id: note, then: withhold").splitlines(keepends=True)
+        first[3], first[4] = first[4], first[3]
+        seen = self.status("".join(first), [found])
+        self.assertEqual((seen[("rule", "note")][0], seen[("rule", "cust")][0]), ("decides", "never"))
 
     # WB-23
     def test_too_few_parts_tested_both_ways_is_exit_1(self):
@@ -483,7 +508,7 @@ guardrails:
                  check % "{type: regex, stage: output, on_fail: redact, patterns: ['AKIA[A-Z0-9]{16}', 'AKIA', cd]}", "covered"),
                 (check % "{type: regex, stage: output, id: a, patterns: ['k[0-4]', 'k[5-9]']}, {type: regex, stage: output, id: b, patterns: ['k[0-9]x']}",
                  check % "{type: regex, stage: output, id: a, patterns: ['k[0-4]', 'k[6-9]']}, {type: regex, stage: output, id: b, patterns: ['k[0-9]x']}", "covered"),
-                # Others together, and none of them alone.
+                # Several patterns cover it together, but none of them alone.
                 (check % "{type: regex, stage: output, patterns: ['k[0-4]', 'k[5-9]', 'k[0-9]x']}",
                  check % "{type: regex, stage: output, patterns: ['k[0-4]', 'k[6-9]', 'k[0-9]x']}", "covered"),
                 (check % "{type: regex, stage: output, id: a, patterns: ['k[0-4]']}, {type: regex, stage: output, id: b, patterns: ['k[0-9]x']}, {type: regex, stage: output, id: c, patterns: ['k[5-9]']}",
@@ -493,7 +518,7 @@ guardrails:
                  head + "rules: [{id: a, then: ask, when: {class: git.push}}, {id: b, then: ask, when: {class: git.discard}}]\n", "covered"),
                 (head + "rules: [{id: a, then: allow, when: {class: git.push}}, {id: b, then: deny, when: {class: git.push}}]\n",
                  head + "rules: [{id: a, then: allow, when: {class: git.push}}, {id: b, then: log, when: {class: git.push}}]\n", "shadowed"),
-                # Several together: none of them alone.
+                # Several rules cover it together, but none of them alone.
                 (head + "rules: [{id: a, then: ask, when: {class: git.push}}, {id: b, then: ask, when: {class: [git.push, git.discard], agent: [x, y]}}, {id: c, then: ask, when: {class: git.discard}}]\n",
                  head + "rules: [{id: a, then: ask, when: {class: git.push}}, {id: b, then: ask, when: {class: [git.push, git.discard], agent: [x, y]}}, {id: c, then: ask, when: {class: git.discard, agent: z}}]\n", "covered"),
                 (head + "rules: [{id: a, then: ask, when: {class: fs.delete, recursive: true}}, {id: b, then: ask, when: {class: fs.delete, recursive: false}}, {id: c, then: ask, when: {class: fs.delete, inside: /srv}}]\n",
@@ -509,7 +534,7 @@ guardrails:
             with self.subTest(faulty=faulty):
                 seen = self.cli("policy", "lint", self.write("policy.yaml", faulty), "--json")
                 if seen.code == 1 and seen.out == "":
-                    self.assertIn("policy.yaml", seen.err)  # refused at load, with its place
+                    self.assertIn("policy.yaml", seen.err)  # refused at load, with its position
                     continue
                 self.assertEqual([row[0] for row in self.lint(faulty)[1]], [code])
                 self.assertEqual(self.lint(good), (0, []))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ledgers that somebody spoiled or took away: an error with its place, never a crash, a hang or a usage error."""
+"""Damaged or missing ledgers: an error with its position, never a crash, a hang or a usage error."""
 import contextlib
 import os
 import resource
@@ -21,7 +21,7 @@ class Damage(CliTest):
             database.execute(statement)
 
     def test_a_damaged_opening_is_no_wrong_usage(self):
-        # LE-50: it was exit 64, without a place
+        # LE-50: it once was exit 64, without a position
         self.sql("UPDATE entries SET openings = x'ffffffffffffffff' WHERE openings IS NOT NULL")
         for command in (["ledger", "show", "--json"], ["ledger", "tail"], ["ledger", "export"],
                         ["ledger", "receipt", "call-00001"],
@@ -31,14 +31,14 @@ class Damage(CliTest):
             self.assertRegex(error.err, r"ledger_unavailable: corrupt: entry \d+: an opening is damaged", command)
 
     def test_a_position_beyond_all_reason_is_not_counted_up_to(self):
-        # LE-54: `doctor` and every writer looked for the width of that tree without an end
+        # LE-54: `doctor` and every writer once looped forever over the width of that tree
         self.sql("INSERT INTO entries SELECT 9223372036854775807, bytes, leaf, openings, checkpoint, seal FROM entries LIMIT 1")
         self.assertEqual(self.cli("doctor").code, 1)
         self.assertEqual(self.cli("ledger", "verify").code, 1)
         self.refused(1, "keys", "rotate")
 
     def test_a_spoiled_count_is_damage(self):
-        # LE-54: a number that is none ended the process with an abort
+        # LE-54: a text in place of a number once aborted the process
         self.good("demo", "--yes", "--no-pause", "--plain")
         self.sql("UPDATE facts SET value = 'many' WHERE space = 'topic'")
         outcome = self.cli("demo", "--yes", "--no-pause", "--plain")
@@ -64,7 +64,7 @@ class Damage(CliTest):
 
 
     def test_a_table_that_is_missing_is_damage_with_its_place(self):
-        # LE-49 LE-73: it was told as a failure of input or output, and `doctor` did not see every one
+        # LE-49 LE-73: it was once reported as an I/O error, and `doctor` did not detect every case
         for table in ("entries", "nodes", "blocks", "facets", "facts"):
             with self.subTest(table):
                 self.sql(f"DROP TABLE {table}")
@@ -88,11 +88,11 @@ class Damage(CliTest):
             self.assertEqual(reader.wait(timeout=60), 1)
 
     def damage_entry(self, sequence):
-        """One letter of what an entry says; it stays readable."""
+        """Changes one letter in the text of an entry; the entry stays readable."""
         self.sql(f"UPDATE entries SET bytes = CAST(replace(CAST(bytes AS TEXT), 'agent-', 'agenT-') AS BLOB) WHERE sequence = {sequence}")
 
     def test_nobody_is_handed_what_was_never_signed(self):
-        # LE-31, LE-50: a receipt and an export were made of it, and it was shown, with exit 0
+        # LE-31, LE-50: once it was shown, exported and given a receipt, with exit 0
         self.damage_entry(4)
         for command in (["ledger", "receipt", 4], ["ledger", "receipt", 4, "--format", "tlog-proof"], ["ledger", "export"],
                         ["ledger", "export", "--format", "cef"], ["ledger", "show", 4], ["ledger", "show"], ["ledger", "tail"],
@@ -100,13 +100,15 @@ class Damage(CliTest):
             outcome = self.cli(*command)
             self.assertEqual(outcome.code, 1, command)
             self.assertRegex(outcome.err, r"ledger_unavailable: corrupt: entry 4 ", command)
+        for line in self.cli("doctor").out.splitlines():
+            self.assertLessEqual(line.count("sallyport ledger verify"), 1, line)
         self.good("ledger", "receipt", 3)
         out = self.folder / "log.jsonl"
         self.refused(1, "ledger", "export", "--out", out)
         self.assertFalse(out.exists())
 
     def test_an_entry_that_cannot_be_read_has_a_place(self):
-        # LE-50: it was `an entry is not a JSON object`
+        # LE-50: the error once was `an entry is not a JSON object`
         self.sql("UPDATE entries SET bytes = x'7b22' WHERE sequence = 4")
         for command in (["ledger", "show", 4], ["ledger", "tail"], ["ledger", "stats"], ["ledger", "receipt", 4]):
             self.assertIn("entry 4", self.refused(1, *command))
@@ -122,7 +124,7 @@ class Damage(CliTest):
         self.assertRegex(self.cli("doctor").out, "fail ledger .*written by a newer release")
 
     def test_an_empty_file_in_the_place_of_a_ledger_is_a_lost_one(self):
-        # LE-51: doctor called it a good one with 0 entries
+        # LE-51: doctor once accepted it as a ledger with 0 entries
         for name in ("ledger.db", "ledger.db-wal", "ledger.db-shm"):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.data / name)
@@ -138,7 +140,7 @@ class Damage(CliTest):
 
 
 class Sql(CliTest):
-    """What another program writes with SQL."""
+    """Changes of another program with SQL."""
 
     def setUp(self):
         super().setUp()
@@ -147,7 +149,7 @@ class Sql(CliTest):
         shutil.copytree(self.data, self.whole)
 
     def after(self, statement):
-        """The first fault, once a copy of the ledger was changed so."""
+        """Returns the first fault after this change to a copy of the ledger."""
         shutil.rmtree(self.data)
         shutil.copytree(self.whole, self.data)
         with contextlib.closing(sqlite3.connect(self.data / "ledger.db")) as database, database:
@@ -157,7 +159,7 @@ class Sql(CliTest):
         return report.json()["first_bad"]["check"]
 
     def test_every_fact_is_sealed(self):
-        # LE-46: what the entries do not tell again could be changed
+        # LE-46: data that the entries do not repeat could once be changed
         with contextlib.closing(sqlite3.connect(self.data / "ledger.db")) as database:
             spaces = [row[0] for row in database.execute("SELECT DISTINCT space FROM facts")]
         self.assertIn("approval", spaces)
@@ -165,18 +167,18 @@ class Sql(CliTest):
             self.assertEqual(self.after(f"DELETE FROM facts WHERE space = '{space}'"), "storage", space)
             self.assertEqual(self.after(f"UPDATE facts SET value = value || '1' WHERE space = '{space}'"), "storage", space)
             self.assertEqual(self.after(f"INSERT INTO facts VALUES ('{space}', 'another', '1')"), "storage", space)
-            # The next writer does not seal it for them.
+            # The next writer does not seal the change.
             self.assertIn("corrupt", self.refused(1, "ledger", "hold", "add", "--kind", "event", "--reason", "r"))
             self.assertRegex(self.cli("doctor").out, f"fail facts +the fact `another` of `{space}` was written by no entry")
 
     def test_a_damaged_fact_is_told_as_damage_by_whoever_starts(self):
-        # LE-46: it ended the process as unexpected
+        # LE-46: it once ended the process with an internal error
         for value in ("[]", "{}", '{"instance":1}'):
             self.after(f"INSERT INTO facts VALUES ('fail_open', 'another', '{value}')")
             outcome = self.run_bare("mcp", "--data-dir", self.data, "--", "true")
             self.assertEqual(outcome.code, 1, outcome.err)
             self.assertIn("corrupt: the facts beside the entries are not those that were written", outcome.err)
-            # A person who accepts it does not make it readable.
+            # A person's acknowledgement does not make it readable.
             self.good("ledger", "acknowledge", "--reason", "it was me")
             outcome = self.run_bare("mcp", "--data-dir", self.data, "--", "true")
             self.assertEqual(outcome.code, 1, outcome.err)
@@ -212,7 +214,7 @@ class Sql(CliTest):
         self.good("ledger", "verify")
 
     def test_an_erase_leaves_nothing_in_the_folder_of_the_demo(self):
-        # LE-58: its receipt held the content
+        # LE-58: its receipt once held the content
         self.good("ledger", "erase", "--agent", "agent:demo", "--reason", "asked for")
         for file in (file for file in self.data.rglob("*") if file.is_file()):
             self.assertNotIn(b"REGION=eu-central-1", file.read_bytes(), file)
@@ -233,7 +235,7 @@ class Folders(CliTest):
         self.assertIn("not_owner", self.refused(1, "ledger", "tail"))
 
     def test_a_file_that_may_not_grow_is_a_disk_that_refuses(self):
-        # LE-73: SIGXFSZ ended the process
+        # LE-73: SIGXFSZ once ended the process
         self.make_ledger()
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
         outcome = self.cli("keys", "rotate", preexec_fn=limit)
@@ -244,7 +246,7 @@ class Folders(CliTest):
 
 class Lists(CliTest):
     def test_a_list_of_next_to_nothing_takes_little_memory(self):
-        # LE-78: 15 MiB of `{}` took 6 GB
+        # LE-78: 15 MiB of `{}` once took 6 GB
         self.make_ledger()
         receipts = self.write("r.json", "[" + "{}," * 1_000_000 + "{}]")
         key = self.keys()[-1]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`policy explain`: says what the gate would decide, and decides as the gate does; writes nothing and runs nothing."""
+"""Tests `policy explain`: it prints the gate's decision, decides as the gate does, writes nothing and runs nothing."""
 import hashlib
 import json
 import pathlib
@@ -98,7 +98,7 @@ class Explain(McpTest):
     def test_people_read_it_too(self):
         page = self.cli("policy", "explain", json.dumps(self.call("agent:shy", message="a\u202eb")), "--policy", self.policy).out
         self.assertTrue(page.startswith("shadow by tier `agent_tiers`, %s:4:" % self.policy), page)
-        for words in ("\\u{202E}", "shadow, from agent_tiers", "agent:shy: shadow -> act_auto  tried: runs", "said by: unknown"):
+        for words in ("\\u{202E}", "shadow, from agent_tiers", "agent:shy: shadow -> act_auto  tried: runs", "from: unknown"):
             self.assertIn(words, page)
         self.assertTrue(self.cli("policy", "explain", json.dumps(self.call()), "--policy", self.policy).out.startswith("runs by tier `agent_tiers`"))
 
@@ -119,6 +119,20 @@ class Explain(McpTest):
         self.assertEqual(self.explain(self.call("agent:other"), "--grant", token, policy=policy)["reason"], "grant_subject")
         self.good("grants", "revoke", issuer["id"], "--reason", "lost")
         self.assertEqual(self.explain(self.call(), "--grant", token, policy=policy)["reason"], "grant_revoked")
+
+    # The input was once rounded before it was compared, so the answer was another than the gate's.
+    # CG-60 LE-10
+    def test_a_number_that_a_double_cannot_hold_equals_no_other(self):
+        issuer = json.loads(self.good("grants", "issue", "--subject", "agent:free", "--grant",
+                                      self.write("g.json", '{"server":"fake","tool":"echo","operations":["invoke"],'
+                                                 '"constraints":[{"type":"arg_equals","value":{"at":"/n","value":5}}]}')).out)
+        token = self.write("token.json", json.dumps(issuer))
+        policy = self.write("grants.yaml", 'version: 1\nautonomy: {tier: act_auto}\ngrants: {required: all, trusted_issuers: ["%s"]}\n'
+                            % issuer["issuer"])
+        for number, verdict in (("5", "runs"), ("5.00000000000000000001", "refused")):
+            text = json.dumps(self.call(n=7)).replace("7", number)
+            told = self.cli("policy", "explain", text, "--policy", policy, "--grant", token, "--json")
+            self.assertEqual(told.json()["verdict"], verdict, told)
 
     def test_a_recorded_call_is_explained_beside_what_was_decided_then(self):
         policy = self.write("auto.yaml", POLICY.replace("tier: suggest", "tier: act_auto"))
@@ -143,7 +157,7 @@ class Explain(McpTest):
         policy.unlink()
         lost = self.cli("policy", "explain", calls[0], "--json").json()
         self.assertEqual((lost["policy"]["name"], lost["policy"]["note"], lost["reason"]),
-                         (str(policy), "the policy text of then", own["reason"]))
+                         (str(policy), "the policy text at that time", own["reason"]))
 
     def test_a_changed_tool_is_held_back_here_too(self):
         policy = self.write("auto.yaml", "version: 1\nautonomy: {tier: act_auto}\n")

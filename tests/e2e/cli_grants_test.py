@@ -177,6 +177,40 @@ class Grants(CliTest):
         self.assertIn("grant 0 does not fit: tool", text.out)
         self.assertIn("scope       failed: grant_scope", text.out)
 
+    # The input was once rounded before it was compared, so the answer was another than the gate's.
+    # CG-60 LE-10
+    def test_a_number_that_a_double_cannot_hold_equals_no_other(self):
+        held = {"server": "fs", "tool": "*", "operations": ["invoke"],
+                "constraints": [{"type": "arg_equals", "value": {"at": "/n", "value": 5}}]}
+        token = self.write("token.json", self.good("grants", "issue", "--subject", "agent:bot", "--grant", self.file("g.json", held)).out)
+        for number, code in (("5", None), ("5.00000000000000000001", "grant_scope")):
+            call = self.write("call.json", '{"agent":"agent:bot","server":"fs","tool":"x","input":{"n":%s}}' % number)
+            self.assertEqual(self.inspect(token, "--call", call)["code"], code, number)
+
+    # CG-57 LE-9
+    def test_a_number_that_would_be_rounded_is_not_signed(self):
+        text = json.dumps({"grants": [grant(), {**grant(), "constraints": [{"type": "arg_equals", "value": {"at": "/n", "value": 5}}]}]})
+        file = self.write("g.json", text.replace('"value": 5', '"value": 5.00000000000000000001'))
+        line = self.refused(1, "grants", "issue", "--subject", "agent:bot", "--grant", file)
+        self.assertIn("`/grants/1/constraints/0/value/value` would be rounded", line)
+        self.assertIn("g.json", line)
+        parent = self.write("parent.json", self.issue().out)
+        self.refused(1, "grants", "attenuate", parent, "--grant", file, "--subject", "s", "--key-file", self.key)
+
+    # CG-60 CG-70
+    def test_a_call_whose_members_are_no_text_is_refused(self):
+        token = self.write("token.json", self.issue().out)
+        for member in ("agent_id", "server", "tool", "effect_class"):
+            call = {"agent_id": "agent:bot", "server": "fs", "tool": "write_file", "input": {"path": "/srv/app/a"}, member: 5}
+            self.assertIn(f"`{member}` is not a text", self.refused(1, "grants", "inspect", token, "--call", self.file("call.json", call)))
+        self.refused(64, "grants", "inspect", token, "--principal", "")
+
+    # CG-57
+    def test_a_subject_key_that_can_sign_nothing_is_refused(self):
+        for text in ("00" * 32, "01" + "00" * 31):
+            self.assertIn("not a public key", self.refused(64, "grants", "issue", "--subject", "agent:bot", "--grant", self.grant,
+                                                        "--subject-key", "ed25519:" + text))
+
     # CG-61 CG-63 CG-64
     def test_issue_revoke_and_list_are_told_by_the_ledger(self):
         token = json.loads(self.issue().out)
@@ -188,7 +222,7 @@ class Grants(CliTest):
         done = self.good("grants", "revoke", token["id"], "--reason", "lost", "--json").json()
         self.assertEqual(self.inspect(file)["code"], "grant_revoked")
         self.assertEqual(self.good("grants", "list", "--json").json()["state"], "revoked")
-        self.assertIn("revoked", self.good("grants", "list").out)
+        self.assertRegex(self.good("grants", "list").out, r"revoked \(would expire at \S+Z\), issued")
         issued, = self.controls("grant_issued")
         self.assertEqual((issued["grant_id"], issued["principal"]), (token["id"], "agent:bot"))
         self.assertRegex(issued["who"], r"^uid:\w+$")
@@ -199,6 +233,17 @@ class Grants(CliTest):
         needle = token["signature"].encode()
         self.assertEqual([f.name for f in self.data.rglob("*") if f.is_file() and needle in f.read_bytes()], [])
         self.good("ledger", "verify")
+
+    # A token that was issued elsewhere and not used here yet could once not be revoked.
+    # CG-61 CG-70
+    def test_a_token_that_was_never_seen_here_can_be_revoked(self):
+        token, stranger = json.loads(self.issue().out)["id"], "0190f3a2-0000-7000-8000-000000000001"
+        self.assertIn("never issued or seen here", self.good("grants", "revoke", stranger, "--reason", "its laptop was lost").out)
+        self.assertIn("already revoked", self.refused(1, "grants", "revoke", stranger, "--reason", "again"))
+        self.assertTrue(self.good("grants", "revoke", token, "--reason", "r", "--json").json()["known"])
+        unknown, known = self.controls("grant_revoked")
+        self.assertEqual((unknown["grant_id"], "grant_digest" in unknown, "grant_digest" in known), (stranger, False, True))
+        self.assertIn("is not an id of a grant", self.refused(1, "grants", "revoke", stranger.upper(), "--reason", "r"))
 
     # CG-61 CG-18
     def test_a_revoked_ancestor_revokes_its_children(self):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`guard stream --channels`: the channels of one message, from outside."""
+"""Tests `guard stream --channels`: the channels of one message, from outside."""
 import json
 import subprocess
 import unittest
@@ -38,7 +38,7 @@ class GuardMessage(CliTest):
         return code, events[:-1], events[-1]
 
     def seen(self, events, channel):
-        """What a client sees of a channel."""
+        """Returns a channel as a client sees it."""
         return "".join(event.get("text", event.get("replacement", "")) for event in events
                        if event["channel"] == channel and event["event"] in ("release", "redact", "block"))
 
@@ -85,7 +85,7 @@ class GuardMessage(CliTest):
             sums = end["channels"][other]
             self.assertEqual((sums["bytes_in"], sums["released_bytes"], sums["withheld_bytes"]), (8, 5, 3))
 
-    # GR-52 GR-54: what is decided at the end of a channel is decided for the message
+    # GR-52 GR-54: a decision at the end of a channel applies to the whole message
     def test_what_only_the_end_decides_can_end_the_message_too(self):
         config = {"checks": [{"type": "regex", "stage": "output", "id": "last", "patterns": ["bye$"]}]}
         (self.home / "end.json").write_text(json.dumps(config))

@@ -128,12 +128,12 @@ class Guard(CliTest):
         whole = kept.read_bytes()
         self.assertEqual(self.guard(*words, text="my Order 700X"), without)
         self.assertEqual(kept.read_bytes(), whole)
-        # Damaged, cut, empty, planted: made again.
+        # A damaged, cut, empty or planted file is made again.
         for bad in (whole[:-1] + bytes([whole[-1] ^ 1]), whole[: len(whole) // 2], b"", b"\0" * 32 + whole[32:]):
             kept.write_bytes(bad)
             self.assertEqual(self.guard(*words, text="my Order 700X"), without)
             self.assertEqual(kept.read_bytes(), whole)
-        # Another document is another file.
+        # Another document has another file.
         other = self.config(self.many(512), "other.json")
         code, lines, _ = self.guard("check", "--config", other, "--stage", "output", "--data-dir", str(self.data), text="my Order 700X")
         self.assertEqual((code, lines[0]["hits"]), (0, []))

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Erasing, pruning, holds and exports from outside."""
+import contextlib
 import os
+import sqlite3
 import unittest
 
 from cli_support import CliTest
@@ -39,7 +41,24 @@ class Erasure(CliTest):
         after = self.write("after.json", self.good("ledger", "receipt", "call-00000").out)
         for receipt in (before, after):
             self.assertEqual(self.run_bare("verify", receipt, "--key", key).code, 0)
-        self.refused(1, "ledger", "erase", "--call", "call-00000", "--reason", "again")
+        self.refused(1, "ledger", "erase", "--call", "nobody", "--reason", "r")
+
+    # The command that scrubbed at last once said only that there was nothing to erase.
+    # LE-58
+    def test_an_erasure_that_a_reader_kept_in_the_files_is_completed_by_the_next_run(self):
+        erase = ("ledger", "erase", "--call", "call-00000", "--reason", "asked to")
+        with contextlib.closing(sqlite3.connect(self.data / "ledger.db", isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM entries").fetchone()
+            for _ in range(2):
+                outcome = self.cli(*erase)
+                self.assertEqual(outcome.code, 1, outcome)
+                self.assertIn("close readers and run the command again", outcome.err)
+            self.assertNotEqual(self.stored(b"content number 0"), [])
+        self.assertEqual(self.good(*erase).out, "what was erased before is now gone from the files\n")
+        self.assertEqual(self.stored(b"content number 0"), [])
+        self.assertEqual(self.good(*erase, "--json").json(), {"dry_run": False, "count": 0})
+        self.assertIn("no entry with content matches", self.refused(1, *erase, "--dry-run"))
 
     # LE-57 (partly)
     def test_a_field_a_session_an_agent_or_a_time_can_be_erased(self):
@@ -57,7 +76,7 @@ class Erasure(CliTest):
         self.assertIn("erase", self.refused(64, "ledger", "erase", "--call", "call-00000"))
 
     def test_a_span_that_holds_nothing_is_a_usage_error(self):
-        # LE-61, LE-82: a hold on it was set, and kept nothing
+        # LE-61, LE-82: a hold on it was once accepted but kept nothing
         span = ["--since", "2026-11-16", "--until", "2026-11-15"]
         for command in (["ledger", "hold", "add"], ["ledger", "erase"]):
             self.assertIn("--until is before --since", self.refused(64, *command, *span, "--reason", "r"))
@@ -80,6 +99,15 @@ class Erasure(CliTest):
         self.assertIn("no holds", self.good("ledger", "hold", "list").out)
         controls = [row["body"]["control"] for row in self.good("ledger", "show", "--kind", "control", "--json").lines()]
         self.assertEqual(controls[-4:], ["hold_set", "erased", "hold_lifted", "erased"])
+
+    # LE-61
+    def test_a_hold_on_nothing_yet_says_so(self):
+        add = ("ledger", "hold", "add", "--reason", "r")
+        self.assertIn("warning: no entry matches it yet\n", self.good(*add, "--call", "nobody").out)
+        self.assertEqual(self.good(*add, "--agent", "nobody", "--json").json()["warning"], "no entry matches it yet")
+        self.assertNotIn("warning", self.good(*add, "--call", "call-00001").out)
+        self.assertNotIn("--path", self.refused(64, *add))
+        self.assertIn("--until or --path", self.refused(64, "ledger", "erase", "--reason", "r"))
 
     # LE-60 (partly)
     def test_pruned_entries_leave_their_hashes(self):

@@ -38,7 +38,7 @@ WHOLE = {
 
 
 def changed(value):
-    """The same with one part of it replaced, for each part and each of a few replacements."""
+    """Yields the document with one part replaced, for each part and each of a few replacements."""
     if isinstance(value, (dict, list)):
         for key in (value if isinstance(value, dict) else range(len(value))):
             for other in changed(value[key]):
@@ -63,7 +63,7 @@ class PolicyFiles(CliTest):
         self.assertRegex(seen["hash"], "^sha256:[0-9a-f]{64}$")
         self.assertEqual(seen["guardrails"]["report"]["ascii_classes"],
                          [{"check": "customer-number", "entry": r"\bC-[0-9]{6}\b"}, {"check": "no-drop", "entry": r"(?i)\bdrop\s+table\b"}])
-        self.assertIn("is a good policy, `support-desk`", self.good("policy", "check", EXAMPLE / "policy.yaml").out)
+        self.assertIn("is valid, `support-desk`", self.good("policy", "check", EXAMPLE / "policy.yaml").out)
 
     # GR-5 GR-8
     def test_a_bad_policy_is_refused_with_file_line_and_column(self):
@@ -101,7 +101,7 @@ class PolicyFiles(CliTest):
         for name in names:
             path = self.write(f"{name}.yaml", self.good("policy", "show", name).out)
             self.assertEqual(self.good("policy", "check", path, "--json").json()["name"], name)
-            self.assertIn(f"{name} is a good policy", self.good("policy", "check", name, "--fail-on", "warning").out)
+            self.assertIn(f"{name} is valid", self.good("policy", "check", name, "--fail-on", "warning").out)
         self.assertIn("did you mean `strict`", self.refused(1, "policy", "show", "strickt"))
 
     def test_the_schema_of_a_policy_has_its_sections(self):
@@ -110,7 +110,7 @@ class PolicyFiles(CliTest):
         self.assertEqual(schema["required"], ["version"])
         self.assertIn("guardrails", schema["properties"])
 
-    # The schema of a policy named definitions that it did not have.
+    # The schema of a policy once named definitions that it did not contain.
     def test_what_a_schema_refers_to_is_in_it(self):
         for document in ("policy", "guardrails", "config"):
             schema = self.good("policy", "schema", document, "--json").json()
@@ -119,7 +119,7 @@ class PolicyFiles(CliTest):
                 for part in reference.removeprefix("#/").split("/"):
                     found = found[part]
 
-    # `autonomy: {tier: null}` was a good policy, but none by its schema.
+    # `autonomy: {tier: null}` was once accepted as a policy but not by its schema.
     def test_what_the_loader_takes_the_schema_takes(self):
         if jsonschema is None:
             self.skipTest("python has no jsonschema")
@@ -136,7 +136,7 @@ class PolicyFiles(CliTest):
                            ('approvals: {reviewers: [{name: "user:ada", key: , roles: [approver]}]}', "has no value, leave it out"),
                            ("name: 1", "put `1` in quotes")):
             self.assertIn(said, self.cli("policy", "check", self.write("p.yaml", f"version: 1\n{text}\n")).err)
-        # A section that was begun and left empty says nothing.
+        # A section that was begun and left empty has no effect.
         self.good("policy", "check", self.write("p.yaml", "version: 1\nautonomy:\napprovals:\ntools:\nguardrails:\n"))
 
 

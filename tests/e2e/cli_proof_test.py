@@ -102,7 +102,7 @@ class Vectors(CliTest):
         bare = self.run_bare("verify", receipt)
         self.assertEqual(bare.code, 64)
         self.assertIn("--key", bare.err)
-        # An unusable home, data folder and configuration do not matter.
+        # An unusable home, data folder or configuration has no influence.
         env = {"SALLYPORT_DATA_DIR": "/proc/none", "XDG_STATE_HOME": "/proc/none", "HOME": "/proc/none"}
         outcome = self.run_bare("verify", receipt, "--key", KEY, "--config", "/proc/none", env=env)
         self.assertEqual(outcome.code, 0, outcome.err)
@@ -126,6 +126,10 @@ class Vectors(CliTest):
             answers = [json.loads(line) for line in self.run_bare("verify", self.write("r.json", case), "--key", KEY, "--json").out.splitlines()]
             self.assertTrue(all(not a["ok"] and a["step"] == "form" for a in answers) and answers, case[:60])
             self.assertLess(time.monotonic() - begin, 20)
+
+    def test_a_list_without_a_receipt_says_so(self):
+        outcome = self.run_bare("verify", self.write("r.json", " []\n"), "--key", KEY, "--json")
+        self.assertEqual((outcome.code, outcome.json()["step"], outcome.json()["detail"]), (1, "form", "the list holds no receipt"))
 
     def test_a_receipt_that_cannot_be_read_is_no_answer(self):
         for path, code in ((self.folder, 64), (self.folder / "none.json", 1)):
@@ -151,7 +155,7 @@ class Receipts(CliTest):
         self.assertEqual(self.verify(outcome.raw).code, 0)
         self.assertEqual(self.good("ledger", "receipt", receipt["entry"]["id"]).raw, outcome.raw)
         self.assertEqual(self.good("ledger", "receipt", receipt["leaf_index"]).raw, outcome.raw)
-        # A call that is still open has none.
+        # A call that is still open has no receipt.
         self.assertIn("no outcome yet", self.refused(1, "ledger", "receipt", "call-00004"))
         self.refused(64, "ledger", "receipt", "no-such-call")
         self.refused(1, "ledger", "receipt", "01966f4c-2000-7000-8000-000000000001")
@@ -246,7 +250,7 @@ class Receipts(CliTest):
         self.assertEqual(self.verify(receipt, key=first).json()["step"], "key")
         self.assertEqual(self.verify(receipt, "--rotation", rotation, key=first).code, 0)
         self.assertEqual(self.verify(receipt, key=rotated["key"]).code, 0)
-        # A second one: both are needed, in order.
+        # A second rotation: both receipts are needed, in order.
         again = self.good("keys", "rotate", "--json").json()
         second = self.folder / "second.json"
         self.good("ledger", "receipt", again["sequence"], "--out", second)
@@ -287,7 +291,7 @@ class Receipts(CliTest):
         shown = self.good("ledger", "proof", 2, 18, "--checkpoints", "--json").json()
         self.assertEqual(shown["old_checkpoint"], old.read_text())
         self.assertEqual(self.good("ledger", "proof", 2, 18).out, proof.read_text())
-        # What the same commands print with --json is taken too.
+        # The same commands' --json output is accepted too.
         forms = [self.write(f"form-{i}", self.good("ledger", *words, "--json").out)
                  for i, words in enumerate((("checkpoint", 2), ("checkpoint", 18), ("proof", 2, 18), ("proof", 4, 18)))]
         for last, step in ((2, (0, "inclusion")), (3, (1, "size")), (0, (1, "form"))):
@@ -319,7 +323,7 @@ class WholeLedger(CliTest):
         text = self.good("ledger", "verify").out
         for word in ("verified", "unknown_outcome", "call-00003", "key_rotation"):
             self.assertIn(word, text)
-        self.assertNotIn("downtime", text)  # the writer before stopped in order
+        self.assertNotIn("downtime", text)  # the previous writer stopped normally
         gaps = self.good("ledger", "verify", "--json", "--gaps").json()["gaps"]
         self.assertEqual([gap["kind"] for gap in gaps], ["unknown_outcome", "key_rotation"])
 

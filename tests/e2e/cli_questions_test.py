@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Questions that are about no call, and dispatches that are made again."""
+"""Approval requests that belong to no call, and repeated dispatches."""
 import re
 import shlex
 import unittest
@@ -45,7 +45,7 @@ class Questions(ApprovalsTest):
         self.assertEqual(self.ran(), [])
         self.good("ledger", "verify")
 
-    # AP-25: as docs/approvals.md says; at a terminal the passphrase is typed, and here a file has it.
+    # AP-25: as in docs/approvals.md; at a terminal the passphrase is typed, here a file holds it.
     def test_a_question_is_listed_and_answered_as_the_page_says(self):
         held, question = self.ask()
         shown = block("docs/approvals.md", "--kind question", "").splitlines()

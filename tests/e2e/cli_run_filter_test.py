@@ -48,7 +48,7 @@ class RunFilter(ScriptedAgents):
             self.assertEqual(row["payload"]["kind"], row["event_type"])
         runs = {row["run_id"] for row in rows}
         self.assertEqual(runs - {None}, {run["run_id"] for run in self.runs})
-        # What belongs to no run says so.
+        # An entry that belongs to no run is reported as such.
         self.assertEqual({row["event_type"] for row in rows if row["run_id"] is None}, {"recovery_prepared"})
 
     # EV-81

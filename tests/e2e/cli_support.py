@@ -1,4 +1,4 @@
-"""Runs the program from outside, in an environment of its own."""
+"""Runs the program from outside, in a separate environment."""
 import json
 import os
 import pathlib
@@ -12,7 +12,7 @@ MAKE_LEDGER = os.environ.get("MAKE_LEDGER_BIN", "build/bin/make_ledger")
 
 
 def within(seconds):
-    """A bound on time: so many seconds on a machine without other work, and more where others wait for its processors."""
+    """Returns a time limit: this many seconds on an idle machine, and more if other programs need its processors."""
     return seconds * max(1, 2 * os.getloadavg()[0] / (os.cpu_count() or 1))
 
 

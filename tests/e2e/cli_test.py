@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Commands from outside: what they print, what they refuse, and with which exit code."""
+"""Tests commands from outside: their output, refusals and exit codes."""
 import os
 import re
 import signal
@@ -40,7 +40,7 @@ class Usage(CliTest):
     def test_unknown_options_are_answered_with_the_nearest(self):
         self.assertIn("did you mean `--since`", self.refused(64, "ledger", "tail", "--sinc", "2026-01-01"))
         self.assertIn("did you mean `--json`", self.refused(64, "doctor", "--jsno"))
-        self.assertIn("--era: old not in", self.refused(64, "mcp", "--era", "old", "--", "cat"))
+        self.assertIn("--era is `old`; use auto", self.refused(64, "mcp", "--era", "old", "--", "cat"))
 
     def test_global_options_stand_before_or_after_the_verb(self):
         self.make_ledger(1)
@@ -158,6 +158,11 @@ class Queries(CliTest):
                       ["no-such-call"], ["-1"], ["--call", "no-such-call"]):
             self.refused(64, "ledger", "show", *words)
         self.refused(64, "ledger", "show", b"--call=\xff\xfe".decode("utf-8", "surrogateescape"))
+        for command in ("show", "tail"):
+            for limit in ("0", "-1"):
+                self.assertIn("-n must be from 1 to ", self.refused(64, "ledger", command, f"--limit={limit}"))
+            self.assertIn("--after `9007199254740992` is not between 0 and 9007199254740991",
+                          self.refused(64, "ledger", command, "--after", "9007199254740992"))
         self.refused(64, "ledger", "tail", "-n", "x")
         self.refused(64, "ledger", "tail", "-n", "100001")
         self.refused(64, "ledger", "tail", "--call", "no-such-call")
@@ -210,6 +215,7 @@ class Queries(CliTest):
         schema = self.good("ledger", "schema", "--json").json()
         self.assertEqual(self.good("ledger", "schema").json(), schema)
         members = {member["name"] for member in schema["members"]}
+        self.assertIn("model_audit", schema["kinds"])
         for row in self.good("ledger", "show", "--json").lines():
             self.assertLessEqual(set(row["entry"]), members)
             self.assertIn(row["entry"]["kind"], schema["kinds"])
@@ -233,6 +239,8 @@ class Installation(CliTest):
         self.make_ledger(1)
         os.chmod(self.data / "keys" / "signing.key", 0o644)
         self.assertIn("0600", self.refused(1, "keys", "rotate"))
+        # It was verified without a pinned key.
+        self.assertIn("0600", self.refused(1, "ledger", "verify"))
         report = self.cli("doctor")
         self.assertEqual(report.code, 1)
         self.assertRegex(report.out, r"fail signing.key .*chmod 0600")
@@ -240,7 +248,12 @@ class Installation(CliTest):
     def test_doctor_finds_what_is_odd(self):
         self.make_ledger(1)
         self.write("data/config.yaml", "version: 1\nledgr: {}\n")
-        self.assertRegex(self.cli("doctor").out, r"fail config .*config.yaml:2:1")
+        bad = self.cli("doctor").out
+        self.assertRegex(bad, r"fail config .*config.yaml:2:1")
+        self.assertRegex(bad, r"ok +data folder .*modes and owners are right")
+        # Only the file could name the folder, so nothing else is examined.
+        unknown = self.run_bare("doctor", "--config", self.folder / "none.yaml")
+        self.assertEqual((unknown.code, len(unknown.out.splitlines())), (1, 1), unknown.out)
         self.write("data/config.yaml", "version: 1\nledger: {witness_path: off}\n")
         self.assertRegex(self.good("doctor").out, r"warn witness")
         os.remove(self.data / "keys" / "signing.key")
@@ -259,7 +272,7 @@ class Installation(CliTest):
         self.refused(64, "ledger", "stats", "--config", self.folder)
         self.refused(1, "ledger", "stats", "--config", self.folder / "missing.yaml")
         self.good("ledger", "stats", "--config", self.write("g.json", '{"version": 1, "ledger": {"lock_wait_ms": 100}}'))
-        # The usual file is read where it is.
+        # The default file is read from its own place.
         self.write("data/config.yaml", "version: 3\n")
         self.assertIn("config.yaml:1:10", self.refused(64, "ledger", "stats"))
 

@@ -6,9 +6,10 @@ import json
 import os
 import re
 import stat
+import subprocess
 import unittest
 
-from cli_support import CliTest
+from cli_support import CliTest, MAKE_LEDGER
 from document_support import blocks
 
 AGENT = "deploy-bot"
@@ -92,7 +93,7 @@ class Trust(CliTest):
         self.assertEqual([line["body"]["entry_hash"] for line in shown], [promoted["entry_hash"], demoted["entry_hash"]])
         self.refused(1, "ledger", "show", "--topic", "trust_graph.nobody")
         for name in ("a b", "x" * 129, "hitl/approvals"):
-            self.assertIn("is no topic", self.refused(64, "ledger", "show", "--topic", name))
+            self.assertIn("is not a topic", self.refused(64, "ledger", "show", "--topic", name))
         self.good("ledger", "verify")
         self.good("trust", "verify")
 
@@ -112,6 +113,30 @@ class Trust(CliTest):
         self.init(name=AGENT)
         self.assertIn("own tier", self.refused(1, *self.change("promote", "act_auto")))
         self.assertEqual(self.export()["records"], [])
+
+    # A refused promotion once left no trace.
+    # TR-17
+    def test_a_refused_change_of_a_tier_is_recorded(self):
+        self.init(register=False)
+        key = json.loads((self.data / "approvers" / "user-ada.key").read_text())["key"]
+
+        def register(name, roles):
+            (self.data / "reviewers.yaml").write_text(f'reviewers:\n  - {{name: "{name}", key: "{key}", roles: [{roles}]}}\n')
+
+        wrong = self.write("wrong", "another passphrase\n")
+        wrong.chmod(0o600)
+        register("user:bo", "controller")
+        self.refused(1, *self.change("promote", "act_auto"))
+        register("user:ada", "approver")
+        self.refused(1, *self.change("promote", "act_auto"))
+        register("user:ada", "controller")
+        self.refused(1, "trust", "promote", AGENT, "--to", "act_auto", "--passphrase-file", wrong)
+        self.refused(1, "trust", "demote", "user:ada", "--to", "shadow", "--passphrase-file", self.words)
+        refused = [line["body"] for line in self.good("ledger", "show", "--kind", "control", "--json").lines()
+                   if line["body"]["control"] == "refused_control"]
+        self.assertEqual([body["what"] for body in refused], ["trust promote"] * 3 + ["trust demote"])
+        for body, cause in zip(refused, ("is not registered", "is not registered as controller", "does not open", "own tier")):
+            self.assertIn(cause, body["cause"])
 
     # TR-15
     def test_a_change_goes_the_way_it_says(self):
@@ -189,6 +214,24 @@ class Trust(CliTest):
         twice = broken(lambda r: r[2]["metadata"].update(control_id=r[0]["metadata"]["control_id"]), rehash=True)
         self.assertEqual(twice[0], 3)
 
+    # The chain of a ledger that was pruned once never verified again.
+    # LE-60 TR-20 TR-21
+    def test_after_a_prune_the_chain_verifies_from_its_first_record(self):
+        self.init()
+        self.good(*self.change("promote", "act_auto"))
+        first = self.good("ledger", "show", "--kind", "trust", "--json").lines()[-1]["entry"]["sequence"]
+        self.good(*self.change("demote", "suggest"))
+        self.good("ledger", "prune", "--before", first + 1, "--reason", "old", "--passphrase-file", self.words)
+        self.good("ledger", "verify")
+        report = self.good("trust", "verify", "--json").json()
+        self.assertEqual((report["verified"], report["total"], report["errors"]), (True, 1, []))
+        self.assertEqual(report["warnings"], ["records before record 2 were pruned and not checked"])
+        outcome = self.cli("trust", "export")
+        self.assertIn("does not verify by itself", outcome.err)
+        document = outcome.json()
+        self.assertEqual((outcome.code, document["chain"]["verified"], len(document["records"])), (0, False, 1))
+        self.assertEqual(self.verify(document)[0], 1)
+
     # TR-21
     def test_a_ledger_whose_controller_is_not_registered_does_not_verify(self):
         self.init()
@@ -198,6 +241,36 @@ class Trust(CliTest):
         outcome = self.cli("trust", "verify", "--json")
         self.assertEqual(outcome.code, 1)
         self.assertIn("unauthorized control", outcome.json()["errors"][0])
+
+    # Such an export once failed as `trust_chain` wherever nobody knew the reviewers, and with the key of another log too.
+    # LE-49 LE-64
+    def test_an_export_with_a_promotion_verifies_with_the_key_alone(self):
+        self.init()
+        self.good(*self.change("promote", "act_auto"))
+        export = self.folder / "export.jsonl"
+        self.good("ledger", "export", "--out", export)
+        key, elsewhere = self.keys()[0], self.folder / "elsewhere"
+        elsewhere.mkdir(mode=0o700)
+
+        def verify(key, *more, data=elsewhere):
+            outcome = self.run_bare("ledger", "verify", export, "--key", key, "--json", *more, "--data-dir", data)
+            return outcome.code, outcome.json()
+
+        code, report = verify(key)
+        self.assertEqual((code, report["ok"], len(report["warnings"])), (0, True, 1))
+        self.assertIn("was not checked for 1 promotions", report["warnings"][0])
+        (elsewhere / "config.yaml").write_text("nonsense: [")
+        self.assertEqual(verify(key), (code, report))
+        people = self.data / "reviewers.yaml"
+        self.assertEqual((verify(key, "--reviewers", people)[0], "warnings" in verify(key, "--reviewers", people)[1]), (0, False))
+        stranger = self.write("others.yaml", people.read_text().replace("user:ada", "user:bo"))
+        code, report = verify(key, "--reviewers", stranger)
+        self.assertEqual((code, report["first_bad"]["check"]), (1, "trust_chain"))
+        subprocess.run([MAKE_LEDGER, self.folder / "other", "1"], check=True, timeout=120)
+        other = self.run_bare("keys", "show", "--json", "--data-dir", self.folder / "other").lines()[0]["key"]
+        for data in (elsewhere, self.data):
+            code, report = verify(other, data=data)
+            self.assertEqual((code, report["first_bad"]["check"]), (1, "checkpoint_signature"))
 
     # TR-21 TR-22
     def test_numbers_are_hashed_as_they_are_written(self):

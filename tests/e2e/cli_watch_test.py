@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`approvals watch`: a screen with keys on a terminal, lines elsewhere."""
+"""Tests `approvals watch`: a screen with keys on a terminal, lines elsewhere."""
 import fcntl
 import json
 import os
@@ -20,7 +20,7 @@ PATIENCE = 60
 
 
 class Screen:
-    """A terminal of 30 lines and 100 columns, and what stands on it."""
+    """A terminal of 30 lines and 100 columns, and its present text."""
 
     def __init__(self, test, *arguments):
         self.master, slave = pty.openpty()
@@ -36,7 +36,7 @@ class Screen:
         return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.raw)
 
     def shows(self, words, since=0):
-        """Reads until the words have been drawn; returns how far that was."""
+        """Reads until the words have been drawn; returns their offset."""
         end = time.monotonic() + PATIENCE
         while words not in self.text()[since:]:
             ready, _, _ = select.select([self.master], [], [], max(0.0, end - time.monotonic()))
@@ -117,7 +117,7 @@ class Watch(ApprovalsTest):
         screen.shows("alpha", at)
         screen.press("a")
         at = screen.shows("y or n", at)
-        # Somebody else is quicker: what is typed now answers nothing.
+        # Another approver is quicker: keys that are typed now answer nothing.
         self.good(*self.answer("deny", order[0]))
         at = screen.shows("1 waiting", at)
         screen.press("y")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A primary with a synchronous standby: promotion under load, a standby that is gone, entries that were lost."""
+"""A primary with a synchronous standby: promotion under load, a missing standby, lost entries."""
 import os
 import threading
 import time
@@ -9,14 +9,14 @@ from cluster_support import ClusterCase
 from postgresql_support import Postgresql
 from serve_support import Session
 
-# How many gateways write while the primary dies: 4 and 16 on a machine with time to spare.
+# The number of gateways that write while the primary dies: 4, or 16 for a long run.
 GATEWAYS = int(os.environ.get("SALLYPORT_CLUSTER_GATEWAYS", "2"))
 
 
 class ClusterFailoverTest(ClusterCase):
     @classmethod
     def setUpClass(cls):
-        """Each test breaks servers of its own."""
+        """Each test breaks its own servers."""
         cls.databases = 0
 
     def setUp(self):
@@ -25,7 +25,7 @@ class ClusterFailoverTest(ClusterCase):
         super().setUp()
         self.standby = Postgresql(primary=self.postgresql)
         self.addCleanup(self.standby.stop)
-        # Both hosts are in the address: libpq takes the one that writes.
+        # The address names both hosts, and libpq chooses the one that accepts writes.
         database = f"d{self.databases}"
         self.url = (f"postgresql:///{database}?host={self.postgresql.folder},{self.standby.folder}"
                     "&user=owner&target_session_attrs=read-write")
@@ -89,7 +89,7 @@ class ClusterFailoverTest(ClusterCase):
         self.standby.kill()
         before = self.written()
         self.assertFalse(self.call(session, "alone"))
-        # A commit that waits is cancelled: PostgreSQL answers OK, with a warning.
+        # A waiting commit is cancelled: PostgreSQL answers OK, with a warning.
         self.postgresql.sql("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
         self.assertFalse(self.call(session, "cancelled"))
         self.assertEqual(self.written(), before)

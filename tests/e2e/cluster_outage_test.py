@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Gateways whose database hangs, is cut off, or has declared them lost while they stood still."""
+"""Gateways whose database hangs, is cut off, or has declared them lost while they were suspended."""
 import json
 import signal
 import statistics
@@ -25,7 +25,7 @@ class ClusterOutageTest(ClusterCase):
     # SC-50
     def test_a_database_that_hangs_stalls_neither_health_nor_streams(self):
         server = self.gateway()
-        # More than may wait at the same time: the others are refused.
+        # More calls than may wait at the same time, so the rest are refused.
         session, others = Session(server), [Session(server) for _ in range(24)]
         self.assertTrue(self.call(session, "before"))
         marks, health = [], []
@@ -54,7 +54,7 @@ class ClusterOutageTest(ClusterCase):
             streamed = [mark for mark in marks if mark > frozen]
         finally:
             self.postgresql.thaw()
-        # A loop that waits stands still for whole seconds; a machine with much to do for less.
+        # A blocked loop stalls for whole seconds; a busy machine stalls for less.
         self.assertLess(statistics.median(health), within(0.05))
         self.assertLess(max(health), min(2, within(1)))
         self.assertGreater(len(streamed), 20)
@@ -141,7 +141,7 @@ class ClusterOutageTest(ClusterCase):
         for thread in threads:
             thread.start()
         time.sleep(max(0, held + 0.8 * LEASE_MS / 1000 - time.monotonic()))
-        begun = set(self.written())  # until lease less one beat
+        begun = set(self.written())  # until the end of the lease, less one beat
         self.assertTrue(self.call(Session(other), "meanwhile"))
         self.wait_for(lambda: self.controls_at("g2", "instance_lost"), 6 * LEASE_MS / 1000)
         self.assertEqual({each for each in self.written() if each.startswith("cut")} - begun, set())
@@ -159,7 +159,7 @@ class ClusterOutageTest(ClusterCase):
         rows = self.ledger("show", "--kind", "control", "--limit", "100000", "--json", gateway=gateway).lines()
         return [row["body"] for row in rows if row["body"].get("control") == name]
 
-    # SC-50 (partly): of so many calls that read at once, some used to be refused as `busy`
+    # SC-50 (partly): of many concurrent reading calls some were once refused as `busy`
     def test_a_database_that_is_far_away_refuses_none_of_many_calls(self):
         relay = DistantRelay(self.postgresql)
         self.addCleanup(relay.stop)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The runbook of docs/cluster.md, line by line, and `ops/compose.yaml`, key by key."""
+"""Tests the runbook of docs/cluster.md line by line, and `ops/compose.yaml` key by key."""
 import os
 import pathlib
 import pwd
@@ -46,7 +46,7 @@ class Shell:
             self.heard.put(line)
 
     def run(self, line):
-        """Exit code and what was said."""
+        """Returns exit code and output."""
         self.process.stdin.write(f"{line}\necho \"@@@$?\"\n")
         self.process.stdin.flush()
         said = ""
@@ -104,7 +104,7 @@ class ClusterRunbookTest(ServeTest):
         for line in lines:
             code, said = shell.run(line)
             ends = (code != 0) == line.endswith("# refused")
-            # `doctor` also finds what this machine lacks; `wait` tells how a gateway ended.
+            # `doctor` also reports what this machine lacks; `wait` returns a gateway's exit code.
             self.assertTrue(ends or "doctor" in line or "wait" in line, f"{line}: {code} {said}")
 
 
@@ -129,7 +129,7 @@ class SettingUp(DocumentTest):
 
 @unittest.skipIf(PROGRAMS is None, "postgresql is not installed")
 class ComposeTest(ServeTest):
-    """What `ops/compose.yaml` names exists."""
+    """All files and keys that `ops/compose.yaml` names exist."""
 
     SERVICE = {"image", "user", "environment", "command", "entrypoint", "configs", "volumes", "healthcheck", "working_dir",
                "depends_on", "ports", "restart"}
@@ -162,7 +162,7 @@ class ComposeTest(ServeTest):
         text = re.sub(r'\$\{AGENT_TOKEN_SHA256[^}]*\}', "0" * 64, text)
         text = re.sub(r'\$\{MCP_SERVER[^}]*\}', "https://tools.example.com/mcp", text)
         self.assertNotIn("$", text)
-        # No host of that name: everything before the database was found right.
+        # There is no host of that name: everything up to the database connection was accepted.
         said = self.run_bare("serve", "--config", self.write("gateway.yaml", text), "--data-dir", self.data)
         self.assertRegex(said.err, "could not translate host name|the connection to the database is lost|does not answer")
 

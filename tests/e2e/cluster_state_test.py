@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What gateways of one log share: revoked grants, the next key, the database itself."""
+"""Tests the shared state of gateways on one log: revoked grants, the next key, the database itself."""
 import base64
 import json
 import shutil
@@ -13,7 +13,7 @@ from serve_support import Session, messages
 
 class ClusterStateTest(ClusterCase, GrantTest):
     def granted(self, session, grant, n):
-        """Whether the call ran under this token."""
+        """Returns whether the call ran under this token."""
         packed = base64.urlsafe_b64encode(json.dumps(grant).encode()).decode().rstrip("=")
         session.last_id += 1
         body = {"jsonrpc": "2.0", "id": session.last_id, "method": "tools/call",

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Gateways in network namespaces of their own, each with its own wire to the database, under load while everything
-fails: gateways are killed and stopped, wires lose every packet, the database is killed, stopped, and replaced by its
-standby. Each effect happens at most once, nothing acknowledged is lost, and the log is one valid tree.
+"""Gateways in separate network namespaces, each with its own link to the database, under load while everything
+fails: gateways are killed and stopped, links lose every packet, the database is killed, stopped, and replaced by its
+standby. Each effect happens at most once, no acknowledged entry is lost, and the log is one valid tree.
 
-SALLYPORT_CLUSTER_GATEWAYS (4 here; 16 on a machine with time to spare) and SALLYPORT_CLUSTER_SECONDS make it long.
+SALLYPORT_CLUSTER_GATEWAYS (4 here; 16 for a long run) and SALLYPORT_CLUSTER_SECONDS make it long.
 """
 import ctypes
 import http.client
@@ -39,7 +39,7 @@ serve:
 
 
 class Namespace:
-    """A network of its own, as long as one process in it lives."""
+    """A network namespace that lives as long as one process in it."""
 
     def __init__(self):
         self.process = subprocess.Popen(["unshare", "--net", "sleep", "3600"], stderr=subprocess.DEVNULL)
@@ -61,7 +61,7 @@ class Namespace:
         subprocess.run([*self.inside(), "ip", *words], check=True, stdout=subprocess.DEVNULL)
 
     def enter(self):
-        """This thread makes its sockets there from now on."""
+        """From now on this thread creates its sockets in that namespace."""
         with open(f"/proc/{self.process.pid}/ns/net") as place:
             if ctypes.CDLL(None, use_errno=True).setns(place.fileno(), 0x40000000) != 0:
                 raise OSError(ctypes.get_errno(), "setns")
@@ -72,7 +72,7 @@ class Namespace:
 
 
 class Wire:
-    """From a gateway to the servers. Both are on one machine; `number` keeps the addresses apart."""
+    """A link from a gateway to the servers. Both are on one machine; `number` keeps the addresses apart."""
 
     def __init__(self, servers, number):
         self.servers, self.number, self.gateway = servers, number, Namespace()
@@ -84,7 +84,7 @@ class Wire:
         self.gateway.ip("link", "set", "db", "up")
 
     def cut(self):
-        """Packets vanish. No end of a connection hears of it."""
+        """Drops all packets. Neither end of a connection gets an error."""
         self.servers.ip("link", "set", f"g{self.number}", "down")
 
     def mend(self):
@@ -128,7 +128,7 @@ class ClusterStormTest(ClusterCase):
                                                          python=sys.executable, effects=EFFECTS))
 
     def serve(self, number):
-        """The gateway of this wire."""
+        """Starts the gateway of this link."""
         name = f"g{number}"
         if not (self.folder / name).exists() and number > 1:
             shutil.copytree(self.folder / "g1" / "keys", self.folder / name / "keys")
@@ -140,7 +140,7 @@ class ClusterStormTest(ClusterCase):
                                 inside=self.wires[number - 1].gateway.inside())
                 break
             except AssertionError as error:
-                # Many wait for the lock, on a machine with much to do; its service would start it again.
+                # Many gateways wait for the lock on a busy machine; a service manager would start it again.
                 if "ledger_unavailable" not in str(error) or time.monotonic() > end:
                     raise
         self.addCleanup(self.end_server, server)
@@ -205,7 +205,7 @@ class ClusterStormTest(ClusterCase):
         while time.monotonic() < end or len(faults) < 4:
             faults.append(self.one_fault(dice))
             self.resumes(60)
-        # The primary is gone for good.
+        # The primary is lost permanently.
         self.postgresql.kill()
         self.standby.sql("ALTER SYSTEM RESET synchronous_standby_names")
         self.standby.promote()
@@ -220,7 +220,7 @@ class ClusterStormTest(ClusterCase):
               file=sys.stderr)
 
     def check(self):
-        self.config("g1", self.postgresql.url("d1"))  # from outside of the networks
+        self.config("g1", self.postgresql.url("d1"))  # from outside the namespaces
         self.wait_for(lambda: not self.open_calls(), 6 * LEASE_MS / 1000 + 10)
         self.verified()
         effects, ends = self.written(), self.ends()

@@ -1,4 +1,4 @@
-"""Several gateways on one log in PostgreSQL, each with a data folder of its own and the same keys."""
+"""Several gateways on one log in PostgreSQL, each with its own data folder and the same keys."""
 import http.client
 import json
 import os
@@ -13,7 +13,7 @@ from serve_support import Server, ServeTest
 
 EFFECTS = pathlib.Path(__file__).with_name("mcp_effects_server.py")
 LEASE_MS = 2000
-# Larger counts for a machine with time to spare.
+# Larger counts are for a machine with time to spare.
 MORE = int(os.environ.get("SALLYPORT_CLUSTER_EFFORT", "1"))
 
 CONFIG = """
@@ -51,7 +51,7 @@ class ClusterCase(ServeTest):
                                                          more=self.more, python=sys.executable, effects=EFFECTS))
 
     def gateway(self):
-        """One more, with the keys of the first."""
+        """Starts one more gateway, with the keys of the first."""
         self.gateways += 1
         name = f"g{self.gateways}"
         if self.gateways > 1:
@@ -84,12 +84,12 @@ class ClusterCase(ServeTest):
 
     @staticmethod
     def call(session, n, seconds=0):
-        """True: it was acknowledged."""
+        """Returns True if the call was acknowledged."""
         answer = session.call("write_file", {"n": n, "seconds": seconds})[-1]
         return "result" in answer and answer["result"]["content"][0]["text"] == "written"
 
     def tried(self, session, n, seconds=0):
-        """The same, where the gateway may be gone meanwhile."""
+        """Does the same for a gateway that may have ended."""
         try:
             return self.call(session, n, seconds)
         except (OSError, http.client.HTTPException):

@@ -110,7 +110,7 @@ class ClusterTest(ClusterCase):
     # SC-44 (partly)
     def test_a_gateway_that_is_killed_at_any_moment_loses_nothing_acknowledged(self):
         self.gateway().stop()
-        steady = self.gateway()  # closes what the other leaves
+        steady = self.gateway()  # closes the entries that the other one leaves open
         dice, acknowledged, n = random.Random(7), [], 0
         for _ in range(4 * MORE):
             server = Server(self, self.folder / "g1.yaml", self.environment(EFFECTS=str(self.effects)))

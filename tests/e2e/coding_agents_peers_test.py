@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Coding agents as they come from npm, on a scripted model: what `init` writes makes them ask, and a refusal reaches the model."""
+"""Coding agents from npm on a scripted model: the settings of `init` make them ask, and a refusal reaches the model."""
 import json
 import os
 import platform
@@ -10,7 +10,7 @@ import npm_peers
 from cli_support import CliTest
 from scripted_model import ScriptedModel
 
-# One folder each, so that a test fetches only what it needs.
+# One folder each, so that a test downloads only its own packages.
 CLAUDE = npm_peers.Peers("claude-code", {"@anthropic-ai/claude-code": "2.1.325"})
 CODEX = npm_peers.Peers("codex", {"@openai/codex": "0.166.0"})
 GEMINI = npm_peers.Peers("gemini", {"@google/gemini-cli": "0.61.0"})
@@ -42,7 +42,7 @@ class AgentTest(CliTest):
         return [(row["what"], row["verdict"]) for row in outcome.lines()] if outcome.code == 0 else []
 
     def check(self, run, tool, argument, kind):
-        """One command that runs and is recorded, one that is refused with a sentence which the model reads."""
+        """One command that runs and is recorded, and one that is refused with a sentence that the model reads."""
         model = ScriptedModel(self, tool, {argument: MAKES, "description": "x"})
         run(model)
         self.assertTrue((self.work / "made-by-agent").exists())
@@ -89,7 +89,7 @@ class Codex(AgentTest):
         self.run_agent(CODEX.modules / ".bin" / "codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "go")
 
     def trust(self):
-        """As `/hooks` does it: asks the program for its hooks, and stores the hash of each."""
+        """Does what `/hooks` does: asks the program for its hooks, and stores the hash of each."""
         server = subprocess.Popen([CODEX.modules / ".bin" / "codex", "app-server"], env=self.environment(), cwd=self.work,
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.addCleanup(server.wait)
@@ -115,7 +115,7 @@ class Codex(AgentTest):
     def doctor(self):
         return next(check for check in self.run_bare("doctor", "--json").json()["checks"] if check["check"] == "hook of codex")
 
-    # Codex runs hooks only after they are trusted: without a word it ran every command past the gate.
+    # Codex runs hooks only after they are trusted: it once silently ran every command without the gate.
     def test_codex_asks_once_its_hooks_are_trusted_and_doctor_knows(self):
         CODEX.need()
         self.assertIn("type `/hooks` and trust the hooks of sallyport", self.init("codex"))
@@ -123,7 +123,7 @@ class Codex(AgentTest):
         self.assertEqual(((self.work / "past-the-gate").exists(), self.calls()), (True, []))
         self.assertEqual(self.doctor()["state"], "fail")
         self.assertEqual(self.trust(), ["untrusted"] * 3)
-        self.assertEqual(self.doctor()["state"], "warn")  # codex goes on when a hook fails
+        self.assertEqual(self.doctor()["state"], "warn")  # codex continues if a hook fails
         self.check(self.codex, "exec_command", "cmd", "function_call_output")
 
 

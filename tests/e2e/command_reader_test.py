@@ -1,4 +1,4 @@
-"""The reader of command lines against bash: what bash starts, the reader has found."""
+"""Compares the reader of command lines with bash: the reader must find every command that bash starts."""
 import json
 import os
 import pathlib
@@ -12,12 +12,12 @@ READER = os.environ.get("READ_LINE_BIN", "build/bin/read_line")
 COUNT = int(os.environ.get("SALLYPORT_LINES", "300"))
 PUBLIC = os.environ.get("SALLYPORT_LINES_FILE", "")
 SEED = int(os.environ.get("SALLYPORT_SEED", "1"))
-# Reasons that speak of what a program does: the commands of such a line are known nevertheless.
+# Reasons about the action of a program: the commands of such a line are still known.
 KNOWN_COMMANDS = {"interpreter", "configuration", "remote", "stdin", "alias"}
 
 
 def fits(words, given):
-    """Do the words that the reader expects stand for the words that bash gave?"""
+    """Returns whether the reader's words stand for the words that bash gave."""
     reachable = {0}
     for word in words:
         if word["many"]:
@@ -50,7 +50,7 @@ class CommandReaderTest(unittest.TestCase):
         return [json.loads(line) for line in process.stdout.splitlines()]
 
     def compare(self, lines):
-        """Lines with a command that bash starts and the reader misses; and how many lines were clear."""
+        """Returns lines with a command that bash starts and the reader misses, and the number of clear lines."""
         missed = []
         clear = commands = 0
         for start in range(0, len(lines), 100):
@@ -73,7 +73,7 @@ class CommandReaderTest(unittest.TestCase):
         self.assertGreater(clear, COUNT // 4)
         self.assertGreater(commands, COUNT // 2)
 
-    # A brace that closes nothing was taken for the end of the expression. RU-43, RU-44, RU-46
+    # An unmatched closing brace was once taken for the end of the expression. RU-43, RU-44, RU-46
     def test_braces_are_expanded_as_bash_does_it(self):
         words = [word for word in BRACES if "$" not in word and "*" not in word]
         missed, clear, commands = self.compare(["p " + word for word in words])

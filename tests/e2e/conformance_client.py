@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The client that the public suite starts against its test servers: it drives a command on standard streams, so that the
-command (the gate, with the suite's address behind its own words) is the client that is judged.
+"""The client that the public suite starts against its test servers. It drives a command on standard streams, so that the
+suite judges the command: the gate, with the suite's address after its own arguments.
 
    conformance_client.py COMMAND WORDS... URL
 
-It opens, lists everything and uses everything that is listed, and answers what it is asked. It filters nothing.
+It opens, lists everything and uses everything in the lists, and answers every question. It filters nothing.
 """
 import json
 import os
@@ -19,7 +19,7 @@ EXAMPLES = {"string": "text", "number": 2, "integer": 1, "boolean": True, "objec
 
 
 def filled(schema):
-    """Content for a form: what it proposes, else anything of the right type."""
+    """Content for a form: the proposed value, else any value of the right type."""
     return {name: value.get("default", EXAMPLES.get(value.get("type"), "text")) for name, value in schema.get("properties", {}).items()}
 
 
@@ -32,7 +32,7 @@ class Driver(Speaker):
         return {"roots": []}
 
     def everything(self, method, key):
-        """All that a list has, or nothing where there is no such list."""
+        """Returns all items of a list, or nothing if there is no such list."""
         answer = self.request(method)
         return answer.get("result", {}).get(key, [])
 
@@ -60,7 +60,7 @@ def drive(driver):
 
 
 def login_words(scenario, context):
-    """What a person would say to the command about a login: who they are there, and that they sit at a browser."""
+    """A person's answers to the command about a login: the identity there, and that the person sits at a browser."""
     if not scenario.startswith("auth/"):
         return [], {}
     words, more = ["--login"], {"BROWSER": f"{sys.executable} {pathlib.Path(__file__).with_name('oauth_browser.py')}"}

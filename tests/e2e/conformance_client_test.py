@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The public conformance suite as the server: the gate is the client that it judges."""
+"""The public conformance suite acts as the server, and the gate is the tested client."""
 import concurrent.futures
 import pathlib
 import sys
@@ -11,7 +11,7 @@ from conformance_support import PEERS, REVISIONS, Score, required, run_client_sc
 DRIVER = pathlib.Path(__file__).with_name("conformance_client.py")
 AT_ONCE = 3
 REQUIRED = {"2025-11-25": 18, "2026-07-28": 32}  # of the client, logins among them
-# Extensions that are there; the others of the suite (DPoP, enterprise-managed authorization, workload identity) are not.
+# The supported extensions; the others of the suite (DPoP, enterprise-managed authorization, workload identity) are missing.
 EXTENSIONS = ("auth/client-credentials-basic", "auth/client-credentials-jwt")
 
 
@@ -23,7 +23,7 @@ class ClientConformance(CliTest):
     def scenario(self, name, revision):
         data = self.folder / f"data-{name.replace('/', '-')}-{revision}"
         command = [sys.executable, DRIVER, BIN, "mcp", "--policy", "transparent", "--data-dir", data, "--name", "suite", "--url"]
-        # Extensions belong to no revision, so the suite wants to be told that it is meant.
+        # Extensions belong to no revision, so the suite requires an explicit request for them.
         more = ["--force"] if name in EXTENSIONS else []
         return run_client_scenario(name, revision, command, self.folder, self.environment(), more)
 

@@ -1,7 +1,7 @@
-"""Runs the public conformance suite and counts whole scenarios; starts the fixture server that has what the suite wants.
+"""Runs the public conformance suite and counts whole scenarios; starts the fixture server that the suite requires.
 
-The suite's own `N passed` counts single checks, and a server that is not there gets dozens of them. Here a scenario is
-good when it has a check that passed and none that failed.
+The suite's own `N passed` counts single checks, and even a missing server passes dozens of them. Here a scenario is
+good if at least one check passed and none failed.
 """
 import json
 import os
@@ -35,7 +35,7 @@ class Scenario:
 
 
 class Score:
-    """What one run of the suite said, scenario by scenario."""
+    """The output of one run of the suite, scenario by scenario."""
 
     def __init__(self, title, scenarios):
         self.title = title
@@ -53,17 +53,17 @@ class Score:
         return f"{self.title:<44} {len(self.good()):>3} of {counted:>3} required   {len(self.good(False)):>3} of {more:>3} not required"
 
     def faults(self, scored=True):
-        """What went wrong, check by check."""
+        """Returns the failures, check by check."""
         return [f"{name}: {fault}" for name in sorted(self.bad(scored)) for fault in self.scenarios[name].failed or ["no check passed"]]
 
     def lost(self, base):
-        """Checks that passed at `base` and not here; what does not apply here is not lost."""
+        """Returns the checks that passed at `base` and not here; checks that do not apply here are not lost."""
         return [f"{name}: {check}" for name, scenario in sorted(base.scenarios.items())
                 for check in sorted(set(scenario.passed) - set(self.scenarios[name].passed) - set(self.scenarios[name].noted))]
 
 
 def required(revision, leg):
-    """The scenarios that a revision requires of `leg` (server or client), as the suite's own list names them."""
+    """The scenarios that a revision requires of `leg` (server or client), by the suite's own list."""
     text = (PEERS.modules / SCOPE / "conformance" / "requirements" / f"{revision}.yaml").read_text()
     part = re.search(rf"^{leg}:\n((?:  - .*\n)+)", text, re.M).group(1)
     return set(re.findall(r"^  - (\S+)$", part, re.M))
@@ -98,7 +98,7 @@ def run_server_scenario(title, name, url, folder, env, timeout=120):
 
 
 def run_client_scenario(name, revision, command, folder, env, more=(), timeout=60):
-    """One scenario whose server is the suite and whose client is `command`, with an address behind its words."""
+    """Runs one scenario with the suite as server and `command` as client; the address follows the command's arguments."""
     out = pathlib.Path(folder) / "results" / re.sub(r"\W+", "-", f"client {name} {revision}")
     said = suite(["client", "--command", shlex.join(map(str, command)), "--scenario", name, "--spec-version", revision, "-o", out, *more], folder, env, timeout)
     files = list(out.glob("**/checks.json"))
@@ -123,7 +123,7 @@ def stdio_fixture(era="both"):
 
 
 class Listening:
-    """A process that says where it can be reached. What it says goes to a file, so that it never waits for a reader."""
+    """A process that prints its address. Its output goes to a file, so that it never waits for a reader."""
 
     def __init__(self, command, env, cwd, pattern=r"(http://[\w.:-]+/\w+)", timeout=60):
         self.log = tempfile.TemporaryFile()

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The conformance suite of the tasks extension: against a server that is written for it, then through the gate."""
+"""Runs the conformance suite of the tasks extension against a server that supports it, then through the gate."""
 import concurrent.futures
 import unittest
 
 from cli_support import CliTest
 from conformance_support import PEERS, Listening, http_gate, run_server_scenario, tasks_fixture
 
-# One more, of notifications, says that it looks at nothing yet.
+# One more scenario, about notifications, checks nothing yet by its own statement.
 SCENARIOS = ("lifecycle", "capability-negotiation", "wire-fields", "request-state-removal", "mrtr-input", "request-headers", "dispatch-and-envelope",
              "required-task-error", "mrtr-composition")
 
@@ -24,7 +24,7 @@ class Tasks(CliTest):
         self.addCleanup(self.fixture.stop)
 
     def passed(self, title, url):
-        """The checks that passed, by scenario; each of them mostly waits."""
+        """Returns the checks that passed, by scenario; a scenario mostly waits."""
         with concurrent.futures.ThreadPoolExecutor(3) as pool:
             run = lambda name: run_server_scenario(title, f"tasks-{name}", url, self.folder, self.environment(), timeout=240)
             scenarios = dict(zip(SCENARIOS, pool.map(run, SCENARIOS)))

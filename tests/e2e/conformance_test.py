@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The public conformance suite: against the fixture server itself, so that its marks are known to be full, then through
-the gate, which must lose nothing of them."""
+"""Runs the public conformance suite against the fixture server itself, to show that it passes everything, then through
+the gate, which must not lose a check."""
 import unittest
 
 from cli_support import CliTest
@@ -26,7 +26,7 @@ class Conformance(CliTest):
         return fixture
 
     def base(self, revision):
-        """What the fixture has by itself."""
+        """The results of the fixture alone."""
         if revision not in self.known:
             self.known[revision] = self.score("the fixture itself", revision, self.fixture().url)
         return self.known[revision]
@@ -43,7 +43,7 @@ class Conformance(CliTest):
             self.assertEqual(self.base(revision).faults(), [])
 
     def test_the_gate_before_standard_streams_loses_nothing(self):
-        # A server of both eras that is slow to start is taken for one of sessions, so it has its era said here.
+        # A slow server of both eras is taken for a server with sessions, so its era is configured here.
         gates = [http_gate(self, {"command": stdio_fixture(era)}, folder=era) for era in ("both", "modern")]
         self.nothing_is_lost("gate before standard streams", gates)
         for era in ("both", "modern"):

@@ -1,4 +1,4 @@
-"""A gate with people of every role, asked over its HTTP API."""
+"""A gate with people of every role, used over its HTTP API."""
 import hashlib
 import json
 import os
@@ -27,7 +27,7 @@ def digest(token):
 
 
 def template_of(document, method, path):
-    """The route of the document that a request was for; None: there is none."""
+    """Returns the documented route of a request, or None if there is none."""
     parts = path.split("?")[0].split("/")
     for template, item in document["paths"].items():
         words = template[1:].split("/")
@@ -39,7 +39,7 @@ def template_of(document, method, path):
 
 
 class ApiTest(ServeTest):
-    """Every JSON that a test of such a class gets must fit what the document of the gate says of it (CO-65)."""
+    """Every JSON response in a test of such a class must match the OpenAPI document of the gate (CO-65)."""
     tier = "act_auto"
     document, samples = None, {}
 
@@ -88,7 +88,7 @@ class ApiTest(ServeTest):
         return Session(self.server)
 
     def api(self, method, path, body=None, role="viewer", headers=None):
-        """Status, headers, what was said: JSON where it is."""
+        """Returns status, headers, and the body, parsed if it is JSON."""
         status, got, said = self.server.ask(method, ROOT + path, body, headers=headers, token=TOKENS.get(role, role))
         told = json.loads(said) if said and "json" in got.get("content-type", "") else said.decode()
         if method != "HEAD":
@@ -101,25 +101,25 @@ class ApiTest(ServeTest):
         return said
 
     def told(self, *words):
-        """What a command of the same data folder says, as JSON lines."""
+        """Returns the JSON lines that a command prints for the same data folder."""
         done = subprocess.run([BIN, "--data-dir", self.data, *map(str, words), "--json"], capture_output=True, text=True, env=self.environment(),
                               cwd=self.folder, timeout=60)
         self.said_to_errors = done.stderr
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def other_machine(self, name):
-        """The environment of a machine that has only the approver key of a person, and the public key."""
+        """Returns the environment of a machine that has only a person's approver key and the public key."""
         there = self.environment(SALLYPORT_DATA_DIR=self.folder / "other")
         there["PATH"] = f"{os.path.dirname(os.path.realpath(BIN))}:{there['PATH']}"
         made, _ = at_terminal(f"sallyport approvals init --name {name} --json", [("passphrase", PASSPHRASE), ("once more", PASSPHRASE)], env=there, cwd=self.folder)
         return there, json.loads(made)["key"]
 
     def sign_there(self, there, script):
-        """What a script prints that signs for a controller, and what stands on the terminal."""
+        """Returns the output of a script that signs for a controller, and the text on the terminal."""
         return at_terminal(script, [("passphrase of user:controller", PASSPHRASE)], env=there, cwd=self.folder)
 
     def make_key(self, name):
-        """An approver key; its file, the file of its passphrase, and the public key."""
+        """Makes an approver key; returns its file, the file of its passphrase, and the public key."""
         words = self.write("words", "correct horse battery\n")
         words.chmod(0o600)
         file = self.folder / (name.replace(":", "-") + ".key")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The HTTP API of the web console, from outside: who may do what, questions, lists, proofs and the stream."""
+"""Tests the HTTP API of the web console from outside: rights, approval requests, lists, proofs and the stream."""
 import json
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from serve_support import Session, events, in_background
 
 ALL = set(PEOPLE)
 A, V, U, C = {"approver"}, {"viewer"}, {"auditor"}, {"controller"}
-# Every cell of the table in section 7, as far as it is served.
+# Every cell of the table in section 7 whose route exists.
 ROUTES = [
     ("GET", "approvals", A | V), ("GET", "approvals/none", A | V), ("GET", "approvals/stream", A | V),
     ("POST", "approvals/none/respond", A), ("POST", "approvals/none/escalate", A), ("POST", "approvals/none/cancel", A),
@@ -83,10 +83,10 @@ class ConsoleApi(ConsoleTest):
         self.assertEqual(len(written), len(ROUTES) + len(OWN) + len(OPEN))
         self.assertEqual(self.server.ask("HEAD", ROOT + "openapi.json", token=False)[0], 200)
 
-    # CO-66 (partly): errors used to name options of the command line
+    # CO-66 (partly): errors once named options of the command line
     def test_a_wrong_filter_is_named_as_the_query_names_it(self):
         self.start()
-        for query, place, said in (("since=yesterday", "since", "since `yesterday` is no time; "), ("until=2026-13-01", "until", "until `2026-13-01` is no time; "),
+        for query, place, said in (("since=yesterday", "since", "since `yesterday` is not a time; "), ("until=2026-13-01", "until", "until `2026-13-01` is not a time; "),
                                    ("since=1h&until=2h", "until", "until is before since"), ("agent=%01", "agent", "agent `"),
                                    ("outcome=nonsense", "outcome", "there is no outcome `nonsense`")):
             for path in ("calls", "entries"):
@@ -97,16 +97,16 @@ class ConsoleApi(ConsoleTest):
         for query, place in (("kind=nonsense", "kind"), ("topic=%20", "topic"), ("approval=%01", "approval")):
             problem = self.api("GET", f"entries?{query}")[2]
             self.assertEqual((problem["place"], "--" in problem["detail"]), (place, False), problem)
-        # A value that would change nothing used to be passed over.
+        # A parameter value without an effect was once ignored.
         item = self.run_one(Session(self.server))
         for path, place in ((f"approvals/{item['request_id']}?full=true", "full"), (f"approvals/{item['request_id']}?full=0", "full"), ("stats?by=kind", "by")):
             status, _, problem = self.api("GET", path)
             self.assertEqual((status, problem["place"]), (400, place), path)
         self.assertEqual(self.api("GET", f"approvals/{item['request_id']}?full=1")[0], 200)
         problem = self.api("POST", "backtests", {"policy": "starter", "since": "yesterday"}, role="controller")[2]
-        self.assertEqual((problem["place"], problem["detail"].split(";")[0]), ("since", "since `yesterday` is no time"))
+        self.assertEqual((problem["place"], problem["detail"].split(";")[0]), ("since", "since `yesterday` is not a time"))
 
-    # CO-39: a required reason, and where it is kept and shown
+    # CO-39: a required reason, and the places that keep and show it
     def test_a_reason_is_required_sealed_and_shown_to_those_who_may_read_it(self):
         session = Session(self.start(policy_more="rules: [{id: files, then: ask, when: {class: fs.write}, message: Say why, reason: required}]\n"))
         result = self.held(session)
@@ -156,7 +156,7 @@ class ConsoleApi(ConsoleTest):
         self.assertEqual([(one["reviewer"], one["door"], one["reason"]) for one in shown["responses"]], [("user:ada", "console", "looks right")])
         self.assertEqual(self.api("GET", "approvals/" + item["request_id"])[2]["request"]["args"], None)
 
-    # CO-41: who took a question back was told nowhere
+    # CO-41: the person who withdrew a request was shown nowhere
     def test_a_question_that_was_taken_back_says_by_whom_and_why(self):
         session = Session(self.start())
         result = self.held(session)
@@ -169,7 +169,7 @@ class ConsoleApi(ConsoleTest):
         self.assertEqual(ended, {"state": "cancelled", "by": ["user:ada"], "door": "http:token", "reason": "a mistake"})
         self.assertIsNone(self.api("GET", route)[2]["ended"]["reason"])
 
-    # CO-30: a question of the past used to be compared with what was approved after it, and refused ones hid what was approved
+    # CO-30: a past request was once compared with later approvals, and refused requests hid approved ones
     def test_a_question_is_compared_with_what_was_approved_before_it(self):
         session = Session(self.start())
         first, second = self.run_one(session, "1.txt"), self.run_one(session, "2.txt")
@@ -182,7 +182,7 @@ class ConsoleApi(ConsoleTest):
         self.assertEqual((unlike(second)["request_id"], unlike(last)["request_id"]), (first["request_id"], second["request_id"]))
         self.assertEqual(unlike(last)["members"], [{"path": "/path", "before": "2.txt", "now": "3.txt"}])
 
-    # CO-31: the tier of the agent used to be that of its last call
+    # CO-31: the displayed tier was once the tier of the agent's last call
     def test_the_tier_beside_a_question_is_that_of_now(self):
         self.start()
         policy = self.folder / "policy.yaml"
@@ -209,7 +209,7 @@ class ConsoleApi(ConsoleTest):
         self.api("POST", f"approvals/{item['request_id']}/cancel", {}, role="approver")
         result.get(timeout=30)
 
-    # CO-30: what the call itself would edit
+    # CO-30: the edits that the call itself would make
     def test_the_texts_of_an_edit_are_told_as_pairs(self):
         session = Session(self.start())
         given = {"path": "a.txt", "edits": [{"oldText": "a\nb", "newText": "a\nc"}, {"oldText": 1, "newText": "x"}], "old_string": "q", "new_string": ""}
@@ -241,7 +241,7 @@ class ConsoleApi(ConsoleTest):
         self.assertEqual([step["stage"] for step in shown["timeline"]],
                          ["asked", "first_door", "autonomy", "effect", "second_door", "outcome"])
         self.api("GET", "calls", role="auditor")
-        # CO-70 (partly): a filter by text finds what the rows of this person show, and nothing else.
+        # CO-70 (partly): a filter by text searches only text that this person may see in the rows.
         for role, text, found in (("viewer", "SECRET-name", []), ("auditor", "SECRET-name", [call]), ("auditor", "secret-other", []), ("viewer", "WRITE_", [call])):
             page = self.api("GET", f"calls?text={text}", role=role)[2]
             self.assertEqual([item["call_id"] for item in page["items"]], found, (role, text))
@@ -288,9 +288,9 @@ class ConsoleApi(ConsoleTest):
         _, _, turned = self.api("GET", "calls?order=asc")
         self.assertEqual([item["call_id"] for item in turned["items"]], calls[::-1])
 
-    # CO-43 (partly) CO-45 (partly) CO-66 (partly): a page looks at a bounded number of records, says how far it came, and the next one goes on there
+    # CO-43 (partly) CO-45 (partly) CO-66 (partly): a page scans a bounded number of records, reports how far it came, and the next page continues there
     def test_a_search_for_what_is_rare_comes_in_parts_without_hole_or_repeat(self):
-        subprocess.run([MAKE_LEDGER, self.data, "10000", "1000"], check=True, timeout=300)  # one call was refused, the second of all
+        subprocess.run([MAKE_LEDGER, self.data, "10000", "1000"], check=True, timeout=300)  # only the second call was refused
         self.start()
         everyone = {"desc": [], "asc": []}
         for order, found in everyone.items():
@@ -308,7 +308,7 @@ class ConsoleApi(ConsoleTest):
             self.assertIsNone(parts[-1])
             self.assertEqual(parts[:-1], sorted(parts[:-1], reverse=order == "desc"))
         self.assertEqual(everyone, {"desc": ["call-00001"], "asc": ["call-00001"]})
-        # Backwards from behind everything.
+        # Backwards from after the last call.
         last = self.api("GET", f"calls?verdict=refused{cursor.replace('&cursor=', '&order=asc&cursor=')}")[2]
         back, found, side = last["prev"], [], []
         while back:
@@ -319,7 +319,7 @@ class ConsoleApi(ConsoleTest):
         self.assertEqual(found, ["call-00001"])
         self.assertIn("prev", side)
         self.assertEqual(self.api("GET", "calls?verdict=nonsense")[0], 400)
-        # The neighbours of a call in such a list are searched for as far, and then the list goes on.
+        # The search for the neighbours of a call in such a list has the same limit; then the list continues.
         last = self.api("GET", "calls?verdict=runs&limit=1")[2]["items"][0]["call_id"]
         shown = self.api("GET", f"calls/{last}?verdict=refused")[2]
         self.assertEqual((shown["next"], shown["prev"], shown["search"]["prev"]), (None, None, None))
@@ -329,7 +329,7 @@ class ConsoleApi(ConsoleTest):
             found += [item["call_id"] for item in page["items"]]
             cursor = page["next"]
         self.assertEqual(found, ["call-00001"])
-        # CO-70 (partly): a text that no call has is searched for in the same parts.
+        # CO-70 (partly): a search for a text that no call has is split into the same parts.
         cursor, reached = "", []
         while cursor is not None:
             page = self.api("GET", "calls?text=no-call-says-this" + cursor)[2]
@@ -339,7 +339,7 @@ class ConsoleApi(ConsoleTest):
         self.assertGreater(len(reached), 2)
         self.assertIsNone(reached[-1])
         self.assertEqual(self.api("GET", "calls?text=" + "x" * 201)[2]["place"], "text")
-        # What an index names is found at once.
+        # A value in an index is found at once.
         for rare in ("session=session-3", "verdict=unknown", "until=2020-01-01"):
             self.assertIsNone(self.api("GET", "calls?" + rare)[2]["reached"], rare)
 
@@ -365,6 +365,17 @@ class ConsoleApi(ConsoleTest):
         self.assertEqual([next(resumed) for _ in behind], behind)
         again.close()
 
+    # An opened stream had not yet read the log, so a page missed entries that were written in between.
+    # CO-49 (partly)
+    def test_a_stream_tells_each_record_written_once_it_is_open(self):
+        session = Session(self.start())
+        for n in range(20):
+            stream = self.server.open("GET", ROOT + "stream?topics=calls", headers={"Content-Type": None}, token=TOKENS["viewer"])
+            session.call("unknown_tool", {"n": n})  # refused at once, on record
+            newest = self.api("GET", "calls?limit=1")[2]["items"][0]
+            self.assertEqual(json.loads(next(events(stream))["data"])["call_id"], newest["call_id"])
+            stream.close()
+
     # CO-53 (partly) CO-66 (partly)
     def test_checkpoints_proofs_and_receipts_can_be_had(self):
         session = Session(self.start())
@@ -384,7 +395,7 @@ class ConsoleApi(ConsoleTest):
         self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
 
     def banner(self, kinds):
-        """The banner, once it has these kinds; the stream says it too."""
+        """Waits for these kinds in the banner; the stream sends them too."""
         for _ in range(400):
             said = self.api("GET", "health")[2]
             if sorted(row["kind"] for row in said["banner"]) == kinds:
@@ -427,7 +438,7 @@ print('{{"verdict": "allow"}}')
         stream.close()
         gaps = [gap for gap in self.api("GET", "log/gaps")[2]["gaps"] if gap["kind"] == "fail_open"]
         self.assertEqual(self.api("GET", "intervals?kind=fail_open")[2]["intervals"], gaps)
-        # A word that is no kind used to give an empty list.
+        # An unknown kind once gave an empty list.
         status, _, said = self.api("GET", "intervals?kind=fail-open")
         self.assertEqual((status, said["place"]), (400, "kind"))
         self.assertIn("there is no kind `fail-open`, did you mean `fail_open`; one of downtime, fail_open, ", said["detail"])

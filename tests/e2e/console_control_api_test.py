@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Agents, pinned tools and grants over the HTTP API: each says what its command says, and changes only what was seen and signed."""
+"""Agents, pinned tools and grants over the HTTP API: each equals its command's output, and changes only the seen and signed state."""
 import json
 import subprocess
 import sys
@@ -88,11 +88,11 @@ class Agents(ApiTest):
         self.assertEqual((again[0], again[2]["code"]), (409, "conflict"))
         late = self.sign(self.statement(agent, control_id="01a1e347-0000-7000-8000-000000000002", from_tier="suggest"))
         self.assertIn("by now", self.api("POST", route, late, role="controller")[2]["detail"])
-        # The gate believes it: the next call runs by itself. So does whoever checks the chain.
+        # The gate accepts it: the next call runs without approval. Verifiers of the chain accept it, too.
         self.assertEqual(Session(self.server).said("write_file", {"path": "after.txt", "text": "hi"}), "written")
         self.assertTrue(self.told("trust", "verify", "--reviewers", self.file)[0]["verified"], self.said_to_errors)
 
-    # CO-58 (partly): as docs/console.md says, with the key on another machine, and the passphrase typed there.
+    # CO-58 (partly): as in docs/console.md, with the key on another machine, where the passphrase is typed.
     def test_a_statement_is_signed_on_another_machine_as_the_page_says(self):
         there, public = self.other_machine("user:controller")
         agent = self.trained(1, public=public)
@@ -173,7 +173,7 @@ class Pins(ApiTest):
 
 
 class Lists(ApiTest):
-    # CO-43: a row that comes between two pages is on neither, and moves none
+    # CO-43: a row that arrives between two pages is on neither page and moves no row
     def test_pages_of_a_list_that_is_made_whole_are_cut_at_one_size(self):
         self.start()
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What holds for every route of the HTTP API: nothing sealed for those who may not read it, and one form of problems, lists, conditions and
+"""Rules for every route of the HTTP API: no sealed content for people who may not read it, and one form of problems, lists, conditions and
 limits."""
 import json
 import signal
@@ -21,7 +21,7 @@ class EveryRoute(ApiTest):
     tier = "act_with_approval"
 
     def filled_gate(self):
-        """A gate with something behind every route, all of it secret where it may be."""
+        """A gate with data behind every route; the data is secret where possible."""
         self.session = self.start(self.policy(more=f"# {SECRET}\nrules:\n  - {{id: no-shell, then: deny, when: {{tool: shell}}, message: {SECRET}}}\n"),
                                   config="\n  console: {policies: activate}")
         self.session.said("shell", {"command": ["true", SECRET]})
@@ -49,7 +49,7 @@ class EveryRoute(ApiTest):
     def tried(session):
         try:
             return session.said("write_file", {"path": SECRET + "2", "text": SECRET})
-        except Exception:  # the gate ends before a person answers
+        except Exception:  # the gate ends before an approver answers
             return None
 
     def asked(self):
@@ -73,7 +73,7 @@ class EveryRoute(ApiTest):
         return self.server.ask(method, ROOT + path, headers={"Content-Type": None, **{name.replace("_", "-"): value for name, value in headers.items()}},
                                token=TOKENS[role])
 
-    # CO-50: by no route, streams included; and who opens content is on record once a minute
+    # CO-50: by no route, streams included; each person who opens content is recorded once a minute
     def test_a_viewer_gets_no_sealed_content_by_any_route(self):
         document = self.filled_gate()
         opened = set()
@@ -86,7 +86,7 @@ class EveryRoute(ApiTest):
                     opened.add((path, role))
         self.assertLessEqual({("/calls/{id}", "auditor"), ("/entries/{seq}/openings", "auditor"), ("/approvals/{id}", "approver"), ("/policies/{hash}", "controller"),
                               ("/log/export", "auditor"), ("/policies/drafts/{name}", "controller")}, opened)
-        # What a policy says is content too: a call that is only thought of used to tell it.
+        # The policy's text is content too: explaining a hypothetical call once revealed it.
         for role, told in (("viewer", False), ("auditor", True), ("controller", True)):
             said = self.api("POST", "explain", {"call": {"agent": "a", "server": "fake", "tool": "shell", "input": {"command": ["true"]}}}, role=role)[2]
             self.assertEqual((said["verdict"], said["decided_by"]["rule"], SECRET in json.dumps(said), "reason" in said.get("withheld", [])), ("refused", "no-shell", told, not told))
@@ -101,7 +101,7 @@ class EveryRoute(ApiTest):
             stream.close()
         noted = [row["body"]["who"] for row in self.told("ledger", "show", "--kind", "control", "--limit", 500) if row["body"].get("control") == "content_opened"]
         self.assertEqual(set(noted), {"user:auditor", "user:approver", "user:controller"})
-        self.assertLessEqual(max(noted.count(who) for who in noted), 3)  # one a minute, on a machine that is slow
+        self.assertLessEqual(max(noted.count(who) for who in noted), 3)  # one a minute, on a slow machine
         self.assertNotIn("user:viewer", noted)
 
     # CO-66: ETags and 304, HEAD, lists and cursors, problems, limits and rates
@@ -128,7 +128,7 @@ class EveryRoute(ApiTest):
                 continue
             lists += 1
             body = json.loads(said)
-            if path != "/approvals":  # which keeps the shape of AP-30
+            if path != "/approvals":  # this list keeps the shape of AP-30
                 self.assertLessEqual({"items", "next", "prev", "tree_size", "total", "exact"}, set(body), path)
             more = "&" if "?" in address else "?"
             for wrong, code in (("limit=501", "invalid"), ("limit=0", "invalid"), ("cursor=nonsense", "bad_cursor")):
@@ -147,7 +147,7 @@ class EveryRoute(ApiTest):
                 known = [one["name"] for one in item[method].get("parameters", []) if one.get("in") == "query"]
                 status, _, said = self.asks(address + ("&" if "?" in address else "?") + "no_such=1", "controller" if method != "get" else "auditor", method=method.upper())
                 if path.startswith("/session") or status == 403:
-                    continue  # another way to refuse comes first
+                    continue  # the request is refused earlier for another reason
                 said = json.loads(said)
                 self.assertEqual((status, said["code"], said["place"]), (400, "invalid", "no_such"), (method, path))
                 for name in known:
@@ -169,7 +169,7 @@ class EveryRoute(ApiTest):
                     status, _, said = self.api(method, address, {"zzz": 1}, role="viewer" if path == "/explain" else who)
                     self.assertEqual((status, said.get("code"), said.get("place")), (400, "invalid", "zzz"), (method, path, said))
                     strict += 1
-                # The server itself reads no body over 4 MiB, which is what a batch may have.
+                # The server itself reads no body over 4 MiB, the limit of a batch.
                 if path not in ("/explain", "/approvals/batch") and method != "DELETE":
                     status, _, said = self.api(method, address, {"x": "y" * (most + 1000)}, role=who)
                     self.assertEqual((status, said.get("code")), (413, "too_large"), (method, path, said))
@@ -181,7 +181,7 @@ class EveryRoute(ApiTest):
         self.assertEqual((status, said["code"]), (412, "precondition_failed"))
 
     def rates(self):
-        """The 51st request of a second waits, and is told how long."""
+        """The 51st request of a second gets a wait time in its response."""
         for _ in range(400):
             status, got, said = self.server.ask("GET", ROOT + "health", headers={"Content-Type": None}, token=TOKENS["viewer"])
             if status == 429:
@@ -192,13 +192,13 @@ class EveryRoute(ApiTest):
 
 
 class Lagging(ApiTest):
-    # CO-49, with the live screen of console_screens_test.py: a stream that cannot keep up says how many entries it missed, and ends
+    # CO-49, with the live screen of console_screens_test.py: a stream that lags reports the number of missed entries and ends
     def test_a_stream_that_lags_says_how_many_it_missed(self):
         self.start()
         stream = self.server.open("GET", f"{ROOT}stream?topics=entries,health", headers={"Content-Type": None}, token=TOKENS["viewer"])
         told = events(stream)
-        self.assertEqual(next(told)["event"], "health")  # it has looked at the log once
-        self.server.process.send_signal(signal.SIGSTOP)  # a gate that gets no time while another process writes
+        self.assertEqual(next(told)["event"], "health")  # it has read the log once
+        self.server.process.send_signal(signal.SIGSTOP)  # the gate gets no time while another process writes
         subprocess.run([MAKE_LEDGER, self.data, "4000", "2000"], check=True, timeout=120)
         self.server.process.send_signal(signal.SIGCONT)
         heard = list(told)
@@ -217,7 +217,7 @@ class Absent(ApiTest):
                               env=self.environment(), cwd=self.folder, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    # CO-48: content that is erased, pruned or redacted says so, for everyone who may read it; lists and streams stay readable
+    # CO-48: erased, pruned or redacted content is labelled so for everyone who may read it; lists and streams stay readable
     def test_what_is_not_there_any_more_is_labelled(self):
         session = self.start()
         session.said("write_file", {"path": "first.txt", "text": "hi"})
@@ -243,7 +243,7 @@ class Absent(ApiTest):
         self.assertEqual(self.get(f"entries/{oldest['sequence']}", role="auditor")["state"], "pruned")
         self.assertEqual([row["call_id"] for row in self.get("calls", role="auditor")["items"]], [newest["call_id"], redacted["call_id"]])
 
-    # CO-43 (partly) CO-44 (partly): the newest calls are kept in memory, and the list is the one that the log gives at the same size
+    # CO-43 (partly) CO-44 (partly): the newest calls are kept in memory, and the list equals the log's list at the same size
     def test_the_newest_calls_are_those_of_the_log_while_it_grows(self):
         subprocess.run([MAKE_LEDGER, self.data, "900", "30"], check=True, timeout=120)
         session = self.start(self.policy(tier="act_auto", more="rules:\n  - {id: no-shell, then: deny, when: {tool: shell}}\n"))

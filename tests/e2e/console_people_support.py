@@ -25,7 +25,7 @@ def digest(token):
 
 
 class Browser:
-    """A page of the console: it keeps the cookie and the page secret, and says its origin."""
+    """A page of the console: it keeps the cookie and the page secret, and sends its origin."""
 
     def __init__(self, server, host="localhost"):
         self.server, self.cookie, self.secret = server, None, None
@@ -67,7 +67,7 @@ class ConsoleTest(ServeTest):
     def waiting(self):
         for _ in range(400):
             status, _, said = self.api("GET", "approvals", role="approver")
-            if status == 429:  # a quick machine asks more often than a person may
+            if status == 429:  # a fast machine sends more requests than a person may
                 time.sleep(1)
                 continue
             self.assertEqual(status, 200, said)

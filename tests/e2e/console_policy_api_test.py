@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Policies, explanations and counts over the HTTP API: each says what its command says, and only the file that was seen is replaced."""
+"""Policies, explanations and counts over the HTTP API: each equals its command's output, and only a file that was seen is replaced."""
 import json
 import os
 import pathlib
@@ -61,7 +61,7 @@ external:
 """
 
     def steps(self, session, tool, given, role="auditor"):
-        """The stages of a new call by their names."""
+        """Returns the stages of a new call by their names."""
         session.said(tool, given)
         call = self.get("calls")["items"][0]["call_id"]
         return {stage["stage"]: stage for stage in self.get(f"calls/{call}", role=role)["timeline"]}
@@ -70,8 +70,8 @@ external:
     def guards(stage):
         return [(one["guard"], one["verdict"] or "skipped: " + one["skipped"], one.get("rule"), one.get("decided", False)) for one in stage["guards"]]
 
-    # CO-46, CO-48 (partly): the second door used to be empty, rules were no step, a guard that failed open had "decided", and an input looked
-    # redacted where its result was
+    # CO-46, CO-48 (partly): the second door was once empty, rules were no step, a guard that failed open was shown as the decider, and an input looked
+    # redacted if its result was
     def test_every_step_of_both_doors_is_told(self):
         guard = self.write("guard.sh", self.GUARD)
         guard.chmod(0o755)
@@ -112,7 +112,7 @@ class Backtested(ApiTest):
         self.wait_until(lambda: self.get(f"backtests/{started[2]['id']}")["state"] != "running", seconds=60)
         return self.get(f"backtests/{started[2]['id']}")
 
-    # CO-60 (partly): what the command counts, with examples, and nothing is run or written
+    # CO-60 (partly): equals the counts of the command, with examples, and runs and writes nothing
     def test_a_backtest_counts_what_the_command_counts_and_changes_nothing(self):
         session = self.start()
         for number in range(3):
@@ -135,9 +135,9 @@ class Backtested(ApiTest):
         for wrong in ({}, {"text": "nonsense: 1"}, {"policy": "/etc/passwd"}, {"text": text, "last": 0}, {"text": text, "since": "yesterday-ish"}):
             self.assertEqual(self.api("POST", "backtests", wrong, role="controller")[2]["code"], "invalid", wrong)
 
-    # CO-60 (partly): one runs at a time, tells how far it is on the stream, and can be stopped
+    # CO-60 (partly): one runs at a time, reports its progress on the stream, and can be stopped
     def test_a_backtest_is_stopped(self):
-        self.make_ledger(20000)  # so many that it runs for a while
+        self.make_ledger(20000)  # enough calls to run for a while
         self.start()
         stream = self.server.open("GET", "/api/v1/stream?topics=backtests", headers={"Content-Type": None}, token=TOKENS["viewer"])
         heard = events(stream)
@@ -213,7 +213,7 @@ class Policies(ApiTest):
         file = self.write("other.yaml", good)
         status, _, said = self.api("POST", "policies/check", {"text": good}, role="controller")
         self.assertEqual(status, 200, said)
-        # Places of warnings name the file; all else is equal.
+        # Positions in warnings name the file; everything else is equal.
         self.assertEqual({**said, "warnings": len(said["warnings"])}, {**(told := self.told("policy", "check", file)[0]), "warnings": len(told["warnings"])})
         _, _, bad = self.api("POST", "policies/check", {"text": good + "nonsense: 1\n"}, role="controller")
         self.write("other.yaml", good + "nonsense: 1\n")
@@ -264,6 +264,9 @@ class Policies(ApiTest):
         self.assertEqual(self.api("GET", route, role="controller")[2]["text"], "version: 1\nname: a\n")
         for name in ("UP", "a%2Fb", "..", "a" * 65):
             self.assertIn(self.api("PUT", f"policies/drafts/{name}", {"text": text}, role="controller")[0], (400, 404), name)
+        long = "version: 1\n# " + "x" * 900_000
+        self.assertEqual(self.api("PUT", route, {"text": long}, role="controller")[0], 200)
+        self.assertEqual(self.api("GET", route, role="controller")[2]["text"], long)
         self.assertEqual(self.api("PUT", route, {"text": "x" * (1 << 20)}, role="controller")[0], 413)
         self.assertEqual(self.activate(text, self.get("policies")["items"][0]["hash"])[2]["code"], "policies_read_only")
         self.assertEqual(oct((pathlib.Path(self.data) / "drafts/next-week.yaml").stat().st_mode & 0o777), "0o600")
@@ -285,7 +288,7 @@ class Policies(ApiTest):
         self.assertIn("not today", session.said("write_file", {"path": "a", "text": "hi"}))
         late = self.activate(self.policy(), before)
         self.assertEqual((late[0], late[2]["code"]), (412, "precondition_failed"))
-        # Somebody edits the file at the same time: what he wrote is not lost.
+        # Another person edits the file at the same time: the edit is not lost.
         os.utime(self.file)
         self.file.write_text(refusing + "# a word of git\n")
         meanwhile = self.activate(self.policy(), said["hash"])

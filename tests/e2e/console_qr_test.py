@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`sallyport console --qr`: what a phone reads from the terminal is the link. The reader below is written from ISO 18004, for versions 2 to 6
-at the lowest level of correction, and checks nothing: a code that it reads has no fault to correct."""
+"""`sallyport console --qr`: a phone reads the link from the terminal. The reader below is written from ISO 18004, for versions 2 to 6 at the lowest
+level of correction, and corrects nothing: a code that it reads has no errors."""
 import subprocess
 import unittest
 
@@ -10,12 +10,12 @@ from console_api_support import ApiTest
 QUIET = 4
 MASKS = [lambda r, c: (r + c) % 2, lambda r, c: r % 2, lambda r, c: c % 3, lambda r, c: (r + c) % 3, lambda r, c: (r // 2 + c // 3) % 2,
          lambda r, c: r * c % 2 + r * c % 3, lambda r, c: (r * c % 2 + r * c % 3) % 2, lambda r, c: ((r + c) % 2 + r * c % 3) % 2]
-# Codewords of data at level L, and in how many blocks they are.
+# The number of data codewords at level L, and their number of blocks.
 DATA = {2: (34, 1), 3: (55, 1), 4: (80, 1), 5: (108, 1), 6: (136, 2)}
 
 
 def modules(lines):
-    """Rows of booleans, dark is true, without the quiet zone."""
+    """Returns rows of booleans, where dark is true, without the quiet zone."""
     rows = []
     for line in lines:
         rows.append([char not in "█▀" for char in line])
@@ -25,7 +25,7 @@ def modules(lines):
 
 
 def reserved(size, version):
-    """Places that hold no data: finders, timing, alignment and format."""
+    """Returns places without data: finders, timing, alignment and format."""
     taken = {(r, c) for r in range(9) for c in range(9)} | {(r, size - 8 + c) for r in range(9) for c in range(8)} | {(size - 8 + r, c) for r in range(8) for c in range(9)}
     taken |= {(6, i) for i in range(size)} | {(i, 6) for i in range(size)}
     centre = size - 7

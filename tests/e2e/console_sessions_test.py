@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sessions of the web console, from outside: how people sign in, and what ends it."""
+"""Sessions of the web console from outside: the ways to sign in, and the events that end a session."""
 import json
 import subprocess
 import time
@@ -67,7 +67,7 @@ class ConsoleSessions(ConsoleTest):
         stream.read()  # until it ends
         self.assertLess(time.monotonic() - start, within(1))
 
-    # CO-24: a session used to outlive the token, or the key of the link, that it began with
+    # CO-24: a session once outlived the token, or the key of the link, that it began with
     def test_a_session_ends_with_the_token_or_the_key_that_it_began_with(self):
         words = self.write("words", "correct horse battery\n")
         words.chmod(0o600)

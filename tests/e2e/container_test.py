@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The container file: its image is built from the package of this program, and started. The first stage, which compiles, is stood in for by the
-package of this build; all else is done as the file says. The base is made of Debian's packages, because tests reach no registry of images."""
+"""Tests the container file: builds its image from this program's package, and starts it. The package of this build replaces the first stage, which compiles;
+the rest is done as in the file. The base is made of Debian packages, because tests reach no image registry."""
 import json
 import os
 import pathlib
@@ -99,7 +99,7 @@ class ContainerTest(unittest.TestCase):
         process.stderr.close()
 
     def inside(self, container, *words):
-        """Fails where the command does. What it prints may be lost: this isolation does not wait for it."""
+        """Fails if the command fails. Its output may be lost, because this isolation does not wait for it."""
         self.buildah("run", "--isolation", "chroot", "--user", self.image["User"], container, "--", *words)
 
     def test_the_image_starts_a_gate_without_rights_that_answers_and_is_healthy(self):

@@ -45,7 +45,7 @@ class DemoTest(unittest.TestCase):
         self.assertEqual(controls, ["key_created", "started", "policy_loaded", "stopped", "gap", "started", "policy_loaded",
                                     "gap", "started", "policy_loaded", "stopped"])
 
-    # LE-55, AU-84: the planted key is in no file of the data folder.
+    # LE-55, AU-84: no file of the data folder contains the planted key.
     def test_the_secret_reaches_neither_agent_nor_disk(self):
         told = run("demo", "--data-dir", self.data)
         self.assertEqual(told.returncode, 0, told.stderr)
@@ -86,7 +86,7 @@ class DemoTest(unittest.TestCase):
                 self.assertEqual(os.stat(os.path.join(folder, name)).st_mode & 0o077, 0, name)
 
     def at_a_terminal(self, answer, *words):
-        """Runs it at a terminal, where a person types `answer` when he is asked."""
+        """Runs it at a terminal, where a person types `answer` at the prompt."""
         master, slave = pty.openpty()
         process = subprocess.Popen([BIN, "demo", "--data-dir", self.data, "--no-pause", *words], stdin=slave, stdout=slave, stderr=slave)
         os.close(slave)
@@ -119,7 +119,7 @@ class DemoTest(unittest.TestCase):
         self.assertEqual(told.returncode, 0, told.stderr)
         self.assertNotIn("\x1b", told.stdout)
 
-    # It printed a command about a folder that it had deleted, in lines of 160 columns, and words such as `effect none`.
+    # It once printed a command about a deleted folder, lines of 160 columns, and phrases such as `effect none`.
     def test_what_it_prints_fits_a_terminal_says_what_happened_and_can_be_copied(self):
         gone = run("demo").stdout
         self.assertEqual([line for line in gone.splitlines() if len(line) > 80], [])

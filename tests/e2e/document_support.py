@@ -1,4 +1,4 @@
-"""Blocks of the documents, and a shell that runs them as they are written."""
+"""Blocks of the documents, and a shell that runs them unchanged."""
 import fcntl
 import os
 import pathlib
@@ -17,25 +17,25 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def blocks(page, kind):
-    """All blocks of a kind. `tools/check_docs.py` reads these calls: a block of commands that no test takes is a fault of the tree."""
+    """Returns all blocks of a kind. `tools/check_docs.py` reads these calls: a block of commands that no test uses is an error."""
     found = re.findall(r"^( *)```(\w*)\n(.*?)^\1```$", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
     return [textwrap.dedent(text) for _, of, text in found if of == kind]
 
 
 def block(page, words, kind="sh"):
-    """The one block of a page with these words."""
+    """Returns the one block of a page that contains these words."""
     found = [text for text in blocks(page, kind) if words in text]
     assert len(found) == 1, f"{page}: {len(found)} blocks with `{words}`"
     return found[0]
 
 
 def pattern(shown):
-    """What a page shows, as a pattern: `...` stands for what differs from run to run."""
+    """Returns the text of a page as a pattern: `...` stands for parts that differ from run to run."""
     return "^" + ".*".join(map(re.escape, shown.split("..."))) + "$"
 
 
 def at_terminal(script, questions, **options):
-    """Runs a script at a terminal and types an answer to each question when it stands there; what was printed, and what stood there."""
+    """Runs a script at a terminal and types an answer when each prompt appears; returns the output and the terminal's text."""
     master, slave = pty.openpty()
     process = subprocess.Popen(["bash", "-euo", "pipefail", "-c", script], stdin=slave, stdout=subprocess.PIPE, stderr=slave, text=True, start_new_session=True,
                                preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), **options)
@@ -76,5 +76,5 @@ class DocumentTest(CliTest):
     block = staticmethod(block)
 
     def commands(self, page, words, kind=""):
-        """The commands of a block that also shows what they print."""
+        """Returns the commands of a block that also shows their output."""
         return re.findall(r"^\$ ((?:.*\\\n)*.*)", self.block(page, words, kind), re.MULTILINE)

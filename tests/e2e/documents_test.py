@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Recipes of the documents, run as they are written."""
+"""Runs the recipes of the documents unchanged."""
 import json
 import os
 import pwd
@@ -23,13 +23,13 @@ SECRET = "AKIAIOSFODNN7EXAMPLE"
 
 class Documents(DocumentTest):
     def helps(self, words):
-        """Options that help names, of the command and of all."""
+        """Returns the options in the help, of the command and of the program."""
         key = tuple(words)
         if key not in self.known:
             self.known[key] = self.run_bare(*words, "--help").out
         return self.known[key]
 
-    # A document named an option that was gone, and nobody noticed.
+    # A document once named a removed option, and no test detected it.
     def test_every_command_that_a_page_shows_is_there_with_its_options(self):
         self.known = {}
         everywhere = self.run_bare("--help").out
@@ -37,9 +37,9 @@ class Documents(DocumentTest):
         for page in PAGES:
             for line in re.findall(r"^(?:\$ )?sallyport ((?!:).*)$", page.read_text(), re.MULTILINE):
                 if page.name == "performance.md" or "COMMAND ..." in line or line.startswith("--data-dir backup"):
-                    continue  # no command, its form, or one whose options come first
+                    continue  # no command, a usage form, or a command after its options
                 line = re.split(r" \| | > | >> |  +#|\s#\s", line)[0].strip().rstrip("\\")
-                if line.startswith("ledger tial"):  # shows what is said to a slip
+                if line.startswith("ledger tial"):  # shows the reply to a typing error
                     continue
                 with self.subTest(page=page.name, line=line):
                     words = shlex.split(line)
@@ -65,7 +65,7 @@ class Documents(DocumentTest):
         verify = re.sub(r"--key \S+", lambda _: f"--key {key}", self.block("README.md", "sallyport verify receipt.json"))
         self.assertTrue(self.shell(verify).endswith("verified\n"))
         demo = self.shell("sallyport demo --yes")
-        for line in self.block("README.md", "1. ten calls", "").splitlines():  # what the page shows is what is printed
+        for line in self.block("README.md", "1. ten calls", "").splitlines():  # the output equals the text on the page
             words = [word for word in line.split() if not re.search(r"\d", word)]
             if words and "..." not in line and not any(part in line for part in ("you are asked", "y or n", "found:")):
                 self.assertTrue(any(all(word in shown for word in words) for shown in demo.splitlines()), line)
@@ -98,7 +98,7 @@ class Documents(DocumentTest):
         self.assertIn("key ****", json.dumps(said))
         self.assertNotIn(SECRET, json.dumps(said))
 
-    # A minute of approvals: register, see what waits, answer.
+    # A minute of approvals: register, list the waiting requests, answer.
     def test_the_minute_of_approvals(self):
         me = pwd.getpwuid(os.geteuid()).pw_name
         page = self.block("docs/approvals.md", "$ sallyport approvals init --register", "").replace("ada", me).replace("~/.local/state/sallyport", str(self.data))
@@ -128,7 +128,7 @@ class Documents(DocumentTest):
         answer = next(json.loads(line) for line in gate.stdout if json.loads(line).get("id") == 2)
         self.assertEqual(answer["result"]["content"][0]["text"], "hi")
 
-    # The inspector took the `--` of the command that stood here for itself.
+    # The inspector took the `--` of an earlier version of this command as its own.
     def test_the_inspector_is_run_as_the_page_says(self):
         PEERS.need()
         INSPECTOR.need()

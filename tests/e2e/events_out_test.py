@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every entry goes to consumers outside: a stream of NATS JetStream, and an address over HTTP."""
+"""Every entry goes to external consumers: a NATS JetStream stream, and an address over HTTP."""
 import http.server
 import json
 import threading
@@ -14,7 +14,7 @@ SECRET = "planted-7f3a9c"
 
 
 class Siem:
-    """Keeps what is posted to it. `status` can be set to refuse."""
+    """Keeps posted entries. `status` can be set to refuse them."""
 
     def __init__(self, port=0):
         self.bodies, self.headers, self.status, siem = [], [], 200, self
@@ -55,7 +55,7 @@ class EventsTest(ServeTest):
             time.sleep(0.05)
 
     def entries(self):
-        """What the log holds, as it is exported."""
+        """Returns the contents of the log, as an export gives them."""
         lines = self.good("ledger", "export", "--format", "jsonl").lines()
         return [line["entry"] for line in lines if "entry" in line]
 
@@ -88,7 +88,7 @@ class JetStreamTest(EventsTest):
             session.said("echo", {"message": f"{SECRET}-{n}"})
         server.stop()
         entries = self.entries()
-        # `stopped` and what came with it is sent by the next process.
+        # The next process sends `stopped` and the entries that came with it.
         server = self.serve_events(self.jetstream(broker, stream="AUDIT"))
         self.until(lambda: broker.count("AUDIT") >= len(entries))
         server.stop()
@@ -239,13 +239,13 @@ class HttpTest(EventsTest):
     def test_a_configuration_that_cannot_work_stops_the_start(self):
         for events, why in (
                 ([{"name": "a"}], "needs `jetstream` or `http`"),
-                ([{"name": "a b", "http": {"url": "https://x.example"}}], "no name of a consumer"),
+                ([{"name": "a b", "http": {"url": "https://x.example"}}], "not a name of a consumer"),
                 ([{"name": "a", "http": {"url": "http://siem.example/in"}}], "without encryption"),
                 ([{"name": "a", "http": {"url": "https://x.example", "bearer_env": "NOT_SET"}}], "NOT_SET"),
                 ([{"name": "a", "jetstream": {"url": "nats://broker.example:4222", "subject": "s"}}], "without encryption"),
-                ([{"name": "a", "jetstream": {"url": "nats://u:p@127.0.0.1:4222", "subject": "s"}}], "no address of NATS"),
-                ([{"name": "a", "jetstream": {"url": "nats://127.0.0.1:4222", "subject": "s.>"}}], "no subject"),
-                ([{"name": "a", "http": {"url": "https://x.example"}}] * 2, "there twice")):
+                ([{"name": "a", "jetstream": {"url": "nats://u:p@127.0.0.1:4222", "subject": "s"}}], "not an address of NATS"),
+                ([{"name": "a", "jetstream": {"url": "nats://127.0.0.1:4222", "subject": "s.>"}}], "not a subject"),
+                ([{"name": "a", "http": {"url": "https://x.example"}}] * 2, "duplicate name")):
             outcome = self.run_bare("serve", "--config", self.configure(f"events: {json.dumps(events)}"))
             self.assertEqual(outcome.code, 64, outcome.err)
             self.assertIn(why, outcome.err)

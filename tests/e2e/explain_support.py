@@ -1,4 +1,4 @@
-"""Calls that were recorded by a gateway, for tests of what is said about them later."""
+"""Calls that a gateway recorded, for tests of later explanations."""
 from mcp_support import McpTest
 
 

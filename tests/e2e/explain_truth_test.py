@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`policy explain` of recorded calls: the policy text, front and facts of then, holes, and changes that were tried."""
+"""`policy explain` of recorded calls: the policy text, front and facts of that time, holes, and the effect of changes."""
 import json
 import time
 import unittest
@@ -61,7 +61,7 @@ class ExplainTruth(RecordedCalls):
         self.assertEqual(self.good("policy", "show", wanted).out, text)
         self.refused(1, "policy", "show", "sha256:" + "0" * 64)
 
-    # RU-20 (partly): the line named neither the rule nor what happened to it.
+    # RU-20 (partly): the line once named neither the rule nor its effect.
     def test_the_tail_of_the_ledger_names_a_rule_that_has_expired(self):
         policy = self.write("p.yaml", "version: 1\nautonomy: {tier: act_auto}\nrules:\n"
                             "  - {id: last-week, then: deny, when: {tool: echo}, expires: 2026-01-01T00:00:00Z}\n")
@@ -100,7 +100,7 @@ class ExplainTruth(RecordedCalls):
         self.assertEqual([hole["detector"] for hole in seen["holes"]], ["aws_access_key_id"])
         self.assertEqual(seen["recorded"]["outcome"], "blocked")
         self.assertTrue(self.cli("policy", "explain", call).out.startswith("undecided: input_redacted; /message lost aws_access_key_id"))
-        # The policy had no hash, and was said to be another one.
+        # The policy had no hash and was once reported as a different one.
         self.assertTrue(seen["recorded"]["same_policy"])
         other = self.write("q.yaml", policy.read_text().replace("id: aws", "id: keys"))
         for named, options in ((policy, ()), (other, ("--policy", other))):
@@ -150,7 +150,7 @@ class ExplainTruth(RecordedCalls):
         for member in ("verdict", "rule", "place", "matches", "opaque", "effects"):
             self.assertIn(member, outside["rules"])
         self.assertEqual(outside["rules"]["matches"][0]["match"], "yes")
-        self.assertIn("one of these would have to differ: class fs.delete, outside workspace", outside["causes"][0]["text"])
+        self.assertIn("without one of these the rule does not match: class fs.delete, outside workspace", outside["causes"][0]["text"])
 
     # WB-10 WB-33
     def test_a_recorded_call_is_judged_with_the_policy_of_then_and_with_that_of_now(self):
@@ -158,7 +158,7 @@ class ExplainTruth(RecordedCalls):
         [call] = self.run_calls(policy, ("echo", {"message": "a"}))
         policy.write_text("version: 1\nautonomy: {tier: suggest}\n")
         then, now = self.explain(call), self.explain(call, "--now")
-        self.assertEqual((then["verdict"], then["policy"]["note"]), ("runs", "the policy text of then"))
+        self.assertEqual((then["verdict"], then["policy"]["note"]), ("runs", "the policy text at that time"))
         self.assertEqual((now["verdict"], now["decided_by"]["place"]), ("proposed", f"{policy}:2:18"))
         policy.unlink()
         self.assertEqual(self.explain(call)["verdict"], "runs")
@@ -212,7 +212,7 @@ class ExplainTruth(RecordedCalls):
         for one, path in ((seen[2], "/file_path"), (seen[4], "/command")):
             self.assertEqual((one["reason"], one["missing"]), ("input_redacted", path))
             self.assertIn("AKIA0*", one["text"])
-        # What fills a hole while the call is decided is not said.
+        # The placeholder that fills a hole during the decision is not shown.
         self.assertNotIn("AKIA0123", json.dumps(seen))
         self.assertNotIn(AWS, json.dumps([one for one in seen]))
 

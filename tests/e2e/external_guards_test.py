@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Guards outside of Sallyport: what they are told, what they may say, and what their failure means."""
+"""Guards outside of Sallyport: their input, their permitted answers, and the effect of their failures."""
 import http.server
 import json
 import os
@@ -13,10 +13,11 @@ import unittest
 
 from cli_support import BIN
 from external_support import HEAD, ONCE, OPEN, ExternalTest
+from mcp_support import FAKE
 from serve_support import ServeTest, Session
 
 MEMBERS = ["schema", "at", "call", "classification", "effects", "rules", "policy_hash", "deadline_ms"]
-# Says what the message of the call asks it to say.
+# Gives the answer that the message of the call requests.
 ECHO = """
 answer = q["call"]["input"]["message"]
 if answer.startswith("{"):
@@ -59,7 +60,7 @@ say(verdict="deny", message="not on a Friday", rule="friday")
         self.assertEqual((run["stage"], run["verdict"], run["rule"]), ("external", "deny", "friday"))
         self.assertEqual(seen["policy_hash"], record["policy_hash"])
 
-    # RU-64: without `sees: input`, secrets of the input are taken out.
+    # RU-64: without `sees: input`, secrets are removed from the input.
     def test_a_guard_that_sees_a_preview_sees_no_secret(self):
         guard = self.program("guard.py", 'open(sys.argv[0] + ".seen", "w").write(json.dumps(q)); say(verdict="allow")\n')
         client = self.gate(self.entry(guard))
@@ -70,7 +71,7 @@ say(verdict="deny", message="not on a Friday", rule="friday")
         self.assertNotIn("input", call)
         self.assertIn("[REDACTED:", call["preview"]["raw_input"]["message"])
 
-    # RU-65 RU-66: each shape, and each thing that is none.
+    # RU-65 RU-66: each valid shape, and each kind of invalid answer.
     def test_an_answer_of_another_shape_denies(self):
         client = self.gate(self.entry(self.program("guard.py", ECHO), sees="input", deadline_ms=4000))
         self.assertEqual(self.echo(client, ALLOW), (ALLOW, False))
@@ -96,7 +97,7 @@ say(verdict="deny", message="not on a Friday", rule="friday")
         asked = self.good("approvals", "list", "--json").lines()
         self.assertEqual([each["description"] for each in asked], ["is this meant?"])
 
-    # RU-64 RU-11: a rewriter runs before the rules, which see what it made.
+    # RU-64 RU-11: a rewriter runs before the rules, which see its result.
     def test_a_rewriter_changes_the_input_before_rules_decide(self):
         rewriter = self.program("rewriter.py", """
 q["call"]["input"]["message"] = q["call"]["input"]["message"].upper()
@@ -110,7 +111,7 @@ say(verdict="rewrite", input=q["call"]["input"])
         text, error = self.echo(client, "loud")
         self.assertEqual((error, "Blocked by rule `no-loud`" in text), (True, True), text)
 
-    # RU-64: each kind has the rights of that function of the library, and no others.
+    # RU-64: each kind has the rights of the corresponding library function, and no others.
     def test_a_kind_says_only_what_it_may(self):
         guard = self.program("guard.py", ECHO)
         client = self.gate(self.entry(guard, id="boss", kind="authorizer", sees="input"))
@@ -142,7 +143,21 @@ else:
         text = self.echo(client, "wrong")[0]
         self.assertIn("guard external:check failed", text)
 
-    # RU-64: `when` has the conditions of rules; unknown counts as a match.
+    # PI-38 (partly) PI-86
+    def test_an_answer_about_a_result_that_is_no_verdict_is_malformed(self):
+        client = self.gate(self.entry(self.program("guard.py", 'print(q["result"]["value"]["content"][0]["text"])\n'), kind="result",
+                                      when={"tool": "echo"}))
+        wrong = ['{"verdict":"block"}', '{"verdict":"block","reason":""}', '{"verdict":"block","reason":5}',
+                 '{"verdict":"Block","reason":"x"}', '{"verdict":"redact"}', '{"verdict":"allow","x":1}', "{}", "no JSON"]
+        for answer in wrong:
+            text, error = self.echo(client, answer)
+            self.assertTrue(error, answer)
+            self.assertIn("guard external:check failed: malformed", text)
+        client.close()
+        failures = [record["post_invocation"]["failure"] for record in self.records() if record["terminal"]]
+        self.assertEqual(failures, [{"guard": "external:check", "class": "malformed"}] * len(wrong))
+
+    # RU-64: `when` has the conditions of rules; an unknown value counts as a match.
     def test_a_guard_is_asked_only_where_its_conditions_hold_or_may_hold(self):
         guard = self.program("guard.py", 'say(verdict="deny", message="asked")\n')
         say_no = {"args": {"type": "arg_equals", "value": {"at": "/message", "value": "no"}}}
@@ -163,7 +178,7 @@ else:
         self.assertEqual([(each["control"], each["guard"], each.get("calls")) for each in entries],
                          [("fail_open_started", "external:check", None), ("fail_open_ended", "external:check", 2)])
 
-    # RU-64: events before and after a call, records behind it.
+    # RU-64: events before and after a call, records after it.
     def test_events_and_records_reach_their_programs(self):
         keep = 'open(sys.argv[0] + ".seen", "a").write(json.dumps(q) + "\\n"); say(verdict="allow")\n'
         client = self.gate(self.entry(self.program("events.py", keep), id="bus", kind="events"),
@@ -177,7 +192,7 @@ else:
         self.assertEqual([each["tool_name"] for each in records if each["terminal"]], ["echo"])
         self.assertNotIn(KEY, (self.folder / "events.py.seen").read_text() + (self.folder / "sink.py.seen").read_text())
 
-    # RU-66: an event that announces something stops it where its program says no.
+    # RU-66: an event that announces an action stops it if the event program denies it.
     def test_an_event_program_that_refuses_stops_the_call(self):
         body = """
 if q["event"]["kind"] == "tool_authorization_started" and q["call"]["tool"] == "echo":
@@ -190,7 +205,41 @@ else:
         self.assertTrue(error)
         self.assertIn("event sink failed: external:bus", text)
 
-    # RU-66: a sink that fails stops nothing, and its failure is on record.
+    # With `on_error: allow`, a `deny` of an event program once counted as its failure, and the call ran.
+    # EV-60 RU-66 LE-71 (partly)
+    def test_an_event_program_that_may_fail_still_stops_what_it_denies(self):
+        body = """
+kind, message = q["event"]["kind"], open(sys.argv[0] + ".do").read()
+if kind == "tool_authorization_started" and message == "deny":
+    say(verdict="deny", message="frozen")
+elif kind == "tool_execution_started" and message == "fail":
+    sys.exit(1)
+else:
+    say(verdict="allow")
+"""
+        todo = self.write("events.py.do", "deny")
+        client = self.gate(self.entry(self.program("events.py", body), id="bus", kind="events", on_error="allow"))
+        text, error = self.echo(client)
+        self.assertTrue(error)
+        self.assertEqual(text, "event sink failed: external:bus")
+        todo.write_text("fail")
+        self.assertEqual(self.echo(client, "hi"), ("hi", False))
+        todo.write_text("allow")
+        self.assertEqual(self.echo(client, "hi"), ("hi", False))
+        client.close()
+        entries = self.controls("fail_open_started", "fail_open_ended")
+        self.assertEqual([(each["control"], each["guard"], each.get("calls")) for each in entries],
+                         [("fail_open_started", "external:bus", None), ("fail_open_ended", "external:bus", 1)])
+
+    # EV-60
+    def test_a_start_that_an_event_program_denies_ends_with_70(self):
+        body = 'say(verdict="deny", message="frozen")\n'
+        policy = self.external_policy(self.entry(self.program("events.py", body), id="bus", kind="events"))
+        outcome = self.run_bare("mcp", "--policy", policy, "--data-dir", self.data, "--", sys.executable, FAKE)
+        self.assertEqual(outcome.code, 70)
+        self.assertIn("sallyport: event sink failed: external:bus\n", outcome.err)
+
+    # RU-66: a failing sink stops nothing, and its failure is recorded.
     def test_a_failing_sink_stops_nothing_and_is_on_record(self):
         client = self.gate(self.entry(self.program("sink.py", "sys.exit(1)\n"), id="siem", kind="sink"))
         self.assertEqual(self.echo(client, "hi"), ("hi", False))
@@ -198,7 +247,7 @@ else:
         failed = [row["body"] for row in self.good("ledger", "show", "--kind", "hook_failed", "--json").lines()]
         self.assertEqual({each["hook"] for each in failed}, {"external:siem"})
 
-    # RU-70: one process for many questions, paired by `id`, also when it answers out of order.
+    # RU-70: one process answers many questions, paired by `id`, also out of order.
     def test_a_program_that_serves_answers_line_by_line(self):
         server = self.program("server.py", """
 for line in sys.stdin:
@@ -218,11 +267,11 @@ for line in sys.stdin:
         client = self.gate(self.entry(server, mode="serve", sees="input"))
         self.assertEqual(self.echo(client, "pid"), self.echo(client, "pid"))
         first = client.ask("tools/call", {"name": "echo", "arguments": {"message": "first"}})
-        self.wait_until((self.folder / "server.py.held").exists)  # two calls at once come in any order
+        self.wait_until((self.folder / "server.py.held").exists)  # two concurrent calls arrive in any order
         self.assertEqual(self.echo(client, "second"), ("second", False))
         self.assertIn("held back", client.answer(first)["result"]["content"][0]["text"])
 
-    # RU-70: at most three restarts a minute; while it is not running, calls are denied.
+    # RU-70: at most three restarts a minute; while the program is not running, calls are denied.
     def test_a_program_that_keeps_ending_is_restarted_three_times_a_minute(self):
         server = self.program("server.py", """
 open(sys.argv[0] + ".starts", "a").write("{}\\n")
@@ -282,7 +331,7 @@ class Addresses(ExternalTest):
         client.close()
         self.assertNotIn(token, json.dumps(self.good("ledger", "show", "--limit", "10000", "--json").lines()) + "".join(client.errors))
 
-    # RU-69: a certificate that the system does not trust is none.
+    # RU-69: a certificate that the system does not trust is invalid.
     def test_an_address_needs_a_verified_certificate(self):
         made, key = self.folder / "made.pem", self.folder / "made.key"
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
@@ -306,7 +355,7 @@ class Addresses(ExternalTest):
         client.wait_for_error("the variable `PEER_TOKEN` of the header `Authorization` is not set")
         self.assertEqual(self.peer.seen, [])
 
-    # RU-69: what is no `https` and not on this machine is no address of a guard.
+    # RU-69: a guard's address must be `https` or on this machine.
     def test_an_address_elsewhere_needs_tls(self):
         policy = self.external_policy(self.entry(None, url="http://192.0.2.1/judge"))
         done = self.cli("policy", "check", policy)
@@ -344,7 +393,7 @@ approvals: {hold_s: 0, reviewers: [{name: triage, roles: [approver]}, {name: ada
         text, error = self.echo(client)
         self.assertEqual((error, "external:triage failed" in text), (True, True), text)
 
-    # RU-67: neither unregistered, nor for people that must be human or two.
+    # RU-67: an approver program is not asked if it is unregistered, or if the call requires a human or two people.
     def test_an_approver_never_answers_where_people_must(self):
         for more in ({"id": "stranger"}, {"autonomy": ", requires_human: true"}, {"approvals": ", dual_control: [echo]"}):
             client = self.ask('say(verdict="allow")\n', **more)
@@ -353,15 +402,15 @@ approvals: {hold_s: 0, reviewers: [{name: triage, roles: [approver]}, {name: ada
 
 
 class Checks(ExternalTest):
-    # RU-64: errors have their place.
+    # RU-64: errors have a position.
     def test_policy_check_names_the_place_of_an_error(self):
         guard = self.program("guard.py", "")
         good = self.cli("policy", "check", self.external_policy(self.entry(guard)))
         self.assertEqual(good.code, 0, good.err)
-        self.assertIn("1 external guards", good.out)
+        self.assertIn("1 external guard\n", good.out)
         for entry, line in (("{id: a, kind: guard}", "either `command` or `url`"),
                             ("{id: a, kind: gard, command: /bin/true}", "gard"),
-                            ("{id: a, kind: guard, command: bin/true}", "is no absolute path"),
+                            ("{id: a, kind: guard, command: bin/true}", "is not an absolute path"),
                             ("{id: a, kind: guard, command: /bin/true, deadline_ms: 30001}", "30000"),
                             ("{id: a, kind: guard, command: /bin/true, when: {class: fs.wipe}}", "unknown class `fs.wipe`"),
                             ("{id: a, kind: guard, command: /bin/true, env: [LD_PRELOAD]}", "changes which code runs"),
@@ -369,13 +418,13 @@ class Checks(ExternalTest):
                             ("{id: a, kind: guard, command: /bin/true, header_env: {X: Y}}", "`header_env` is for `url`"),
                             ("{id: a, kind: guard, url: 'https://x.example/', mode: serve}", "`mode` is for `command`"),
                             ("{id: a, kind: sink, command: /bin/true, when: {class: fs.read}}", "takes `agent`"),
-                            ("{id: a, kind: guard, command: /no/such/program}", "`/no`")):
+                            ("{id: a, kind: guard, command: /no/such/program}", "`/no/such/program` does not exist")):
             done = self.cli("policy", "check", self.write("bad.yaml", f"{OPEN}external:\n  - {entry}\n"))
             self.assertEqual(done.code, 1, entry)
             self.assertRegex(done.err, r"bad\.yaml:4:\d+: ")
             self.assertIn(line, done.err)
 
-    # RU-64 RU-75: nothing is started, and what a guard would say is unknown; a call that is refused anyway is refused.
+    # RU-64 RU-75: no program is started, and the guard's answer is unknown; a call that is refused anyway is refused.
     def test_a_call_that_an_external_guard_would_be_asked_about_is_undecided(self):
         guard = self.program("guard.py", 'open(sys.argv[0] + ".ran", "w")\n')
         rules = "rules: [{id: no-push, then: deny, when: {class: git.push}}]\n"
@@ -406,7 +455,7 @@ for line in sys.stdin:
     print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": r}), flush=True)
 """
 
-    # RU-64 RU-65 RU-70: docs/external-guards.md shows these files.
+    # RU-64 RU-65 RU-70: docs/external-guards.md quotes these files.
     def test_the_examples_do_what_they_say(self):
         for example in self.FOLDER.iterdir():
             text = example.read_text().replace("/opt/sallyport/", f"{self.folder}/").replace("kind: ", "deadline_ms: 20000, kind: ")
@@ -426,7 +475,7 @@ for line in sys.stdin:
         records = [json.loads(line)["record"] for line in (self.data / "records.jsonl").read_text().splitlines()]
         self.assertEqual(len([each for each in records if each["terminal"]]), 4)
 
-    # RU-68: what keeps a program from being started is told before a call needs it.
+    # RU-68: doctor reports why a program cannot be started before a call needs it.
     def test_doctor_says_whether_each_program_can_be_started(self):
         good = self.program("good.py", ONCE)
         bad = self.program("bad.py", ONCE)
@@ -439,7 +488,7 @@ for line in sys.stdin:
 
 
 class Fronts(ExternalTest):
-    # RU-64: calls of coding agents are asked about, too; so are their results.
+    # RU-64: guards also judge calls of coding agents and their results.
     def test_the_hook_of_a_coding_agent_asks_external_guards(self):
         guard = self.program("guard.py", """
 open(sys.argv[0] + ".seen", "a").write(json.dumps(q) + "\\n")
@@ -471,7 +520,7 @@ say(**({"verdict": "deny", "message": "no builds now"} if "make" in command else
         said = self.good(*hook, stdin=self.event("PostToolUse", tool_response={"stdout": "x", "stderr": ""})).json()
         self.assertIn("hidden", said["reason"])
 
-    # RU-67: an approver answers before a coding agent is told to wait.
+    # RU-67: an approver answers before a coding agent has to wait.
     def test_an_approver_answers_for_a_coding_agent(self):
         approver = self.program("approver.py", 'say(**({"verdict": "allow"} if "a" in q["effects"][0]["command"] else {"verdict": "deny", "message": "no"}))\n')
         policy = self.external_policy(self.entry(approver, id="triage", kind="approver"), sections="""version: 1

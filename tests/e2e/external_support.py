@@ -5,7 +5,7 @@ import sys
 
 from mcp_support import McpTest
 
-# What every program of a test begins with. It needs no site packages, and so starts quickly.
+# The beginning of every test program. It needs no site packages, so it starts quickly.
 HEAD = f"""#!{sys.executable} -SE
 import json, os, sys, time
 def say(**answer):
@@ -13,7 +13,7 @@ def say(**answer):
 """
 ONCE = HEAD + "q = json.load(sys.stdin)\n"
 OPEN = "version: 1\nautonomy: {tier: act_auto}\n"
-SLOW = 20_000  # milliseconds: nothing fails only because the machine is busy
+SLOW = 20_000  # milliseconds: large enough that no test fails only because the machine is busy
 
 
 class ExternalTest(McpTest):
@@ -36,7 +36,7 @@ class ExternalTest(McpTest):
         return client
 
     def echo(self, client, message="hello"):
-        """What the agent receives, and whether it is an error."""
+        """Returns the agent's result and whether it is an error."""
         result = client.result("echo", {"message": message})
         text = result["content"][0]["text"]
         blocked = re.fullmatch(r"Blocked: (.*)\. \(record [0-9a-f-]+\)", text)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What somebody does in the first minutes, at the terminal and with approvals."""
+"""The first minutes of a new user, at the terminal and with approvals."""
 import os
 import stat
 import time
@@ -12,7 +12,7 @@ POLICY = "version: 1\nautonomy: {tier: act_with_approval}\n"
 
 
 class Help(CliTest):
-    # It said that a command is missing, and no more.
+    # The message once said only that a command is missing.
     def test_the_bare_program_prints_its_help(self):
         bare = self.run_bare()
         self.assertEqual((bare.code, bare.err), (0, ""))
@@ -32,7 +32,7 @@ class Registering(CliTest):
     def init(self, *more):
         return self.cli("approvals", "init", "--passphrase-file", self.words, "--json", *more)
 
-    # A new user had to copy a line with a key into a file that was not there yet.
+    # A new user once had to copy a line with a key into a file that did not exist yet.
     def test_a_key_is_registered_by_the_command_that_makes_it(self):
         said = self.init("--register", "--name", "user:ada").json()
         file = self.data / "reviewers.yaml"
@@ -56,7 +56,7 @@ class Registering(CliTest):
     def test_a_list_of_another_form_is_left_alone_and_the_line_is_printed(self):
         self.data.mkdir(mode=0o700)
         file = self.data / "reviewers.yaml"
-        for text in ("reviewers: []\n", "approvals:\n  reviewers:\n    - {name: a, token: 'sha256:" + "0" * 64 + "', roles: [approver]}\nother: 1\n"):
+        for text in ("reviewers: []\n", "approvals:\n  reviewers:\n    - {name: a, token: 'sha256:" + "0" * 64 + "', roles: [approver]}\n"):
             file.write_text(text)
             outcome = self.init("--register", "--name", "user:x")
             self.assertEqual(outcome.code, 1, outcome.out)
@@ -65,10 +65,19 @@ class Registering(CliTest):
             self.assertEqual(sorted(path.name for path in self.data.iterdir()), ["approvers", "reviewers.yaml"])
             (self.data / "approvers" / "user-x.key").unlink()
 
+    # A misspelled key made an empty list.
+    def test_a_list_with_an_unknown_key_is_refused_before_a_key_is_made(self):
+        self.data.mkdir(mode=0o700)
+        (self.data / "reviewers.yaml").write_text("reviewer: []\n")
+        outcome = self.init("--register", "--name", "user:x")
+        self.assertEqual(outcome.code, 64, outcome.out)
+        self.assertIn("`reviewer` is unknown", outcome.err)
+        self.assertEqual([path.name for path in self.data.iterdir()], ["reviewers.yaml"])
+
 
 class Waiting(Approvals):
     def shipped(self):
-        """A policy that says nothing about people."""
+        """A policy that names no people."""
         return self.write("policy.yaml", POLICY)
 
     def id(self):
@@ -98,7 +107,7 @@ class Waiting(Approvals):
         self.assertEqual(len(self.good("ledger", "calls", "--call", calls[0][:-5], "--json").lines()), 1)
         self.assertIn("ids begin with", self.refused(64, "ledger", "calls", "--call", calls[0][:4]))
 
-    # The list said `Confirm write_file?`, and not what would be written.
+    # The list once showed `Confirm write_file?` without the text to be written.
     def test_the_list_and_standard_error_say_what_waits_and_what_to_run(self):
         client = self.session(self.shipped())
         self.write_file(client, {"path": "notes/\u202ea.txt", "text": "hi"})
@@ -133,7 +142,7 @@ class Waiting(Approvals):
         self.assertEqual([m for m in client.kept if m.get("method") == "elicitation/create"], [])
 
     def notified(self, **environment):
-        """What a notifier in the path was told, one list of words a run."""
+        """Returns the arguments that a notifier in the path got, one list of words a run."""
         told = self.folder / "told"
         programs = self.folder / "programs"
         programs.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Capability tokens made without our code."""
+"""Makes capability tokens without our code."""
 import base64
 import hashlib
 import json
@@ -17,7 +17,7 @@ def canonical(value):
 
 
 class Keys:
-    """Ed25519 by openssl, so that nothing of ours signs what ours checks."""
+    """Signs Ed25519 with openssl, so that our code does not check its own signatures."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -37,7 +37,7 @@ class Keys:
 
 
 class GrantTest(McpTest):
-    """Tokens that are signed by hand, and a policy that asks for them."""
+    """Hand-signed tokens, and a policy that requires them."""
 
     def setUp(self):
         super().setUp()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the ledger stores of what a check found: nothing, unless the policy keeps excerpts."""
+"""The excerpts in the ledger for a check's matches: none, unless the policy keeps excerpts."""
 import json
 import unittest
 
@@ -16,7 +16,7 @@ guardrails:
 
 class GuardExcerpts(CliTest):
     def prompted(self, policy):
-        """The excerpts of two hits, by check, and whether the words stand in a file."""
+        """Returns the excerpts of two hits, by check, and whether a file contains the words."""
         file = self.write("policy.yaml", policy)
         event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "Nightingale and Hunter2", "cwd": "/tmp"}
         self.cli("hook", "--agent", "claude-code", "--policy", file, stdin=json.dumps(event).encode())

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Hooks beside `sallyport serve`: the daemon judges as they would alone, and none of its troubles is theirs."""
+"""Hooks beside `sallyport serve`: the daemon decides as they would alone, and its failures do not affect them."""
 import concurrent.futures
 import json
 import os
@@ -24,7 +24,7 @@ NO_FORCE = ("version: 1\nautonomy: {tier: act_auto}\nguardrails: {checks: [{type
 
 
 class BesideDaemon:
-    """What the classes below have in common: each data folder has a daemon."""
+    """The common part of the classes below: each data folder has a daemon."""
 
     def serve(self, data=None, more=""):
         config = self.write("serve.yaml", f"version: 1\ndata_dir: {data or self.data}\nserve:\n  listen: 127.0.0.1:0\n" + more)
@@ -50,7 +50,7 @@ class BesideDaemon:
         return self.data / "hook.sock"
 
     def judges(self):
-        """The processes that wrote calls, by the role in which they started; `None` for those that passed by."""
+        """Returns the roles of the processes that wrote calls; `None` for hooks without a start entry."""
         roles = {line["entry"]["instance_id"]: line["body"]["role"] for line in self.shown("--kind", "control")
                  if line["body"]["control"] == "started"}
         return {roles.get(line["entry"]["instance_id"]) for line in self.shown("--kind", "intent")}
@@ -63,7 +63,7 @@ class BesideDaemon:
         return peer
 
     def frame(self, peer):
-        """What the daemon says; nothing when it hangs up."""
+        """Returns the daemon's answer, or nothing if it closes the connection."""
         said = b""
         while len(said) < 4 or len(said) < 4 + struct.unpack(">I", said[:4])[0]:
             piece = peer.recv(65536)
@@ -89,13 +89,13 @@ class BesideDaemon:
 
 
 class SameAnswers(BesideDaemon, hook_test.Hook):
-    """Whatever is true of a hook alone, with a daemon that is asked instead."""
+    """Everything that holds for a hook alone, with a daemon that decides."""
 
     def tearDown(self):
         if self.server.process.poll() is None and self.shown("--kind", "intent"):
             self.assertEqual(self.judges(), {"serve"})
 
-    # The process itself is what these are about.
+    # These tests are about the hook process itself.
     test_a_process_that_is_stuck_answers_when_its_time_is_over = None
     test_a_ledger_that_cannot_be_written_denies_in_time = None
 
@@ -147,7 +147,7 @@ class Troubles(BesideDaemon, hook_test.Hook):
         self.assertEqual(len(self.shown("--kind", "intent")), 1)
 
     def asked_but_stuck(self, policy, call="toolu_2"):
-        """A hook whose daemon has its question and cannot write."""
+        """Runs a hook whose daemon has its question and cannot write."""
         self.assertIsNone(self.hook(claude("PreToolUse", call + "-first"), policy=policy))
         other = sqlite3.connect(self.data / "ledger.db", isolation_level=None)
         self.addCleanup(other.close)
@@ -240,7 +240,7 @@ class Troubles(BesideDaemon, hook_test.Hook):
                 self.assertEqual(self.frame(peer), GREETING)
                 peer.sendall(sent)
                 self.assertIsNone(self.frame(peer))
-        # The daemon is none the worse.
+        # The daemon still works.
         peer = self.connect()
         self.assertEqual(self.frame(peer), GREETING)
         peer.sendall(struct.pack(">I", len(header + event)) + header + event)
@@ -296,7 +296,7 @@ class Troubles(BesideDaemon, hook_test.Hook):
         push = claude("PreToolUse", command="git push --force")
         self.assertIsNone(self.hook(push))
         policy = self.write("mine.yaml", NO_FORCE)
-        # By a name that means nothing in the folder of the daemon.
+        # Names a policy by a path that does not exist in the folder of the daemon.
         self.assertEqual(self.decision({**push, "tool_use_id": "t-2"}, policy="mine.yaml"), "deny")
         self.write("mine.yaml", NO_FORCE.replace("--force", "--mirror"))
         self.assertIsNone(self.hook({**push, "tool_use_id": "t-3"}, policy="mine.yaml"))
@@ -308,7 +308,7 @@ class Troubles(BesideDaemon, hook_test.Hook):
         self.assertEqual(self.decision({**push, "tool_use_id": "t-5"}, policy=policy), "deny")
         self.assertEqual(self.judges(), {"serve"})
 
-    # A daemon that opened a pipe would wait for whoever writes into it, and all others for the daemon.
+    # A daemon that opened a pipe would wait for a writer, and all other hooks for the daemon.
     def test_a_policy_that_would_be_waited_for_holds_nobody_up(self):
         pipe = self.folder / "pipe.yaml"
         os.mkfifo(pipe)
@@ -329,7 +329,7 @@ class Troubles(BesideDaemon, hook_test.Hook):
                          + ", ".join(f"'(?i){word()}[a-z]{{0,250}}{word()}'" for _ in range(64)) + "]}\n" for i in range(64))
         return self.write(f"heavy-{number}.yaml", "version: 1\nautonomy: {tier: act_auto}\nguardrails:\n  checks:\n" + checks)
 
-    # All hooks waited while the policy of one of them was compiled.
+    # All hooks once waited while the policy of one of them was compiled.
     def test_a_policy_that_takes_long_to_compile_holds_up_nobody_who_names_another(self):
         self.use(self.folder / "other")
         self.assertIsNone(self.hook(claude("PreToolUse", "t-first")))

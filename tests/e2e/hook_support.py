@@ -1,4 +1,4 @@
-"""Events of coding agents as their hosts send them, and what the hook answers."""
+"""Events of coding agents as their hosts send them, and the hook's answers."""
 import json
 import pathlib
 import shutil
@@ -8,7 +8,7 @@ import tempfile
 
 from cli_support import BIN, CliTest, Outcome
 
-# A host that is no shell and not this process: what it starts descends from an agent.
+# A host that is neither a shell nor this process: its child processes descend from an agent.
 HOST = [sys.executable, "-c", "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"]
 ASK = "version: 1\nautonomy: {tier: act_with_approval}\n"
 
@@ -23,7 +23,7 @@ def ran(call="toolu_1", command="make", text="done", **more):
 
 
 class HookTest(CliTest):
-    patterns = None  # compiled once: on a busy machine the first event would use up its time with it
+    patterns = None  # compiled once: on a busy machine compiling would use up the time of the first event
 
     @classmethod
     def tearDownClass(cls):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`init` puts the gate into the settings of other programs, loses nothing of them, and takes it out again."""
+"""`init` puts the gate into the settings of other programs, keeps all other settings, and removes the gate again."""
 import hashlib
 import json
 import os
@@ -133,7 +133,7 @@ class Init(CliTest):
         self.init("--client", "vscode", "--file", vscode)
         self.assertEqual(json.loads(vscode.read_text())["servers"]["x"]["args"][:3], ["mcp", "--name", "x"])
 
-    # Somebody adds a fourth server and runs it again: the others must not fall back to the starter policy, or be wrapped twice.
+    # After a fourth server is added, `init` runs again: the others must neither return to the starter policy nor be wrapped twice.
     def test_servers_behind_the_gate_keep_what_was_chosen_for_them(self):
         near = ["mcp", "--name", "notes", "--policy", "strict", "--era", "legacy", "--", "npx", "server", "--policy", "its own"]
         far = ["mcp", "--name", "tickets", "--url", "https://example.org/mcp", "--bearer-env", "T"]
@@ -180,7 +180,22 @@ class Init(CliTest):
         self.init("--agent", "codex")
         self.assertIn("it is not trusted", checks()["hook of codex"]["detail"])
 
-    # Codex ran none of our hooks, and nobody said so.
+    # A settings file without the hook before a tool passed, or was not mentioned.
+    def test_doctor_names_each_event_that_lacks_the_hook(self):
+        self.init("--agent", "claude-code")
+        file = self.settings("claude-code")
+        whole = json.loads(file.read_text())
+        for event in whole["hooks"]:
+            rest = {name: groups for name, groups in whole["hooks"].items() if name != event}
+            file.write_text(json.dumps({**whole, "hooks": rest}))
+            check = next(check for check in self.cli("doctor", "--json").json()["checks"] if check["check"] == "hook of claude-code")
+            self.assertEqual(check["state"], "fail", event)
+            self.assertIn(f"the hook is missing for {event} in ", check["detail"])
+            self.assertIn("sallyport init --agent claude-code", check["advice"])
+            self.init("--agent", "claude-code")
+            self.assertEqual(json.loads(file.read_text())["hooks"].keys(), whole["hooks"].keys())
+
+    # Codex once ran none of our hooks without any report.
     def test_doctor_knows_whether_codex_trusts_each_hook_as_it_stands(self):
         self.init("--agent", "codex", "--policy", "coding")
         file = self.settings("codex")
@@ -207,10 +222,10 @@ class Init(CliTest):
         trust(enabled=False)
         self.assertEqual(check()["state"], "fail")
         trust()
-        self.init("--agent", "codex", "--policy", "read-only")  # another command is another hook
+        self.init("--agent", "codex", "--policy", "read-only")  # a different command is a different hook
         self.assertEqual(check()["state"], "fail")
 
-    # A run ended with the name of a file, and a new user did not know what to do then.
+    # The output once ended with a file name, and a new user had no next step.
     def test_it_decides_by_coding_unless_told_otherwise_and_ends_with_the_next_step(self):
         for agent in AGENTS:
             said = self.init("--agent", agent).out
@@ -224,7 +239,7 @@ class Init(CliTest):
         self.assertNotIn("coding", self.settings("gemini").read_text())
         self.assertEqual(json.loads(self.init("--agent", "gemini", "--undo", "--json").out)["next"], [])
 
-    # A second run without --policy fell back to the starter policy.
+    # A second run without --policy once reset the policy to the starter policy.
     def test_a_second_run_keeps_what_was_chosen_and_replaces_what_is_named(self):
         policy = self.home / "it's mine.yaml"
         policy.write_text("version: 1\n")

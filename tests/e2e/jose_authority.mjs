@@ -1,5 +1,5 @@
-// An authorization server of nothing but keys, by `jose`: it describes itself, publishes its keys,
-// and signs what a POST to /sign asks for.
+// An authorization server with keys only, by `jose`: it describes itself, publishes its keys,
+// and signs the claims of a POST to /sign.
 //
 //   JOSE_MODULES=node_modules node jose_authority.mjs    prints its issuer
 import { createServer } from 'node:http';

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tree over HTTP under the paths of tlog-tiles, read by a client that was written from the specification."""
+"""The tree over HTTP under the paths of tlog-tiles, read by a client written from the specification."""
 import json
 import pathlib
 import sys
@@ -49,7 +49,7 @@ class TilesTest(ServeTest):
         log.verify()
         self.assertGreater(log.size, 256)
 
-    # CO-66 (partly) CO-50 (partly) LE-64: parts of an export, each up to a signed checkpoint, are an export together
+    # CO-66 (partly) CO-50 (partly) LE-64: parts of an export, each up to a signed checkpoint, together form an export
     def test_parts_of_an_export_verify_together_and_only_auditors_get_the_content(self):
         self.make_ledger(40)
         server = self.start()
@@ -64,7 +64,7 @@ class TilesTest(ServeTest):
                 lines = [json.loads(line) for line in part.splitlines()]
                 self.assertEqual(list(lines[-1]), ["checkpoint"])
                 if len(lines) == 1:
-                    break  # there is nothing behind the end
+                    break  # there is no entry after the end
                 self.assertLess(len(lines), 60)
                 whole += part
                 after = lines[-2]["entry"]["sequence"]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Questions that a client shows to its user, on servers of both eras."""
+"""Approval requests that a client shows to its user, on servers of both eras."""
 import pathlib
 import sys
 import time
@@ -102,7 +102,7 @@ class InTheClient(Approvals):
         self.assertTrue(answer["result"]["isError"])
         self.assertEqual(len(self.ran()), 1)
 
-    # The answer of a stateless client was dropped where the data folder, and no policy, names its user. AP-31
+    # The answer of a stateless client was once dropped if the data folder, and no policy, names its user. AP-31
     def test_a_user_whom_the_data_folder_names_answers_in_his_client_of_either_era(self):
         (self.data / "reviewers.yaml").write_text(f"reviewers:\n{self.ada}\n{self.user}\n")
         policy = self.write("policy.yaml", "version: 1\nautonomy: {tier: act_with_approval}\n")
@@ -144,7 +144,7 @@ class InTheClient(Approvals):
         self.assertEqual(self.entries("approval_decision")[0]["reviewers"], ["user:ada"])
         self.assertEqual(len(self.ran()), 1)
 
-    # MRTR: missing answers are asked again
+    # MRTR: questions without an answer are asked again
     def test_a_stateless_client_without_an_answer_is_asked_again(self):
         client = self.stateless(self.policy(people=[self.ada, self.user]), FORMS)
         state = self.wanted(client)
@@ -158,7 +158,7 @@ class InTheClient(Approvals):
 
 
 class StatelessServer(Approvals):
-    """The same doors where the server is stateless too, or only the client is not."""
+    """The same paths if the server is stateless too, or only the client is not."""
 
     def connect(self, kind, policy):
         server = pathlib.Path(__file__).with_name("mcp_modern_server.py")

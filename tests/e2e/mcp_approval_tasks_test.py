@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Calls that wait for a person, as tasks of a stateless client."""
+"""Calls that wait for an approver, as tasks of a stateless client."""
 import time
 import unittest
 
@@ -55,7 +55,7 @@ class AsTasks(Approvals):
         self.assertEqual(self.ran(), [])
 
     def listen(self, client, *tasks):
-        """The id of the subscription, and what was granted."""
+        """Returns the id of the subscription, and the granted part."""
         id = client.ask("subscriptions/listen", {"notifications": {"taskIds": list(tasks)}})
         granted = client.next(lambda m: m.get("method") == "notifications/subscriptions/acknowledged")["params"]
         self.assertEqual(granted["_meta"], {META + "subscriptionId": id})
@@ -79,7 +79,7 @@ class AsTasks(Approvals):
         self.assertEqual((answered["status"], answered["statusMessage"]), ("working", "no longer waiting for a person"))
         self.assertEqual((done["status"], done["result"]["content"][0]["text"]), ("completed", "written"))
         self.assertEqual(self.get(client, task["taskId"])["lastUpdatedAt"], done["lastUpdatedAt"])
-        # Whoever comes late hears how it ended, and whoever has gone hears nothing.
+        # A late subscriber gets the final state, and a closed subscription gets nothing.
         late, _ = self.listen(client, task["taskId"])
         self.assertEqual((self.told(client)["_meta"], late == id), ({META + "subscriptionId": late}, False))
         other = client.answer(self.write_file(client, {"path": "c"}))["result"]["taskId"]

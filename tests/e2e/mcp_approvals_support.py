@@ -1,4 +1,4 @@
-"""Calls that wait for a person, on a server whose effects can be counted."""
+"""Calls that wait for an approver, on a server whose effects can be counted."""
 import getpass
 import pathlib
 import sys

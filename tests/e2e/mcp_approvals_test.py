@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Calls that wait for a person, as clients see them: held, proposed, and what surrounds them."""
+"""Calls that wait for an approver, as clients see them: held, proposed, and the messages around them."""
 import datetime
 import json
 import os
@@ -74,8 +74,8 @@ class Held(Approvals):
         self.assertEqual(decided[0]["state"], "cancelled")
         from datetime import datetime
         at = datetime.fromisoformat(decided[0]["decided_at"].replace("Z", "+00:00")).timestamp()
-        # 100 ms on a machine of its own; on this one others may be busy. Whoever only looked now and then, as the
-        # progress every 5 s does, would come too late for this too.
+        # 100 ms on an idle machine; here other programs may be busy. Periodic polling, such as the progress every 5 s,
+        # would be too slow for this limit too.
         self.assertLess(at - before, min(4, within(float(os.environ.get("CANCEL_WITHIN", "1")))))
         self.assertIn("already cancelled", self.refused(1, "approvals", "approve", request_id, "--key-file", self.key,
                                                         "--passphrase-file", self.words))
@@ -115,14 +115,14 @@ class Held(Approvals):
         self.assertGreater(status["retry_after_s"], 0)
         for word in ("pending_approval", status["call_id"], request_id):
             self.assertIn(word, first["result"]["content"][0]["text"])
-        # Again while nobody has answered: the same question.
+        # The same call without an answer so far: the same approval request.
         self.assertEqual(self.status(client.answer(self.write_file(client)))["approval_id"], request_id)
         self.assertEqual(self.pending(), [request_id])
         self.answer("approve", request_id)
         time.sleep(0.3)
-        self.assertEqual(self.ran(), [])  # whoever asked is not there
+        self.assertEqual(self.ran(), [])  # the client that asked has ended
         other = self.status(client.answer(self.write_file(client, {"path": "b.txt"})))
-        self.assertNotEqual(other["approval_id"], request_id)  # another call does not use it
+        self.assertNotEqual(other["approval_id"], request_id)  # another call does not use the approval
         self.assertEqual(client.answer(self.write_file(client))["result"]["content"][0]["text"], "written")
         self.assertEqual(len(self.ran()), 1)
         again = self.status(client.answer(self.write_file(client)))
@@ -149,7 +149,7 @@ class Held(Approvals):
         ends = self.one_end_for_each_call(3)
         self.assertEqual(sorted(record["outcome"]["kind"] for record in ends), ["cached", "cached", "completed"])
 
-    # A bug that was thought of: 64 calls that wait for people stopped all others.
+    # A possible fault: 64 calls that wait for approval stop all others.
     def test_calls_that_wait_keep_nobody_from_running(self):
         client = self.session(self.policy(autonomy=", action_tiers: {shell: act_auto}"))
         for i in range(80):
@@ -233,7 +233,7 @@ class Proposals(Approvals):
         self.assertEqual(len(self.ran()), 1)
 
 
-    # AP-22: a crash in the middle. WB-8: also its record says what the decision was made of.
+    # AP-22: a crash in the middle. WB-8: its record also names the basis of the decision.
     def test_a_proposal_whose_gateway_is_killed_in_the_middle_is_unknown_and_never_runs_again(self):
         policy = self.policy(tier="suggest")
         client = self.session(policy)
@@ -259,7 +259,7 @@ class Surroundings(Approvals):
     def test_what_the_server_starts_cannot_answer_for_people(self):
         client = self.session(self.policy(tier="act_auto"))
         command = [BIN, "approvals", "list", "--data-dir", str(self.data)]
-        for without in ([], ["SALLYPORT_AGENT"]):  # forgetting the name does not help
+        for without in ([], ["SALLYPORT_AGENT"]):  # removing the name from the environment does not help
             said = json.loads(client.said("shell", {"command": [str(word) for word in command], "without": without}))
             self.assertEqual(said["agent"], self.principal)
             self.assertEqual(said["code"], 1, said)
@@ -269,7 +269,7 @@ class Surroundings(Approvals):
         self.assertEqual([body["agent"] for body in controls if body["control"] == "refused_control"], [self.principal] * 2)
         self.good("approvals", "list")
 
-    # what is declined is counted, and the doctor says so
+    # declined requests are counted, and the doctor reports them
     def test_what_the_bridge_declines_is_counted(self):
         client = self.client()
         client.open()

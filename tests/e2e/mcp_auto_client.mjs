@@ -1,4 +1,4 @@
-// The public client of both eras: asks for the new one first, and says what it got.
+// The public client of both eras: requests the new era first, and prints the agreed one.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 

@@ -22,7 +22,7 @@ class BothEras(CliTest):
         cls.node_path = npm_peers.node(20)
 
     def seen(self, era, *target):
-        """What a client of this era says it has seen."""
+        """Returns the output of a client of this era."""
         done = subprocess.run([self.node_path, SCRIPT, era, *map(str, target)], capture_output=True, text=True, timeout=240,
                               env=fixture_environment(self.environment()), cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)

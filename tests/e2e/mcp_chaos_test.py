@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Servers that die, lie, flood and stall: the gate stays, and every call ends in one record."""
+"""Servers that die, lie, flood and stall: the gate keeps running, and every call ends in one record."""
 import os
 import pathlib
 import time
@@ -43,7 +43,7 @@ class Chaos(McpTest):
         self.assertEqual(client.said("spoof_progress"), "spoofed")
         self.assertEqual(client.said("echo", {"message": "x"}), "x")
         client.wait_for_error("an answer to no open request")
-        client.wait_for_error("something that is no message")
+        client.wait_for_error("something that is not a message")
         client.close()
         self.one_end_for_each_call(6)
 
@@ -126,7 +126,7 @@ class Chaos(McpTest):
         while alive(server) and time.monotonic() < end:
             time.sleep(0.02)
         self.assertFalse(alive(server))
-        # What was open is closed by the next one.
+        # The next process closes the open entries.
         other = self.client()
         other.open()
         other.close()
@@ -160,7 +160,7 @@ class Chaos(McpTest):
 
     @staticmethod
     def play(client, calls):
-        """Many at a time, with a death of the server now and then."""
+        """Makes many calls at a time; sometimes the server dies."""
         habits = ["echo", "garbage", "twice", "wrong_id", "error", "secret", "structured", "exact", "duplicate_keys"]
         for begin in range(0, calls, 250):
             ids = []
@@ -172,7 +172,7 @@ class Chaos(McpTest):
 
     @staticmethod
     def cost(client):
-        """Open files, and kB in memory, while the server is there."""
+        """Returns open files and memory in kB while the server runs."""
         client.said("echo", {"message": "x"})
         process = pathlib.Path(f"/proc/{client.process.pid}")
         memory = next(line for line in (process / "status").read_text().splitlines() if line.startswith("VmRSS"))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A tool server of the session era whose one effect can be counted: lines in the file $EFFECTS."""
+"""A tool server of the session era whose one effect can be counted as lines in the file $EFFECTS."""
 import json
 import os
 import subprocess

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Clients and servers of both eras, each with each other."""
+"""Clients and servers of both eras in all combinations."""
 import json
 import pathlib
 import sys
@@ -11,7 +11,7 @@ MODERN = pathlib.Path(__file__).with_name("mcp_modern_server.py")
 META = "io.modelcontextprotocol/"
 VERSION = "2026-07-28"
 
-# Sends the user to a page, if the client that opened it can show one.
+# Sends the user to a page if the client that opened it can show one.
 PAGE = """
 import json, sys
 def say(message):
@@ -131,7 +131,7 @@ class StatelessToSessions(Eras):
         self.assertEqual(found["_meta"][META + "serverInfo"]["name"], "fake")
         self.assertIn("tools", found["capabilities"])
 
-    # A server of both eras that took its time was remembered for a week as one of sessions.
+    # A slow server of both eras was once remembered for a week as a server with sessions.
     def test_only_a_server_that_refuses_the_discovery_is_remembered_as_one_of_sessions(self):
         slow = ModernClient(self, ("sh", "-c", f"sleep 4; exec {sys.executable} {FAKE}"), options=("--name", "server"))
         self.addCleanup(self.end, slow)
@@ -223,7 +223,7 @@ class StatelessToSessions(Eras):
         client.said("log", _meta=client.meta(**{META + "logLevel": "debug"}))
         self.assertEqual(len([m for m in client.kept if m.get("method") == "notifications/message"]), 1)
 
-    # A server that looks at what it was opened with never asked: the modes of the client were not handed on.
+    # A server that checks the client's capabilities never asked, because the gate did not pass them on.
     def test_a_page_is_asked_for_where_the_client_can_show_one(self):
         server = self.write("page.py", PAGE)
         client = self.stateless(server, {"elicitation": {"form": {}, "url": {}}})
@@ -236,7 +236,7 @@ class StatelessToSessions(Eras):
 
 
 class StatelessToStateless(Eras):
-    # A server that makes a task of a call gave its result to the model without a record.
+    # A server that turns a call into a task once returned its result to the model without a record.
     def test_the_result_of_a_task_is_recorded_like_any_other_and_comes_no_other_way(self):
         client = self.stateless(MODERN, {"extensions": {META + "tasks": {}}})
         listening = client.ask("subscriptions/listen", {"notifications": {"taskIds": ["t-1"]}})

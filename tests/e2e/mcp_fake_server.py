@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""A tool server of the session era, with a tool for each bad habit that a server can have.
+"""A tool server of the session era, with a tool for each kind of bad behaviour.
 
-It is not an example of how to write one: it answers by hand, so that it can also answer wrongly.
+It is no example of a good server: it answers by hand, so that it can also answer wrongly.
 """
 import json
 import os
 import sys
 import time
 
-TASKS = {}  # ids of tasks -> what their call said
+TASKS = {}  # ids of tasks -> the result of their call
 ASKED = {}  # ids of our own questions -> id of the call that waits for the answer
 
 
@@ -48,6 +48,8 @@ def tools():
     listed[0]["description"] += suffix
     if suffix:
         listed[1]["annotations"] = {"readOnlyHint": True}
+    if os.environ.get("FAKE_HINTS"):
+        listed[NAMES.index("pid")]["annotations"] = json.loads(os.environ["FAKE_HINTS"])
     return listed
 
 
@@ -64,7 +66,7 @@ def call(id, name, arguments, params):
         notify("notifications/tasks/status", task(made))
     elif name == "echo":
         text(id, arguments.get("message", ""))
-    elif name == "exact":  # numbers that a double cannot hold, and an order of members
+    elif name == "exact":  # numbers that a double cannot hold, and members in a given order
         raw('{"result":{"structuredContent":{"z":12345678901234567890123,"a":1.50,"n":1e2},'
             '"content":[],"x-unknown":{"k":[1.0]}},"jsonrpc":"2.0","id":%s}' % json.dumps(id))
     elif name == "slow":
@@ -180,7 +182,7 @@ def hear(message):
         answer(id, {"contents": [{"uri": params["uri"], "text": "secret AKIAIOSFODNN7EXAMPLE"}]})
     elif method == "prompts/get":
         answer(id, {"messages": [{"role": "user", "content": {"type": "text", "text": "hello"}}]})
-    elif method == "x/echo":  # a method nobody knows: says what it got
+    elif method == "x/echo":  # an unknown method: returns its parameters
         answer(id, {"got": params})
     elif method == "resources/templates/list" and params.get("never"):
         pass

@@ -1,5 +1,5 @@
 // The public client of both eras, through everything that the fixture of the conformance suite has. Prints one JSON
-// object of what it saw; two runs of it, with and without the gate, must be equal.
+// object of what it saw; two runs, with and without the gate, must be equal.
 //
 //   MCP_MODULES=node_modules [MCP_TOKEN=...] node mcp_features_client.mjs legacy|modern COMMAND ARGS... | http://...
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ seen.opened = {
   capabilities: client.getServerCapabilities(), instructions: client.getInstructions(),
 };
 
-// An answer or the way in which it failed, in words.
+// Returns an answer, or its failure in words.
 const look = async (what, work) => {
   seen[what] = await work().catch((error) => ({ failed: error.name, code: error.code ?? null, message: String(error.message), data: error.data ?? null }));
 };
@@ -72,7 +72,7 @@ await look('state', () => call('test_input_required_result_request_state'));
 await look('asking prompt', () => client.getPrompt({ name: 'test_input_required_result_prompt' }));
 seen.progress = [];
 await look('progressed', () => call('test_tool_with_progress', {}, { onprogress: (step) => seen.progress.push(step.progress) }));
-seen.progress = seen.progress.slice(0, 2);  // the client forgets a call with its answer, and with it what comes beside that
+seen.progress = seen.progress.slice(0, 2);  // the client drops a call with its answer, and with it messages that arrive beside the answer
 
 if (!modern) await look('level', () => client.setLoggingLevel('info'));
 await look('logged', () => client.callTool({ name: 'test_tool_with_logging', arguments: {}, ...(modern ? { _meta: { 'io.modelcontextprotocol/logLevel': 'info' } } : {}) }));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Calls that need a grant, through `sallyport mcp`: each way in which a token can be bad is refused for its own reason."""
+"""Calls that need a grant, through `sallyport mcp`: each kind of bad token is refused with its own reason."""
 import json
 import sys
 import time
@@ -49,8 +49,20 @@ class McpGrants(GrantTest):
         self.assertEqual([run["evidence"]["check"] for run in guard],
                          ["form", "signature", "form", "signature", "time", "time", "subject", "scope", "delegation"])
         self.assertTrue(all("signature" not in run["evidence"] for run in guard))
-        # All but the call without a token name it, the malformed one too.
+        # All refusals except the one without a token name the grant, also for a malformed token.
         self.assertEqual([run["evidence"]["code"] for run in guard if "grant_id" not in run["evidence"]], ["grant_missing"])
+
+    # PI-21 PI-76 (partly) PI-79 (partly)
+    def test_what_a_server_says_during_a_call_with_limited_rows_is_withheld(self):
+        self.required = "all"
+        client = self.gateway(policy="results: [{hook: query-result}]\n")
+        limited = self.token(scope={"server": "fake", "tool": "*", "operations": ["invoke", "read_result"],
+                                    "constraints": [{"type": "max_rows_returned", "value": 1}]})
+        self.assertEqual(self.call(client, limited, '[{"a":1},{"a":2}]'), ('[{"a":1}]', False))
+        self.assertEqual(client.said("log", _meta={"sallyport/grant": limited}), "****")
+        self.assertIn("result", client.request("tools/list"))
+        client.close()
+        self.assertFalse([line for line in client.lines if "notifications/message" in line])
 
     # CG-18 CG-61
     def test_a_revoked_token_and_every_child_of_a_revoked_one_is_refused_from_the_next_call_on(self):
@@ -107,13 +119,13 @@ class McpGrants(GrantTest):
             client = self.gateway(*more, env=env)
             self.assertEqual(self.call(client), ("hi", False))
             self.assertNotIn("SALLYPORT_GRANT", client.said("environment"))
-            # A call's own token counts instead, for better or worse.
+            # A call's own token counts instead, even if it is worse.
             self.assert_refused(client, self.token("stranger"), "grant_untrusted_issuer")
             client.close()
         missing = self.client(options=("--policy", str(self.policy()), "--grant", str(self.folder / "none")))
         self.assertEqual(missing.process.wait(60), 1)
 
-    # CG-14 (partly): a call that waits goes on for whoever brings its grant.
+    # CG-14 (partly): a waiting call continues only for a client that presents its grant.
     def test_nobody_gets_into_a_waiting_call_without_its_grant(self):
         self.tier = "act_with_approval"
         client = self.gateway(policy=f"approvals:\n  hold_s: 1\n  reviewers: [{{name: \"user:ada\", token: \"sha256:{'0' * 64}\", roles: [approver]}}]\n")
@@ -145,7 +157,7 @@ class McpGrants(GrantTest):
         self.assertIn("error", client.request("resources/read", {"uri": "file:///x"}))
         client.close()
 
-    # AT-20 (partly): a grant allows nothing that a guard denies, and has no say about tiers above its own.
+    # AT-20 (partly): a grant allows nothing that a guard denies, and does not raise a call above its own tier.
     def test_a_grant_lifts_no_guard_and_lowers_the_tier(self):
         checks = "guardrails:\n  checks:\n    - {type: blocklist, stage: tool_use, id: word, words: [swordfish]}\n"
         client = self.gateway(policy=checks)

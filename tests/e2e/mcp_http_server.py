@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Tool servers over HTTP of both eras, by hand, with a tool for each bad habit that one can have.
+"""Handwritten tool servers over HTTP of both eras, with a tool for each kind of bad behaviour.
 
-They run in threads of the test, so that it sees every request and can take a server away in the middle of an answer.
+They run in threads of the test, so that it sees every request and can stop a server in the middle of an answer.
 """
 import json
 import socket
@@ -23,7 +23,7 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-    # What goes out.
+    # Output of the server.
 
     def plain(self, status, body=b"", type="application/json", **headers):
         self.send_response(status)
@@ -58,14 +58,14 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def cut(self):
-        """The connection is gone, in the middle of whatever it was."""
+        """Closes the connection in the middle of a message."""
         self.close_connection = True
         self.connection.close()
 
     def text(self, id, said, **more):
         return {"id": id, "result": {**self.server.extra, "content": [{"type": "text", "text": said}], **more}}
 
-    # What comes in.
+    # Input of the server.
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))

@@ -14,13 +14,13 @@ NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
 class Link:
-    """Carries messages; what comes back lands in `messages`, in order."""
+    """Transports messages; received messages go to `messages`, in order."""
 
     def __init__(self):
         self.messages = queue.Queue()
 
     def listen(self):
-        """Hears what belongs to no request, where that needs a stream of its own."""
+        """Starts to receive messages that belong to no request, if that needs a separate stream."""
 
 
 class StdioLink(Link):
@@ -141,7 +141,7 @@ class HttpLink(Link):
 
 
 class Speaker:
-    """A client of one era. It answers what it is asked from `answers`, and keeps what it hears in `heard`."""
+    """A client of one era. It answers questions from `answers`, and keeps received messages in `heard`."""
 
     def __init__(self, era, link, answers=None):
         self.era = era
@@ -200,7 +200,7 @@ class Speaker:
             self.take(max(0.01, end - time.monotonic()))
 
     def complete(self, method, params):
-        """A request with all its rounds of questions; what was asked is in `heard`, the same for both eras."""
+        """Sends a request with all its rounds of questions; `heard` has the questions, equal for both eras."""
         answer = self.request(method, params)
         while answer.get("result", {}).get("resultType") == "input_required":
             asked = answer["result"]["inputRequests"]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tool servers that ask for a login (OAuth): how a person lets the gate in, what is kept, and what no server gets us to do."""
+"""Tool servers that require a login (OAuth): how a person admits the gate, what is stored, and attacks by servers."""
 import json
 import os
 import pathlib
@@ -37,7 +37,7 @@ class LoginTest(McpTest):
         return outcome
 
     def no_login(self, *words, **env):
-        """What is said when it fails, as a refusal and not as a fault of ours."""
+        """Returns the error of a failed login, which must be a refusal and not an internal error."""
         outcome = self.cli("mcp", "login", "--url", self.server.url, *words, env=self.environment(BROWSER=BROWSER, **env))
         self.assertEqual(outcome.code, 1, outcome.err + outcome.out)
         last = outcome.err.splitlines()[-1]
@@ -68,7 +68,7 @@ class Person(LoginTest):
         self.assertEqual(client.close(), 0)
         [token] = set(self.server.tokens())
         self.assertIn(token, self.authority.tokens)
-        # Neither what is printed nor what is recorded holds it.
+        # Neither the output nor the ledger contains it.
         secrets = [token, *self.authority.refreshes, *[form["code_verifier"] for form in self.authority.forms("/token")]]
         printed = said.out + said.err + "".join(client.errors) + (self.data / "ledger.db").read_bytes().decode("latin-1")
         for secret in secrets:
@@ -108,7 +108,7 @@ class Person(LoginTest):
         self.assertEqual(client.said("echo", {"message": "hi"}), "hi")
         client.wait_for_error("open this page: http")
         self.assertEqual(len(self.authority.asked), 1)
-        # The next one needs no browser.
+        # The next client needs no browser.
         self.assertEqual(client.close(), 0)
         again = self.client()
         again.open()
@@ -128,7 +128,7 @@ class Person(LoginTest):
         self.assertNotEqual(first["access"], second["access"])
         self.assertNotEqual(first["refresh"], second["refresh"])
         self.assertNotIn(first["access"], self.server.tokens())
-        # One that the server forgets is renewed as well, and what one process renewed another one uses.
+        # A token that the server forgets is renewed too, and another process uses the renewed token.
         other = self.client()
         other.open()
         self.authority.tokens.clear()
@@ -206,7 +206,7 @@ class Person(LoginTest):
 
 
 class Hostile(LoginTest):
-    """Servers that want something else than to let us in."""
+    """Servers that misuse the login."""
 
     def test_a_token_goes_to_no_other_server(self):
         self.login()
@@ -229,9 +229,9 @@ class Hostile(LoginTest):
         for lie, words in (({"issuer": "https://evil.example"}, "describes itself as `https://evil.example`"),
                            ({"token_endpoint": "http://10.0.0.1/token"}, "not encrypted"),
                            ({"authorization_endpoint": "http://login.example/authorize"}, "not encrypted"),
-                           ({"authorization_endpoint": "file:///etc/passwd"}, "no address"),
-                           ({"authorization_endpoint": f"{self.authority.origin}/authorize#\x1b]0;hi\x07"}, "no address"),
-                           ({"token_endpoint": "http://[::1\0\r\nSET key value\r\n]:6379/"}, "no address"),
+                           ({"authorization_endpoint": "file:///etc/passwd"}, "not an address"),
+                           ({"authorization_endpoint": f"{self.authority.origin}/authorize#\x1b]0;hi\x07"}, "not an address"),
+                           ({"token_endpoint": "http://[::1\0\r\nSET key value\r\n]:6379/"}, "not an address"),
                            ({"code_challenge_methods_supported": ["plain"]}, "PKCE"),
                            ({"token_endpoint": ""}, "names no `token_endpoint`")):
             with self.subTest(words):
@@ -310,7 +310,7 @@ class Hostile(LoginTest):
 
 
 class ByItself(LoginTest, ServeTest):
-    """`serve` with a client that is let in without a person."""
+    """Tests `serve` with a client that is admitted without a person."""
 
     def test_a_client_is_let_in_by_itself(self):
         secret = self.write("secret", "swordfish\n")
@@ -323,14 +323,14 @@ class ByItself(LoginTest, ServeTest):
         self.assertEqual(session.said("echo", {"message": "hi"}), "hi")
         [form] = self.authority.forms("/token")
         self.assertEqual((form["grant_type"], form["scope"], form["resource"]), ("client_credentials", "read", self.server.url))
-        # The token of the agent stays with the gate.
+        # The agent's token is not sent beyond the gate.
         self.assertEqual(set(self.server.tokens()), set(self.authority.tokens))
-        # Whose client it is is kept, and nothing that lets anybody in.
+        # The gate stores the id of the client, but no credential.
         kept = json.loads(self.stored().read_text())
         self.assertEqual((kept["issuer"], kept["tokens"], kept["client"]["id"]), (self.authority.origin, {"access": ""}, "ours"))
         self.assertNotIn("swordfish", self.stored().read_text())
 
-    # A server that was taken over names an authority of its own, to be sent the secret of the client.
+    # A compromised server names its own authority to get the secret of the client.
     def test_the_secret_of_a_client_goes_to_no_authority_that_the_server_names_later(self):
         def used(issuer=None):
             auth = {"client_id": "ours", "client_secret_file": "secret", "grant": "client_credentials", **({"issuer": issuer} if issuer else {})}
@@ -351,7 +351,7 @@ class ByItself(LoginTest, ServeTest):
         words = ("--client-id", "ours", "--client-secret-file", str(self.folder / "secret"), "--client-credentials")
         self.assertIn("now names", self.no_login(*words))
         self.assertNotIn("/token", thief.paths())
-        # A person may say that it is right.
+        # A person may confirm the new authority.
         used(thief.origin)
         self.assertIn("/token", thief.paths())
 

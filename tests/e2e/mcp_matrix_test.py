@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Eras, transports and features, each with each other.
+"""Eras, transports and features in all combinations.
 
-The fixture server speaks both eras, so what a client must see through the gate is known: what the same client sees of a
+The fixture server supports both eras, so the expected result through the gate is known: the result of the same client on a
 server of its own era without the gate. Between two sides of one era that is every message, except ids and sessions;
-where the gate translates, `translated` says what may differ.
+if the gate translates, `translated` lists the permitted differences.
 """
 import copy
 import unittest
@@ -29,7 +29,7 @@ def ask(method, **params):
 
 
 def pages(speaker):
-    """All pages of a list, and a page that is not there."""
+    """Returns all pages of a list, and the answer for a missing page."""
     seen, cursor = [], None
     while True:
         page = speaker.request("resources/list", {} if cursor is None else {"cursor": cursor})
@@ -44,7 +44,7 @@ def progress(speaker):
 
 
 def logging(speaker):
-    """Messages come to those who asked, and to nobody else."""
+    """Messages reach the clients that subscribed, and no others."""
     if speaker.era == LEGACY:
         level = lambda name: speaker.request("logging/setLevel", {"level": name})
     else:
@@ -57,7 +57,7 @@ def logging(speaker):
 
 
 def cancelling(speaker):
-    """A cancelled call is not answered, and its server hears of it."""
+    """A cancelled call gets no answer, and its server gets the cancellation."""
     speaker.request("tools/call", {"name": "count_cancelled", "arguments": {}})
     id = speaker.ask("tools/call", {"name": "slow", "arguments": {}, "_meta": {"progressToken": "slow"}})
     speaker.request("tools/call", {"name": "test_simple_text", "arguments": {}})
@@ -70,7 +70,7 @@ def cancelling(speaker):
 
 
 def changes(speaker):
-    """What changes is told once, to those who listen."""
+    """Each change is sent once, to its subscribers."""
     id = None
     if speaker.era == MODERN:
         id = speaker.ask("subscriptions/listen", {"notifications": {"toolsListChanged": True, "promptsListChanged": True, "resourceSubscriptions": ["test://watched-resource"]}})
@@ -137,7 +137,7 @@ class Matrix(CliTest):
         return fixture_environment(self.environment())
 
     def direct(self, transport, era):
-        """A client and the fixture, without anything between them."""
+        """A client and the fixture, directly connected."""
         if transport == "stdio":
             return self.speaker(era, StdioLink(stdio_fixture(ERAS[era]), self.env(), self.folder))
         fixture = http_fixture(self.environment(), self.folder, ERAS[era])
@@ -158,7 +158,7 @@ class Matrix(CliTest):
 
     @staticmethod
     def transcript(speaker):
-        """What the client saw, feature by feature."""
+        """Returns the client's view, feature by feature."""
         seen = {"opening": [speaker.open(), speaker.heard]}
         for name, feature in FEATURES.items():
             speaker.heard = []
@@ -167,7 +167,7 @@ class Matrix(CliTest):
 
 
 def translated(transcript):
-    """What is the same in both eras: a question without the token that its asker chose, and no parameters for none."""
+    """Returns the part that is equal in both eras: a question without its token, and no parameters in place of empty ones."""
     for _, heard in transcript.values():
         for message in heard:
             message.setdefault("params", {})
@@ -181,7 +181,7 @@ def as_it_is(transcript):
 
 
 def without_marks(transcript):
-    """Forms as the server sent them: the gate puts the name of the server before their message."""
+    """Returns forms as the server sent them, without the server name that the gate puts before the message."""
     for _, heard in transcript.values():
         for message in heard:
             if message["method"] == "elicitation/create":
@@ -192,7 +192,7 @@ def without_marks(transcript):
 
 
 class StreamsToStreams(Matrix):
-    """Named after the transport of the client and that of the server."""
+    """Named after the transports of the client and of the server."""
     transport = "stdio"
     upstream = "stdio"
     maxDiff = None

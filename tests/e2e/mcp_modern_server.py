@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A tool server of the stateless era, by hand: it knows no opening, and asks by its results."""
+"""A handwritten tool server of the stateless era: it has no initialization, and asks through its results."""
 import json
 import os
 import sys

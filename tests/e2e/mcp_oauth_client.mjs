@@ -1,4 +1,4 @@
-// The public SDK client with nothing but an address: it finds out who gives tokens, registers, lets
+// The public SDK client with only an address: it discovers the authorization server, registers, lets
 // a person who always agrees log in, and calls a tool. Prints what it saw as JSON.
 //
 //   MCP_MODULES=node_modules node mcp_oauth_client.mjs http://...

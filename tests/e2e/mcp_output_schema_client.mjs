@@ -1,4 +1,4 @@
-// The public SDK client calls one tool, as its user would, and prints what it got or how it failed.
+// The public SDK client calls one tool, as its user would, and prints the result or the error.
 //
 //   MCP_MODULES=node_modules MCP_CALL='{"name":..,"arguments":..}' node mcp_output_schema_client.mjs COMMAND ARGS...
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tools with an output schema: the public SDK client checks every result, also those that the gate gives in their place."""
+"""Tools with an output schema: the public SDK client checks every result, also the gate's replacements."""
 import json
 import pathlib
 import subprocess
@@ -10,7 +10,7 @@ import npm_peers
 from cli_support import BIN, CliTest
 
 HERE = pathlib.Path(__file__).parent
-# The first version that checks results, one in the middle, and today's.
+# The first version that checks results, one in the middle, and the current version.
 VERSIONS = {version: npm_peers.Peers(f"sdk-{version}", {"@modelcontextprotocol/sdk": version}) for version in ("1.13.0", "1.20.2", "1.32.2")}
 SERVER = '''
 import json, sys
@@ -50,7 +50,7 @@ class OutputSchemas(CliTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
-    # A pending or skipped call of such a tool made the client throw: it had no structured content, or one of another form.
+    # A pending or skipped call of such a tool once made the client throw: it had no structured content, or another form.
     # AT-27 (partly) AP-35 (partly) RU-71 (partly)
     def test_whatever_became_of_a_call_the_client_takes_the_result_and_the_model_reads_it(self):
         words = {"skipped": "was not run and will not be", "proposed": "was not run", "pending_approval": "waits for a person",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Programs that nobody here wrote, through the gate: the public servers, the public SDK client and the inspector.
+"""Third-party programs through the gate: the public servers, the public SDK client and the inspector.
 
-Without a registry these tests are skipped, loudly.
+Without a registry these tests are skipped with a loud message.
 """
 import json
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Policies in front of an MCP server: in force, changed while it runs, refused."""
+"""Policies before an MCP server: in force, changed at run time, refused."""
 import sys
 import time
 import unittest
@@ -14,7 +14,7 @@ guardrails:
 """
 
 METHODS = ("resources/read", "prompts/get", "completion/complete", "tasks/result", "tasks/get")
-# Its tools are called like what is no tool, and leave a file behind when they run.
+# The names of its tools look like protocol methods, and each tool leaves a file when it runs.
 DISGUISED = f"""
 import io, json, pathlib, sys
 for line in io.TextIOWrapper(sys.stdin.buffer):  # as the SDK does it: every line end ends a line
@@ -50,7 +50,7 @@ class Policies(McpTest):
         hits = self.good("ledger", "show", "--kind", "guard_hit", "--json").lines()
         self.assertEqual([(hit["body"]["check"], hit["body"]["path"]) for hit in hits], [("word", "/message")])
 
-    # Resources, prompts and the like are judged by the names of their methods, and run without a question.
+    # Resources, prompts and similar requests are judged by their method names, and run without approval.
     def test_a_tool_that_is_called_like_a_method_is_none(self):
         policy = self.write("policy.yaml", "version: 1\nautonomy: {tier: act_with_approval}\n")
         client = self.client(sys.executable, self.write("disguised.py", DISGUISED), options=["--policy", str(policy)])
@@ -63,7 +63,7 @@ class Policies(McpTest):
         self.assertFalse((self.folder / "ran").exists())
         self.assertEqual({record["outcome"]["kind"] for record in self.one_end_for_each_call(len(METHODS))}, {"blocked"})
 
-    # To readers that take a carriage return for a line end, what stood between two of them was a message.
+    # For readers that accept a carriage return as a line end, the text between two of them was a message.
     def test_no_part_of_a_message_reaches_a_server_as_one(self):
         client = self.client(sys.executable, self.write("disguised.py", DISGUISED))
         client.open()
@@ -74,14 +74,14 @@ class Policies(McpTest):
             self.assertIn("result", client.answer(client.last_id))
         self.assertFalse((self.folder / "ran").exists())
 
-    # A server that looks at the method alone runs what asks for no answer, too.
+    # A server that checks only the method also runs messages that expect no answer.
     def test_a_call_without_an_id_reaches_no_server(self):
         client = self.client(sys.executable, self.write("disguised.py", DISGUISED))
         client.open()
         for method in ("tools/call", "resources/read", "anything"):
             client.tell(method, {"name": "run", "arguments": {}})
         client.wait_for_error("a request without an id")
-        # What came behind them has passed the server by now.
+        # Later messages have passed the server by now.
         self.assertIn("result", client.request("tools/list"))
         client.close()
         self.assertFalse((self.folder / "ran").exists())
@@ -143,7 +143,7 @@ class Policies(McpTest):
         self.assertIn("generation 2", policy["detail"])
         self.assertIn("policy.yaml:2:", policy["detail"])
 
-    # PI-69 PI-70 PI-71: an opening or a list that is cut is none
+    # PI-69 PI-70 PI-71: a truncated initialization or list is refused
     def test_limits_are_for_results_and_not_for_the_protocol(self):
         policy = self.write("policy.yaml", "version: 1\nautonomy: {tier: act_auto}\nresults: [{hook: size-limiter, settings: "
                             "{max_string_bytes: 20, max_items: 2, max_total_bytes: 120}}]\n")
@@ -158,6 +158,20 @@ class Policies(McpTest):
         client.close()
         released = self.records()[-1]["post_invocation"]["released"]["value"]
         self.assertEqual(released["content"], blocks)
+
+    # `query-result` withheld the initialize response, every list and every notification: none of them has a grant.
+    # PI-73 (partly) PI-74 (partly)
+    def test_query_result_leaves_the_protocol_and_calls_without_a_grant_alone(self):
+        policy = self.write("policy.yaml", "version: 1\nautonomy: {tier: act_auto}\nresults: [{hook: output-sanitizer}, "
+                            "{hook: size-limiter}, {hook: query-result, on_error: deny}]\n")
+        client = self.client(options=["--policy", str(policy)])
+        self.assertEqual(client.open()["serverInfo"]["name"], "fake")
+        self.assertIn("echo", [tool["name"] for tool in client.request("tools/list")["result"]["tools"]])
+        rows = '[{"a":1},{"a":2}]'
+        self.assertEqual(client.said("echo", {"message": rows}), rows)
+        self.assertEqual(client.said("log"), "logged")
+        told = client.next(lambda message: message.get("method") == "notifications/message")
+        self.assertEqual(told["params"]["data"], "key ****")
 
     # LE-68
     def test_what_a_gateway_writes_are_control_entries_of_the_list(self):
@@ -176,7 +190,7 @@ class Policies(McpTest):
         processes = self.good("ledger", "show", "--topic", "processes", "--json").lines()
         self.assertEqual([entry["body"]["kind"] for entry in processes], ["governed", "governed_no_more"])
 
-    # GR-8: at first start there is none, so nothing is let through
+    # GR-8: at first start there is no valid policy, so nothing is let through
     def test_an_invalid_policy_is_never_replaced_by_another(self):
         path = self.write("policy.yaml", "version: 1\nguardrials: {}\n")
         client = self.client(options=["--policy", str(path)])

@@ -126,7 +126,7 @@ class Relay(McpTest):
         id = client.ask("tools/call", {"name": "slow", "arguments": {"seconds": 2}})
         self.wait_until_called("slow")
         client.tell("notifications/cancelled", {"requestId": id})
-        self.assertEqual(client.said("echo", {"message": "y"}), "y")  # the server answers one after the other
+        self.assertEqual(client.said("echo", {"message": "y"}), "y")  # the server answers one call after another
         end = time.monotonic() + 20
         late = []
         while not late and time.monotonic() < end:
@@ -164,7 +164,7 @@ class Relay(McpTest):
         self.assertEqual(client.request("tools/call", {"name": "echo", "arguments": [1]})["error"]["code"], -32602)
         self.assertEqual(client.said("echo", {"message": "still here"}), "still here")
 
-    # Whoever sent it waits for that id, some for minutes.
+    # The client waits for that id, sometimes for minutes.
     def test_a_request_that_is_refused_unread_is_answered_under_its_id(self):
         client = self.client()
         client.open()
@@ -175,10 +175,10 @@ class Relay(McpTest):
             self.assertEqual(client.answer(json.loads(str(id)))["error"]["code"], code, arguments[:60])
         client.send_text('{"jsonrpc":"2.0","id":74,"method":5}')
         self.assertEqual(client.answer(74)["error"]["code"], -32600)
-        # An id among the arguments is another one's.
+        # An id among the arguments is not the id of the message.
         client.send_text('{"jsonrpc":"2.0","method":"notifications/x","params":{"id":74,"id":75}}')
         self.assertEqual(client.next(lambda m: m.get("id", 0) is None)["error"]["code"], -32700)
-        # So is that of an answer.
+        # Neither is the id of an answer.
         client.send_text('{"jsonrpc":"2.0","id":76,"result":{"a":1,"a":2}}')
         self.assertEqual(client.next(lambda m: m.get("id", 0) is None)["error"]["code"], -32700)
 

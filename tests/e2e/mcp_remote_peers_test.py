@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A server over HTTP that nobody here wrote, behind the gate of a client on standard streams."""
+"""A third-party server over HTTP, behind the gate of a client on standard streams."""
 import pathlib
 import subprocess
 import unittest
@@ -42,7 +42,7 @@ class RemotePeers(mcp_peers_test.Peers):
         self.assertEqual(said["content"][0]["text"], "Echo: hi")
 
 
-# The cases of stdio run in their own file.
+# The stdio cases run in their own file.
 for inherited in [name for name in dir(mcp_peers_test.Peers) if name.startswith("test_")]:
     setattr(RemotePeers, inherited, None)
 del mcp_peers_test

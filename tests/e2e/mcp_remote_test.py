@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tool servers that are reached over HTTP, behind the gate: both eras, and all that can go wrong on the way."""
+"""Tool servers over HTTP behind the gate: both eras, and all faults on the way."""
 import json
 import shutil
 import ssl
@@ -16,7 +16,7 @@ META = "io.modelcontextprotocol/"
 
 
 class RemoteClient(Client):
-    """A client of the gate whose server is somewhere else."""
+    """A client of the gate whose server is on another address."""
 
     def __init__(self, test, url, options=(), **env):
         self.url = ("--url", url, *options)
@@ -113,7 +113,7 @@ class Sessions(RemoteTest):
             result = client.modern("tools/call", name="echo", arguments={"message": "x"})["result"]
             self.assertEqual((result["resultType"], result["content"][0]["text"]), ("complete", "x"))
             client.close()
-        # What was found out once is not asked again.
+        # A discovered fact is not requested again.
         self.assertEqual([m["method"] for _, m in server.requests].count("server/discover"), 1)
 
 
@@ -186,7 +186,7 @@ class Accidents(RemoteTest):
         self.assertEqual(client.said("flood", {"count": 2000}), "flooded")
         self.assertEqual(client.said("echo", {"message": "still there"}), "still there")
         client.wait_for_error("an answer to no open request")
-        client.wait_for_error("something that is no message")
+        client.wait_for_error("something that is not a message")
         client.close()
         self.one_end_for_each_call(len(self.HABITS) + 6)
 
@@ -245,7 +245,7 @@ class Accidents(RemoteTest):
 @unittest.skipIf(shutil.which("openssl") is None, "openssl makes the certificates of this test")
 class Encryption(RemoteTest):
     def secured(self, name):
-        """A server whose certificate says that it is `name`, and that certificate."""
+        """Starts a server whose certificate is for `name`, and returns that certificate."""
         key, certificate = self.folder / "key.pem", self.folder / "certificate.pem"
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
                         "-keyout", key, "-out", certificate, "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}"],
@@ -324,7 +324,7 @@ class Credentials(RemoteTest):
 
 
 class OldTransport(RemoteTest):
-    """Servers of 2024-11-05, which take nothing at the address of their stream."""
+    """Servers of 2024-11-05, which accept no message at the address of their stream."""
 
     def test_a_server_that_refuses_an_opening_is_asked_for_its_stream(self):
         server = self.server(OldServer)

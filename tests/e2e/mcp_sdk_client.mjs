@@ -1,5 +1,5 @@
 // The public SDK client of the session era, through everything that a server can offer. Prints one
-// JSON object of what it saw; two runs of it, with and without the gate, must be equal.
+// JSON object of what it saw; two runs, with and without the gate, must be equal.
 //
 //   MCP_MODULES=node_modules node mcp_sdk_client.mjs COMMAND ARGS...
 //   MCP_MODULES=node_modules MCP_TOKEN=... node mcp_sdk_client.mjs http://...
@@ -73,7 +73,7 @@ seen.level = await client.setLoggingLevel('error');
 seen.pong = await client.ping();
 seen.asked.sort();
 delete seen.logged;
-// The client forgets a call with its answer: what arrives together with it is sometimes not heard.
+// The client drops a call with its answer: messages that arrive beside the answer are sometimes lost.
 seen.progress = seen.progress.slice(0, 3);
 await client.close();
 console.log(JSON.stringify(seen));

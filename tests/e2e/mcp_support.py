@@ -1,4 +1,4 @@
-"""A client that speaks to `sallyport mcp` by hand, so that it sees every byte."""
+"""A handwritten client of `sallyport mcp`, which sees every byte."""
 import json
 import os
 import pathlib
@@ -12,11 +12,11 @@ from cli_support import BIN, CliTest
 
 FAKE = pathlib.Path(__file__).with_name("mcp_fake_server.py")
 LEGACY = "2025-11-25"
-PATIENCE = 120  # on a machine that is busy with other things
+PATIENCE = 120  # on a machine that is busy with other programs
 
 
 class Client:
-    """One gateway process, and what it says."""
+    """One gateway process and its output."""
 
     def __init__(self, test, command, env=None, options=()):
         self.process = subprocess.Popen(
@@ -61,7 +61,7 @@ class Client:
         self.send({"method": method, **({} if params is None else {"params": params})})
 
     def next(self, wanted, timeout=PATIENCE):
-        """The first message that `wanted` takes; the others are kept."""
+        """Returns the first message that `wanted` accepts; keeps the others."""
         for i, message in enumerate(self.kept):
             if wanted(message):
                 return self.kept.pop(i)
@@ -139,11 +139,11 @@ class McpTest(CliTest):
             time.sleep(0.02)
 
     def noting_calls(self):
-        """An environment in which the fake server notes the calls that reach it."""
+        """Returns an environment in which the fake server records the calls that reach it."""
         return {"FAKE_CALLED": self.folder / "called"}
 
     def wait_until_called(self, tool):
-        """Until a call of this tool is at the fake server that notes its calls."""
+        """Waits until a call of this tool has reached the fake server."""
         noted = self.folder / "called"
         self.wait_until(lambda: noted.exists() and tool in noted.read_text().splitlines())
 
@@ -152,7 +152,7 @@ class McpTest(CliTest):
                 self.good("ledger", "show", "--kind", "tool_audit", *words, "--limit", "100000", "--json").lines()]
 
     def one_end_for_each_call(self, calls):
-        """Every call has exactly one terminal record, and the ledger is in order."""
+        """Checks that every call has exactly one terminal record and that the ledger is valid."""
         ends = [record for record in self.records() if record["terminal"]]
         self.assertEqual(len(ends), calls)
         self.assertEqual(len({record["call_id"] for record in ends}), calls)

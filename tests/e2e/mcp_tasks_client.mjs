@@ -1,5 +1,5 @@
-// The public SDK client of the session era with tasks on both sides: those of the server, and questions that the client
-// answers as tasks of its own. Prints one JSON object of what it saw; two runs, with and without the gate, must be equal.
+// The public SDK client of the session era with tasks on both sides: tasks of the server, and questions that the client
+// answers as its own tasks. Prints one JSON object of what it saw; two runs, with and without the gate, must be equal.
 //
 //   MCP_MODULES=node_modules [MCP_TOKEN=...] node mcp_tasks_client.mjs COMMAND ARGS... | http://...
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const client = new Client({ name: 'tasks', version: '1' }, {
   },
   taskStore: new InMemoryTaskStore(),
 });
-// A question with `task` is answered with one, and its answer later.
+// A question with `task` is answered with a task, and the task's result follows later.
 const answering = (method, answer) => async (request, extra) => {
   seen.asked.push(method);
   if (!request.params.task) return answer;

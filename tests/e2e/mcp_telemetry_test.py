@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Spans and metrics of `sallyport mcp`, where the standard variables name a collector."""
+"""Spans and metrics of `sallyport mcp` if the standard variables name a collector."""
 import unittest
 
 from mcp_support import McpTest
@@ -12,7 +12,7 @@ class McpTelemetry(McpTest):
         client.open()
         return client
 
-    # MP-87 (partly): the same for calls over standard streams.
+    # MP-87 (partly): calls over standard streams have the same spans.
     def test_a_call_over_standard_streams_is_a_server_span_and_a_client_span_below_it(self):
         collector = Collector(self)
         client = self.client_with(OTEL_EXPORTER_OTLP_ENDPOINT=collector.url, OTEL_SERVICE_NAME="wrapped")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Coding agents as they come from npm, with their model behind the proxy and their tools behind the hook: both doors see one call."""
+"""Coding agents from npm, with their model behind the proxy and their tools behind the hook: both doors see one call."""
 import json
 import os
 import platform
@@ -30,7 +30,7 @@ class OneCall(ModelTest):
         self.people = {"approvals": {"reviewers": [{"name": "user:ada", "key": made["key"], "roles": ["approver"]}]}}
 
     def model(self, tool, arguments):
-        """Proposes the call until a result is in the request."""
+        """Proposes the call until the request contains a result."""
         def choose(request):
             body = request.json()
             offered = any(tool in json.dumps(one) for one in body.get("tools", []))
@@ -39,7 +39,7 @@ class OneCall(ModelTest):
         return Provider(self, otherwise=choose)
 
     def gate(self, agent, provider, api, **sections):
-        """Both doors have one policy."""
+        """Both doors use one policy."""
         policy = guards(**sections, **self.people)
         proxy = self.proxy(provider, policy=policy, apis=[api], agents={agent: TOKEN})
         said = self.run_bare("init", "--agent", agent, "--policy", self.folder / "policy.yaml", "--data-dir", self.data)
@@ -47,7 +47,7 @@ class OneCall(ModelTest):
         return proxy
 
     def approve_when_asked(self):
-        """Says yes to every question; there must be one."""
+        """Approves every request; there must be one."""
         self.asked, self.over = [], threading.Event()
 
         def look():
@@ -69,10 +69,10 @@ class OneCall(ModelTest):
         self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr[-2000:] + "".join(self.front.server.errors))
 
     def one_act_and_record(self):
-        """The command ran, and one record says so; it is returned."""
+        """Checks that the command ran and that one record shows it; returns the record."""
         self.assertTrue((self.work / "made-by-agent").exists())
         records = [{**row["body"], "call_id": row["entry"]["call_id"]} for row in self.good("ledger", "show", "--kind", "tool_audit", "--limit", "1000", "--json").lines()]
-        # The record that asked ends with `approval_used`; the call that ran has one of its own.
+        # The record that asked for approval ends with `approval_used`; the call that ran has its own record.
         ends = [record for record in records if record["terminal"] and record["outcome"].get("reason") != "approval_used"]
         self.assertEqual([(end["tool_call_id"], end["outcome"]["kind"]) for end in ends], [("toolu_one", "completed")])
         self.good("ledger", "verify", "--json")
@@ -91,7 +91,7 @@ class OneCall(ModelTest):
         calls = [one for entry in self.front.entries() for one in entry["calls"]]
         self.assertEqual([(one["call_id"], one["verdict"]) for one in calls], [(record["call_id"], "handed_off")])
 
-    # Codex tells its hook another input than the model gave, so the proxy leaves its calls to the hook.
+    # Codex sends its hook another input than the model gave, so the proxy leaves its calls to the hook.
     def test_codex(self):
         CODEX.need()
         self.front = self.gate("codex", self.model("exec_command", {"cmd": MAKES}), RESPONSES, model={"tool_calls": {"codex": "defer"}})

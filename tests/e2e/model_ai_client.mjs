@@ -1,4 +1,4 @@
-// The `ai` package with its providers through a list of cases; see model_openai_client.mjs.
+// Runs the `ai` package with its providers through a list of cases; see model_openai_client.mjs.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

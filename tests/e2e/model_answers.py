@@ -1,9 +1,9 @@
-"""What a model says, written once and rendered in the form of three APIs, as one JSON object and as a stream of events.
+"""Model answers, written once and rendered in the form of three APIs, as one JSON object and as a stream of events.
 
     Answer(think("Hm."), say("Hello there."), call("read_file", {"path": "a"}))
 
-A renderer gives `body` (the object that an unstreamed request gets) and `events` (a list of name and data). What a client
-accumulates from the events is the object; `accumulate` does what the official clients do.
+A renderer gives `body` (the object of an unstreamed response) and `events` (a list of name and data). A client
+accumulates the events to the same object; `accumulate` does what the official clients do.
 """
 import base64
 import hashlib
@@ -20,27 +20,27 @@ CREATED = 1794787200
 
 # The parts of an answer.
 def say(text, *citations):
-    """A text; a citation is a tuple of what is cited, its title and its address."""
+    """A text; a citation is a tuple of the cited text, its title and its address."""
     return {"kind": "say", "text": text, "citations": [dict(zip(("cited", "title", "url"), one)) for one in citations]}
 
 
 def think(text, signature=None):
-    """Reasoning that can be read. The signature is what only the provider reads."""
+    """Readable reasoning. Only the provider reads the signature."""
     return {"kind": "think", "text": text, "signature": signature or opaque("signature of " + text)}
 
 
 def hidden(data):
-    """Reasoning that cannot be read."""
+    """Reasoning that is not readable."""
     return {"kind": "hidden", "data": data}
 
 
 def call(name, arguments, id=None):
-    """A call that the client executes. Arguments are a value, or a text that is sent as it is."""
+    """A call that the client executes. Arguments are a value, or a text that is sent unchanged."""
     return {"kind": "call", "name": name, "arguments": arguments, "id": id}
 
 
 def custom(name, text, id=None):
-    """A call of a tool that takes a text instead of JSON."""
+    """A call of a tool that takes a text in place of JSON."""
     return {"kind": "custom", "name": name, "text": text, "id": id}
 
 
@@ -65,13 +65,13 @@ def strange(text):
 
 
 def only(api, value, start=None, between=()):
-    """A block, an item or members of a message as they stand in one API, and nothing in the others. `start` is how an item begins, `between` are
-    the events behind that, as pairs of name and members."""
+    """A block, an item or members of a message in the form of one API, left out in the others. `start` is how an item begins, `between` are
+    the events after that, as pairs of name and members."""
     return {"kind": "only", "api": api, "value": value, "start": start or value, "between": between}
 
 
 def opaque(seed, size=48):
-    """Bytes that mean nothing, the same for the same seed."""
+    """Returns random bytes without meaning, the same for the same seed."""
     return base64.b64encode(hashlib.shake_256(seed.encode()).digest(size)).decode()
 
 
@@ -100,7 +100,7 @@ class Answer:
         return self.render(api).events()
 
     def json(self, api):
-        """The bytes of the unstreamed form, in the layout that the provider gives them."""
+        """Returns the bytes of the unstreamed form, in the provider's layout."""
         text = compact(self.body(api)) if api == MESSAGES else json.dumps(self.body(api), indent=2, ensure_ascii=False)
         return text.encode()
 
@@ -112,7 +112,7 @@ class Answer:
 
 
 def frames(events):
-    """Events as the bytes of a stream."""
+    """Returns the events as the bytes of a stream."""
     return b"".join(((f"event: {name}\n" if name else "") + f"data: {data}\n\n").encode() for name, data in events)
 
 
@@ -132,7 +132,7 @@ class Renderer:
             return re.findall(r"\s*\S+|\s+$", text)
         if isinstance(grain, int):
             return [text[at:at + grain] for at in range(0, len(text), grain)]
-        if text not in self.answer.cuts:  # by chance, but the same in every form of the answer
+        if text not in self.answer.cuts:  # random, but the same in every form of the answer
             self.answer.cuts[text] = sorted({0, len(text), *(grain.randrange(len(text)) for _ in range(grain.randrange(1, 12)))})
         cuts = self.answer.cuts[text]
         return [text[start:end] for start, end in zip(cuts, cuts[1:])]
@@ -169,7 +169,7 @@ class Messages(Renderer):
                 "stop_reason": stop, "stop_sequence": None, "stop_details": details, "usage": usage}
 
     def blocks(self):
-        """Each as the block at its start, its deltas, and the whole block."""
+        """Yields each part as the block at its start, its deltas, and the whole block."""
         for at, part in enumerate(self.answer.parts):
             kind = part["kind"]
             if kind == "say":
@@ -277,7 +277,7 @@ class Chat(Renderer):
         return {name: value for part in parts if part.get("api") == CHAT for name, value in part["value"].items()}
 
     def extra(self, parts):
-        """Members of a choice that the API does not define."""
+        """Returns members of a choice that the API does not define."""
         text = self.joined(parts, "strange")
         return {} if text is None else {"hologram": {"frames": [text], "deep": 1.50}}
 
@@ -352,13 +352,13 @@ class Responses(Renderer):
                 "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": taken + given}
 
     def outcome(self):
-        """Status, and what the response says about an incomplete one."""
+        """Returns the status, and the response's reason if it is incomplete."""
         if self.stop(self.answer.parts) == "length":
             return "incomplete", {"reason": "max_output_tokens"}
         return "completed", None
 
     def items(self):
-        """Each as the item at its start, the events between, and the whole item. An event has no `output_index` here."""
+        """Yields each part as the item at its start, the events between, and the whole item. An event has no `output_index` here."""
         for at, part in enumerate(self.answer.parts):
             if part["kind"] != "only":
                 yield getattr(self, "item_" + part["kind"])(at, part)
@@ -458,9 +458,9 @@ class Responses(Renderer):
         return [("response." + name, compact({"type": "response." + name, "sequence_number": number, **event})) for number, (name, event) in enumerate(made)]
 
 
-# What a client makes of the events.
+# The result that a client accumulates from the events.
 def accumulate(api, events):
-    """The object that the events of a stream add up to."""
+    """Returns the object that the events of a stream accumulate to."""
     said = [json.loads(data) for _, data in events if data != "[DONE]"]
     return {MESSAGES: accumulate_messages, CHAT: accumulate_chat, RESPONSES: accumulate_responses}[api](said)
 
@@ -543,9 +543,9 @@ def add_delta(message, delta):
 
 
 def accumulate_responses(said):
-    """The final object, after a look at what came before: it repeats what left in deltas, and numbers have no gaps."""
+    """Returns the final object after a check against the deltas: it repeats their text, and numbers have no gaps."""
     texts = {}
-    # A keep-alive has the number of the event before it, so that a client which resumes misses none (MP-15).
+    # A keep-alive has the number of the event before it, so that a resuming client misses no event (MP-15).
     said = [event for at, event in enumerate(said)
             if not (at and event["type"] == "response.in_progress" and event["sequence_number"] == said[at - 1]["sequence_number"])]
     for number, event in enumerate(said):
@@ -573,7 +573,7 @@ REPEATED = {"output_text": "text", "refusal": "refusal", "reasoning_text": "text
             "function_call_arguments": "arguments", "custom_tool_call_input": "input", "mcp_call_arguments": "arguments"}
 
 
-# One answer of each kind, for tests that want all of them.
+# One answer of each kind, for tests of all kinds.
 def repertoire():
     return {
         "text": Answer(say("The quick brown fox jumps over the lazy dog — déjà vu, 世界 🦊.\nSecond line."), seed="text"),

@@ -1,4 +1,4 @@
-// The official `@anthropic-ai/sdk` client through a list of cases; see model_openai_client.mjs.
+// Runs the official `@anthropic-ai/sdk` client through a list of cases; see model_openai_client.mjs.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What agents may spend on models, and what is counted."""
+"""Budgets of agents for models, and the counted usage."""
 import concurrent.futures
 import json
 import unittest
@@ -126,7 +126,7 @@ class Budgets(ModelTest):
         answer = proxy.ask(CHAT, stream=True, stream_options={"include_usage": True})
         self.assertIn(b'"prompt_tokens"', answer.body)
 
-    # MP-13, MP-73: an answer to `{"include_usage": false, "include_usage": true}` depends on who reads it.
+    # MP-13, MP-73: the answer to `{"include_usage": false, "include_usage": true}` depends on the parser.
     def test_options_of_the_client_are_changed_and_never_doubled(self):
         provider = Provider(self)
         provider.otherwise = Answer(say("hello"), usage=(7, 8), with_usage=True)
@@ -141,7 +141,7 @@ class Budgets(ModelTest):
                     self.assertEqual((sorted(sent["stream_options"]), sent["store"]), (sorted([*wanted.items(), ("include_usage", True)]), False))
                     self.assertNotIn(b'"prompt_tokens"', answer.body)
 
-    # MP-72: a quarter of the bytes of the text, whatever the frames around it.
+    # MP-72: a quarter of the bytes of the text, without the frames around it.
     def test_an_answer_without_usage_is_estimated_and_never_free(self):
         provider = Provider(self, Answer(say("hello " * 200)))
         proxy = self.proxy(provider)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tool calls that a model proposes: decided before they leave, handed out, asked about, and answered."""
+"""Tool calls that a model proposes: decided before they leave, handed out, sent for approval, and answered."""
 import hashlib
 import json
 import re
@@ -16,7 +16,7 @@ APPROVALS = {"reviewers": [{"name": "user:rita", "token": "sha256:" + hashlib.sh
 
 
 def calls_in(api, body):
-    """The tool calls of an unstreamed answer, as name and input."""
+    """Returns the tool calls of an unstreamed answer, as name and input."""
     if api == MESSAGES:
         return [(part["name"], part["input"]) for part in body["content"] if part["type"] == "tool_use"]
     if api == CHAT:
@@ -42,7 +42,7 @@ def with_result(api, id, output, name="run", arguments='{"command": "ls"}'):
 
 class ProposedCalls(ModelTest):
     def id_of(self, name):
-        """An id of its own for each set-up: all of a test share their ledger."""
+        """Each set-up has its own id, because all tests of this class share their ledger."""
         return f"{name}_{self.number}"
 
     number = 0
@@ -112,7 +112,7 @@ class ProposedCalls(ModelTest):
                 proxy.stop()
                 self.number += 1
 
-    # MP-59: the last call is where the limit cut, whatever its arguments look like.
+    # MP-59: the limit cut the last call, even if its arguments look complete.
     def test_a_call_that_an_output_limit_cut_is_never_handed_out(self):
         for api in (MESSAGES, CHAT):
             for stream in (False, True):
@@ -126,7 +126,7 @@ class ProposedCalls(ModelTest):
                     self.assertEqual([(one["tool_call_id"], one["verdict"]) for one in proxy.audit()["calls"]], [(ids[0], "handed_off"), (ids[1], "not_run")])
                     proxy.stop()
 
-    # MP-32, MP-55, AU-7: some models count their calls from zero in each conversation.
+    # MP-32, MP-55, AU-7: some models number their calls from zero in each conversation.
     def test_an_id_that_comes_again_without_a_session_is_another_call(self):
         for api in APIS:
             for stream in (False, True):
@@ -145,7 +145,7 @@ class ProposedCalls(ModelTest):
                     self.assertEqual(len(known), 4)
                     proxy.stop()
 
-    # MP-57: the replacement, the reason and the record, alike in both modes.
+    # MP-57: the replacement, the reason and the record are equal in both modes.
     def test_the_notice_for_a_refused_call_begins_with_the_replacement_of_the_check(self):
         for mode in ("hand_off", "defer"):
             for replacement, opening in ((None, "[This tool call was refused by a guardrail.]"), ("Never: by force.", "Never: by force.")):
@@ -242,7 +242,7 @@ class ProposedCalls(ModelTest):
                 self.assertEqual([one["verdict"] for one in proxy.audit()["calls"]], ["handed_off"])
                 proxy.stop()
                 self.number += 1
-        # The agent was not denied anything.
+        # The ledger records no denial against the agent.
         shown = self.cli("ledger", "show", "--kind", "trust", "--limit", "1000", "--json")
         self.assertNotIn("denied", [json.loads(line)["body"].get("outcome") for line in shown.out.splitlines()])
 
@@ -302,6 +302,20 @@ class ProposedCalls(ModelTest):
                 self.assertIn("sallyport_model_bypassed_calls_total 1", metrics)
                 proxy.stop()
                 self.number += 1
+
+    # The proxy dropped the entries and facts of its guards of results that failed open.
+    # PI-39 LE-71 (partly)
+    def test_a_guard_of_results_that_fails_open_is_on_record(self):
+        program = self.write("check.sh", "#!/bin/sh\nexit 1\n")
+        program.chmod(0o755)
+        entry = {"id": "check", "kind": "result", "command": [str(program)], "deadline_ms": 20000, "on_error": "allow"}
+        provider = Provider(self, Answer(say("done")))
+        proxy = self.proxy(provider, policy=guards(external=[entry]), apis=(MESSAGES,))
+        self.assertEqual(proxy.ask(MESSAGES, with_result(MESSAGES, "call_open", "a file")).status, 200)
+        proxy.audit()
+        self.assertIn("a file", provider.requests[-1].body.decode())
+        controls = [(one["control"], one["guard"]) for one in proxy.entries("control") if "guard" in one]
+        self.assertEqual(controls, [("fail_open_started", "external:check")])
 
     # MP-55
     def test_observed_calls_pass_as_they_come_and_are_on_record(self):

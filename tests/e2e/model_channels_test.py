@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Every block, item and member that can hold a text of a model, in each API, streamed and not, under each action of its stage.
+"""Every block, item and member of each API that can hold model text, streamed and not, under each action of its stage.
 
-ROWS is the table. A case is made for each cell: what the client got, that the check looked, what the record says. An API without a row for
+ROWS is the table. A case is made for each cell: the client's answer, proof that the check ran, and the record. An API without a row for
 a channel of the specification fails.
 """
 import json
@@ -16,13 +16,13 @@ TEXT = f"it is {SECRET} here"
 WITHHELD = "[This answer was withheld by a guardrail.]"
 REFUSED = "[This tool call was refused by a guardrail.]"
 
-# What an action does to a channel.
+# The effect of an action on a channel.
 SAME, IN_PLACE, ENDS, LEFT_OUT, INSTEAD, EITHER = "same", "replaced in place", "ends the message", "left out", "a notice instead", "in place or a notice"
 STAGES = {"text": "output", "reasoning": "output", "refusal": "output", "call": "tool_use", "provider call": "output", "provider result": "tool_output", "whole": "output", "unknown": "output"}
 
 
 class Row:
-    """A channel of an API: the part of an answer that has the text, and what `redact` and `block` do to it."""
+    """A channel of an API: the part of an answer that has the text, and the effect of `redact` and `block` on it."""
 
     def __init__(self, channel, api, name, part, redact=IN_PLACE, block=None):
         self.channel, self.api, self.name, self.part = channel, api, name, part
@@ -106,7 +106,7 @@ def has_text(value, text=SECRET):
 
 
 def replaced(value):
-    """The same with the secret replaced in every string."""
+    """Returns the value with the secret replaced in every string."""
     if isinstance(value, str):
         return value.replace(SECRET, "[redacted]")
     if isinstance(value, list):
@@ -143,7 +143,7 @@ class Channels(ModelTest):
                     self.looked(row, action, entry)
 
     def judge(self, row, does, answer, answered, entry):
-        """What the client got, and how the record says it ended."""
+        """Checks the client's answer and its end in the record."""
         got, sent = comparable(row.api, answered.object(row.api)), comparable(row.api, answer.body(row.api))
         if does == EITHER:
             does = IN_PLACE if has_text(got, "[redacted]") else INSTEAD
@@ -177,7 +177,7 @@ class Channels(ModelTest):
         return (body["incomplete_details"] or {}).get("reason") or body["status"]
 
     def looked(self, row, action, entry):
-        """The record says that the check of this stage looked, or for a call that it was decided."""
+        """Checks in the record that this stage's check ran, or for a call that the call was decided."""
         if row.channel == "call":
             self.assertEqual(len(entry["calls"]), 1, entry)
         if action != "ask" and row.channel != "call":
@@ -208,7 +208,7 @@ class Channels(ModelTest):
 
 
 class SignedBlocks(ModelTest):
-    # MP-49: a block that is left out leaves nothing of its text in the notice.
+    # MP-49: the notice contains no text of an omitted block.
     def test_the_notice_for_a_signed_block_is_the_replacement_alone(self):
         for on_fail, notice in (("redact", "[redacted]"), ("block", WITHHELD)):
             for stream in (False, True):
@@ -222,7 +222,7 @@ class SignedBlocks(ModelTest):
 
 
 def unescaped(value):
-    """JSON text of a value in which texts that are JSON themselves have one spelling."""
+    """Returns the JSON text of a value, with nested JSON texts in one spelling."""
     def plain(one):
         if isinstance(one, str) and one[:1] == "{":
             try:

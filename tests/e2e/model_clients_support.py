@@ -13,14 +13,14 @@ PEERS = npm_peers.Peers("model-clients", {
 
 
 class Client:
-    """One script with its client; `how` names what it can call."""
+    """One script with its client; `how` names the function to call."""
 
     def __init__(self, test, name):
         PEERS.need()
         self.test, self.script, self.node = test, HERE / f"model_{name}_client.mjs", npm_peers.node(22)
 
     def run(self, url, cases, key="none"):
-        """What it saw, in the order of the cases: `value` or `error` each."""
+        """Returns the results in the order of the cases: `value` or `error` each."""
         done = subprocess.run([self.node, self.script, url], input=json.dumps(cases), capture_output=True, text=True, timeout=180,
                               env=self.test.environment(MODEL_MODULES=PEERS.modules, MODEL_KEY=key, AI_SDK_LOG_WARNINGS="false"))
         self.test.assertEqual(done.returncode, 0, done.stderr[-4000:] + done.stdout[-2000:])
@@ -28,7 +28,7 @@ class Client:
 
 
 def by_name(answers=None):
-    """A script for a provider: the answer whose name is the last thing that the user said."""
+    """A script for a provider: the answer whose name is the user's last message."""
     answers = answers or repertoire()
 
     def choose(request):

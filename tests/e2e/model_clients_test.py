@@ -2,7 +2,7 @@
 """The official clients from npm, against the scripted provider and through the proxy.
 
 With an empty policy they see the same. With a block, a redaction, a refused or rewritten call and with errors they see the shapes of the
-second table of section 5 of the specification, and they repeat no refusal. Without a registry these tests are skipped, loudly.
+second table of section 5 of the specification, and they repeat no refusal. Without a registry these tests are skipped with a loud message.
 """
 import unittest
 
@@ -33,7 +33,7 @@ def text_of(message):
 
 
 def ordered(seen):
-    """The events of a stream as far as their order is promised while calls are held: each choice has an order of its own."""
+    """Returns the events in every order that is promised while calls are held: each choice has its own order."""
     events = seen.get("value")
     if isinstance(events, list) and events and isinstance(events[0], dict) and "choices" in events[0]:
         return {"value": sorted(events, key=lambda chunk: chunk["choices"][0]["index"] if chunk["choices"] else 1000)}
@@ -42,7 +42,7 @@ def ordered(seen):
 
 class Unchanged(ModelTest):
     def compare(self, name, ways):
-        """Every way with every answer, with and without the proxy."""
+        """Runs every client function with every answer, with and without the proxy."""
         client = Client(self, name)
         provider = Provider(self, otherwise=by_name())
         proxy = self.proxy(provider)
@@ -69,7 +69,7 @@ class Unchanged(ModelTest):
 
 class Changed(ModelTest):
     def see(self, name, ways, ask, policy, provider=None, **more):
-        """What each way of a client sees of one answer; and the number of requests that reached the provider is right."""
+        """Returns one answer as each client function sees it, and checks the number of requests at the provider."""
         provider = provider or Provider(self, otherwise=by_name(ANSWERS))
         provider.clear()
         proxy = self.proxy(provider, policy=policy)
@@ -175,7 +175,7 @@ class Changed(ModelTest):
             for seen in self.see("ai", [f"{way}_generate", f"{way}_stream"], "rewritten", policy):
                 self.assertEqual([(one["name"], one["input"]) for one in seen["calls"]], [("read_file", new)])
 
-    # The runners execute what is handed out, and only that.
+    # The runners execute only calls that were handed out.
     def test_tool_runners_run_what_is_left(self):
         provider = Provider(self, otherwise=by_name({**ANSWERS, "one": Answer(call("read_file", {"path": "SECRET-1"}), seed="one")}))
         proxy = self.proxy(provider, policy=guard("tool_use", "SECRET-[0-9]+", on_fail="redact"))
@@ -205,7 +205,7 @@ class Errors(ModelTest):
         self.assertEqual(provider.requests, [])
         self.assertEqual(len(proxy.entries(count=19)), 19)  # one for each case: nothing was repeated
 
-    # MP-24: a refused key of the proxy, MP-81: no provider at all. Neither is repeated by a client.
+    # MP-24: a refused key of the proxy; MP-81: no provider at all. Clients repeat neither.
     def test_failures_of_the_proxy_are_not_repeated(self):
         provider = Provider(self, otherwise=Reply.error(401, {"error": {"message": "bad key"}}))
         proxy = self.proxy(provider)
@@ -214,7 +214,7 @@ class Errors(ModelTest):
                 self.assertEqual(error["status"], 403)
         self.assertEqual(len(provider.requests), 6)
 
-    # MP-75: what the provider asks its clients to repeat, they repeat.
+    # MP-75: clients repeat what the provider asks them to repeat.
     def test_an_error_of_the_provider_is_the_clients_to_repeat(self):
         busy = Reply.error(429, {"type": "error", "error": {"type": "rate_limit_error", "message": "slow down", "param": None, "code": None}}, [("retry-after-ms", "1")])
         done = 0
@@ -238,7 +238,7 @@ class Errors(ModelTest):
 
 
 def broken(api):
-    """Some events, then nothing."""
+    """Sends some events, then nothing."""
     whole = [piece + b"\n\n" for piece in Answer(say("one two three four")).stream(api).split(b"\n\n") if piece]
     return [*whole[:5], RESET]
 

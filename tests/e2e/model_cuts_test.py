@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The same bytes of a provider, cut in every way, give the client the same events, and both forms of an answer the same object.
 
-Through the program a sample of the cuts is tried. Every cut is tried inside one process (tests/unit/llm/every_cut_test.cc), with the streams of
-tests/golden/model/streams.jsonl; `python3 tests/e2e/model_cuts_test.py --record` writes that file anew.
+Through the program a sample of the cuts is tried. tests/unit/llm/every_cut_test.cc tries every cut inside one process, with the streams of
+tests/golden/model/streams.jsonl; `python3 tests/e2e/model_cuts_test.py --record` rewrites that file.
 """
 import copy
 import http.client
@@ -19,7 +19,7 @@ from model_provider import Provider, Reply
 from model_support import ModelTest, comparable, guards, in_turn, without_ids
 
 RECORDED = pathlib.Path(__file__).resolve().parent.parent / "golden" / "model" / "streams.jsonl"
-# What the checks and the Governor of tests/unit/llm/fake_doors.h act on.
+# The words and tools to which the checks and the Governor of tests/unit/llm/fake_doors.h react.
 ACTED_ON = {"quick": "SECRET", "forty-two": "SECRET", "help with": "SECRET", "WITHHELD": "FORBIDDEN", "read_file": "rewritten_tool", "write_file": "refused_tool"}
 CHECKS = [{"type": "regex", "stage": "output", "id": "words", "on_fail": "redact", "patterns": ["(?i)quick|forty-[a-z]+", "help with"]},
           {"type": "regex", "stage": "output", "id": "never", "on_fail": "block", "patterns": ["WITHHELD-[0-9]{3}"]},
@@ -37,7 +37,7 @@ def answers():
 
 
 def acted_on(value):
-    """The same with words and tools that a fake door acts on."""
+    """The repertoire with words and tools to which a fake door reacts."""
     if isinstance(value, str):
         for ours, theirs in ACTED_ON.items():
             value = value.replace(ours, theirs)
@@ -48,7 +48,7 @@ def acted_on(value):
 
 
 def recorded():
-    """One line for each API and answer: its stream, in deltas of seven characters, so that words lie across deltas."""
+    """Returns one line for each API and answer: its stream, in deltas of seven characters, so that words span several deltas."""
     lines = []
     for api in APIS:
         for name, plain in answers().items():
@@ -62,7 +62,7 @@ def recorded():
 
 class Cuts(ModelTest):
     def through(self, api, body):
-        """What a client gets when the provider sends these pieces."""
+        """Returns the client's answer when the provider sends these pieces."""
         self.provider.then(body)
         answered = self.front.ask(api, stream=True, connection=self.connection)
         self.assertEqual((answered.status, answered.whole), (200, True), answered.body)
@@ -87,7 +87,7 @@ class Cuts(ModelTest):
                 with self.subTest(api=api, answer=name):
                     whole = self.through(api, Reply.cut(body, []))
                     if name == "text":
-                        self.assertNotEqual(whole, without_ids(answer.events(api)))  # something was changed, so the comparison means something
+                        self.assertNotEqual(whole, without_ids(answer.events(api)))  # a check changed the answer, so the comparison is meaningful
                     for cuts in ways:
                         self.assertEqual(self.through(api, Reply.cut(body, cuts)), whole, f"cut at {list(cuts)[:50]}")
 
@@ -114,7 +114,7 @@ class Cuts(ModelTest):
                     with self.subTest(api=api, answer=name):
                         self.assertEqual(in_turn(api, self.through(api, Reply.cut(body, cuts))), without_ids(in_turn(api, answer.events(api))))
 
-    # MP-39: the streams that are cut at every byte inside one process are the answers of this file.
+    # MP-39: the streams that one process cuts at every byte are the answers of this file.
     def test_the_recorded_streams_are_current(self):
         self.assertTrue(RECORDED.read_text() == recorded(), f"write it anew: python3 {pathlib.Path(__file__).name} --record")
 

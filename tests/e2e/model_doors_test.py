@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Calls that the model proxy handed out, at the MCP doors behind it; what is kept of messages; how long a provider may be silent.
+"""Calls that the model proxy handed out, at the MCP doors behind it; stored messages; time limits for a silent provider.
 
-SALLYPORT_ANSWER_MIB says how long the long answer is; with 1100 it is over the limit of a stream.
+SALLYPORT_ANSWER_MIB sets the size of the long answer; 1100 exceeds the limit of a stream.
 """
 import http.client
 import json
@@ -36,7 +36,7 @@ class Doors(ModelTest, McpTest, ApprovalsTest):
         return self.proxy(self.provider, policy=policy, apis=(MESSAGES,), more=TOOLS, agents=agents)
 
     def with_result(self, proxy, said="hi"):
-        """The request behind the call, with its result."""
+        """Returns the request after the call, with its result."""
         messages = [{"role": "user", "content": "go"}, {"role": "assistant", "content": PROPOSED.body(MESSAGES)["content"]},
                     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_mcp", "content": said}]}]
         self.provider.then(Answer(say("done")))
@@ -59,7 +59,7 @@ class Doors(ModelTest, McpTest, ApprovalsTest):
         # The result that comes back with the next request is a copy, and makes no record (MP-33).
         self.assertEqual(self.with_result(proxy).status, 200)
         self.one_act(proxy)
-        # The same call again is not made again; another one under its id is refused.
+        # The same call is not made again; another call with its id is refused.
         self.assertEqual(session.said("echo", {"message": "hi"}, **META), "hi")
         self.assertIn("idempotency conflict:", session.said("echo", {"message": "other"}, **META))
         self.assertEqual([one["outcome"]["kind"] for one in proxy.entries("tool_audit")], ["completed", "cached", "blocked"])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The configuration and the policy that docs/model-proxy.md shows, with a scripted provider in the place of the real ones."""
+"""The configuration and policy of docs/model-proxy.md, with a scripted provider in place of the real ones."""
 import pathlib
 import re
 import unittest

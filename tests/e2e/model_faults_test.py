@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Providers that fail and clients that leave: a status before the first byte, a failure frame behind it, one record each, nothing left over."""
+"""Failing providers and leaving clients: a status before the first byte, a failure frame after it, one record each, no leftovers."""
 import concurrent.futures
 import gzip
 import http.client
@@ -22,7 +22,7 @@ LONG = Answer(say("one two three four five six seven eight"), seed="long")
 
 
 def pieces(api, answer=LONG):
-    """The events of a stream, one piece each."""
+    """Returns the events of a stream, one piece each."""
     return [piece + b"\n\n" for piece in answer.stream(api).split(b"\n\n") if piece]
 
 
@@ -37,7 +37,7 @@ class FaultTest(ModelTest):
             self.assertEqual((set(body["error"]), body["error"]["type"]), ({"message", "type", "param", "code"}, "server_error"), body)
 
     def ended_by_failure(self, api, answered):
-        """The failure frame of section 5 is the last event, and nothing of a good end is there."""
+        """Checks that the failure frame of section 5 is the last event, and that no part of a normal end is there."""
         events = answered.events()
         name, data = events[-1]
         value = json.loads(data)
@@ -52,7 +52,7 @@ class FaultTest(ModelTest):
         self.assertEqual(kinds & {"message_stop", "[DONE]", "response.completed", "response.incomplete"}, set())
 
     def outcomes(self, proxy, count):
-        """How each request ended; there are exactly so many records."""
+        """Returns the end of each request; there are exactly this many records."""
         entries = proxy.entries(count=count)
         self.assertEqual(len(entries), count)
         self.assertEqual(len({entry["request_id"] for entry in entries}), count)
@@ -105,7 +105,7 @@ class BeforeTheFirstByte(FaultTest):
         entries = proxy.entries(count=6)
         self.assertEqual([entry["attempts"] for entry in entries], [1] * 5 + [0])
 
-    # MP-75, MP-76: what the caller did wrong, and what passes by itself, is no fault of the upstream.
+    # MP-75, MP-76: an error of the caller, or a temporary one, is no fault of the upstream.
     def test_errors_of_the_client_do_not_open_the_circuit(self):
         provider = Provider(self, *[Reply.error(429, {"error": {"message": "slow down"}}, [("retry-after", "7")]) for _ in range(8)])
         proxy = self.proxy(provider, apis=[CHAT])
@@ -148,7 +148,7 @@ class InsideAStream(FaultTest):
                     count += 1
         self.assertEqual(len(self.outcomes(proxy, count)), count)
 
-    # MP-11, MP-81: the end of the compressed bytes was not looked for, so that an answer without its end counted as complete.
+    # MP-11, MP-81: the end of the compressed bytes was once not checked, so a truncated answer counted as complete.
     def test_a_compressed_stream_that_is_cut_short_is_a_failure(self):
         body = gzip.compress(b"".join(pieces(CHAT)[:-1]))  # without `[DONE]`, which some providers do not send
         coded = {"type": STREAM, "headers": [("content-encoding", "gzip")]}
@@ -222,7 +222,7 @@ class Leaving(FaultTest):
             since = time.monotonic()
         self.within_a_second(request, since)
 
-    # MP-79, MP-72: usage that came before the client left is in the record
+    # MP-79, MP-72: usage that arrived before the client left is recorded
     def test_the_record_of_a_cancelled_stream_has_the_usage_so_far(self):
         provider = Provider(self, Reply(*pieces(MESSAGES)[:5], STALL, type=STREAM))
         proxy = self.proxy(provider, apis=[MESSAGES])
@@ -250,7 +250,7 @@ class Leaving(FaultTest):
         begun = proxy.begin(CHAT, stream=True)
         time.sleep(0.5)
         last = -1
-        while last != sum(written):  # until nothing moves any more
+        while last != sum(written):  # until there is no more change
             last = sum(written)
             time.sleep(0.3)
         self.assertLess(last, 30 << 20)
@@ -273,7 +273,7 @@ class Leaving(FaultTest):
         before = len(os.listdir(folder))
 
         def visit(number):
-            """Leaves at once, in the head, in the body, after the request, or in the stream."""
+            """Disconnects at once, in the head, in the body, after the request, or in the stream."""
             upto = (0, 40, len(request) - 5, len(request), len(request))[number % 5]
             with socket.create_connection((where.hostname, where.port), 60) as peer:
                 peer.sendall(request[:upto])
@@ -365,7 +365,7 @@ class FullDisk(FaultTest):
                 except OSError:
                     pass
 
-    # MP-67: no byte of an attempt leaves before its event is durable.
+    # MP-67: no byte of an attempt is sent before its event is durable.
     def test_before_a_request_nothing_reaches_the_provider(self):
         provider = Provider(self)
         proxy = self.proxy(provider)

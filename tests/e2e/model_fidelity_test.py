@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The proxy with an empty policy: what a client sends reaches the provider, and what the provider says reaches the client, unchanged."""
+"""The proxy with an empty policy passes requests to the provider and answers to the client unchanged."""
 import base64
 import gzip
 import http.client
@@ -15,19 +15,19 @@ from model_answers import APIS, CHAT, MESSAGES, MODELS, PATHS, RESPONSES, Answer
 from model_provider import STREAM, Provider, Reply
 from model_support import AGENT, KEY, ModelTest, guard, guards, in_turn, question, send
 
-# What the proxy sets or takes out itself (MP-6, MP-7).
+# Headers that the proxy itself sets or removes (MP-6, MP-7).
 OWN_REQUEST = {"host", "content-length", "accept-encoding", "connection", "authorization", "x-api-key", "transfer-encoding"}
 OWN_RESPONSE = {"content-length", "transfer-encoding", "connection", "date", "server"}
 BOB = AGENT["agent:bob"]
 
 
 def kept(headers, own):
-    """Names without case and values, in order, beside what the proxy owns and what it adds."""
+    """Returns lower-case names and values in order, without the headers that the proxy owns or adds."""
     return [(name.lower(), value) for name, value in headers if name.lower() not in own and not name.lower().startswith("x-sallyport-")]
 
 
 def error_of(test, api, answered):
-    """Type and code of an error in the shape of this API."""
+    """Returns type and code of an error in the shape of this API."""
     body = answered.json()
     if api == MESSAGES:
         test.assertEqual((body["type"], set(body) - {"request_id"}), ("error", {"type", "error"}), body)
@@ -39,7 +39,7 @@ def error_of(test, api, answered):
 
 
 class Spelling:
-    """Writes JSON in one of the many ways in which it can be written."""
+    """Writes JSON in one of its many equivalent spellings."""
 
     def __init__(self, chance):
         self.chance = chance
@@ -66,7 +66,7 @@ class Spelling:
         if isinstance(value, dict):
             return "{" + ",".join(self.blank() + self.string(name) + self.blank() + ":" + self.blank() + self.write(one) + self.blank()
                                   for name, one in value.items()) + "}"
-        if value is None or isinstance(value, bool) or value == 1024:  # a limit that is read stays a plain number
+        if value is None or isinstance(value, bool) or value == 1024:  # a limit that the proxy reads stays a plain number
             return json.dumps(value)
         return self.chance.choice([str(value), f"{value}.0", f"{value}.500", f"{value}e0", f"{value}E+02"])
 
@@ -85,7 +85,7 @@ def some_value(chance, depth=3):
 
 
 def some_request(chance):
-    """Path with query, headers and body that a client of today or tomorrow could send."""
+    """Returns path with query, headers and body that a present or future client could send."""
     api = chance.choice(APIS)
     body = question(api, str(some_value(chance, 0)), stream=chance.choice([None, False, True]))
     text = {MESSAGES: "text", CHAT: "text", RESPONSES: "input_text"}[api]
@@ -333,10 +333,10 @@ class Answers(ModelTest):
                 with self.subTest(api=api, answer=name):
                     self.assertEqual((answered.status, answered.header("content-type").split(";")[0]), (200, "text/event-stream"))
                     self.assertEqual(in_turn(api, answered.events()), in_turn(api, answer.events(api)))
-                    if "call" not in name and name != "three choices":  # these are held until they are decided (MP-56)
+                    if "call" not in name and name != "three choices":  # these are held until their decision (MP-56)
                         self.assertEqual(answered.events(), answer.events(api))
 
-    # MP-8, MP-9: chat events have no names of their own; those that a provider gives stay.
+    # MP-8, MP-9: chat events have no names; names that a provider adds stay.
     def test_names_of_chat_events_stay(self):
         provider = Provider(self)
         for policy in (None, guard("output", "never-there")):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A tool call that needs a person, in the middle of an answer: held, kept alive, released or replaced."""
+"""A tool call that needs approval, in the middle of an answer: held, kept alive, released or replaced."""
 import concurrent.futures
 import json
 import threading

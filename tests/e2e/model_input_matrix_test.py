@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The coverage matrix of requests: API x streamed x leaf of MP-27 x action, from one table.
 
-ROWS is the table. Each cell plants a word in one leaf of a request and arms one check. It shows what the provider got, what the client got, that
-the check looked, and what the record says. An API without a row for a leaf of the specification fails, unless NOWHERE says why.
+ROWS is the table. Each cell plants a word in one leaf of a request and arms one check. It checks the provider's request, the client's answer, that
+the check ran, and the record. An API without a row for a leaf of the specification fails, unless NOWHERE gives the reason.
 """
 import json
 import unittest
@@ -16,7 +16,7 @@ TEXT = f"it is {SECRET} here"
 ACTIONS = ("allow", "log", "redact", "block")
 SAME, IN_PLACE, REFUSED, NOTICE = "as sent", "replaced in place", "refused", "a notice instead"
 
-# The leaves of MP-27: the stage that looks at them, and what `redact` and `block` do.
+# The leaves of MP-27: the stage that checks them, and the effect of `redact` and `block`.
 LEAVES = {
     "instructions": ("input", IN_PLACE, REFUSED),
     "user text": ("input", IN_PLACE, REFUSED),
@@ -67,7 +67,7 @@ def result(content):
     return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": content}]}
 
 
-# Leaf, API, what it is called there, and the body.
+# Leaf, API, its name there, and the body.
 ROWS = [
     ("instructions", MESSAGES, "system", messages(system=TEXT)),
     ("instructions", MESSAGES, "system block", messages(system=[{"type": "text", "text": TEXT}])),
@@ -106,7 +106,7 @@ ROWS = [
 
 
 def outcome(leaf, action):
-    """What the action does to the leaf."""
+    """Checks the effect of the action on the leaf."""
     return {"allow": SAME, "log": SAME, "redact": LEAVES[leaf][1], "block": LEAVES[leaf][2]}[action]
 
 
@@ -161,7 +161,7 @@ class InputMatrix(ModelTest):
         self.assertNotIn(SECRET, sent)
         self.assertEqual((entry["changes"], answered.header("x-sallyport-decision")), (1, "redact"))
         if does == IN_PLACE:
-            self.assertEqual(sent, json.dumps(body).replace(SECRET, "[redacted]"))  # every other byte is the client's
+            self.assertEqual(sent, json.dumps(body).replace(SECRET, "[redacted]"))  # every other byte comes from the client
         else:
             self.assertIn("withheld by a guardrail", sent)
 

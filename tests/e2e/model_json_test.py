@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Answers that are JSON: what is escaped in their strings is what the client reads, so checks see it."""
+"""JSON answers: clients read strings unescaped, so the checks see them unescaped."""
 import json
 import unittest
 
@@ -49,7 +49,7 @@ class JsonAnswers(ModelTest):
         for text, _ in self.answers(word("block"), True):
             self.assertNotIn("ordfish", text)
 
-    # Text that is no JSON says what stands there.
+    # Text that is not JSON is checked literally.
     def test_without_a_json_format_a_text_is_what_it_is(self):
         for text, _ in self.answers(word("block"), False):
             self.assertEqual(text, ESCAPED)

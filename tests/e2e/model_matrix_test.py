@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The coverage matrix of the model proxy: API x streamed x channel x stage x action, from one table.
 
-Each cell plants a word in one channel of an answer and arms one check. It shows what the client got, that the check looked,
-and what the record says. A cell that cannot exist says why."""
+Each cell plants a word in one channel of an answer and arms one check. It checks the client's answer, that the check ran,
+and the record. A cell that cannot exist states the reason."""
 import json
 import unittest
 
@@ -13,7 +13,7 @@ from model_support import ModelTest, guards
 WORD = "planted-word"
 ACTIONS = ("allow", "log", "redact", "block")
 
-# Channel: its stage, its name in `coverage`, the part of an answer that has the word, and APIs that lack it with the reason.
+# Channel: its stage, its name in `coverage`, the part of an answer with the word, and APIs without it, with the reason.
 CHANNELS = {
     "text": ("output", "text", lambda: [say(f"It is {WORD} indeed.")], {}),
     "reasoning": ("output", "reasoning", lambda: [think(f"Perhaps {WORD}, perhaps not."), say("Well.")], {}),
@@ -26,9 +26,9 @@ CHANNELS = {
     "whole text": ("output", "whole", lambda: [say("As they say.", (f"cited {WORD} text", f"A title with {WORD}", "https://example.com/a"))], {}),
     "unknown": ("output", "whole", lambda: [say("Before."), strange(f"odd {WORD} thing")], {}),
 }
-# What ends the message instead of being redacted: nothing of it can be changed in place.
+# A match here ends the message, because no part of it can be changed in place.
 ENDS_ON_REDACT = {"unknown"}
-# Signed blocks leave whole or not at all; the message goes on without them.
+# Signed blocks are sent whole or not at all; the message continues without them.
 DROPPED = {("reasoning", MESSAGES)}
 
 
@@ -43,7 +43,7 @@ def cells():
 
 
 def expected(channel, api, action):
-    """Whether the client sees the word, and the outcome of the record."""
+    """Returns whether the client sees the word, and the outcome of the record."""
     if action in ("allow", "log"):
         return True, "completed"
     if channel == "client call" or (channel, api) in DROPPED:
@@ -94,7 +94,7 @@ class CoverageMatrix(ModelTest):
         (self.folder / "data").rename(self.folder / f"data-{action}-{stage}")
 
     def shape(self, api, value):
-        """What both forms of one answer share: texts and stop reasons, without ids and notices that name records."""
+        """Returns the common part of both forms of an answer: texts and stop reasons, without ids and notices that name records."""
         text = json.dumps(value)
         return {"blocked": "withheld by a guardrail" in text, "redacted": "[redacted]" in text, "refused": "refused by a guardrail" in text}
 
@@ -102,7 +102,7 @@ class CoverageMatrix(ModelTest):
         for channel, (_, _, _, missing) in CHANNELS.items():
             for api in APIS:
                 self.assertTrue(api not in missing or missing[api], (channel, api))
-        # The APIs that the program knows are those of the table.
+        # The program supports exactly the APIs of the table.
         config = self.write("bad.yaml", "version: 1\nserve:\n  models: {upstreams: [{name: x, api: other, url: 'http://127.0.0.1:1'}]}\n")
         said = self.run_bare("serve", "--config", str(config)).err
         for api in APIS:

@@ -1,8 +1,8 @@
-// The official `openai` client through a list of cases. Prints one JSON list of what it saw.
+// Runs the official `openai` client through a list of cases. Prints one JSON list of what it saw.
 //
 //   MODEL_MODULES=node_modules MODEL_KEY=... node model_openai_client.mjs http://... < cases.json
 //
-// A case is {how, ask, more}: what to call, what to say, and members of the request.
+// A case is {how, ask, more}: the function to call, the message, and members of the request.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

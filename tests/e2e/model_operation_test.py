@@ -33,7 +33,7 @@ class Credentials(ModelTest):
             self.assertNotIn(proxy.token, str(asked.headers) + asked.body.decode())
             self.assertEqual(proxy.audit()["credential"], "client")
             count = len(provider.requests)
-            answer = proxy.send("POST", path, body, proxy.headers(api))  # the token where the key belongs
+            answer = proxy.send("POST", path, body, proxy.headers(api))  # the token in place of the key
             self.assertEqual((answer.status, len(provider.requests)), (401, count))
             self.assertIn("x-sallyport-token", answer.json()["error"]["message"])
 
@@ -66,7 +66,7 @@ class Attempts(ModelTest):
         self.assertEqual([event["attempt"] for event in proxy.entries("event") if event["kind"] == "model_request_started"], [1, 2])
         self.assertEqual(proxy.audit()["attempts"], 2)
 
-    # MP-75: the proxy has tried again, whatever the provider says about that.
+    # MP-75: the proxy has tried again, even if the provider asked for no repetition.
     def test_the_last_error_behind_own_retries_is_not_retried_by_clients(self):
         provider = Provider(self, otherwise=Reply.error(503, b"{}", [("x-should-retry", "true")]))
         proxy = self.proxy(provider, policy=guards(model={"retries": 1}), apis=(MESSAGES,))
@@ -95,7 +95,7 @@ class Attempts(ModelTest):
         self.assertEqual(proxy.ask(MESSAGES).status, 200)
         record = proxy.audit()
         self.assertEqual((record["upstream"], record["attempts"], len(broken.requests), len(good.requests)), ("second", 2, 1, 1))
-        # Signed blocks are bound to the provider that signed them.
+        # Signed blocks are valid only for the provider that signed them.
         signed = {"model": MODELS[MESSAGES], "max_tokens": 5, "messages": [
             {"role": "user", "content": "go"}, {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "c2ln"}]},
             {"role": "user", "content": "on"}]}
@@ -134,7 +134,7 @@ class Daemon(ModelTest):
         self.assertEqual(proxy.ask(MESSAGES).status, 200)
         file = self.folder.joinpath("serve.yaml")
         text = file.read_text().replace(first.url, second.url)
-        # It grows in pieces: none of them is read.
+        # The body grows in parts: none of them is read.
         for part in range(1, 5):
             file.write_text(text[:len(text) * part // 5])
             time.sleep(0.1)
@@ -149,6 +149,19 @@ class Daemon(ModelTest):
         while not refused() and time.monotonic() < end:
             time.sleep(0.1)
         self.assertEqual(len(refused()), 1, proxy.server.errors)
+        self.assertEqual(proxy.ask(MESSAGES).status, 200)
+
+    # Every agent got 401, although the section counts from the next start.
+    # MP-84
+    def test_agents_keep_their_tokens_when_the_section_of_models_is_removed(self):
+        proxy = self.proxy(Provider(self), apis=(MESSAGES,))
+        file = self.folder.joinpath("serve.yaml")
+        file.write_text(file.read_text().partition("  models:\n")[0])
+        proxy.server.process.send_signal(signal.SIGHUP)
+        end = time.monotonic() + 20
+        while not [line for line in proxy.server.errors if "counts from the next start" in line] and time.monotonic() < end:
+            time.sleep(0.1)
+        self.assertTrue([line for line in proxy.server.errors if "`models`" in line], proxy.server.errors)
         self.assertEqual(proxy.ask(MESSAGES).status, 200)
 
     # MP-69

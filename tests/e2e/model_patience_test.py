@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Providers that never begin, clients that take their time, and a proxy that is killed while it is busy."""
+"""Providers that never begin, slow clients, and a proxy that is killed while it is busy."""
 import concurrent.futures
 import http.client
 import json
@@ -32,7 +32,7 @@ class Patience(ModelTest):
         entries = proxy.entries(count=2 * len(APIS))
         self.assertEqual([(entry["outcome"], entry["status"]) for entry in entries], [("failed", 504)] * 2 * len(APIS))
 
-    # MP-78, MP-79, MP-80: a head that does not end, a body that does not end, an answer that is not read.
+    # MP-78, MP-79, MP-80: a head without an end, a body without an end, an answer that is not read.
     def test_slow_clients_are_left_behind_and_do_not_stop_the_others(self):
         provider = Provider(self)
         proxy = self.proxy(provider, apis=[CHAT])
@@ -50,7 +50,7 @@ class Patience(ModelTest):
             peer.sendall(head + body[:10])
         for peer in peers["answer"]:
             peer.sendall(head + body)
-        for _ in range(20):  # each of the slow ones sends a byte now and then; the others are served at once
+        for _ in range(20):  # each slow client sends a byte now and then; the others are served at once
             for peer in peers["head"] + peers["body"]:
                 peer.sendall(b"a")
             self.assertEqual(proxy.ask(CHAT).status, 200)
@@ -65,13 +65,13 @@ class Patience(ModelTest):
             time.sleep(0.1)
         self.assertLessEqual(len(os.listdir(folder)), before + 5)
         entries = proxy.entries(count=80)
-        self.assertEqual((len(entries), len({entry["request_id"] for entry in entries})), (80, 80))  # heads and bodies that did not end are no requests
+        self.assertEqual((len(entries), len({entry["request_id"] for entry in entries})), (80, 80))  # heads and bodies without an end are no requests
         self.assertLessEqual({entry["outcome"] for entry in entries}, {"completed", "cancelled"})
 
 
 class Killed(ModelTest):
     def load(self, proxy, chance):
-        """Eight clients at once, until the proxy is gone."""
+        """Runs eight clients at once, until the proxy has ended."""
         def ask(_):
             try:
                 return proxy.ask(MESSAGES, stream=chance.random() < 0.7).status
@@ -101,7 +101,7 @@ class Killed(ModelTest):
         begun = [event for event in proxy.rows("event") if event["body"]["kind"] == "model_request_started"]
         self.assertEqual({event["entry"]["call_id"] for event in begun}, {entry["request_id"] for entry in entries if entry["attempts"] > 0})
         lost = [entry for entry in entries if entry["outcome"] == "failed" and "interrupted" in (entry["reason"] or "")]
-        self.assertGreater(len(lost), 0)  # else nothing was shown
+        self.assertGreater(len(lost), 0)  # otherwise the test would prove nothing
         reserved = 1024 + len(MODELS[MESSAGES] + "user" + "hello") // 4  # the limit of the output, and a quarter of the bytes of all strings
         used = 0
         for entry in entries:

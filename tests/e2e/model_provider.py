@@ -1,7 +1,7 @@
-"""A model provider that says what a test wrote down, and remembers what it was asked.
+"""A model provider that plays a test's script and records its requests.
 
-It listens on the loopback address, keeps connections open, and answers with a `Reply` (bytes and faults, as given) or with an
-`Answer` (see model_answers.py), in the form that the path and `stream` of the request ask for.
+It listens on the loopback address, keeps connections open, and answers with a `Reply` (bytes and faults, unchanged) or with an
+`Answer` (see model_answers.py), in the form that the path and `stream` of the request require.
 """
 import json
 import select
@@ -19,7 +19,7 @@ PATIENCE = 60
 # Steps of a reply beside bytes and `wait`.
 RESET = "reset"  # the connection breaks
 CLOSE = "close"  # the connection ends, without the end of the body
-STALL = "stall"  # nothing more comes until the other side leaves
+STALL = "stall"  # nothing more is sent until the client disconnects
 
 
 def wait(seconds):
@@ -36,7 +36,7 @@ class Reply:
 
     @classmethod
     def cut(cls, body, cuts, **more):
-        """One body in pieces that end at these places."""
+        """Makes one body in pieces that end at these offsets."""
         places = [0, *sorted(set(cuts) - {0, len(body)}), len(body)]
         return cls(*(body[start:end] for start, end in zip(places, places[1:])), **{"type": STREAM, **more})
 
@@ -46,7 +46,7 @@ class Reply:
 
 
 class Request:
-    """What the provider was asked. `gone` is set when the other side leaves before the reply is whole."""
+    """A request at the provider. `gone` is set if the client disconnects before the reply is whole."""
 
     def __init__(self, method, target, headers, body):
         self.method, self.target, self.headers, self.body = method, target, headers, body
@@ -74,7 +74,7 @@ class Request:
 
 
 class Provider:
-    """`replies` are given in turn; when they are used up, `otherwise` answers: an Answer, a Reply, or a function of the request."""
+    """`replies` are used in turn; after the last, `otherwise` answers: an Answer, a Reply, or a function of the request."""
 
     def __init__(self, test=None, *replies, otherwise=None):
         self.replies, self.otherwise = list(replies), otherwise or Answer(say("Hello from the model."))
@@ -111,7 +111,7 @@ class Provider:
         return reply(request) if callable(reply) else reply
 
     def request(self, number=-1, count=None, timeout=PATIENCE):
-        """One of the requests, once there are so many."""
+        """Returns one of the requests, after waiting until there are enough."""
         count = count or (number + 1 if number >= 0 else 1)
         with self.heard:
             if not self.heard.wait_for(lambda: len(self.requests) >= count, timeout):
@@ -120,7 +120,7 @@ class Provider:
 
 
 def rendered(request, reply):
-    """An Answer in the form that was asked for."""
+    """Returns an Answer in the requested form."""
     if isinstance(reply, Reply):
         return reply
     asked = json.loads(request.body) if request.body else {}
@@ -165,7 +165,7 @@ class Listener(ThreadingHTTPServer):
     request_queue_size = 1024
 
     def handle_error(self, request, client_address):
-        pass  # peers that leave are part of the tests
+        pass  # clients that disconnect are part of the tests
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -237,7 +237,7 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = self.close_connection or reply.framing == "close"
 
     def idle(self, seconds):
-        """Waits; fails when the other side leaves."""
+        """Waits; fails if the client disconnects."""
         end = None if seconds is None else time.monotonic() + seconds
         while not self.provider.ending.is_set():
             left = 0.05 if end is None else min(0.05, end - time.monotonic())
@@ -249,7 +249,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def refusing():
-    """The address of a provider that takes no connection."""
+    """Returns the address of a provider that accepts no connection."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{taken.getsockname()[1]}"

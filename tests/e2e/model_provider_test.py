@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The scripted provider is one that a client can speak to: both forms of each answer say the same, and faults are what they are called."""
+"""Tests the scripted provider itself: both forms of each answer are equal, and each fault behaves as its name says."""
 import json
 import unittest
 
@@ -10,7 +10,7 @@ from model_support import question, send
 
 
 def expected(api, answer):
-    """The object of an answer, as far as a stream can say it."""
+    """Returns the object of an answer, as far as a stream can express it."""
     body = json.loads(answer.json(api))
     if api == CHAT:
         for choice in body["choices"]:  # a stream has no empty list

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Recipes of the pages about models, run as they are written; only the address of the provider is another one."""
+"""Runs the recipes of the pages about models unchanged, except for the address of the provider."""
 import json
 import subprocess
 import unittest

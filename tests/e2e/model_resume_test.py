@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Streams of stored responses that a client takes up again."""
+"""Streams of stored responses that a client resumes."""
 import json
 import unittest
 
@@ -30,13 +30,28 @@ class ResumedStreams(ModelTest):
             self.assertEqual(self.provider.request().target, f"/v1/responses/{id}?stream=true&include_obfuscation=false")
         self.assertNotIn("sk-abc", str(first))
 
-    # MP-2: what names no event goes to the provider as it came.
+    # MP-2: a request that names no event goes to the provider unchanged.
     def test_other_queries_stay_as_they_are(self):
         proxy = self.proxy(self.provider, policy=guards(), apis=(RESPONSES,))
         self.provider.otherwise = Answer(say("hello"), call("now", {}))
         id = proxy.ask(RESPONSES).json()["id"]
-        self.read(proxy, id, "include%5B%5D=a&starting_after=x")
-        self.assertEqual(self.provider.request().target, f"/v1/responses/{id}?include%5B%5D=a&starting_after=x")
+        self.read(proxy, id, "include%5B%5D=a&include=b")
+        self.assertEqual(self.provider.request().target, f"/v1/responses/{id}?include%5B%5D=a&include=b")
+
+    # A name in another spelling resumed a stream behind what the checks had seen.
+    # MP-65
+    def test_a_place_to_resume_at_is_found_in_any_spelling(self):
+        answer = Answer(say("the key is sk-abcdefgh and more"), grain=3)
+        proxy = self.proxy(self.provider, policy=guard("output", "sk-[a-z]{8}", on_fail="redact"), apis=(RESPONSES,))
+        self.provider.then(answer)
+        id = json.loads(proxy.ask(RESPONSES, stream=True).events()[0][1])["response"]["id"]
+        self.provider.request()
+        for query in ("stream=true&starting%5Fafter=6", "stream=true&starting_after=%36"):
+            self.provider.then(Reply(answer.stream(RESPONSES), type="text/event-stream"))
+            self.assertNotIn("abcdefgh", str(self.read(proxy, id, query).events()))
+            self.assertEqual(self.provider.request().target, f"/v1/responses/{id}?stream=true")
+        for query in ("starting_after=x", "starting_after=+6", "starting_after=1&starting_after=2"):
+            self.assertEqual(self.read(proxy, id, "stream=true&" + query).status, 400, query)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""State that providers keep: responses of one agent are not those of another."""
+"""State at providers: one agent cannot use the responses of another."""
 import json
 import unittest
 
@@ -69,7 +69,7 @@ class ProviderState(ModelTest):
         def ask(token, method, path, body=None):
             return proxy.send(method, path, body, [("authorization", f"Bearer {token}"), ("content-type", "application/json")]).status
         reads = {"model": MODELS[RESPONSES], "input": [{"role": "user", "content": [{"type": "input_file", "file_id": "file-1"}]}]}
-        self.assertEqual(ask(ada, "GET", "/v1/files/file-1"), 404)  # it was not obtained here
+        self.assertEqual(ask(ada, "GET", "/v1/files/file-1"), 404)  # the agent did not get it through this proxy
         self.assertEqual(ask(ada, "POST", "/v1/files", {"purpose": "user_data"}), 200)
         self.assertEqual(ask(ada, "POST", "/v1/batches", {"input_file_id": "file-1"}), 200)
         for _ in range(2):

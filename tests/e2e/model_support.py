@@ -1,4 +1,4 @@
-"""`sallyport serve` between a client that is written by hand and a scripted provider.
+"""`sallyport serve` between a handwritten client and a scripted provider.
 
     class Case(ModelTest):
         def test_it(self):
@@ -45,7 +45,7 @@ def question(api, text="hello", stream=None, **more):
 
 
 class Answered:
-    """What a client got: status, headers in order, bytes, when it ended and whether it ended well."""
+    """A client's answer: status, headers in order, bytes, time of the end, and whether the end was normal."""
 
     def __init__(self, status, headers, body, whole=True):
         self.status, self.headers, self.body, self.whole = status, headers, body, whole
@@ -61,7 +61,7 @@ class Answered:
         return self.body.decode()
 
     def events(self):
-        """Name and data of each event. Comments are left out; anything else that MP-14 does not allow is an error."""
+        """Returns name and data of each event, without comments; anything else that MP-14 does not allow is an error."""
         return read_events(self.body)
 
     def object(self, api):
@@ -82,7 +82,7 @@ def read_events(body):
 
 
 def in_turn(api, events):
-    """Events as far as their order is promised while calls are held: keep-alives pass at once, and each choice has an order of its own."""
+    """Returns the events in every order that is promised while calls are held: keep-alives pass at once, and each choice has its own order."""
     if api == MESSAGES:
         return [one for one in events if one[0] != "ping"]
     if api == CHAT:
@@ -91,12 +91,12 @@ def in_turn(api, events):
 
 
 def without_ids(value):
-    """The same without ids of records, which are new in each request."""
+    """Returns the same without ids of records, which are new in each request."""
     return json.loads(re.sub(r"\(record [0-9a-f-]{36}\)", "(record)", json.dumps(value)))
 
 
 def comparable(api, body):
-    """An object without what a stream cannot say: empty lists of annotations, and the numbers of an answer that was cut off."""
+    """Returns an object without the parts that a stream cannot express: empty lists of annotations, and the numbers of a truncated answer."""
     body = {name: value for name, value in body.items() if name not in ("usage", "completed_at")}
     if api == CHAT:
         for choice in body["choices"]:
@@ -110,7 +110,7 @@ def comparable(api, body):
 
 
 class Begun:
-    """A response whose head has come. `finish` reads the rest, `leave` goes away without it."""
+    """A response whose head has arrived. `finish` reads the rest, `leave` disconnects without it."""
 
     def __init__(self, connection, response, owned):
         self.connection, self.response, self.owned = connection, response, owned
@@ -118,7 +118,7 @@ class Begun:
         self.socket = connection.sock
 
     def until(self, words):
-        """Reads until these bytes have come; fails when the response ends before."""
+        """Reads until these bytes have arrived; fails if the response ends before."""
         while words not in b"".join(self.pieces):
             piece = self.response.read1(65536)
             assert piece, f"{words!r} did not come: {b''.join(self.pieces)!r}"
@@ -144,7 +144,7 @@ class Begun:
 
 
 def begin(url, method, target, body=None, headers=(), connection=None):
-    """Sends one request with exactly these headers, beside `Host` and the length of the body, and reads the head of the response."""
+    """Sends one request with exactly these headers, plus `Host` and the length of the body, and reads the head of the response."""
     where = urllib.parse.urlsplit(url)
     owned = connection is None
     connection = connection or http.client.HTTPConnection(where.hostname, where.port, timeout=PATIENCE)
@@ -163,7 +163,7 @@ def begin(url, method, target, body=None, headers=(), connection=None):
 
 
 def send(*request, **more):
-    """The same, with the whole response."""
+    """Does the same and reads the whole response."""
     return begin(*request, **more).finish()
 
 
@@ -203,7 +203,7 @@ class Proxy:
                                                          [("authorization", f"Bearer {token}")])]
 
     def ask(self, *question, **more):
-        """A question in the form of an API, and its whole answer."""
+        """Sends a question in the form of an API and returns its whole answer."""
         return self.begin(*question, **more).finish()
 
     def begin(self, api, text="hello", stream=None, token=None, headers=(), connection=None, **more):
@@ -214,13 +214,13 @@ class Proxy:
         return send(self.url, method, target, body, headers, connection)
 
     def entries(self, kind="model_audit", count=None):
-        """The bodies of the ledger's entries of this kind, once there are so many."""
+        """Returns the bodies of the ledger's entries of this kind, after waiting until there are enough."""
         return [row["body"] for row in self.rows(kind, count)]
 
     def rows(self, kind, count=None):
         end = time.monotonic() + PATIENCE
         while True:
-            shown = self.test.cli("ledger", "show", "--kind", kind, "--limit", "10000", "--json")  # fails where there is none
+            shown = self.test.cli("ledger", "show", "--kind", kind, "--limit", "10000", "--json")  # fails if there is none
             self.test.assertIn(shown.code, (0, 1), shown.err)
             rows = shown.lines() if shown.code == 0 else []
             if count is None or len(rows) >= count or time.monotonic() > end:
@@ -228,17 +228,17 @@ class Proxy:
             time.sleep(0.05)
 
     def audit(self):
-        """The record of the last request."""
+        """Returns the record of the last request."""
         return self.entries(count=1)[-1]
 
 
 class ModelTest(CliTest):
     def proxy(self, provider, policy=None, apis=APIS, model_settings="", more="", agents=None, environment=None, **members):
-        """A proxy with one upstream for each API at this provider, or at this address."""
+        """Starts a proxy with one upstream for each API at this provider, or at this address."""
         url = provider if isinstance(provider, str) else provider.url
         upstreams = [{"name": api.split("_")[1], "api": api, "url": url, "key_env": VARIABLES[api], "models": ["*"], "usage": "as_sent", **members} for api in apis]
         return self.proxies(upstreams, policy, model_settings, more, agents, environment)
 
     def proxies(self, upstreams, policy=None, model_settings="", more="", agents=None, environment=None):
-        """A proxy with these upstreams."""
+        """Starts a proxy with these upstreams."""
         return Proxy(self, upstreams, policy or guards(), model_settings, more, agents, environment)

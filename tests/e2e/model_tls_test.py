@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The model proxy with TLS on both sides: certificates of providers are checked, agents see that of the proxy."""
+"""The model proxy with TLS on both sides: it checks the providers' certificates, and agents check its certificate."""
 import http.client
 import json
 import ssl
@@ -21,7 +21,7 @@ class ModelTls(ModelTest):
         (self.folder / f"{name}.key").chmod(0o600)
 
     def provider(self, name="provider", most=None):
-        """A provider behind TLS, and its address."""
+        """Returns a provider behind TLS, and its address."""
         provider = Provider(self)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.set_alpn_protocols(["h2", "http/1.1"])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Spans of requests to models, as a collector of OpenTelemetry gets them."""
+"""Spans of model requests at an OpenTelemetry collector."""
 import json
 import unittest
 
@@ -45,7 +45,7 @@ class ModelTraces(ModelTest):
                     self.assertEqual(attributes(server)["sallyport.record"], answer.header("x-sallyport-record"))
                     times = [int(span[key]) for span in (server, client) for key in ("startTimeUnixNano", "endTimeUnixNano")]
                     self.assertTrue(times[0] <= times[2] <= times[3] <= times[1], times)
-                    # Neither content nor a key is told, and the provider hears of no trace.
+                    # Spans contain neither content nor a key, and the provider gets no trace header.
                     told = json.dumps(collector.requests)
                     for text in ("content", "sk-provider", proxy.token):
                         self.assertNotIn(text, told.replace("Content-", "").replace("content-", ""))

@@ -1,4 +1,4 @@
-"""A broker of NATS with JetStream on this machine, and a client that speaks to it by hand."""
+"""A NATS broker with JetStream on this machine, and a handwritten client."""
 import base64
 import json
 import os
@@ -40,7 +40,7 @@ class Broker:
         self.process.wait(20)
 
     def request(self, subject, body=None):
-        """One question and its answer, both JSON."""
+        """Sends one request and returns its answer, both JSON."""
         with socket.create_connection(("127.0.0.1", self.port), 10) as link:
             stream = link.makefile("rwb")
             stream.readline()  # INFO
@@ -65,7 +65,7 @@ class Broker:
         return answer.get("state", {}).get("messages", 0)
 
     def messages(self, name):
-        """Subject, headers and body of each, in order."""
+        """Returns subject, headers and body of each message, in order."""
         found = []
         for sequence in range(1, self.count(name) + 1):
             message = self.request(f"$JS.API.STREAM.MSG.GET.{name}", {"seq": sequence})["message"]

@@ -1,5 +1,5 @@
-"""Programs from npm that tests speak to. They are installed once, into SALLYPORT_TEST_CACHE; where no registry can be
-reached, the tests that need them are skipped, loudly."""
+"""Programs from npm that tests communicate with. They are installed once, into SALLYPORT_TEST_CACHE; without a registry
+the tests that need them are skipped with a loud message."""
 import fcntl
 import json
 import os
@@ -16,7 +16,7 @@ MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
 
 
 class Peers:
-    """A folder of packages, each with the version that the tests were written against."""
+    """A folder of packages, each in the version for which the tests were written."""
 
     def __init__(self, name, packages):
         self.folder = CACHE / name
@@ -30,14 +30,14 @@ class Peers:
         return all(version(package) == wanted for package, wanted in self.packages.items())
 
     def install(self):
-        """The reason why they are not there, or nothing."""
+        """Returns the reason why they are missing, or None."""
         if self.installed():
             return None
         if shutil.which("npm") is None:
             return "npm is not installed"
         self.folder.mkdir(parents=True, exist_ok=True)
         with open(self.folder / "lock", "w", encoding="utf-8") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # tests run beside each other
+            fcntl.flock(lock, fcntl.LOCK_EX)  # tests run concurrently
             return None if self.installed() else self.fetch()
 
     def fetch(self):
@@ -54,7 +54,7 @@ class Peers:
         return next((line for line in said if line.startswith("npm error")), said[0])
 
     def need(self):
-        """For `setUpClass`: skips its tests where the packages cannot be had."""
+        """For `setUpClass`: skips its tests if the packages are missing."""
         reason = self.install()
         if reason is not None:
             print(f"SKIPPED: {', '.join(self.packages)} could not be installed: {reason}", file=sys.stderr)
@@ -62,7 +62,7 @@ class Peers:
 
 
 def node(least):
-    """A node of at least this version: the machine's own, else one from npm."""
+    """Returns a node of at least this version: the machine's own, else one from npm."""
     own = shutil.which("node")
     if own is not None:
         version = subprocess.run([own, "--version"], capture_output=True, text=True, timeout=30).stdout.strip()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A browser whose person always agrees: opens the address and goes where it is sent."""
+"""A browser whose person always agrees: it opens the address and follows redirects."""
 import sys
 import urllib.request
 

@@ -1,5 +1,5 @@
-"""A tool server that wants a token, and the authorization server that gives one out: both in threads of the test, so that it
-sees every request. `Authority.lie` replaces members of what it says about itself."""
+"""A tool server that requires a token, and the authorization server that issues it: both in threads of the test, so that it
+sees every request. `Authority.lie` replaces members of the server's metadata."""
 import base64
 import hashlib
 import json
@@ -48,7 +48,7 @@ class Listener(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, *_):
-        pass  # somebody hung up
+        pass  # the client disconnected
 
     def stop(self):
         self.shutdown()
@@ -62,7 +62,7 @@ class Listener(ThreadingHTTPServer):
 
 
 def client_of(http):
-    """Who names itself in the header, as the form has it."""
+    """Returns the client id of the header, in the shape of the form."""
     kind, _, said = http.headers.get("Authorization", "").partition(" ")
     return {"client_id": base64.b64decode(said).decode().split(":")[0]} if kind == "Basic" else {}
 
@@ -76,7 +76,7 @@ class Authority(Listener):
         self.tokens = {}  # and the scope of each
         self.lives = 3600
         self.asked = []
-        self.instead = {}  # answers of another kind, by path
+        self.instead = {}  # answers with another content, by path
         self.refreshable = True
         self.count = 0
 
@@ -119,7 +119,7 @@ class Authority(Listener):
             good = query is not None and digest == query["code_challenge"] and form["redirect_uri"] == query["redirect_uri"] and form["resource"] == query["resource"]
             scope = query.get("scope", "") if query else ""
         elif form["grant_type"] == "refresh_token":
-            good = form["refresh_token"] in self.refreshes  # each is good once
+            good = form["refresh_token"] in self.refreshes  # each is valid once
             self.refreshes.discard(form["refresh_token"])
         else:
             good = form["grant_type"] == "client_credentials"
@@ -136,7 +136,7 @@ class Authority(Listener):
 
 
 class Guarded(Listener):
-    """Each tool call needs the scope `write` where `wants_write` is set."""
+    """A tool server; each tool call needs the scope `write` if `wants_write` is set."""
 
     def __init__(self, authority, scopes=None):
         super().__init__()

@@ -1,5 +1,5 @@
 // Checks samples against an OpenAPI document: node openapi_check.mjs FOLDER < {document, samples: [{method, path, status, body}]}
-// Prints a list of what does not fit.
+// Prints a list of the mismatches.
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 

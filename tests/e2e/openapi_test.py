@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The OpenAPI document of a gate, read by programs of others: a linter finds nothing, and what routes answer fits it."""
+"""The OpenAPI document of a gate, checked by third-party programs: a linter finds nothing, and the routes' responses match it."""
 import json
 import pathlib
 import subprocess

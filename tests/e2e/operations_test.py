@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What operators install and look at: the Debian package, alert rules, the board."""
+"""Files for operators: the Debian package, alert rules, the dashboard."""
 import json
 import pathlib
 import re
@@ -74,7 +74,7 @@ class Package(unittest.TestCase):
 
 class Watching(ApiTest):
     def families(self):
-        """Every family that the program can show, and the labels of those that it shows now."""
+        """Returns every metric family of the program, and the labels of the families that it shows now."""
         session = self.start(self.policy(more="rules:\n  - {id: no-write, then: deny, when: {tool: write_file}, message: no}\n"))
         session.said("write_file", {"path": "a", "text": "hi"})
         text = self.server.ask("GET", "/metrics", token=False)[2].decode()

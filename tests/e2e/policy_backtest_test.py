@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`policy backtest`: recorded calls under another policy; what cannot be decided is counted apart, and first."""
+"""`policy backtest`: recorded calls under another policy; undecidable calls are counted separately, and first."""
 import time
 import unittest
 
@@ -39,7 +39,7 @@ class Backtest(RecordedCalls):
         groups, summary = self.backtest(self.write("shut.yaml", HEAD % "shadow" + WORD % ("word", "swordfish", "block")))
         self.assertEqual([(group["change"], group["before"], group["after"], group["calls"]) for group in groups],
                          [("tightened", "runs", "shadow", 2)])
-        # Refused as before, by another check.
+        # Refused as before, but by another check.
         groups, summary = self.backtest(self.write("other.yaml", HEAD % "act_auto" + WORD % ("fish", "swordfish", "block")))
         self.assertEqual([(group["change"], group["before_by"], group["after_by"]) for group in groups],
                          [("other", "check word", "check fish")])
@@ -53,7 +53,7 @@ class Backtest(RecordedCalls):
         self.assertEqual([(group["change"], group["before"], group["after"], group["calls"]) for group in groups],
                          [("loosened", "proposed", "asks", 3)])
 
-    # WB-4: the same verdict with another released text is `other`; a result that is not kept is counted apart.
+    # WB-4: the same verdict with another released text is `other`; a result that was not kept is counted separately.
     def test_results_that_are_known_are_judged_again(self):
         then = self.write("then.yaml", HEAD % "act_auto")
         self.run_calls(then, ("echo", {"message": "a swordfish"}), ("echo", {"message": "b"}), ("echo", {"message": f"key {AWS}"}))
@@ -68,7 +68,7 @@ class Backtest(RecordedCalls):
         self.assertIn(("other", "released", "result rule no-fish"), [(group["change"], group["differs"], group["after_by"]) for group in groups])
         self.assertIn("runs, other text  echo", self.good("policy", "backtest", str(redacts)).out)
 
-    # WB-10 (partly): the facts of then advance from call to call, and a budget that was used up then is used up again.
+    # WB-10 (partly): the recorded facts advance from call to call, and a budget that was used up then is used up again.
     def test_facts_of_many_calls_are_those_of_then(self):
         then = self.write("then.yaml", "version: 1\nautonomy: {tier: act_auto, budget: {max_per_hour: 3}}\n")
         self.run_calls(then, *[("echo", {"message": str(i)}) for i in range(3)])
@@ -96,7 +96,7 @@ class Backtest(RecordedCalls):
         self.backtest(asks, "--fail-on", "undecided:50")
         self.backtest(asks, "--fail-on", "undecided:49.9", code=1)
 
-    # WB-5 (partly): what else makes it fail, and bounds.
+    # WB-5 (partly): other failures, and bounds.
     def test_it_fails_on_what_is_named(self):
         then = self.recorded()
         open_ = self.write("open.yaml", HEAD % "act_auto")

@@ -1,4 +1,4 @@
-"""Stands between a gateway and PostgreSQL. It passes, holds or cuts what goes through, or hands transactions out to
+"""A relay between a gateway and PostgreSQL. It passes, holds or cuts the traffic, or distributes transactions over
 several connections as a pooler does."""
 import os
 import pathlib
@@ -13,7 +13,7 @@ CANCEL, SSL, GSS = 80877102, 80877103, 80877104
 
 
 class Relay:
-    """A Unix socket of its own in front of a server's. `hold` is a network that swallows everything."""
+    """A Unix socket in front of a server's socket. `hold` simulates a network that loses everything."""
 
     def __init__(self, server):
         self.to = str(server.folder / ".s.PGSQL.5432")
@@ -79,7 +79,7 @@ class Relay:
 
 
 class DistantRelay(Relay):
-    """A server that is far away: what goes either way arrives `seconds` later, in order."""
+    """A distant server: bytes arrive `seconds` later in both directions, in order."""
 
     seconds = 0.0
 
@@ -126,7 +126,7 @@ class TransactionPooler(Relay):
             client.sendall(greeting)
             self.hand_out(client, backends)
         except OSError:
-            pass  # the client has seen enough
+            pass  # the client has disconnected
         for each in (client, *backends):
             each.close()
 
@@ -157,7 +157,7 @@ class TransactionPooler(Relay):
 
     @staticmethod
     def until_ready(backend):
-        """Everything up to ReadyForQuery."""
+        """Returns everything up to ReadyForQuery."""
         said = b""
         while True:
             head = backend.recv(5, socket.MSG_WAITALL)
@@ -172,7 +172,7 @@ class TransactionPooler(Relay):
 
     @staticmethod
     def whole_batch(pending):
-        """What ends with the first Sync, and the rest."""
+        """Returns the bytes up to the first Sync, and the rest."""
         at = end = 0
         while len(pending) - at >= 5:
             length = 1 + struct.unpack("!I", pending[at + 1:at + 5])[0]

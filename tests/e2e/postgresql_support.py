@@ -1,4 +1,4 @@
-"""A PostgreSQL server of a test's own: a folder under /tmp, a Unix socket, no network."""
+"""A PostgreSQL server for a test: a folder under /tmp, a Unix socket, no network."""
 import os
 import pathlib
 import pwd
@@ -15,7 +15,7 @@ class Postgresql:
     """One server. `kill` is a crash, `start` recovers from it."""
 
     def __init__(self, primary=None, inside=(), addresses=()):
-        """`primary`: the new server is its standby. `inside`: a command that runs another in a network of its own, where
+        """`primary`: the new server is its standby. `inside`: a command that runs another in its own network, where
         the server listens at these addresses."""
         self.inside, self.addresses = list(inside), list(addresses)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="sallyport-postgresql-"))
@@ -57,12 +57,12 @@ class Postgresql:
         self.run("pg_ctl", "promote", "-w", "-D", self.data)
 
     def kill(self):
-        """As a crash: its processes end at once, and nothing is put in order."""
+        """Simulates a crash: its processes end at once, without cleanup."""
         self.process.send_signal(signal.SIGQUIT)
         self.process.wait(30)
 
     def processes(self):
-        """The server and the processes that it has started."""
+        """Returns the server and its child processes."""
         own = {self.process.pid}
         for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
             try:
@@ -73,8 +73,8 @@ class Postgresql:
         return own
 
     def freeze(self):
-        """Connections stay, and nothing is answered."""
-        for _ in range(2):  # the second time finds what the first has missed
+        """Suspends the server: connections stay open, and nothing is answered."""
+        for _ in range(2):  # the second pass finds processes that the first has missed
             for pid in self.processes():
                 try:
                     os.kill(pid, signal.SIGSTOP)
@@ -103,7 +103,7 @@ class Postgresql:
         return said.stdout.strip()
 
     def dump(self, database):
-        """A logical copy, as a backup makes it."""
+        """Makes a logical copy, as a backup does."""
         return subprocess.run([PROGRAMS / "pg_dump", "-h", self.folder, "-U", "owner", database], check=True, capture_output=True).stdout
 
     def restore(self, dumped, database):

@@ -1,4 +1,4 @@
-"""Command lines made at random, out of the whole grammar."""
+"""Generates random command lines from the whole grammar."""
 import random
 
 PROGRAMS = ["p", "q", "rm", "ls", "git", "cat", "echo", "grep", "x1", "make", "true", "false", "test", "find", "printf"]
@@ -27,7 +27,7 @@ class Lines:
         return self.list(3) + self.bodies()
 
     def bodies(self):
-        """Here-documents that are still open, behind a newline."""
+        """The bodies of here-documents that are still open, after a newline."""
         out = ""
         if self.documents and not self.in_substitution:
             out = "\n" + "".join(self.documents)
@@ -94,7 +94,7 @@ class Lines:
         return made
 
     def closed(self, depth):
-        """A list that a closing word may follow."""
+        """A list before a closing word."""
         held, self.documents = self.documents, []
         text = self.list(depth)
         if self.documents:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Recipes of the pages for operators and users, run as they are written; names of a page stand for those of the test."""
+"""Runs the recipes of the pages for operators and users unchanged, with the test's names in place of the page's."""
 import json
 import os
 import re
@@ -17,7 +17,7 @@ class Recipes(DocumentTest):
     def verifier_key(self):
         return self.shell("sallyport keys show | tail -n 1 | cut -d' ' -f1").strip()
 
-    # What `make` would build is the program that is tested. `make test` runs this test.
+    # The tested program replaces the one that `make` would build. `make test` runs this test.
     def test_make_run_shows_the_demo_and_an_agent(self):
         run, test = self.block("README.md", "make run").splitlines()
         (self.folder / "examples").symlink_to(ROOT / "examples")
@@ -85,12 +85,12 @@ class Recipes(DocumentTest):
     def test_the_command_line_page_on_one_ledger(self):
         self.make_ledger()
         first, second = self.commands("docs/cli.md", "ledger tial")
-        self.assertIn("is no time", self.shell(first + " 2>&1", code=64))
+        self.assertIn("is not a time", self.shell(first + " 2>&1", code=64))
         self.assertIn("did you mean `sallyport ledger tail`", self.shell(second + " 2>&1", code=64))
         (tail,) = self.commands("docs/cli.md", "ledger tail -n 2 --tool write_file")
         self.assertEqual(self.shell(tail).count("write_file"), 2)
         (check,) = self.commands("docs/cli.md", "policy check examples/guardrails/policy.yaml")
-        self.assertIn("is a good policy, `support-desk`", self.shell(f"cd {ROOT} && {check}"))
+        self.assertIn("is valid, `support-desk`", self.shell(f"cd {ROOT} && {check}"))
         receipt = "\n".join(self.commands("docs/cli.md", "ledger receipt call-00001"))
         self.assertTrue(self.shell(receipt).endswith("verified\n"))
         proof = "\n".join(self.commands("docs/cli.md", "ledger proof 2 8"))
@@ -105,7 +105,7 @@ class Recipes(DocumentTest):
         (doctor,) = self.commands("docs/cli.md", "fail signing.key")
         self.assertIn("ok", self.shell(doctor + " || true"))
         self.shell('chmod 0644 "$SALLYPORT_DATA_DIR/keys/signing.key"')
-        self.assertRegex(self.shell(f"! {doctor}"), "signing.key.*has mode 0644, others can get at it; chmod 0600")
+        self.assertRegex(self.shell(f"! {doctor}"), "signing.key.*has mode 0644, other users can read it; chmod 0600")
 
     def test_backup_and_checkpoints_of_operations(self):
         self.make_ledger(60)
@@ -115,7 +115,7 @@ class Recipes(DocumentTest):
         self.assertIn("verified", self.shell(kept))
         key = self.verifier_key()
         for script in (self.block("docs/operations.md", "ledger verify log.jsonl"), self.block("docs/operations.md", "verify --consistency proof.11")):
-            # Only sizes at which a commit ended have a checkpoint: here that is 99.
+            # Only the sizes after a commit have a checkpoint: here that is 99.
             script = script.replace("VKEY", key).replace("11 100", "11 99").replace("proof.100", "proof.99")
             self.assertIn("verified", self.shell(script))
 
@@ -133,12 +133,12 @@ class Recipes(DocumentTest):
         self.assertIn("pruned", self.shell("sallyport ledger show --kind control --json"))
         said = self.shell(self.block("docs/operations.md", "keys rotate --compromised"))
         number = re.search(r"ledger receipt (\d+)", said)
-        if number:  # a receipt of that rotation helps no one
+        if number:  # a receipt of that rotation does not help
             refused = self.shell(f"sallyport ledger receipt {number[1]} --out rotation.json; ! sallyport verify receipt.json --key '{old}' --rotation rotation.json")
             self.assertNotIn("\nverified", refused)
 
     def test_a_call_is_explained_and_a_ledger_verified_as_the_command_line_page_says(self):
-        """What differs from run to run is `...` on the page."""
+        """The page shows `...` for parts that differ from run to run."""
         command, *shown = self.block("docs/cli.md", "$ sallyport policy explain '{", "").splitlines()
         said = self.shell(f"! {command.removeprefix('$ ')}").splitlines()
         self.assertEqual(len(said), len(shown), said)
@@ -164,7 +164,7 @@ class Recipes(DocumentTest):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root gives files to other accounts")
     def test_the_system_set_up_below_a_folder(self):
-        """`--root` writes what an image would have; a machine with accounts and a service has tests/security/system_setup_test.py."""
+        """`--root` writes the files of an image; tests/security/system_setup_test.py covers a machine with accounts and a service."""
         _, rehearse, install = self.block("docs/operations.md", "setup --system --dry-run").splitlines()
         root = self.folder / "image"
         (root / "etc").mkdir(parents=True)
@@ -182,7 +182,7 @@ class Recipes(DocumentTest):
     def test_streams_of_guardrails(self):
         stream = self.block("docs/guardrails.md", "guard stream --config gallery:secrets", "console")
         command, *shown = stream.splitlines()
-        # A command says by its exit code that something was found.
+        # A command's exit code shows that it found something.
         self.assertEqual(self.shell(f"{command.removeprefix('$ ')} || true").splitlines(), shown)
         text = self.block("docs/guardrails.md", "cat message.jsonl", "console")
         parts = re.split(r"^\$ .*\n", text, flags=re.MULTILINE)
@@ -206,7 +206,7 @@ class Recipes(DocumentTest):
             self.assertIn(line.strip(), shown)
         self.assertIn("hook of claude-code", self.shell("sallyport doctor || true"))
 
-    # The page showed a word that the doctor does not say.
+    # The page once showed a word that the doctor does not print.
     def test_the_doctor_says_that_codex_does_not_trust_the_hook(self):
         self.shell("sallyport init --agent codex")
         command, _, shown = self.block("docs/coding-agents.md", "hook of codex", "").splitlines()

@@ -1,4 +1,4 @@
-"""Worked examples of the rules page through the fronts themselves: some of each kind over hooks and over a gateway."""
+"""Worked examples of the rules page through the fronts themselves: some of each kind through hooks and through a gateway."""
 import json
 import pathlib
 import subprocess
@@ -42,7 +42,7 @@ class Examples(CliTest):
 
 
 class OverHooks(Examples):
-    """The disk of this machine has no /w, so paths stay as they are written."""
+    """This machine has no /w, so paths stay unchanged."""
 
     def judge(self, example):
         call = example["call"]
@@ -98,7 +98,7 @@ class OverAGateway(McpTest, Examples):
             time.sleep(0.05)
         return []
 
-    # RU-75, RU-78, RU-79: those that depend neither on the name of the agent nor on a folder of this machine
+    # RU-75, RU-78, RU-79: the examples that depend neither on the agent's name nor on a folder of this machine
     def test_examples_of_calls_of_tool_servers(self):
         for number, name in enumerate(("rules-012", "rules-013", "rules-014", "rules-037", "rules-040", "rules-044")):
             example = next(each for each in EXAMPLES if each["id"] == name)

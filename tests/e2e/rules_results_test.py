@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rules from outside: results that they judge, what refused agents and approvers are told."""
+"""Rules from outside: rules for results, and the messages to refused agents and to approvers."""
 import json
 import time
 import unittest
@@ -59,7 +59,7 @@ class OverMcp(McpTest):
         record = self.good("ledger", "show", "--kind", "tool_audit", "--json").lines()[0]
         self.assertEqual((said["call_id"], said["record"]), (record["entry"]["call_id"], record["entry"]["id"]))
 
-    # RU-71: where a result has no `isError`.
+    # RU-71: a result without `isError`.
     def test_a_refused_method_is_an_error_with_rule_and_message(self):
         policy = ("version: 1\nautonomy: {tier: act_auto}\n"
                   "rules: [{id: no-secrets, then: deny, when: {tool: resources/read}, message: Do not read it.}]\n")
@@ -169,7 +169,7 @@ class Asked(Approvals):
         self.assertEqual(client.answer(call)["result"]["content"][0]["text"], "written")
         client.close()
 
-    # RU-19: a role stands for the approvers who have it when the question is asked.
+    # RU-19: a role stands for the approvers who have it when approval is requested.
     def test_after_its_time_a_rule_lets_a_role_answer_too(self):
         policy, bo = self.with_bo(1, "role:controller", "approver, controller")
         client = self.session(policy)
@@ -204,7 +204,7 @@ class OverHooks(HookTest):
         said = json.dumps(self.hook(ran("t2", "cat a", "C-123456 wrote"), policy=policy))
         self.assertIn("[customer] wrote", said)
 
-    # RU-62: a call that removes the link it was judged by is still judged by it.
+    # RU-62: a call that removes the link by which it was judged is still judged by it.
     def test_what_the_first_door_saw_counts_for_the_result(self):
         policy = self.write("policy.yaml", self.ENV)
         (self.folder / ".env").write_text("KEY=1")
@@ -226,7 +226,7 @@ class OverHooks(HookTest):
                       "effect: fs.read `/etc/hosts`, resolved `/etc/hosts`", "opaque: bytes 16 to "):
             self.assertIn(words, reason)
 
-    # RU-18: a host does not say why its user agreed.
+    # RU-18: a host gives no reason for its user's approval.
     def test_where_a_reason_is_required_the_host_does_not_ask(self):
         policy = self.write("policy.yaml", "version: 1\nautonomy: {tier: act_auto}\nrules:\n"
                                            "  - {id: push, then: ask, when: {class: git.push}, reason: required}\n")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Scopes of autonomy, what hosts tell of a call, and whom `serve` does not let in: seen from outside, on every front."""
+"""Scopes of autonomy, statements of hosts about a call, and clients that `serve` refuses: from outside, on every front."""
 import hashlib
 import json
 import sys
@@ -45,6 +45,20 @@ class McpScopes(McpTest):
         self.assertEqual(result["structuredContent"]["sallyport"]["status"], "skipped")
         client.close()
         self.assertEqual(tiers(self.records()), [("shadow", "tier")])
+
+    # The id of a question, its facts and the notice on standard error showed it.
+    # AU-81 (partly) AU-84 (partly)
+    def test_a_trigger_that_holds_a_secret_is_refused_and_stored_nowhere(self):
+        secret = "ghp_" + "a1" * 18
+        client = self.opened("version: 1\nautonomy: {tier: act_with_approval}\napprovals: {hold_s: 0}\n")
+        error = client.call("echo", {"message": "hi"}, _meta={DISPATCH: {"trigger": {"id": secret}}})["error"]
+        self.assertEqual(error["code"], -32602)
+        self.assertIn("`trigger_id` holds what looks like a secret", error["message"])
+        self.assertNotIn(secret, error["message"])
+        client.close()
+        self.assertNotIn(secret, "".join(client.errors))
+        for file in self.data.rglob("*"):
+            self.assertFalse(file.is_file() and secret.encode() in file.read_bytes(), file)
 
     # AT-11 AT-12
     def test_turn_model_and_trigger_are_on_record_as_the_client_tells_them(self):
@@ -134,7 +148,7 @@ class ServeScopes(ServeTest):
         self.assertEqual(Session(server, token="token-of-dev-0123456789").said("echo", {"message": "hi"}), "hi")
         ci = Session(server, token="token-of-ci-0123456789")
         self.assertEqual(ci.call("echo", {"message": "hi"})[-1]["result"]["structuredContent"]["sallyport"]["status"], "skipped")
-        # Beside that a client may narrow its own call.
+        # A client may also narrow its own call further.
         dev = Session(server, token="token-of-dev-0123456789")
         narrowed = dev.call("echo", {"message": "hi"}, _meta={DISPATCH: {"scope": {"tier": "suggest"}}})[-1]["result"]
         self.assertEqual(narrowed["structuredContent"]["sallyport"]["status"], "proposed")

@@ -1,11 +1,11 @@
-"""A model that says what a test wrote down: one tool call, then a sentence. It speaks the streams of three model APIs."""
+"""A model that plays a test's script: one tool call, then a sentence. It supports the streams of three model APIs."""
 import http.server
 import json
 import threading
 
 
 class ScriptedModel:
-    """Answers with the tool call until a result is in the request. `requests` has what was sent; nothing leaves the machine."""
+    """Answers with the tool call until a result is in the request. `requests` holds all requests; nothing leaves the machine."""
 
     def __init__(self, test, tool, arguments):
         self.tool, self.arguments, self.requests = tool, arguments, []
@@ -55,7 +55,7 @@ class ScriptedModel:
         test.addCleanup(self.server.shutdown)
 
     def results(self, kind):
-        """What the agent told the model that its tool said."""
+        """Returns the tool's answer as the agent sent it to the model."""
         found = []
 
         def look(value):

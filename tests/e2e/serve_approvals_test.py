@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Questions to people, seen and answered over HTTP."""
+"""Approval requests, seen and answered over HTTP."""
 import hashlib
 import json
 import pathlib
@@ -120,6 +120,10 @@ class ApprovalsOverHttp(ServeTest):
         self.assertEqual(self.api("POST", "/apr_none/respond", yes)[0], 404)
         self.assertEqual(self.api(path="/apr_none")[0], 404)
         self.assertEqual(self.respond(item, {"approved": True, "binding": "sha256:" + "0" * 64})[0], 412)
+        for unnamed in (5, None, {}, ["sha256:"]):
+            self.assertEqual(self.respond(item, {"approved": True, "binding": unnamed})[0], 400)
+        self.assertEqual(self.respond(item, {"approved": True, "binding": ""})[0], 412)
+        self.assertEqual(self.respond(item, {"approved": False, "reason": 5})[0], 400)
         self.assertEqual(self.respond(item, {"approved": True, "signature": "ed25519:AAAA"})[0], 403)
         self.assertEqual(self.respond(item, {})[0], 400)
         self.assertEqual(self.respond(item, [])[0], 400)
@@ -185,7 +189,7 @@ class ApprovalsOverHttp(ServeTest):
         self.assertEqual(self.respond(item, yes)[1]["state"], "approved")
         self.assertEqual(result.get(timeout=20), "written")
 
-    # CO-38 (partly): a token alone answers nothing that `console.strong` lists
+    # CO-38 (partly): a token alone answers no request that `console.strong` lists
     def test_a_token_alone_does_not_answer_what_needs_a_passkey_or_a_key(self):
         session = self.start(human=", requires_human: true")
         self.write_file(session, "a.txt")
@@ -206,7 +210,7 @@ class ApprovalsOverHttp(ServeTest):
         self.assertEqual(self.respond(item, {"approved": True}, token=BOB)[1]["state"], "approved")
         self.assertEqual(result.get(timeout=20), "written")
 
-    # A file in the folder of the server, called like the shipped policy in force, named approvers.
+    # A file in the server's folder with the name of the current shipped policy once named approvers.
     def test_a_file_called_like_a_shipped_policy_names_nobody(self):
         self.effects = self.folder / "effects"
         self.write("ask-before-effects", f'reviewers:\n  - {{name: "user:mallory", token: "{digest(EVE)}", roles: [approver]}}\n')
@@ -238,7 +242,7 @@ class ApprovalsOverHttp(ServeTest):
         self.assertEqual(self.respond(item, {"approved": True, "reason": "it is mine"})[0], 200)
         self.assertEqual(result.get(timeout=60), "written")
 
-    # Nobody of the policy in force answers for a call: the list of the data folder counts (AP-10).
+    # The current policy names no approver for a call: the list of the data folder counts (AP-10).
     def test_people_of_the_data_folder_answer_where_the_policy_names_nobody(self):
         self.effects = self.folder / "effects"
         self.server = self.serve("policy: ask-before-effects", (sys.executable, SERVER), {"EFFECTS": str(self.effects)})
@@ -267,7 +271,7 @@ class ApprovalsOverHttp(ServeTest):
         self.assertEqual(self.api(token=ADA)[0], 401)
         self.assertEqual(self.api(token=BOB)[0], 200)
 
-    # The list is kept while its file stays as it is; what happens to the file counts at once all the same.
+    # The list is cached while its file is unchanged; a change of the file still counts at once.
     def test_a_list_that_is_kept_is_read_again_as_soon_as_its_file_changes(self):
         self.start()
         policy = self.folder / "policy.yaml"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The configuration of `sallyport serve`: variables, its schema, programs that are not there."""
+"""The configuration of `sallyport serve`: variables, its schema, missing programs."""
 import json
 import sys
 import time
@@ -41,7 +41,7 @@ class Configuration(ServeTest):
             self.assertEqual(done.code, 64)
             self.assertIn("serve.yaml:7:", done.err)
             self.assertIn("`command`: the variable `PROGRAM` is not set", done.err)
-        # Who only reads the ledger needs none of what the server needs.
+        # A command that only reads the ledger needs none of the server's requirements.
         self.make_ledger()
         self.assertEqual(self.run_bare("ledger", "stats", "--config", config).code, 0)
         bad = self.write("bad.yaml", "version: 1\ndata_dir: ${NO SUCH}\n")
@@ -88,7 +88,7 @@ class Configuration(ServeTest):
         self.addCleanup(self.end_server, server)
         said = json.loads(server.ask("GET", "/readyz", token=False)[2])
         self.assertEqual(said, {"ready": True, "missing": {"gone": "there is no program `no-such-program` in PATH",
-                                                          "there": "`./late` is no program that can be started"}})
+                                                          "there": "`./late` is not a program that can be started"}})
         warning = "warning: the upstream `gone` cannot be started: there is no program `no-such-program` in PATH"
         end = time.monotonic() + PATIENCE
         while not any(warning in line for line in list(server.errors)):

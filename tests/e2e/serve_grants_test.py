@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tokens in the header `Sallyport-Grant`: for the calls of that request, and for nobody behind the gate."""
+"""Tokens in the header `Sallyport-Grant`: for the calls of that request, and never sent behind the gate."""
 import base64
 import json
 import sys
@@ -46,7 +46,7 @@ class GrantsOverHttp(ServeTest, GrantTest):
         self.assertEqual(self.call(session, [header(self.token())]), ("hi", False))
         self.assertEqual(self.call(session, [header(self.token())], {"other": 1}, "with"), ("with", False))
         self.assert_refused(self.call(session), "grant_missing")
-        # Other requests may carry it too; the server hears of it in none.
+        # Other requests may carry it too; the server gets it in none.
         status, _, body = session.send({"id": 70, "method": "tools/list"}, **{"Sallyport-Grant": header(self.token())})
         self.assertEqual(status, 200)
         self.assertEqual(self.server.stop(), 0)

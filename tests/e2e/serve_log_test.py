@@ -16,7 +16,7 @@ SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 
 class JsonLog(ServeTest):
     def start(self, config):
-        """As `Server`, with the log as JSON."""
+        """Like `Server`, with the log as JSON."""
         script = self.write("logged", f'#!/bin/sh\nexec "{BIN}" "$@" --log json\n')
         script.chmod(0o755)
         server = Server(self, config, program=script)
@@ -63,7 +63,7 @@ class JsonLog(ServeTest):
         self.assertEqual(done.returncode, 64)
         line = json.loads(done.stderr)
         self.assertEqual(line["level"], "error")
-        self.assertTrue(line["message"].startswith("`nowhere` is no address and port"), line)
+        self.assertTrue(line["message"].startswith("`listen` must be an address and a port, not `nowhere`"), line)
 
     def test_another_form_is_refused(self):
         done = self.run_bare("serve", "--log", "xml")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `/metrics` of `sallyport serve` says, read as strictly as its format is written."""
+"""The output of `/metrics` of `sallyport serve`, parsed as strictly as its format requires."""
 import hashlib
 import pathlib
 import re
@@ -27,7 +27,7 @@ guardrails:
 
 
 def parse(text):
-    """Samples by name and labels. Every line belongs to a family that was announced once, and to no other."""
+    """Returns samples by name and labels. Every line must belong to a family that was declared once."""
     types, samples, family = {}, {}, None
     assert text.endswith("\n")
     for line in text[:-1].split("\n"):
@@ -68,7 +68,7 @@ class MetricsTest(ServeTest, ApprovalsTest):
         return Reading(self.text)
 
     def until(self, gate, name, value, within=PATIENCE, **labels):
-        """How long it took until the number was this."""
+        """Returns the time until the number had this value."""
         begin = time.monotonic()
         while (seen := self.read(gate).get(name, **labels)) != value:
             self.assertLess(time.monotonic() - begin, within, f"{name} {labels} is {seen}, not {value}")
@@ -93,7 +93,7 @@ class MetricsTest(ServeTest, ApprovalsTest):
         self.assertEqual(durations, {"": 4, "blocked": 1, "tool_error": 1})
         self.assertEqual(seen.get("mcp_client_operation_duration_seconds_count", mcp_method_name="tools/call"), 5)
         self.assertGreater(seen.get("mcp_client_operation_duration_seconds_sum", mcp_method_name="tools/call"), 0.3)
-        # What the tool took is not ours.
+        # The time of the tool is not counted as ours.
         self.assertEqual(seen.get("sallyport_added_latency_seconds_count"), 6)
         self.assertEqual(seen.get("sallyport_decision_seconds_count"), 6)
         total = seen.get("mcp_server_operation_duration_seconds_sum", mcp_method_name="tools/call", error_type="")
@@ -163,13 +163,13 @@ class MetricsTest(ServeTest, ApprovalsTest):
         other = sqlite3.connect(self.data / "ledger.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         self.assertTrue(session.call("echo", {"message": "x"})[-1]["result"]["isError"])
-        # The call was refused at this moment, and now everybody can know it.
+        # The call was refused at this moment, and now the metrics show it.
         self.assertLess(self.until(server, "sallyport_ledger_ready", 0), 1)
         self.assertEqual(self.read(server).get("sallyport_ledger_unavailable", cause="busy"), 1)
         self.assertEqual(server.ask("GET", "/readyz", token=False)[0], 503)
         other.execute("ROLLBACK")
         other.close()
-        # It is tried once a second; what follows the first write that works is not late.
+        # A write is tried once a second; calls after the first successful one are not late.
         self.until(server, "sallyport_ledger_ready", 1, within=30)
         self.assertEqual(server.ask("GET", "/readyz", token=False)[0], 200)
         self.assertEqual(self.read(server).get("sallyport_ledger_unavailable", cause="busy"), 0)
@@ -200,7 +200,7 @@ class MetricsTest(ServeTest, ApprovalsTest):
         seen = self.read(server)
         self.assertEqual((seen.get("sallyport_approvals_pending"), seen.get("sallyport_approvals_asked_total")), (0, 1))
         self.assertEqual(seen.get("sallyport_approval_wait_seconds_count", outcome="completed"), 1)
-        # A person's time is not ours.
+        # The approver's time is not counted as ours.
         self.assertEqual(seen.get("sallyport_added_latency_seconds_count"), 0)
 
     def test_servers_that_fall_and_questions_that_are_dropped_are_counted(self):
@@ -216,11 +216,11 @@ class MetricsTest(ServeTest, ApprovalsTest):
         digest = hashlib.sha256(token.encode()).hexdigest()
         server = self.serve(f"metrics_token_sha256: {digest}")
         self.assertEqual(server.ask("GET", "/metrics", token=False)[0], 401)
-        self.assertEqual(server.ask("GET", "/metrics")[0], 401)  # an agent's token opens nothing here
+        self.assertEqual(server.ask("GET", "/metrics")[0], 401)  # an agent's token gives no access here
         self.assertEqual(server.ask("GET", "/metrics", token=token)[0], 200)
         self.assertEqual(server.ask("POST", "/metrics", token=token)[0], 405)
         self.assertEqual(server.ask("GET", "/metrics", token=token, headers={"Host": "evil.example"})[0], 403)
-        self.assertEqual(server.ask(token=token)[0], 401)  # nor does its own open anything else
+        self.assertEqual(server.ask(token=token)[0], 401)  # its own token gives no other access
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tokens and logins by programs that nobody here wrote: `jose` signs, and the public SDK client finds its own way to a token."""
+"""Tokens and logins by third-party programs: `jose` signs, and the public SDK client discovers how to get a token."""
 import json
 import pathlib
 import shutil
@@ -66,7 +66,7 @@ class SdkClient(ServeTest, mcp_peers_test.Peers):
         self.assertNotIn(seen["token"], self.good("ledger", "show", "--limit", "1000", "--json").out)
 
 
-# The cases of stdio run in their own file.
+# The stdio cases run in their own file.
 for inherited in [name for name in dir(mcp_peers_test.Peers) if name.startswith("test_")]:
     setattr(SdkClient, inherited, None)
 del mcp_peers_test

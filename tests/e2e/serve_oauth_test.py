@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Access tokens of an authorization server at `sallyport serve`: whose they must be, what for, and what happens when it is away."""
+"""Access tokens of an authorization server at `sallyport serve`: their owner, their audience, and an outage of the server."""
 import hashlib
 import json
 import pathlib
@@ -110,7 +110,7 @@ class OAuthServe(ServeTest):
                 (f"{head}.{base64url({**self.authority.claims(server.started['url']), 'client_id': 'root'})}.{signature}", "signature of the token is wrong"),
                 (other.token(self.authority.claims(server.started["url"])), "key that is not known"),
                 (self.authority.key.token(self.authority.claims(server.started["url"]), alg="ES256"), "key that is not known"),
-                (self.authority.key.token(self.authority.claims(server.started["url"]), typ="logout+jwt"), "no access token"),
+                (self.authority.key.token(self.authority.claims(server.started["url"]), typ="logout+jwt"), "not an access token"),
                 (self.mint(server, filler="x" * 16000), "bearer token is needed"),
                 (f"{head}.{claims}", "not known here"), (f"{head}.{claims}.", "malformed"), (f"{head}.!.{signature}", "malformed")):
             status, said = self.challenge(server, token)
@@ -121,7 +121,7 @@ class OAuthServe(ServeTest):
 
     def test_a_session_ends_for_a_token_that_has_expired(self):
         server = self.trusting()
-        session = Session(server, token=self.mint(server, exp=int(time.time()) - 55))  # a minute is left for clocks
+        session = Session(server, token=self.mint(server, exp=int(time.time()) - 55))  # a minute is allowed for clock differences
         self.wait_until(lambda: session.send({"id": 1, "method": "ping"})[0] == 401)
         session.token = self.mint(server)
         self.assertEqual(session.send({"id": 2, "method": "ping"})[0], 200)
@@ -135,7 +135,7 @@ class OAuthServe(ServeTest):
             self.assertEqual(server.ask(body=OPENING, token=self.mint(server))[0], 200, algorithm)
             self.assertEqual(server.ask(body=OPENING, token=self.mint(server))[0], 200)
         self.assertEqual(self.authority.paths().count("/jwks"), 3)
-        self.assertEqual(server.ask(body=OPENING, token=before)[0], 401)  # its key is gone
+        self.assertEqual(server.ask(body=OPENING, token=before)[0], 401)  # its key was removed
         stranger = Key(self.folder, "stranger")
         for _ in range(20):
             self.assertEqual(server.ask(body=OPENING, token=stranger.token(self.authority.claims(server.started["url"])))[0], 401)
@@ -150,7 +150,7 @@ class OAuthServe(ServeTest):
         token = self.mint(server)
         status, headers, said = server.ask(body=OPENING, token=token)
         self.assertEqual((status, headers["retry-after"]), (503, "5"))
-        self.assertIn(b"cannot be had", said)
+        self.assertIn(b"cannot be fetched", said)
         self.assertEqual(server.ask(body=OPENING, token=self.mint(server, aud="x"))[0], 401)
         self.assertEqual(server.ask(body=OPENING, token=CI)[0], 200)
         back = self.started(TokenAuthority(self.folder, port))
@@ -177,7 +177,7 @@ class OAuthServe(ServeTest):
         more = "".join(f"\n      - {{name: n{i}, issuer: '{other.origin}'}}" for i, other in enumerate(others))
         server = self.trusting(more)
         end = time.monotonic() + PATIENCE
-        while not all("/jwks" in authority.paths() for authority in (self.authority, *others)):  # asked at once
+        while not all("/jwks" in authority.paths() for authority in (self.authority, *others)):  # the gate asks it at once
             self.assertLess(time.monotonic(), end)
             time.sleep(0.02)
         begin = time.monotonic()
@@ -189,7 +189,7 @@ class OAuthServe(ServeTest):
                 ({"jwks_uri": "http://192.0.2.1/jwks"}, None, "not encrypted"),
                 ({"issuer": "https://elsewhere.example"}, None, "describes itself as"),
                 ({"jwks_uri": ""}, None, "does not say where its keys are"),
-                ({}, huge, "cannot be had"), ({}, lambda http: http.say(500), "HTTP 500"), ({}, lambda http: http.say(200, b"[]"), "no key set"),
+                ({}, huge, "cannot be had"), ({}, lambda http: http.say(500), "HTTP 500"), ({}, lambda http: http.say(200, b"[]"), "not a key set"),
                 ({}, lambda http: http.say(307, Location="https://elsewhere.example/jwks"), "another one")):
             self.authority.lie = lie
             self.authority.instead = {"/jwks": instead} if instead else {}
@@ -199,7 +199,7 @@ class OAuthServe(ServeTest):
             self.end_server(server)
 
     def test_keys_of_an_address_or_a_file(self):
-        self.authority.lie = {"issuer": "https://other.example"}  # it is not asked
+        self.authority.lie = {"issuer": "https://other.example"}  # the gate does not ask it
         server = self.trusting(f"jwks_uri: {self.authority.origin}/jwks")
         self.assertEqual(server.ask(body=OPENING, token=self.mint(server))[0], 200)
         self.end_server(server)
@@ -267,14 +267,14 @@ class OAuthServe(ServeTest):
                 ("authorization: {}", "`issuers` is missing"),
                 ("authorization: {issuers: []}", "`issuers` is empty"),
                 ("authorization: {issuers: [{issuer: 'https://a.example'}]}", "`name` is missing"),
-                ("authorization: {issuers: [{name: a/b, issuer: 'https://a.example'}]}", "`a/b` is no name"),
+                ("authorization: {issuers: [{name: a/b, issuer: 'https://a.example'}]}", "`a/b` is not a name"),
                 ("authorization: {issuers: [{name: a, issuer: 'http://a.example'}]}", "is not encrypted"),
                 ("authorization: {issuers: [{name: a, issuer: 'https://a.example?x'}]}", "no query"),
                 (f"authorization: {{issuers: [{{{issuer}, jwks_uri: 'http://a.example/k'}}]}}", "is not encrypted"),
                 (f"authorization: {{issuers: [{{{issuer}, jwks_uri: 'https://a.example/k', jwks_file: k}}]}}", "exclude each other"),
-                (f"authorization: {{issuers: [{{{issuer}}}, {{{issuer}}}]}}", "`a` is there twice"),
-                (f"authorization: {{issuers: [{{{issuer}}}, {{name: b, issuer: 'https://a.example'}}]}}", "`https://a.example` is there twice"),
-                (f"authorization: {{issuers: [{{{issuer}, agents: [{{claim: x, name: y}}, {{claim: x, name: z}}]}}]}}", "`x` is there twice"),
+                (f"authorization: {{issuers: [{{{issuer}}}, {{{issuer}}}]}}", "duplicate name `a`"),
+                (f"authorization: {{issuers: [{{{issuer}}}, {{name: b, issuer: 'https://a.example'}}]}}", "duplicate issuer `https://a.example`"),
+                (f"authorization: {{issuers: [{{{issuer}, agents: [{{claim: x, name: y}}, {{claim: x, name: z}}]}}]}}", "duplicate claim `x`"),
                 (f"authorization: {{scopes: ['a b'], issuers: [{{{issuer}}}]}}", "a scope is one word"),
                 (f"authorization: {{scopes: ['a\"'], issuers: [{{{issuer}}}]}}", "a scope is one word"),
                 (f"auth: none\n  authorization: {{issuers: [{{{issuer}}}]}}", "exclude each other"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs that nobody here wrote, over HTTP: the public SDK clients of both eras and the inspector."""
+"""Third-party programs over HTTP: the public SDK clients of both eras and the inspector."""
 import json
 import pathlib
 import unittest
@@ -40,7 +40,7 @@ class ServedPeers(ServeTest, mcp_peers_test.Peers):
         self.assertNotIn(server.token, json.dumps(self.good("ledger", "show", "--limit", "1000", "--json").out))
 
 
-# The cases of stdio run in their own file.
+# The stdio cases run in their own file.
 for inherited in [name for name in dir(mcp_peers_test.Peers) if name.startswith("test_")]:
     setattr(ServedPeers, inherited, None)
 del mcp_peers_test

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""SIGHUP: configuration, tokens and policy are read again while the daemon runs."""
+"""SIGHUP: configuration, tokens and policy are reloaded while the daemon runs."""
 import hashlib
 import json
 import signal
@@ -39,7 +39,7 @@ class Reload(ServeTest):
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}
         return server.ask(body=body, token=token)[0]
 
-    # SIGHUP ended it.
+    # SIGHUP once ended it.
     def test_tokens_and_policy_change_while_it_runs_and_what_cannot_is_named(self):
         self.write("open.yaml", OPEN)
         self.write("shut.yaml", SHUT)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Who may come to `sallyport serve`, by which names, and what a hostile peer gets."""
+"""Access to `sallyport serve`, host names, and its answers to hostile peers."""
 import contextlib
 import hashlib
 import json
@@ -45,7 +45,7 @@ class Security(ServeTest):
         status, _, body = server.ask("GET", "/.well-known/oauth-protected-resource/tools/mcp", token=False, headers={"Host": "gate.example.com"})
         self.assertEqual((status, json.loads(body)["resource"]), (200, "https://gate.example.com/tools/mcp"))
 
-    # A proxy connects from this machine, so that a loopback address alone says nothing about who reads.
+    # A proxy connects from this machine, so a loopback address alone does not identify the client.
     def test_behind_a_proxy_nobody_reads_without_a_token_what_runs_here(self):
         hosts = "public_url: https://gate.example.com\n  allowed_hosts: [gate.example.com]"
         server = self.serve(hosts, command=("no-such-program",))
@@ -64,7 +64,7 @@ class Security(ServeTest):
         self.assertNotIn(str(self.data), said.decode())
         self.assertRegex(json.loads(said)["why"], "^[a-z_]+$")
 
-    # A body may have lines, and a server that reads lines took each of them for a message.
+    # A body may have several lines, and a server that reads lines took each of them for a message.
     def test_no_line_of_a_body_reaches_a_server_as_a_message(self):
         script = self.write("lines.py", "import json, pathlib, sys\nfor line in sys.stdin:\n    try:\n        message = json.loads(line)\n"
                             "    except ValueError:\n        continue\n    if message['method'] == 'tools/call':\n        pathlib.Path('ran').touch()\n"
@@ -153,7 +153,7 @@ class Security(ServeTest):
         self.assertIn(b" 400 ", self.send_raw(server, b"POST /mcp HTTP/1.1\r\n" + host + token + both))
         large = b"Content-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n"
         self.assertIn(b" 413 ", self.send_raw(server, b"POST /mcp HTTP/1.1\r\n" + host + token + large))
-        # Without a token nobody's body is waited for.
+        # Without a token the gate does not wait for the body.
         unread = b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
         self.assertIn(b" 401 ", self.send_raw(server, b"POST /mcp HTTP/1.1\r\n" + host + unread))
         self.assertEqual(server.ask("GET", "/healthz")[0], 200)
@@ -202,7 +202,7 @@ class Security(ServeTest):
         with contextlib.closing(sqlite3.connect(self.data / "ledger.db")) as database, database:
             database.execute("INSERT INTO entries SELECT * FROM kept")
             database.execute("DROP TABLE kept")
-        # The damage is gone, and was there.
+        # The damage is repaired, and it is on record.
         self.assertNotIn("x2", json.dumps(session.call("echo", {"message": "x2"})))
         self.assertEqual(server.ask("GET", "/readyz", token=False)[0], 503)
         server.stop()
@@ -227,7 +227,7 @@ class Security(ServeTest):
         upstream = "upstreams: [{name: f, command: [x]}]"
         for section, words in (
                 ("lisen: 127.0.0.1:1\n  " + upstream, "unknown key `lisen`, did you mean `listen`, "),
-                ("listen: here\n  " + upstream, "`here` is no address and port"),
+                ("listen: here\n  " + upstream, "`listen` must be an address and a port, not `here`"),
                 ("listen: 0.0.0.0:1\n  auth: none\n  " + upstream, "`auth: none` is for this machine alone"),
                 ("listen: 0.0.0.0:1\n  " + upstream, "list them under `agents`"),
                 (f"listen: 0.0.0.0:1\n  {self.agents(a='t')}\n  {upstream}", "`allowed_hosts` must say"),
@@ -236,14 +236,14 @@ class Security(ServeTest):
                 ("upstreams: [{name: a, command: [x], auth: {client_id: c}}]", "`auth` of `a` is for a `url`"),
                 ("upstreams: [{name: a, url: 'https://h/', auth: {client: c}}]", "unknown key `client`"),
                 ("listen: 0.0.0.0:1", "`allowed_hosts` must say"),
-                ("upstreams: files", "a list belongs here"),
-                ("upstreams: [{name: f, command: []}]", "a command belongs here"),
-                ("upstreams: [{name: f, command: [{}]}]", "a text belongs here"),
+                ("upstreams: files", "`upstreams` must be a list"),
+                ("upstreams: [{name: f, command: []}]", "`command` must be a command"),
+                ("upstreams: [{name: f, command: [{}]}]", "each entry of `command` must be a text"),
                 ("upstreams: [{name: 8080, command: [x]}]", "put `8080` in quotes"),
                 ("upstreams: [{name: a.b, command: [x]}, {name: a, command: [x]}]", "`a` and `a.b`: a tool of one could be called like"),
                 ("upstreams: [{name: a, command: [x]}, {name: a.b, command: [x]}]", "`a` and `a.b`: a tool of one could be called like"),
-                ("agents: [{name: a, token_sha256: abc}]\n  " + upstream, "a SHA-256 belongs here"),
-                (f"agents: [{{name: a, token_sha256: {'a' * 64}}}, {{name: a, token_sha256: {'a' * 64}}}]\n  {upstream}", "`a` is there twice")):
+                ("agents: [{name: a, token_sha256: abc}]\n  " + upstream, "`token_sha256` must be a SHA-256"),
+                (f"agents: [{{name: a, token_sha256: {'a' * 64}}}, {{name: a, token_sha256: {'a' * 64}}}]\n  {upstream}", "duplicate name `a`")):
             file = self.write("serve.yaml", f"version: 1\nserve:\n  {section}\n")
             said = self.refused(64, "serve", "--config", file)
             self.assertIn(words, said)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Clients of the session era over HTTP: sessions, streams, and what a client that comes back is told."""
+"""Clients of the session era over HTTP: sessions, streams, and the messages for a client that reconnects."""
 import json
 import pathlib
 import socket
@@ -109,8 +109,8 @@ class Sessions(ServeTest):
             rest = [json.loads(e["data"]) for e in events(session.listen(**{"Last-Event-ID": first["id"]})) if e.get("data")]
         self.assertEqual([m["params"]["progress"] for m in rest[:-1]], [1, 2])
         self.assertEqual(rest[-1]["id"], 40)
-        self.assertEqual(session.listen(**{"Last-Event-ID": "77-1"}).status, 404)
-        self.assertEqual(session.listen(**{"Last-Event-ID": "x"}).status, 404)
+        self.assertEqual(session.listen(**{"Last-Event-ID": "77-1"}).status, 400)
+        self.assertEqual(session.listen(**{"Last-Event-ID": "x"}).status, 400)
         server.stop()
         self.assertEqual(self.one_end_for_each_call(1)[0]["outcome"]["kind"], "completed")
 
@@ -127,7 +127,7 @@ class Sessions(ServeTest):
         while status == 200 and time.monotonic() < end:
             status = session.listen(**{"Last-Event-ID": first["id"]}).status
             time.sleep(0.2)
-        self.assertEqual(status, 404)
+        self.assertEqual(status, 400)
         self.assertEqual(session.listen(**{"Last-Event-ID": "0-0"}).status, 200)
 
     def test_a_cancelled_call_ends_and_is_recorded(self):

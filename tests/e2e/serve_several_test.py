@@ -9,7 +9,7 @@ from mcp_http_server import LegacyServer, ModernServer
 from mcp_support import FAKE
 from serve_support import Server, ServeTest, Session, events, modern, modern_headers
 
-# Opens, and answers nothing else.
+# Answers the initialization and nothing else.
 HANGS = """
 import json, sys
 opened = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "h", "version": "1"}}
@@ -18,7 +18,7 @@ for line in sys.stdin:
     pass
 """
 
-# Takes its time to answer the first request, whichever that is, and then has one tool. Says on standard error what it hears.
+# Delays the answer to its first request, and then has one tool. Prints received messages on standard error.
 SLOW = """
 import json, sys, time
 for line in sys.stdin:
@@ -36,7 +36,7 @@ for line in sys.stdin:
 
 
 def heard(stream, method):
-    """Waits for a notification on a stream that is open."""
+    """Waits for a notification on an open stream."""
     for event in events(stream):
         if event.get("data") and json.loads(event["data"]).get("method") == method:
             return json.loads(event["data"])
@@ -98,7 +98,7 @@ class Several(ServeTest):
         self.assertEqual([error["code"] for error in errors], [-32602] * 4)
         status, answers = self.stateless(server, modern("prompts/get", {"name": "nowhere.x"}))
         self.assertEqual((status, answers[-1]["error"]["code"]), (200, -32602))
-        # Faults of the protocol are no calls: nothing is named, or no such method is there.
+        # Protocol errors are no calls: no tool is named, or the method does not exist.
         for method, params in (("prompts/get", {}), ("tools/call", {"arguments": {}}), ("resources/read", {})):
             self.assertNotIn("data", session.request(method, params)[-1]["error"], method)
         server.stop()
@@ -156,7 +156,7 @@ class Several(ServeTest):
         self.assertEqual(session.said("local.echo", {"message": "x"}), "x")
         self.assertEqual(session.said("new.echo", {"message": "y"}), "y")
 
-    # The session was opened without it, and must not have to be opened again.
+    # The session was opened without this server, and must not have to be opened again.
     def test_one_that_comes_back_is_there_for_sessions_that_were_opened_without_it(self):
         server = self.all_three()
         port = self.sessions.server_address[1]
@@ -194,7 +194,7 @@ class Several(ServeTest):
         self.addCleanup(self.end_server, server)
         return server
 
-    # All of them were waited for half a minute.
+    # The gate once waited half a minute for all of them.
     def test_one_that_is_slow_to_start_joins_the_others_and_the_client_hears_of_it(self):
         server = self.one_slow(15)
         begin = time.monotonic()
@@ -202,7 +202,7 @@ class Several(ServeTest):
         opened = time.monotonic()
         self.assertLess(opened - begin, 14)
         self.assertTrue(session.opened["capabilities"]["tools"]["listChanged"])
-        self.assertIn("prompts", session.opened["capabilities"])  # it may have some
+        self.assertIn("prompts", session.opened["capabilities"])  # the slow server may have some
         standing = session.listen()
         self.addCleanup(standing.close)
         names = self.names(session.request("tools/list")[-1])
@@ -211,14 +211,14 @@ class Several(ServeTest):
         heard(standing, "notifications/tools/list_changed")
         self.assertIn("slow.late", self.names(session.request("tools/list")[-1]))
         self.assertEqual(session.said("slow.late"), "came late")
-        # It was opened once, and in order.
+        # It was initialized once, in the right order.
         said = [line.strip() for line in server.errors if "[slow]" in line]
         self.assertEqual([line.split()[-1] for line in said][:2], ["initialize", "notifications/initialized"], said)
 
     def test_a_stateless_client_that_listens_hears_of_it_too(self):
         server = self.one_slow(25)
         self.stateless(server, modern("server/discover"))
-        time.sleep(2)  # meanwhile something was promised for the slow one, which is no answer of its own
+        time.sleep(2)  # meanwhile the gate answered for the slow server, which has not answered itself
         listen = modern("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, id="l")
         standing = server.open(body=listen, headers=modern_headers(listen))
         self.addCleanup(standing.close)
@@ -274,7 +274,7 @@ class Several(ServeTest):
     def test_what_cannot_be_is_refused(self):
         for upstream, words in (({"name": "x"}, "needs a `command` or a `url`"),
                                 ({"name": "x", "url": "http://example.com/mcp"}, "without encryption"),
-                                ({"name": "x", "url": "nowhere"}, "no URL"),
+                                ({"name": "x", "url": "nowhere"}, "not a URL"),
                                 ({"name": "x", "url": "https://example.com", "bearer_env": "NO_SUCH"}, "`NO_SUCH` is not set")):
             done = self.run_bare("serve", "--config", self.several(upstream))
             self.assertNotEqual(done.code, 0)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Clients of the stateless era over HTTP: one POST says everything, and headers repeat it."""
+"""Clients of the stateless era over HTTP: one POST holds everything, and headers repeat it."""
 import http.client
 import json
 import pathlib
@@ -98,7 +98,7 @@ class Stateless(ServeTest):
         self.assertEqual(asked["resultType"], "input_required")
         key = next(iter(asked["inputRequests"]))
         retry = {**params, "inputResponses": {key: {"roots": []}}, "requestState": asked["requestState"]}
-        # It goes on for whoever brings the grants that it was asked with.
+        # The call continues for a client that presents the grants with which it was made.
         _, said = self.stateless(server, modern("tools/call", retry, id=2, capabilities={"roots": {}}, **{"sallyport/grant": {"x": 1}}))
         self.assertIn("names no call that waits", said[-1]["error"]["message"])
         _, said = self.stateless(server, modern("tools/call", retry, id=3, capabilities={"roots": {}}))

@@ -1,4 +1,4 @@
-"""A client that speaks HTTP to `sallyport serve` by hand, so that it sees every header and every event."""
+"""A handwritten HTTP client of `sallyport serve`, which sees every header and every event."""
 import http.client
 import json
 import pathlib
@@ -17,10 +17,10 @@ META = "io.modelcontextprotocol/"
 
 
 class Server:
-    """One `sallyport serve`, and what it says."""
+    """One `sallyport serve` and its output."""
 
     def __init__(self, test, config, env=None, program=BIN, inside=()):
-        """`inside`: a command that runs another in a place of its own."""
+        """`inside`: a command that runs another in a separate environment."""
         self.process = subprocess.Popen(
             [*inside, str(program), "serve", "--json", "--config", str(config)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             env=env or test.environment(), cwd=test.folder)
@@ -53,7 +53,7 @@ class Server:
         return self.connections[-1]
 
     def ask(self, method="POST", path="/mcp", body=None, headers=None, token=True, connection=None):
-        """Status, headers, body."""
+        """Returns status, headers, body."""
         response = self.open(method, path, body, headers, token, connection)
         said = response.read()
         response.close()
@@ -73,7 +73,7 @@ class Server:
 
 
 def events(response):
-    """The events of a stream, as dictionaries of their fields; comments are passed over."""
+    """Returns the events of a stream, as dictionaries of their fields, without comments."""
     event = {}
     for line in response:
         line = line.decode().rstrip("\r\n")
@@ -87,7 +87,7 @@ def events(response):
 
 
 def messages(response):
-    """What a response says, as one JSON value or as a stream of them."""
+    """Returns the messages of a response, from one JSON value or from a stream of them."""
     if response.getheader("content-type") == "text/event-stream":
         said = [json.loads(event["data"]) for event in events(response) if event.get("data")]
     else:
@@ -97,7 +97,7 @@ def messages(response):
 
 
 class Session:
-    """A client of the session era. With `keep` it calls on one connection, as programs do; without, each call has its own."""
+    """A client of the session era. With `keep` it uses one connection, as programs do; without, each call has its own."""
 
     def __init__(self, server, capabilities=None, version=LEGACY, token=True, keep=False):
         self.server, self.token, self.last_id = server, token, 0
@@ -108,7 +108,7 @@ class Session:
         assert response.status == 200, (response.status, response.read())
         self.id = response.getheader("mcp-session-id")
         self.headers = {"Mcp-Session-Id": self.id, "MCP-Protocol-Version": version}
-        self.opened = messages(response)[-1]["result"]  # a stream, where that took long
+        self.opened = messages(response)[-1]["result"]  # a stream, if that took long
         assert self.send({"method": "notifications/initialized"})[0] == 202
 
     def send(self, message, **headers):
@@ -184,7 +184,7 @@ serve:
 
 
 def in_background(work):
-    """Runs it on a thread; the result is in the queue."""
+    """Runs it on a thread; the queue gets the result."""
     results = queue.Queue()
     threading.Thread(target=lambda: results.put(work()), daemon=True).start()
     return results

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tasks of a server that cannot tell agents apart: each agent sees and ends its own."""
+"""Tasks of a server that does not distinguish agents: each agent sees and ends only its own."""
 import hashlib
 import json
 import threading
@@ -69,7 +69,7 @@ class TaskServer(BaseHTTPRequestHandler):
 
 
 class StatelessTasks(ModernServer):
-    """Makes a task of every call, and believes whoever names one."""
+    """Makes a task of every call, and accepts any client that names one."""
 
     class handler(ModernHandler):
         def hear(self, message):
@@ -119,7 +119,7 @@ class Tasks(ServeTest):
             self.assertIn("error", bob.request(method, {"taskId": hers})[-1], method)
             self.assertIn("result", alice.request(method, {"taskId": hers})[-1], method)
         server.stop()
-        # The server behind it has outlived the gate, and so has whose its tasks are.
+        # The server behind the gate has outlived it, and so has the ownership of its tasks.
         again = self.start_again()
         bob = Session(again, token=TOKENS["bob"])
         self.assertEqual(self.listed(bob), [his])
@@ -128,7 +128,7 @@ class Tasks(ServeTest):
         ends = {(r["agent_id"], r["tool_name"], r["outcome"]["kind"]) for r in self.one_end_for_each_call(7)}
         self.assertIn(("bob", "tasks/result", "blocked"), ends)
 
-    # They were shown to every agent.
+    # They were once shown to every agent.
     def test_a_task_that_came_from_no_call_through_the_gate_is_nobodys(self):
         TaskServer.tasks.clear()
         TaskServer.tasks["elsewhere"] = "from another client of the server"
@@ -152,7 +152,7 @@ class Tasks(ServeTest):
         refused()
         self.wait_until(lambda: refused() == (404, -32601))
 
-    # The server was handed every id that a client named, and told it of all of them.
+    # The server once got every id that a client named, and reported all of them.
     def test_nobody_listens_to_a_task_of_another_agent(self):
         behind = StatelessTasks()
         self.addCleanup(behind.stop)
@@ -169,8 +169,8 @@ class Tasks(ServeTest):
             self.assertEqual(granted, ["hers"] if name == "alice" else [], name)
         wanted = [message["params"]["notifications"] for _, message in behind.requests if message["method"] == "subscriptions/listen"]
         self.assertEqual(wanted, [{"taskIds": ["hers"]}, {}])
-        # A server that tells everybody of everything tells an agent of its own all the same. It notes a stream only
-        # behind the acknowledgement on it.
+        # A server that notifies all clients of everything still notifies an agent of its own task. It records a stream only
+        # after the acknowledgement on it.
         self.wait_until(lambda: len(behind.streams) == 2)
         for task in ("elsewhere", "hers"):
             for stream, tag in behind.streams:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Spans of `sallyport serve`, as a collector of OpenTelemetry gets them."""
+"""Spans of `sallyport serve` at an OpenTelemetry collector."""
 import http.server
 import json
 import socket
@@ -14,7 +14,7 @@ TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 
 
 class Collector:
-    """Keeps what it is sent."""
+    """Keeps the received reports."""
 
     def __init__(self, test, status=200):
         self.requests, collector = [], self
@@ -45,7 +45,7 @@ class Collector:
                 for scope in group["scopeSpans"] for span in scope["spans"]]
 
     def metrics(self):
-        """By name, of the newest report."""
+        """Returns the newest report by name."""
         for _, _, body in reversed(list(self.requests)):
             for group in body.get("resourceMetrics", []):
                 return {metric["name"]: metric for scope in group["scopeMetrics"] for metric in scope["metrics"]}
@@ -68,7 +68,7 @@ class Telemetry(ServeTest):
         page = server.ask("GET", "/metrics", token=False)[2].decode()
         return [float(line.rpartition(" ")[2]) for line in page.splitlines() if line.startswith(name)]
 
-    # MP-87 (partly): the same for calls of tools, with the names of MCP.
+    # MP-87 (partly): tool calls have the same spans, with the names of MCP.
     def test_a_tool_call_is_a_server_span_and_a_client_span_below_it(self):
         collector = Collector(self)
         server = self.serve(f"telemetry: {{otlp: '{collector.url}', service_name: gate}}")
@@ -91,7 +91,7 @@ class Telemetry(ServeTest):
         self.assertEqual((path, headers["Content-Type"]), ("/v1/traces", "application/json"))
         self.assertIn({"key": "service.name", "value": {"stringValue": "gate"}}, body["resourceSpans"][0]["resource"]["attributes"])
         self.assertNotIn("content", json.dumps(collector.requests))
-        # Its id is that of the record.
+        # Its id equals the id of the record.
         entry = self.run_bare("ledger", "calls", "--json", "--data-dir", self.folder / "data").out
         self.assertIn(said["sallyport.call_id"], entry)
 
@@ -115,7 +115,7 @@ class Telemetry(ServeTest):
         server = self.serve(env={"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url + "/", "OTEL_SERVICE_NAME": "from-env",
                                  "OTEL_EXPORTER_OTLP_HEADERS": "x-key=a%20b,x-other=c"})
         Session(server).call("echo", {"message": "1"})
-        # Spans that wait when it ends are sent.
+        # Spans that wait when the server ends are sent.
         self.assertEqual(server.stop(), 0)
         self.assertEqual(len(collector.spans()), 2)
         self.assertIn("mcp.server.operation.duration", collector.metrics())
@@ -164,7 +164,7 @@ class Telemetry(ServeTest):
                 while self.metric(server, 'sallyport_telemetry_spans_total{outcome="dropped"}') != [10.0]:
                     self.assertLess(time.monotonic(), end)
                     time.sleep(0.05)
-                # A span counts as dropped before its server says why.
+                # A span counts as dropped before its server gives the reason.
                 complaints = lambda: [line for line in server.errors if "did not take what was sent" in line]
                 while not complaints():
                     self.assertLess(time.monotonic(), end, server.errors)
@@ -176,7 +176,7 @@ class Telemetry(ServeTest):
                 self.assertLess(time.monotonic() - begin, 10)
 
     def test_what_cannot_be_is_refused_or_told(self):
-        for section, why in (("telemetry: {otlp: 'http://collector.example.com:4318'}", "allow_http"), ("telemetry: {otlp: nowhere}", "this is no URL"),
+        for section, why in (("telemetry: {otlp: 'http://collector.example.com:4318'}", "allow_http"), ("telemetry: {otlp: nowhere}", "this is not a URL"),
                              ("telemetry: {}", "otlp"), ("telemetry: {otlp: 'http://127.0.0.1:1', grpc: true}", "grpc")):
             done = self.run_bare("serve", "--config", self.configure(section))
             self.assertEqual(done.code, 64, (section, done.err))

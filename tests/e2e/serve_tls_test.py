@@ -19,7 +19,7 @@ TLS = "tls: {cert_file: gate.crt, key_file: gate.key}"
 
 class Tls(ServeTest):
     def make_certificate(self, name="gate", into="gate"):
-        """A certificate that signs itself; its files replace those of `into`."""
+        """Makes a self-signed certificate; its files replace the files of `into`."""
         made = [self.folder / f"{name}.new.{kind}" for kind in ("key", "crt")]
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
                         "-subj", f"/CN={name}", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
@@ -44,7 +44,7 @@ class Tls(ServeTest):
             time.sleep(0.02)
 
     def subject(self, server, context=None):
-        """The name in the certificate that a new connection sees."""
+        """Returns the name in the certificate that a new connection gets."""
         context = context or ssl._create_unverified_context()
         with socket.create_connection((server.url.hostname, server.url.port), PATIENCE) as plain:
             with context.wrap_socket(plain, server_hostname=server.url.hostname) as peer:
@@ -113,7 +113,7 @@ class Tls(ServeTest):
         self.make_certificate("second")
         self.await_line(server, "new connections use the changed certificate")
         self.assertEqual(self.subject(server), "second")
-        # A connection that is open stays.
+        # An open connection stays open.
         self.assertEqual(server.ask("GET", "/healthz", token=False, connection=kept)[0], 200)
         server.tls = self.trusting()
         self.assertEqual(self.metric(server, 'sallyport_tls_reloads_total{outcome="taken"}'), [1.0])
@@ -196,7 +196,7 @@ class Tls(ServeTest):
         bad = subprocess.run(["curl", "-s", url], timeout=PATIENCE)
         self.assertEqual(bad.returncode, 60)
 
-    # MP-83: a client that says nothing after it has connected is left.
+    # MP-83: a client that sends nothing after it has connected is disconnected.
     def test_silent_handshakes_keep_nobody_out(self):
         server = self.serve_tls()
         silent = [socket.create_connection((server.url.hostname, server.url.port), PATIENCE) for _ in range(20)]

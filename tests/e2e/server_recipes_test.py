@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Recipes of the pages about tool servers, the daemon and witnesses, run as they are written."""
+"""Runs the recipes of the pages about tool servers, the daemon and witnesses unchanged."""
 import json
 import pathlib
 import platform
@@ -21,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "indepen
 
 from witness import Witness, WitnessServer  # noqa: E402
 
-# A server of one tool, which says of itself what it is told.
+# A server of one tool, which describes itself as configured.
 SERVER = """
 import json, os, sys
 for line in sys.stdin:

@@ -1,4 +1,4 @@
-"""An empty jail with nothing in it but bash: each program that a line starts is written down, and none runs."""
+"""An empty jail with only bash: it records each program that a line starts, and runs none."""
 import contextlib
 import ctypes
 import os
@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import tempfile
 
-# Builtins that change the shell stay; every other name is looked up, is not found, and is written down.
+# Builtins that change the shell stay; every other name is looked up, not found, and recorded.
 KEPT = "eval set shift export unset read declare local readonly let break continue cd wait enable"
 
 DRIVER = r"""
@@ -40,7 +40,7 @@ done
 FILES = ["a.c", "b.c", "x.txt", ".hidden", "-n", "sub/d.c", "sub/e.h", "two words", "[odd]", "lib/sub/f.c"]
 CAPABILITIES = (1, 2, 3)  # to write where the owner may not
 PR_CAPBSET_DROP = 24
-SECONDS = 2  # of the processor for each process: a line that goes round for ever ends so
+SECONDS = 2  # processor seconds for each process; the limit ends an endless loop
 
 
 def libraries(program):
@@ -90,7 +90,7 @@ class Jail:
             return False
 
     def run(self, lines):
-        """For each line the commands that it starts, as lists of words; None where it did not end in time."""
+        """Returns the commands that each line starts, as lists of words; None if a line did not end in time."""
         text = self.root / "lines"
         text.write_bytes(b"".join(line.encode() + b"\0" for line in lines))
         source = os.open(text, os.O_RDONLY)
@@ -121,7 +121,7 @@ class Jail:
             return self.run(lines[:half]) + self.run(lines[half:])
         finally:
             os.close(ended)
-            # What a line left behind in the background may run for ever.
+            # A background process of a line may run forever.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, 9)
         out = [self._commands(number) for number in range(len(lines))]
@@ -129,7 +129,7 @@ class Jail:
         return out
 
     def _await_end(self, ended):
-        """Until every process that holds the other end is gone: commands may run behind their line."""
+        """Waits until every process that holds the other end has ended: commands may outlive their line."""
         ready, _, _ = select.select([ended], [], [], 10)
         if ready:
             os.read(ended, 1)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The shipped policies with the programs of others: public tool servers read, and coding agents read and plan."""
+"""The shipped policies with third-party programs: public tool servers read, and coding agents read and plan."""
 import json
 import os
 import sys
@@ -10,7 +10,7 @@ from mcp_peers_test import PEERS
 from mcp_support import LEGACY, Client
 
 POLICIES = ("ask-before-effects", "read-only", "coding")
-# Tools that change nothing, as the hosts call them.
+# Tools that change nothing, by their names in the hosts.
 AGENTS = {
     "claude-code": (("Read", {"file_path": "/w/a"}), ("Glob", {"pattern": "*"}), ("Grep", {"pattern": "x", "path": "/w"}), ("TodoWrite", {"todos": []}),
                     ("TaskCreate", {"subject": "x"}), ("TaskList", {}), ("Agent", {"prompt": "x"}), ("AskUserQuestion", {"questions": []}),
@@ -27,7 +27,7 @@ AGENTS = {
 WRITES = {"claude-code": ("Write", {"file_path": "/elsewhere/a", "content": "x"}), "codex": ("apply_patch", {"command": "*** Begin Patch\n*** Add File: /elsewhere/a\n+x\n*** End Patch"}),
           "gemini": ("write_file", {"file_path": "/elsewhere/a", "content": "x"}), "copilot": ("create", {"path": "/elsewhere/a", "file_text": "x"}),
           "cursor": ("Write", {"file_path": "/elsewhere/a", "contents": "x"})}
-# The public Git server is a program of Python, from another registry: this one has its name and its tools.
+# The public Git server is a Python program from another registry: this server has its name and its tools.
 GIT = '''#!{python}
 import json, sys
 names = ["git_status", "git_diff_unstaged", "git_diff_staged", "git_diff", "git_log", "git_show", "git_branch", "git_commit", "git_add", "git_reset", "git_checkout"]
@@ -97,7 +97,7 @@ class Servers(CliTest):
         return client
 
     def calls(self, name, *command):
-        """Every reading call runs under each policy; the one that changes something does not under those that let nobody write."""
+        """Every reading call runs under each policy; the writing call does not run under policies that permit no writing."""
         *looks, (tool, arguments) = command[-1]
         for policy in POLICIES:
             client = self.server(policy, name, *command[:-1])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Closed streams, signals, limits and files in the way: whoever waits for us hears no wrong yes, and people hear what to do."""
+"""Closed streams, signals, limits and unusable files: no waiting host gets a wrong yes, and people get useful messages."""
 import contextlib
 import json
 import os
@@ -30,14 +30,14 @@ class Hook(CliTest):
                                 env=self.environment(), cwd=self.folder, **given)
 
     def assert_denied(self, code, out):
-        """By its words, or by the one exit code that hosts take for a denial."""
+        """Checks for a denial by its words, or by the one exit code that hosts accept as a denial."""
         if code == 2:
             return
         self.assertEqual(code, 0)
         self.assertEqual(json.loads(out)["hookSpecificOutput"]["permissionDecision"], "deny")
 
     def test_what_cannot_be_said_is_a_denial(self):
-        # it was exit code 1, or death by SIGPIPE, after which hosts let the call run
+        # it once was exit code 1, or death by SIGPIPE, after which hosts let the call run
         reader, writer = os.pipe()
         os.close(reader)
         self.addCleanup(os.close, writer)
@@ -67,7 +67,7 @@ class Hook(CliTest):
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             blocked = pathlib.Path(f"/proc/{process.pid}/syscall").read_text().split()
-            if blocked[:2] == ["0", "0x0"]:  # read, of standard input
+            if blocked[:2] == ["0", "0x0"]:  # bytes read from standard input
                 return
             time.sleep(0.01)
         self.fail("it does not read")
@@ -94,7 +94,7 @@ class Streams(CliTest):
             self.assertIn(b"cannot write: Bad file descriptor, standard output", done.stderr)
 
     def test_a_gate_on_standard_streams_needs_them(self):
-        # exit code 70 and "please report this"
+        # it once was exit code 70 and "please report this"
         for number, name in ((0, "input"), (1, "output")):
             outcome = subprocess.run([BIN, "mcp", "--data-dir", str(self.data), "--", "true"], stderr=subprocess.PIPE, timeout=PATIENCE,
                                      env=self.environment(), preexec_fn=lambda: os.close(number), text=True)
@@ -102,7 +102,7 @@ class Streams(CliTest):
             self.assertIn(f"sallyport: standard {name} is closed; an MCP client starts this command", outcome.stderr)
 
     def test_what_is_said_into_closed_streams_ends_up_in_no_file(self):
-        # a closed standard stream gave its number to the next file that was opened
+        # the next opened file once got the number of a closed standard stream
         closed = lambda: os.closerange(0, 3)
         done = subprocess.run([BIN, "demo", "--yes", "--no-pause", "--plain", "--data-dir", str(self.data)], env=self.environment(),
                               preexec_fn=closed, timeout=PATIENCE)
@@ -128,7 +128,7 @@ class Keys(CliTest):
                              f"sallyport: {file} is open to others (mode 0644); run `chmod 0600 {file}`\n")
             doctor = self.cli("doctor")
             self.assertEqual(doctor.code, 1)
-            self.assertRegex(doctor.out, f"fail {name} +.* has mode 0644, others can get at it; chmod 0600")
+            self.assertRegex(doctor.out, f"fail {name} +.* has mode 0644, other users can read it; chmod 0600")
             self.assertEqual(doctor.out.count("fail "), 1, doctor.out)
             file.chmod(0o600)
 
@@ -148,7 +148,7 @@ class Keys(CliTest):
 
 class Leftovers(CliTest):
     def test_what_killed_processes_left_is_removed_by_the_next_start(self):
-        # locks of hooks that were killed, and half-made files, stayed for ever
+        # locks of killed hooks and partial files once stayed forever
         self.make_ledger()
         old = [self.data / "instances" / "0123.lock", self.data / "witness.77.tmp", self.data / "keys" / "signing.key.next.78.tmp"]
         new = [self.data / "witness.79.tmp", self.data / "witness.notes.tmp"]
@@ -178,7 +178,7 @@ class Leftovers(CliTest):
 class Limits(CliTest):
     # LE-48 LE-73
     def test_what_could_not_be_read_is_not_called_invalid(self):
-        # the report said NOT VALID where the process was only out of descriptors
+        # the report once was NOT VALID if the process only lacked descriptors
         self.make_ledger()
         seen = set()
         for files in range(4, 16):
@@ -193,7 +193,7 @@ class Limits(CliTest):
         self.assertEqual(seen, {0, 1})
 
     def test_limits_of_the_process_are_no_fault_of_ours(self):
-        # exit code 70 and "please report this"
+        # it once was exit code 70 and "please report this"
         self.make_ledger()
         config = self.write("serve.yaml", "version: 1\nserve: {listen: \"127.0.0.1:0\"}\n")
         for files in (12, 14, 16):
@@ -259,7 +259,7 @@ class Serving(ServeTest):
         self.heard(server, "the ledger takes entries again")
         self.assertEqual(session.said("echo", {"message": "after"}), "after")
         self.assertEqual(server.stop(), 0)
-        self.heard(server, "SIGTERM: this ends")
+        self.heard(server, "SIGTERM: shutting down")
         self.assertEqual(len([line for line in server.errors if "takes entries again" in line]), 1)
 
     def start(self, config, **options):
@@ -268,7 +268,7 @@ class Serving(ServeTest):
         return server
 
     def test_who_was_started_to_outlive_a_terminal_does(self):
-        # SIGHUP ended it, `nohup` or not
+        # SIGHUP once ended it, even under `nohup`
         process = subprocess.Popen([BIN, "serve", "--json", "--config", str(self.configure())], env=self.environment(), cwd=self.folder,
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                    preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
@@ -299,7 +299,7 @@ class Serving(ServeTest):
         self.assertIn(f"another process listens on {self.data}/hook.sock", self.refused(1, "serve", "--config", other))
         server.process.kill()
         server.process.wait()
-        again = self.serve()  # what a dead process left is in nobody's way
+        again = self.serve()  # the leftovers of a dead process do no harm
         self.assertEqual(Session(again).said("echo", {"message": "x"}), "x")
 
     def test_closed_standard_streams_are_nobody_elses(self):

@@ -1,4 +1,4 @@
-"""An authorization server whose access tokens are signed by openssl, so that nothing of ours signs what ours checks."""
+"""An authorization server whose access tokens openssl signs, so that our code does not check its own signatures."""
 import base64
 import json
 import subprocess
@@ -19,7 +19,7 @@ def openssl(*words, data=None):
 
 
 def flat(der):
-    """Both numbers of a signature side by side, without ASN.1."""
+    """Returns both numbers of a signature side by side, without ASN.1."""
     numbers, at = [], 2
     while at < len(der):
         size = der[at + 1]
@@ -75,7 +75,7 @@ class TokenAuthority(Authority):
         return super().answer(http, path, query, body)
 
     def claims(self, audience, **changes):
-        """None takes one out."""
+        """None removes a claim."""
         now = int(time.time())
         said = {"iss": self.origin, "aud": audience, "exp": now + 300, "iat": now, "sub": "dana", "client_id": "bot", "jti": str(now), **changes}
         return {name: value for name, value in said.items() if value is not None}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Witnesses cosign checkpoints: from the command line, while a server runs, and for those who verify."""
+"""Witnesses cosign checkpoints: from the command line, while a server runs, and for verifiers."""
 import json
 import pathlib
 import shutil
@@ -80,7 +80,7 @@ class CommandTest(Witnesses):
         sent = self.one.requests[2][2]
         self.assertTrue(sent.startswith(f"old {before}\n"), sent)
         self.assertEqual(self.one.witness.seen[VerifierKey(self.key).name][0], self.size())
-        # Once it is cosigned, nobody is asked again.
+        # After the cosignature no witness is asked again.
         self.assertEqual(self.offer().json()["witnesses"], [])
         self.assertEqual(len(self.one.requests), 3)
 
@@ -155,7 +155,7 @@ class CommandTest(Witnesses):
         self.assertEqual(self.offer().code, 0)
         code, checks = self.doctor()
         self.assertEqual((code, [check["state"] for check in checks]), (0, ["ok"]))
-        # The same log goes another way from the same beginning.
+        # The log has another history with the same beginning.
         shutil.rmtree(self.data)
         (self.folder / "copy").rename(self.data)
         self.make_ledger(5)
@@ -171,7 +171,7 @@ class CommandTest(Witnesses):
         self.assertEqual(code, 1)
         self.assertEqual([check["state"] for check in checks], ["fail", "fail", "warn"], checks)
         self.assertIn("refused this log: 422", checks[0]["detail"])
-        # Told, and settled by people: the witness begins anew.
+        # People have resolved the reported conflict: the witness starts again.
         for server in (self.one, self.two):
             server.witness.seen.clear()
         self.assertEqual(self.offer().code, 0)
@@ -240,12 +240,12 @@ class ServeWitnessTest(ServeTest, Witnesses):
             self.assertLess(time.monotonic(), end, times)
             session.said("echo", {"message": "x"})
             times = [when for when, status, _ in self.witness.requests if status == 200]
-        # One that the witness noted late makes the next one look early.
+        # A request that the witness recorded late makes the next one look early.
         self.assertGreater((times[3] - times[0]) / 3, 0.8)
         outcome = self.run_bare("ledger", "witness", "--once", "--config", self.folder / "serve.yaml")
         self.assertNotEqual(outcome.code, 0)
         self.assertIn("another process offers", outcome.err)
-        # The next one takes over where this one ends.
+        # The next process continues where this one ends.
         server.stop()
         outcome = self.run_bare("ledger", "witness", "--once", "--config", self.folder / "serve.yaml")
         self.assertEqual(outcome.code, 0, outcome.err)
@@ -257,7 +257,7 @@ class ServeWitnessTest(ServeTest, Witnesses):
         self.witness.delay = 30
         session = Session(server)
         session.said("echo", {"message": "x"})
-        time.sleep(1.2)  # an offer is on its way now
+        time.sleep(1.2)  # an offer is being sent now
         begin = time.monotonic()
         for _ in range(20):
             session.said("echo", {"message": "x"})

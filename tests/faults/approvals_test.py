@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Many questions at once, answered in random order by three people, of whom two must say yes, while whoever holds the calls and
-whoever answers is killed again and again.
+"""Many approval requests at once, answered in random order by three approvers, two of whom must say yes, while the processes that
+hold the calls and the processes that answer are killed again and again.
 
-SALLYPORT_APPROVALS (60) sets how many questions wait at once, SALLYPORT_CRASH_SEED the order of things.
+SALLYPORT_APPROVALS (60) sets how many requests wait at once, SALLYPORT_CRASH_SEED the random order.
 """
 import collections
 import json
@@ -78,7 +78,7 @@ class ApprovalsUnderKill(unittest.TestCase):
         return done.stdout
 
     def waiting(self):
-        """How many questions wait. A ledger that its first process is still making has none."""
+        """Returns the number of waiting requests. A ledger that its first process is still creating has none."""
         done = subprocess.run([BIN, "approvals", "list", "--json", "--data-dir", self.data], capture_output=True, text=True,
                               timeout=PATIENCE, env={**os.environ, "HOME": str(self.folder)})
         if done.returncode == 1 and "no ledger" in done.stderr:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A disk that refuses: the ledger says so, writes nothing by halves, and goes on without a restart.
+"""A disk that refuses writes: the ledger reports it, writes nothing partially, and recovers alone.
 
 LE-43, LE-73, LE-74, LE-75, LE-77. The tests that mount a small disk of their own need root.
 """
@@ -73,7 +73,7 @@ class DiskTest(unittest.TestCase):
         self.assertTrue(report.get("ok"), report)
         return report
 
-    # Within the second of LE-77 and some patience for a loaded machine.
+    # Allows the one second of LE-77 and extra time for a loaded machine.
     def assert_health(self, going, ok, cause=""):
         deadline = time.monotonic() + 4
         while True:
@@ -136,7 +136,7 @@ class DiskTest(unittest.TestCase):
         with writer.Commanded(self.folder, "--reserve", "0") as refused:
             self.assert_refused(refused.opened, "read_only")
         self.assertEqual((self.folder / "ledger.db").read_bytes(), before)
-        self.assert_clean()  # an auditor's copy may lie where nothing can be written
+        self.assert_clean()  # an auditor's copy may be on a read-only disk
         subprocess.run(["mount", "-o", "remount,rw", str(self.disk)], check=True)
         with writer.Commanded(self.folder, "--reserve", "0") as going:
             self.assertTrue(going.do("announce")["ok"])
@@ -146,7 +146,7 @@ class DiskTest(unittest.TestCase):
     def test_a_read_only_file_is_named_as_such(self):
         options = {}
         if os.geteuid() == 0:
-            # Root may write what nobody may: be somebody else, in a folder that can be reached.
+            # Root may write read-only files, so the test runs as another user.
             os.chmod(self.keep.name, 0o755)
             os.chown(self.disk, 65534, 65534)
             tool = pathlib.Path(self.keep.name) / "ledger_writer"

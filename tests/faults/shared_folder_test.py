@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""One data folder, everybody at once: a server, gates over standard streams, hooks, people who answer, and whoever erases, prunes,
-holds, exports, verifies, rotates keys and changes the policy, in random order, while any of them is killed at any moment.
+"""One data folder under concurrent use: a server, gates over standard streams, hooks, approvers, and processes that erase, prune,
+hold, export, verify, rotate keys and change the policy, in random order, while any of them may be killed at any moment.
 
 SALLYPORT_SHARED_ROUNDS (3) and SALLYPORT_SHARED_SECONDS (3, of each round) set the size, SALLYPORT_CRASH_SEED the order of things.
 """
@@ -39,21 +39,21 @@ serve:
 
 
 class Seen:
-    """What the outside was told, over all rounds."""
+    """The results that clients received, over all rounds."""
 
     def __init__(self):
-        self.written = set()        # ids of calls that were answered with their result
-        self.hooked = set()         # ids of calls of a coding agent whose result was taken
+        self.written = set()        # ids of calls whose result reached the client
+        self.hooked = set()         # ids of a coding agent's calls whose result was accepted
         self.ends = collections.Counter()  # terminal records of a call, by its id
         self.intents = set()
-        self.calls = []             # calls of earlier rounds that have content, and were neither erased nor pruned
-        self.erased = {}            # call id -> what it said
-        self.last = 0              # the last entry that was looked at
-        self.kept = []              # (checkpoint, receipt, key) as they were handed out
+        self.calls = []             # calls of earlier rounds that have content and were neither erased nor pruned
+        self.erased = {}            # call id -> its result text
+        self.last = 0              # the last entry that was checked
+        self.kept = []              # (checkpoint, receipt, key) that were exported
         self.lock = threading.Lock()
 
-# Runs the hook as a coding agent does, and takes it along when it is killed. This process must not be its parent: what an agent
-# started changes no evidence.
+# Runs the hook as a coding agent does, and dies together with it. This process must not be the hook's parent, because
+# processes that an agent started may not change evidence.
 HOST = [sys.executable, "-c", "import ctypes, subprocess, sys; "
         "sys.exit(subprocess.run(sys.argv[1:], preexec_fn=lambda: ctypes.CDLL(None).prctl(1, 9)).returncode)"]
 
@@ -79,7 +79,7 @@ class SharedFolder(ServeTest):
         self.policy_lock = threading.Lock()
         self.faults = queue.Queue()
         self.alive = {}  # the process of each participant
-        self.victims = set()  # those of them that were killed
+        self.victims = set()  # the processes that were killed
         self.counter = iter(range(1 << 40))
         self.addCleanup(self.end_all)
 
@@ -90,7 +90,7 @@ class SharedFolder(ServeTest):
     def environment(self, **more):
         return super().environment(EFFECTS=self.effects, **more)
 
-    # Who takes part. Each of them works until the time is over, and begins again when it was killed.
+    # The participants. Each works until the time is over, and starts again if it was killed.
 
     def participant(self, work):
         def run():
@@ -111,7 +111,7 @@ class SharedFolder(ServeTest):
 
     def new_id(self):
         with self.seen.lock:
-            # In letters: a long number may be taken for one of a person, and removed.
+            # Ids consist of letters: the redactor may take a long number for personal data and remove it.
             return "marked-" + "".join(chr(ord("a") + int(digit)) for digit in f"{next(self.counter):05}")
 
     def note_written(self, id, result):
@@ -152,7 +152,7 @@ class SharedFolder(ServeTest):
         self.gate("asked", self.asking)
 
     def hooked(self):
-        """Before and after one tool call of a coding agent."""
+        """Runs both hook events of one tool call of a coding agent."""
         id = self.new_id()
         event = {"session_id": "s", "cwd": "/", "tool_name": "Read", "tool_use_id": id, "tool_input": {"file_path": id}}
         for kind in ({"hook_event_name": "PreToolUse"}, {"hook_event_name": "PostToolUse", "tool_response": {"text": "x"}}):
@@ -160,13 +160,13 @@ class SharedFolder(ServeTest):
             if code == -signal.SIGKILL:
                 return
             self.assertEqual(code, 0, error)
-            if out:  # a refusal, in words: nothing ran
+            if out:  # the hook refused in words, and the call did not run
                 self.assertIn("could not judge", out)
                 return
         self.seen.hooked.add(id)
 
     def command(self, name, *arguments, stdin="", mortal=True, host=()):
-        """Exit code, output and errors; a mortal one is killed now and then."""
+        """Returns exit code, output and errors; a mortal process is sometimes killed."""
         process = subprocess.Popen([*host, BIN, *map(str, arguments), "--data-dir", str(self.data)], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment(), cwd=self.folder, text=True)
         self.alive[name] = process
@@ -186,7 +186,7 @@ class SharedFolder(ServeTest):
 
     @contextlib.contextmanager
     def good_policy(self):
-        """Nobody starts with a policy that is none."""
+        """Prevents process starts while the policy file is invalid."""
         with self.policy_lock:
             self.policy.write_text(POLICIES[0])
             yield
@@ -210,11 +210,11 @@ class SharedFolder(ServeTest):
     def maintenance(self, name):
         act = self.chance.choice([self.erase, self.erase, self.prune, self.hold, self.rotate, self.export, self.verify, self.look])
         code, error = act(name)
-        # Two who want to write wait for each other, at most five seconds.
+        # Two writers wait for each other, at most five seconds.
         self.assertIn(code, (0, -signal.SIGKILL), f"{act.__name__}: {error}")
 
     def a_call(self):
-        """One that nobody prunes: its id, and what it said."""
+        """Picks a call that no participant prunes: its id and its result text."""
         with self.seen.lock:
             there = [call for call in self.seen.calls if call[2] >= self.seen.last // 2]
             call = self.chance.choice(there) if there else None
@@ -227,7 +227,7 @@ class SharedFolder(ServeTest):
         if call is None:
             return 0, ""
         code, _, error = self.command(name, "ledger", "erase", "--call", call[0], "--reason", "asked for", *self.as_ada)
-        if code == 1 and "read" in error:  # somebody reads: the values are out, but not yet overwritten
+        if code == 1 and "read" in error:  # a reader is active: the values are removed but not yet overwritten
             return 0, ""
         if code == 0:
             self.seen.erased[call[0]] = call[1]
@@ -236,12 +236,12 @@ class SharedFolder(ServeTest):
     def prune(self, name):
         before = self.chance.randrange(max(1, self.seen.last // 2))
         code, _, error = self.command(name, "ledger", "prune", "--before", before, "--reason", "old", *self.as_ada)
-        if code == 1 and any(word in error for word in ("hold", "read", "nothing to prune")):
+        if code == 1 and any(word in error for word in ("hold", "read", "to prune")):
             return 0, ""
         return code, error
 
     def hold(self, name):
-        """What is held is not erased, until it is let go."""
+        """A call under a hold is not erased until the hold is released."""
         call = self.a_call()
         if call is None:
             return 0, ""
@@ -272,7 +272,7 @@ class SharedFolder(ServeTest):
         code, _, error = self.command(name, *words)
         return code, error
 
-    # What must hold afterwards.
+    # The conditions that must hold afterwards.
 
     def play(self):
         self.until = time.monotonic() + SECONDS
@@ -290,7 +290,7 @@ class SharedFolder(ServeTest):
         self.assertEqual(list(self.faults.queue), [], f"seed {SEED}")
 
     def settle(self):
-        """The next one that starts closes what the dead left open."""
+        """The next process that starts closes the entries that dead processes left open."""
         client = Client(self, (sys.executable, EFFECTS_SERVER), options=("--name", "effects"))
         client.open()
         self.assertEqual(client.close(), 0, "".join(client.errors))
@@ -302,7 +302,7 @@ class SharedFolder(ServeTest):
         for row in rows:
             entry, call = row["entry"], row["entry"].get("call_id")
             seen.last = entry["sequence"]
-            if entry["kind"] == "intent" and entry["tool_name"] != "Read":  # those of hooks end when the agent tells
+            if entry["kind"] == "intent" and entry["tool_name"] != "Read":  # intents of hooks end when the agent reports the result
                 seen.intents.add(call)
             if entry["kind"] == "tool_audit" and row["body"]["terminal"]:
                 seen.ends[call] += 1
@@ -341,7 +341,7 @@ class SharedFolder(ServeTest):
         self.seen.kept.append((note, receipt, self.keys()[-1]))
 
     def check_kept(self, kept):
-        """What was handed out before still holds, whatever was erased, pruned and rotated since."""
+        """Earlier exports remain valid, regardless of later erasures, prunes and rotations."""
         for note, receipt, key in kept:
             self.good("ledger", "verify", "--since", note, "--json")
             self.good("verify", receipt, "--key", key, "--json")

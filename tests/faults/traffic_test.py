@@ -23,7 +23,7 @@ ROUNDS = int(os.environ.get("SALLYPORT_CRASH_ROUNDS", "10"))
 SEED = int(os.environ.get("SALLYPORT_CRASH_SEED", str(random.randrange(1 << 30))))
 ROUNDS_BETWEEN_CHECKS = 5
 
-# How the guard of the program names a call in its evidence.
+# The guard of the program names a call in its evidence in this form.
 IN_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 LETTERS = {
@@ -38,11 +38,11 @@ LETTERS = {
     "tool_execution_started": "E",
     "tool_execution_finished": "F",
 }
-# The events of a call by the outcome of its last record; the text tells cases apart.
+# The permitted events of a call by the outcome of its last record; the text distinguishes cases.
 SEQUENCES = {
     "completed": r"(spq)?saED?F",
     "cached": r"(spq)?sa",
-    # The last: its process died while a person was asked, and a later start closed it.
+    # Last alternative: the process died while the call waited for approval, and a later start closed the call.
     "blocked": r"(spq)?(saX|sD?dn)|spq",
     "requires_confirmation": r"spq",
     "persistence_failed": r"(spq)?saEF",
@@ -57,7 +57,7 @@ def letter(event):
 
 
 class Story:
-    """What the ledger tells about one call."""
+    """The entries of one call in the ledger."""
 
     def __init__(self):
         self.entries = []
@@ -71,7 +71,7 @@ class Story:
 
     @property
     def only_joined(self):
-        """Its process died while it waited for the answer to a question about a call like it."""
+        """Returns true if its process died while the call waited for the approval of a similar call."""
         return not self.records and any(entry["body"]["record"] == "approval_joined" for entry in self.of("approval"))
 
     @property
@@ -80,7 +80,7 @@ class Story:
 
 
 def parse_lines(text):
-    """Whole lines only: the last one may have been cut by the kill."""
+    """Returns complete lines only; the kill may have cut the last one."""
     return text[: text.rfind("\n") + 1].splitlines()
 
 
@@ -116,7 +116,7 @@ class TrafficTest(unittest.TestCase):
         return process
 
     def let_work(self, process):
-        """From "has not opened yet" to "hundreds of calls"."""
+        """Waits a random time, from "has not opened yet" to "hundreds of calls"."""
         if self.chance.random() < 0.15:
             time.sleep(self.chance.random() * 0.2)
             return
@@ -158,7 +158,7 @@ class TrafficTest(unittest.TestCase):
         for number in range(1, ROUNDS + 1):
             which = self.chance.randrange(2)
             self.let_work(pair[which])
-            self.kill(pair[which])  # the other one goes on
+            self.kill(pair[which])  # the other process continues
             if self.chance.random() < 0.3:
                 self.kill(pair[1 - which])
                 pair[1 - which] = self.start(number)
@@ -203,7 +203,7 @@ class TrafficTest(unittest.TestCase):
         intents = story.of("intent")
         kind = last["body"]["outcome"]["kind"]
         if kind == "requires_confirmation":
-            # Its process died while a person was asked: it waits.
+            # The process died while the call waited for approval, so the call still waits.
             self.assertEqual((terminal, intents), ([], []), told)
         else:
             self.assertEqual(terminal, [last], told)
@@ -223,7 +223,7 @@ class TrafficTest(unittest.TestCase):
             self.assertEqual(last["body"]["effect_state"], "unknown")
             self.checked["interrupted"] += 1
 
-    # What a dead process left is closed by a start, before that says that it is prepared.
+    # A start closes the entries of dead processes before it writes `recovery_prepared`.
     def check_starts(self, where, entries):
         prepared = set()
         for entry in entries:
@@ -238,7 +238,7 @@ class TrafficTest(unittest.TestCase):
                 if error.startswith("interrupted:"):
                     self.assertNotIn(instance, prepared, where)
 
-    # Every side effect was announced before, and none came twice for one id.
+    # Every side effect has an earlier intent, and no id has two side effects.
     def check_effects(self, where, stories):
         runs = collections.defaultdict(list)
         for line in parse_lines(self.effects.read_text()):
@@ -253,7 +253,7 @@ class TrafficTest(unittest.TestCase):
         self.assertEqual(twice, {}, where)
         self.checked["effects"] = len(runs)
 
-    # What a caller has seen is on record, and says the same.
+    # Every answer that a caller got is in a record with the same content.
     def check_answers(self, where, stories):
         for answer in self.answers():
             self.checked["answers"] += 1

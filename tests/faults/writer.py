@@ -1,4 +1,4 @@
-"""The program under test, as the fault tests see it."""
+"""Drives the program under test for the fault tests."""
 
 import json
 import os
@@ -10,7 +10,7 @@ PRODUCT = os.environ.get("SALLYPORT_BIN", "")
 
 
 def verify(folder):
-    """The report on the whole ledger, from the product itself where it is built."""
+    """Returns the report on the whole ledger; the product itself makes it if it is built."""
     if PRODUCT and os.access(PRODUCT, os.X_OK):
         command = [PRODUCT, "ledger", "verify", "--data-dir", str(folder), "--json"]
     else:
@@ -34,7 +34,7 @@ def entries(folder):
 
 
 class Acknowledged:
-    """The ids that one writer said were durable; it writes them to a file, which outlives it."""
+    """The ids that one writer reported as durable; it writes them to a file that outlives it."""
 
     def __init__(self, file):
         self.file = pathlib.Path(file)
@@ -61,7 +61,7 @@ def start_writing(folder, output, threads, count=0):
 
 
 class Commanded:
-    """A writer that stays and does what it is told."""
+    """A writer that keeps running and executes commands."""
 
     def __init__(self, folder, *options, **more):
         self.process = subprocess.Popen(
@@ -86,7 +86,7 @@ class Commanded:
         try:
             self.process.stdin.close()
         except BrokenPipeError:
-            pass  # it has ended by itself; its answers say why
+            pass  # the process has ended by itself; its answers give the reason
         self.process.wait(timeout=60)
         self.process.stdout.close()
 

@@ -1,5 +1,5 @@
-// Tokens that agents bring and keys that authorization servers publish: refused or understood. A
-// line is a token, what follows it a key set.
+// Tokens of agents and keys of authorization servers are refused or understood. The first line is a
+// token, the rest a key set.
 #include <boost/json.hpp>
 #include <cstdint>
 #include <string>
@@ -21,7 +21,7 @@ void look_at_claims(const json::object& claims) {
     SALLYPORT_INVARIANT(claims.at("iss") == "https://as" && claims.contains("exp"));
   }
   for (const std::string& scope : scopes_of(claims)) SALLYPORT_INVARIANT(scope.size() < 1 << 20);
-  if (const auto agent = agent_of(claims, {"client_id", "azp", "sub"})) {
+  if (const auto agent = agent_claim(claims, {"client_id", "azp", "sub"})) {
     SALLYPORT_INVARIANT(!agent->empty() && agent->find_first_of("\r\n ") == std::string::npos);
   }
 }

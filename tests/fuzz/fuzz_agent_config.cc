@@ -1,5 +1,5 @@
-// Any bytes as the configuration of an agent: one error that says where, or settings within the
-// limits that the reader promises.
+// Any bytes as the configuration of an agent: one error with a position, or settings within the
+// limits that the reader guarantees.
 #include <cstdint>
 #include <string>
 

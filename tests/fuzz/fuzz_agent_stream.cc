@@ -19,7 +19,7 @@ namespace {
 using namespace sallyport;
 using namespace sallyport::agent;
 
-// Everything that is told of an answer, as one text.
+// Returns the whole content of an answer as one text.
 std::string told(bool anthropic, std::string_view bytes, std::size_t piece) {
   AnswerReader reader(anthropic ? anthropic_frames() : chat_frames());
   MessageBuilder message;

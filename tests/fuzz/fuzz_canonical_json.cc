@@ -1,5 +1,5 @@
-// What parses has one canonical form, and that form is a fixed point; what the quick check calls
-// canonical is exactly what the slow one would write.
+// Every valid text has one canonical form, which is a fixed point. The quick check accepts exactly
+// the canonical form that the slow one would write.
 #include <cstdint>
 #include <string_view>
 

@@ -17,7 +17,7 @@ constexpr std::array kCodings{"gzip", "deflate", "br", "zstd", "gzip, br", "zstd
 
 struct Seen {
   std::string text;
-  ErrorCode code = ErrorCode::Internal;  // this one: it went well
+  ErrorCode code = ErrorCode::Internal;  // this one: success
 
   bool operator==(const Seen&) const = default;
 };
@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view body(reinterpret_cast<const char*>(data) + 2, size - 2);
   const Seen whole = read(codings, body, body.size() + 1);
   const Seen cut = read(codings, body, std::size_t{data[1]} + 1);
-  // A body may be damaged and too long: which of the two is found first depends on the cuts.
+  // A body may be damaged and too long: the cuts determine which fault is found first.
   SALLYPORT_INVARIANT((whole.code == ErrorCode::Internal) == (cut.code == ErrorCode::Internal));
   SALLYPORT_INVARIANT(whole.text == cut.text);
   return 0;

@@ -1,4 +1,4 @@
-// JSON Lines exports from anywhere: a report, never a crash.
+// JSON Lines exports from any source give a report, never a crash.
 #include <cstdint>
 #include <sstream>
 

@@ -1,5 +1,5 @@
-// Any text in any cutting through gates with all kinds of checks and views: what leaves is the same
-// UTF-8 for every cutting, and no verdict depends on it.
+// Any text in any cutting through gates with all kinds of checks and views: the output is the same
+// UTF-8 for every cutting, and so is every verdict.
 //
 // The input: a byte that chooses the document, a byte that seeds the cutting, then the text.
 #include <cstdint>

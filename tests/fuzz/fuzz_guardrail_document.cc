@@ -1,5 +1,5 @@
-// Any bytes as a guardrail document: one error that says where, or a document that reads the same
-// from its canonical form.
+// Any bytes as a guardrail document: one error with a position, or a document whose canonical form
+// reads the same.
 #include <cstdint>
 #include <string_view>
 

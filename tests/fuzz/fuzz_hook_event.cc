@@ -1,5 +1,5 @@
-// Events of coding agents, in every dialect: refused or understood, and whatever is decided about
-// them is one object or silence. A denial never reads as an allowance.
+// Events of coding agents in every dialect are refused or understood. The answer to every decision
+// is one object or no output. A denial never reads as an allowance.
 #include <boost/json.hpp>
 #include <cstdint>
 #include <string>
@@ -24,7 +24,7 @@ void check_event(const Event& event) {
   }
 }
 
-// An input is never a text that its host could read as an object (`{`): no rule would see its
+// An input is never a text that its host could parse as an object (`{`): no rule would see its
 // members.
 void check_input(const Event& event) {
   if (event.kind != Event::Kind::Before || !event.input.is_string()) return;
@@ -36,7 +36,7 @@ void check_words(const Dialect& dialect, const Event& event, const Decision& dec
                  const Setting& setting) {
   const std::string said = dialect.write(event, decision, setting);
   if (said.empty()) return;
-  // What came in is at most a few levels deeper on its way out.
+  // The output is at most a few levels deeper than the input.
   const Result<ParsedJson> parsed = parse_json(said, {.depth = 200});
   SALLYPORT_INVARIANT(parsed && parsed->value.is_object());
 }

@@ -1,5 +1,5 @@
-// The cursor takes exactly what the parser accepts, but for blanks and for what only the parser looks
-// at: UTF-8, surrogates, member names that stand twice, and numbers beyond a double.
+// The cursor accepts exactly what the parser accepts, except for blanks and checks that only the
+// parser makes: UTF-8, surrogates, repeated member names, and numbers beyond a double.
 #include <cstdint>
 #include <string_view>
 

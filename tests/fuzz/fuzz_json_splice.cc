@@ -1,5 +1,5 @@
-// Edits of JSON texts: what is valid stays valid and says what the edit asked for, every other
-// value is as it was, and no text at all is read out of bounds.
+// Edits of JSON texts: a valid text stays valid and contains the edit, every other value is
+// unchanged, and no text is read out of bounds.
 #include <boost/json.hpp>
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-// Any pattern and any text in any cutting: one error or the same verdict, and what leaves is UTF-8.
+// Any pattern and any text in any cutting: one error or one verdict, and the output is UTF-8.
 //
 // The input: a byte of effects, a byte that seeds the cutting, then patterns and the text, each
 // ended by a NUL (the text by the end).

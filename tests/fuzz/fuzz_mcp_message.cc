@@ -1,5 +1,5 @@
-// Messages from clients and servers: refused or understood, changed only where they are meant to
-// be.
+// Messages from clients and servers are refused or understood, and changed only in the intended
+// places.
 #include <boost/json.hpp>
 #include <cstdint>
 #include <string>
@@ -29,7 +29,7 @@ void check_translations(std::string_view object) {
   }
 }
 
-// What is counted is what bounds it, and what is over a bound is answered with it.
+// The counted size is the limited size, and a message over a limit gets an error with that limit.
 void check_limits(const std::string& text, std::size_t values) {
   SALLYPORT_INVARIANT(Message::read(text, {.values = values}).has_value());
   const Result<Message> over = Message::read(text, {.values = values - 1});
@@ -43,7 +43,7 @@ void check_limits(const std::string& text, std::size_t values) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  (void)id_in_wreck(text, text);
+  (void)id_in_malformed(text, text);
   (void)members(text);
   (void)elements(text);
   (void)awaited_id(text);
@@ -60,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   expected["id"] = 7;
   SALLYPORT_INVARIANT(renamed->object() == expected);
   if (message->exact) SALLYPORT_INVARIANT(exact_value(message->text) == message->value);
-  // Whatever belongs to no message is gone, and a message without it stays as it came.
+  // Unknown members are removed, and a message without them stays unchanged.
   SALLYPORT_INVARIANT(renamed->dropped == 0);
   if (message->dropped == 0 && !message->is_error()) SALLYPORT_INVARIANT(message->text == text);
   (void)read_call_params(*message);

@@ -1,5 +1,5 @@
-// Lines of a message, well-formed or not, through its gate: no line is misread, no call runs that
-// was not decided, and after a block nothing leaves.
+// Lines of a message, well-formed or not, through its gate: no line is misread, no undecided call
+// runs, and nothing is sent after a block.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

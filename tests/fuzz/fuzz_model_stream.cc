@@ -1,6 +1,6 @@
 // Streams of providers, well-formed or not, through the adapters of the model APIs: equal events
-// for every cut, nothing behind the last frame, each event is JSON, and a found word leaves in no
-// text.
+// for every cut, nothing after the last frame, each event is JSON, and no sent text contains a word
+// that was found.
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -182,7 +182,7 @@ Frames stream(const Way& way, std::string_view bytes, std::size_t piece) {
   return out;
 }
 
-// The words that were found are in no text of a client.
+// No text of a client contains the words that were found.
 void check_words(const Way& way, const Frames& out) {
   if (!way.enforces) return;
   std::map<std::string, std::string> texts;

@@ -1,4 +1,4 @@
-// Notes, checkpoints and keys from anywhere: refused or understood, and written back as they were.
+// Notes, checkpoints and keys from any source are refused, or understood and written unchanged.
 #include <cstdint>
 #include <string_view>
 

@@ -1,5 +1,5 @@
-// What tool servers and authorization servers say: refused or understood, and never more than
-// there is.
+// Messages of tool servers and authorization servers are refused or understood, and never read past
+// their end.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const net::Url server = *net::Url::parse("https://h/a/mcp");
   if (const auto to = reachable(text, server, false)) {
     SALLYPORT_INVARIANT(to->url.tls);
-    // It goes into a line of a request.
+    // It becomes part of a request line.
     for (const char c : to->url.authority()) SALLYPORT_INVARIANT(c > ' ' && c < 0x7F);
   }
   if (covers(text, server)) SALLYPORT_INVARIANT(net::Url::parse(text)->host == "h");

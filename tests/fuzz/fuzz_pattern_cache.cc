@@ -1,5 +1,5 @@
-// What was kept of a document, damaged in any way: it is refused, or it runs to an end within its
-// own tables. (In a data folder damage is noticed before this, by a code over the file.)
+// The cached form of a document, damaged in any way, is refused, or it runs to an end within its
+// own tables. (In a data folder a code over the file detects damage first.)
 //
 // The input: a byte that chooses the document, a byte that says whether an image follows or changes
 // to the good one (two bytes of place and a byte each).

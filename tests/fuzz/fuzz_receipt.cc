@@ -1,5 +1,5 @@
-// Receipts and consistency proofs from anywhere: an answer, never a crash; and nothing that was not
-// signed verifies.
+// Receipts and consistency proofs from any source: an answer, never a crash, and only signed data
+// verifies.
 #include <cstdint>
 #include <string_view>
 

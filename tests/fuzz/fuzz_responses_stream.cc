@@ -1,6 +1,6 @@
-// Streams of OpenAI Responses, well-formed or not, through their adapter: what leaves is JSON with
-// numbers that have no gap, no text that a check withholds is in it, nothing follows the last
-// event, and every way of cutting the bytes gives the same.
+// Streams of OpenAI Responses, well-formed or not, through their adapter: the output is JSON with
+// gapless numbers, contains no text that a check withholds, has nothing after the last event, and
+// is the same for every way of cutting the bytes.
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <cstdint>

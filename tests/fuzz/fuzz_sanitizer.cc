@@ -1,5 +1,5 @@
-// Any JSON through the output sanitizer: what comes out is an envelope, a second time changes
-// nothing, and a secret that was planted between words is gone.
+// Any JSON through the output sanitizer: the output is an envelope, a second pass changes nothing,
+// and a secret that was planted between words is removed.
 #include <boost/json.hpp>
 #include <cstdint>
 #include <string>

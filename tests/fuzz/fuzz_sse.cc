@@ -1,4 +1,4 @@
-// Streams of events: the same for every way of cutting them, and never dearer than the limit.
+// Streams of events: the same for every way of cutting them, and never more costly than the limit.
 #include <cstdint>
 #include <string_view>
 #include <vector>

@@ -1,4 +1,4 @@
-// What authenticators and pages say: refused or understood, and written back as it was.
+// Data of authenticators and pages is refused, or understood and written back unchanged.
 #include <cstdint>
 #include <string>
 #include <string_view>

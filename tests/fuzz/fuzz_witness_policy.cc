@@ -1,4 +1,4 @@
-// Witness policies from anywhere: refused or understood, and what was understood can be asked.
+// Witness policies from any source are refused or understood, and understood ones can be evaluated.
 #include <cstdint>
 #include <set>
 #include <string>
@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const WitnessPolicy::Group& group : policy->groups) {
     SALLYPORT_INVARIANT(group.threshold >= 1 && group.threshold <= group.members.size());
   }
-  // Everybody together is always enough, and nobody is only where nobody is asked for.
+  // All witnesses together are always enough; none are enough only if none are required.
   SALLYPORT_INVARIANT(policy->is_met_by(all));
   SALLYPORT_INVARIANT(policy->is_met_by({}) == (policy->quorum == "none"));
   (void)require_quorum({.text = "o\n1\nA\n", .signatures = {}}, *policy);

@@ -22,7 +22,7 @@ REPEATED = ("policy_hash", "call_id", "session_id", "agent_id", "server", "tool_
 # --- JSON -------------------------------------------------------------------------------------
 
 def number_text(value):
-    """The text that ECMAScript gives a finite double."""
+    """Returns the text that ECMAScript gives a finite double."""
     if isinstance(value, int):
         value = float(value)
     if value == 0:
@@ -174,7 +174,7 @@ def check_meaning(entry):
 
 
 def verify(data, key):
-    """Yields the name of each step before it is taken."""
+    """Yields the name of each step before the step runs."""
     yield "form"
     receipt = parse(data)
     check_form(receipt)

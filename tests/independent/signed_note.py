@@ -11,7 +11,7 @@ import tempfile
 
 
 class Refused(Exception):
-    """What was given does not hold; the text says why."""
+    """The input is invalid; the text gives the reason."""
 
 
 def strict_base64(text):
@@ -21,7 +21,7 @@ def strict_base64(text):
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
         raise Refused(f"not base64: {error}") from None
-    # Python accepts set bits behind the end; another encoder would not have written them.
+    # Python accepts set bits after the end; another encoder would not have written them.
     if base64.b64encode(data).decode() != text:
         raise Refused("base64 is not in its one canonical form")
     return data

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the product writes, read by programs that share no code with it.
+"""Programs that share no code with the product read its output.
 
 SALLYPORT_BIN             the program; without it the tests that need it are skipped
 SALLYPORT_CANONICAL_TOOL  tests/tools/canonical.cc, built; likewise
@@ -28,7 +28,7 @@ CANONICAL_TOOL = os.environ.get("SALLYPORT_CANONICAL_TOOL")
 
 
 class Product:
-    """Every command line of the product that these tests use."""
+    """Runs the command lines of the product that these tests use."""
 
     def __init__(self, folder):
         self.data = str(folder / "data")
@@ -42,7 +42,7 @@ class Product:
         return done.stdout
 
     def key(self):
-        """The verifier key in use: the last of the lines."""
+        """Returns the current verifier key: the last of the lines."""
         shown = self.run("keys", "show", "--json", "--data-dir", self.data).splitlines()
         return json.loads(shown[-1])["key"]
 
@@ -67,7 +67,7 @@ def read(program, *arguments):
 
 
 def receipt_step(data, key):
-    """The step at which a receipt fails, or None."""
+    """Returns the step at which a receipt fails, or None."""
     step = "form"
     try:
         for step in receipt_reader.verify(data, key):
@@ -104,7 +104,7 @@ class TestKey:
 
 
 def write_log(folder, entries):
-    """A tile folder made here, to test the reader by itself."""
+    """Makes a tile folder without the product, to test the reader alone."""
     hashes = [leaf_hash(entry) for entry in entries]
     root = tlog_reader.tree_hash(hashes)
     bundles = [len(entry).to_bytes(2, "big") + entry for entry in entries]
@@ -134,7 +134,7 @@ class Folder(unittest.TestCase):
 
 
 class ReaderTest(Folder):
-    """The readers themselves, on data that the product did not make."""
+    """Tests the readers themselves, on data that the product did not make."""
 
     def test_the_published_receipt_verifies(self):  # LE-29
         key, data = VerifierKey(VECTOR_KEY), (HERE / "receipt_vector.json").read_bytes()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The witness itself, on logs that the product did not make."""
+"""Tests the witness itself, on logs that the product did not make."""
 import base64
 import pathlib
 import sys

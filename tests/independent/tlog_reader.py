@@ -28,7 +28,7 @@ def tile_path(level, number, width):
 
 
 def tree_hash(hashes):
-    """MTH of RFC 6962 over hashes that are leaves already."""
+    """MTH of RFC 6962 over leaf hashes."""
     if len(hashes) == 1:
         return hashes[0]
     split = 1
@@ -92,7 +92,7 @@ class Log:
                     raise Refused(f"hash {index} of level {level} is not that of its tile")
 
     def subtree(self, begin, end):
-        """MTH(D[begin:end]) from the largest tile hashes that lie wholly inside."""
+        """MTH(D[begin:end]) from the largest tile hashes that lie completely inside."""
         if (begin, end) in self.cache:
             return self.cache[begin, end]
         size = end - begin

@@ -32,7 +32,7 @@ def run_openssl(*arguments, **files):
 
 
 def is_consistent(old_size, old_root, new_size, new_root, proof):
-    """RFC 9162 2.1.4.2; a size of 0 is consistent with everything, and has no proof."""
+    """RFC 9162 2.1.4.2; size 0 is consistent with every tree and has no proof."""
     if old_size == 0 or old_size == new_size:
         return not proof and (old_size == 0 or old_root == new_root)
     path = list(proof)
@@ -58,7 +58,7 @@ def is_consistent(old_size, old_root, new_size, new_root, proof):
 
 
 class Witness:
-    """Remembers the newest tree of each log, and cosigns what continues it."""
+    """Keeps the newest tree of each log and cosigns its consistent successors."""
 
     def __init__(self, name, seed=b"\x01" * 32):
         self.name = name
@@ -84,7 +84,7 @@ class Witness:
         return f"\u2014 {self.name} {line}\n"
 
     def add_checkpoint(self, body):
-        """Status, content type and text of the answer."""
+        """Returns status, content type and text of the answer."""
         try:
             old_size, proof, note = self.read_request(body)
             text = note[:note.rindex("\n\n") + 1]
@@ -134,7 +134,7 @@ class Witness:
 
 
 class WitnessServer:
-    """A witness behind HTTP on this machine. `answer` can be set to give every request that one."""
+    """A witness behind HTTP on this machine. If `answer` is set, every request gets that answer."""
 
     def __init__(self, witness, port=0):
         self.witness, self.requests, self.answer, self.delay, self.links = witness, [], None, 0, []
@@ -167,7 +167,7 @@ class WitnessServer:
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self.server.daemon_threads = True
-        self.server.handle_error = lambda *_: None  # a client that goes away is no news
+        self.server.handle_error = lambda *_: None  # a client may disconnect at any time
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.port = self.server.server_port
         self.url = f"http://127.0.0.1:{self.port}/witness"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What an agent starts changes neither evidence nor authority, however deep or hidden it runs; people log in."""
+"""Processes that an agent starts change neither evidence nor authority, however deep or hidden they run; people log in."""
 import hashlib
 import json
 import os
@@ -19,7 +19,7 @@ for _ in range(int(sys.argv[1])):
         os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 os.execv(sys.argv[2], sys.argv[2:])
 """
-# A tool server that runs one command of the test for each line of its input, as an agent's tool does.
+# A tool server that runs one command for each line of its input, as an agent's tool does.
 RUNNER = """import json, os, subprocess, sys
 environment = {name: value for name, value in os.environ.items() if name != "SALLYPORT_AGENT"}
 for line in sys.stdin:
@@ -63,7 +63,7 @@ class Children(Approvals):
         return [line["body"] for line in self.good("ledger", "show", "--kind", "control", "--limit", "1000", "--json").lines()
                 if line["body"]["control"] == "refused_control"]
 
-    # AP-29: ancestors were looked at 128 deep.
+    # AP-29: the search for ancestors once stopped at a depth of 128.
     def test_a_deep_chain_of_processes_hides_no_agent(self):
         chain = self.write("chain.py", CHAIN)
         code, said = self.run_as_agent(sys.executable, "-S", chain, 150, *self.command("approvals", "list"))
@@ -81,7 +81,7 @@ class Children(Approvals):
             self.assertRegex(said, "cannot be seen|was started by agent")
             self.assertEqual(len(self.refusals()), before + 1)
 
-    # AP-29: a process may put another file in the place of one of /proc.
+    # AP-29: a process may replace a file of /proc by another one.
     def test_a_proc_that_is_none_hides_no_agent(self):
         self.assertEqual(os.geteuid(), 0, "this test mounts, which root may")
         empty = self.folder / "empty"
@@ -113,7 +113,7 @@ wait
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(done.stdout, "")
 
-    # AP-29 TR-17 (partly): a tool that an agent runs accepted changed tools, lifted holds and rotated keys.
+    # AP-29 TR-17 (partly): a tool of an agent once could accept changed tools, lift holds and rotate keys.
     def test_every_change_of_evidence_or_authority_is_refused_to_what_an_agent_starts(self):
         grant = self.write("grant.json", "[]")
         for words in (["pins", "accept", "runner"], ["ledger", "erase", "--call", "x", "--reason", "r"],
@@ -134,7 +134,7 @@ wait
 
 
 class Changes(CliTest):
-    """Where people are registered, one of them has to log in."""
+    """If people are registered, one of them has to log in."""
 
     def setUp(self):
         super().setUp()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An answer under another's name changes nothing: the question stays pending, and the real person is heard."""
+"""An answer in another person's name changes nothing: the request stays pending, and the real approver can still answer."""
 import hashlib
 import json
 import unittest
@@ -15,7 +15,7 @@ class Answers(Approvals):
         self.list = self.data / "reviewers.yaml"
 
     def forge(self, name="user:ada"):
-        """A key that its owner made himself, for a name that is somebody else's."""
+        """Makes a key that its owner created himself under another person's name."""
         file = self.folder / "forged.key"
         made = self.good("approvals", "init", "--name", name, "--key-file", file,
                          "--passphrase-file", self.words, "--json").json()
@@ -25,7 +25,7 @@ class Answers(Approvals):
         return ["approvals", verb, request_id, "--key-file", key, "--passphrase-file", self.words, *more]
 
     def wait_until_refused(self, client, call, count=1):
-        """The waiting process has looked at the answer, and goes on waiting."""
+        """Waits until the waiting process has rejected the answer and continues to wait."""
         for _ in range(1200):
             refused = self.entries("approval_response_refused")
             if len(refused) >= count:
@@ -52,7 +52,7 @@ class Answers(Approvals):
         [said] = self.entries("approval_response")
         self.assertRegex(said["known_by"], "^key:[0-9a-f]{16}$")
 
-    # AP-44 AP-10: the policy of the gate names ada's key, and another process on the ledger believes another list.
+    # AP-44 AP-10: the policy of the gate names ada's key, and another process on the ledger trusts another list.
     def test_what_another_process_took_for_an_answer_leaves_the_question_pending(self):
         client = self.session(self.policy())
         call = self.write_file(client)
@@ -72,7 +72,7 @@ class Answers(Approvals):
         self.assertEqual(len(self.ran()), 1)
         self.good("ledger", "verify")
 
-    # AP-44 AP-22: nobody waits for a proposal, and a forged yes does not run it.
+    # AP-44 AP-22: no process waits for a proposal, and a forged yes does not run it.
     def test_a_proposal_does_not_run_on_a_forged_yes(self):
         policy = self.policy(tier="suggest")
         client = self.session(policy)
@@ -91,7 +91,7 @@ class Answers(Approvals):
             self.cli("approvals", "list")
         self.assertEqual(len(self.ran()), 1)
 
-    # AP-14: two names with one token were two people.
+    # AP-14: two names with one token once counted as two people.
     def test_one_credential_under_two_names_is_refused_at_load(self):
         digest = "sha256:" + hashlib.sha256(TOKEN.encode()).hexdigest()
         for first, second in ((f'token: "{digest}"', f'token: "{digest}"'),

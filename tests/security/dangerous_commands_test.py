@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the shipped policy `strict` refuses: commands that destroy, and none that people need."""
+"""The shipped policy `strict` refuses destructive commands and no everyday command."""
 import json
 import pathlib
 import unittest
@@ -17,7 +17,7 @@ def commands(name):
 
 class DangerousCommands(CliTest):
     def judged(self, name):
-        """Those commands of a list that the policy refuses, and those that it lets pass."""
+        """Returns the commands of a list that the policy refuses, and the commands that it allows."""
         found = commands(name)
         cases = [{"name": str(number), "stage": "tool_use", "tool": "bash", "arguments": {"command": command},
                   "expect": {"verdict": "block"}} for number, command in enumerate(found)]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs and addresses of `external:` that an agent may write, that hang, flood, fork or lie decide nothing."""
+"""Programs and addresses of `external:` decide nothing if an agent may write them, or if they hang, flood, fork or lie."""
 import json
 import os
 import pathlib
@@ -20,7 +20,7 @@ SECRET = "the-secret-of-this-test-0815"
 
 class Programs(ExternalTest):
     def refused(self, path, words, sections=OPEN, command=None):
-        """The policy is refused at load, with the place of the command."""
+        """Checks that the policy is refused at load, with the position of the command."""
         entry = self.entry(path)
         if command:
             entry["command"] = command
@@ -32,7 +32,7 @@ class Programs(ExternalTest):
         client = self.client(options=("--name", "fake", "--policy", str(policy)))
         self.assertNotEqual(client.process.wait(60), 0)
 
-    # RU-68: whoever may write the program decides what it says.
+    # RU-68: a user who may write the program controls its decisions.
     def test_a_program_that_others_may_write_is_refused(self):
         guard = self.program("guard.py", ALLOW)
         for mode in (0o775, 0o757):
@@ -43,7 +43,7 @@ class Programs(ExternalTest):
         self.refused(guard, "can be written by other users")
         self.folder.chmod(0o700)
 
-    # RU-68: a script is a program, whoever runs it; and so is what its first line names.
+    # RU-68: a script counts as a program, whichever interpreter runs it, and so does the program in its first line.
     def test_a_script_behind_an_interpreter_is_looked_at_too(self):
         script = self.program("guard.py", ALLOW)
         script.chmod(0o777)
@@ -60,7 +60,7 @@ class Programs(ExternalTest):
         os.chown(guard, 12345, 12345)
         self.refused(guard, "belongs to user 12345")
 
-    # RU-68: also through a link.
+    # RU-68: the rule also applies through a link.
     def test_a_program_in_the_workspace_is_refused(self):
         work = self.folder / "work"
         work.mkdir()
@@ -71,7 +71,7 @@ class Programs(ExternalTest):
         link.symlink_to(guard)
         self.refused(link, "lies in the workspace", sections)
 
-    # RU-68: looked at again at each start, with the workspace of the call.
+    # RU-68: the program is checked again at each start, with the workspace of the call.
     def test_a_program_that_changed_after_loading_is_not_started(self):
         guard = self.program("guard.py", ALLOW)
         client = self.gate(self.entry(guard))
@@ -80,7 +80,7 @@ class Programs(ExternalTest):
         self.assertTrue(self.echo(client)[1])
         client.wait_for_error("can be written by other users")
 
-    # RU-68: what the host calls the project of the agent is a workspace, too.
+    # RU-68: the folder that the host calls the agent's project is also a workspace.
     def test_a_program_in_the_project_of_a_coding_agent_is_not_started(self):
         guard = self.program("guard.py", ALLOW + 'open(sys.argv[0] + ".ran", "w")\n')
         policy = self.external_policy(self.entry(guard))
@@ -91,14 +91,14 @@ class Programs(ExternalTest):
         self.assertEqual(said["hookSpecificOutput"]["permissionDecision"], "deny")
         self.assertFalse((self.folder / "guard.py.ran").exists())
 
-    # RU-68: no shell, also not for a file that the kernel cannot run.
+    # RU-68: no shell runs, not even for a file that the kernel cannot execute.
     def test_a_file_without_an_interpreter_is_given_to_no_shell(self):
         guard = self.program("guard", f"touch {self.folder}/ran\necho '{{\"verdict\":\"allow\"}}'\n", head="")
         client = self.gate(self.entry(guard))
         self.assertTrue(self.echo(client)[1])
         self.assertFalse((self.folder / "ran").exists())
 
-    # RU-68: what it has is what is named: variables, descriptors, privileges, limits.
+    # RU-68: the program gets only the named variables, descriptors, privileges and limits.
     def test_a_program_gets_only_what_is_named(self):
         guard = self.program("guard.py", """
 status = open("/proc/self/status").read()
@@ -115,7 +115,7 @@ json.dump({"environment": dict(os.environ), "open": [os.readlink("/proc/self/fd/
         self.assertRegex(seen["limits"], r"Max core file size +0 ")
         self.assertRegex(seen["limits"], r"Max open files +256 ")
 
-    # RU-68: a value of a named variable is in no record and no log, whatever the program does with it.
+    # RU-68: no record and no log holds the value of a named variable, whatever the program does with it.
     def test_the_value_of_a_variable_is_in_no_record(self):
         guard = self.program("guard.py", """
 print("cannot use", os.environ["TOKEN"], file=sys.stderr)
@@ -161,7 +161,7 @@ time.sleep(600)
         self.assertLess(time.monotonic() - begin, 60)
         self.all_gone("guard.py.pids", 2)
 
-    # RU-68: what it leaves behind dies with it, and does not delay the answer.
+    # RU-68: its child processes die with it and do not delay the answer.
     def test_a_child_that_stays_behind_is_killed_and_not_waited_for(self):
         guard = self.program("guard.py", """
 child = os.fork()
@@ -175,7 +175,7 @@ while not os.path.exists(sys.argv[0] + ".pids"):
         self.assertEqual(self.echo(client, "hi"), ("hi", False))
         self.all_gone("guard.py.pids", 1)
 
-    # RU-66: neither endless output, nor endless errors, nor a closed input does more than deny or say what it says.
+    # RU-66: endless output, endless errors or a closed input can only deny the call or give the normal answer.
     def test_floods_and_closed_streams_end_in_a_verdict(self):
         bodies = {"flood": ("while True: os.write(1, b'x' * 65536)\n", True),
                   "errors": ("for _ in range(2000): os.write(2, b'x' * 4096)\n" + ALLOW, False),
@@ -189,7 +189,7 @@ while not os.path.exists(sys.argv[0] + ".pids"):
                 self.assertEqual(self.echo(client, "x" * 300_000)[1], denied)
                 client.close()
 
-    # RU-70: a line that nobody asked for, or a second answer, ends the process; nothing is allowed by it.
+    # RU-70: an unrequested line or a second answer ends the process and allows nothing.
     def test_a_serving_program_that_answers_what_was_not_asked_is_ended(self):
         server = self.program("server.py", """
 for line in sys.stdin:
@@ -210,7 +210,7 @@ for line in sys.stdin:
         for message in ("guess", "twice", "nameless", "hang"):
             self.assertTrue(self.echo(client, message)[1], message)
 
-    # RU-68 AP-29: it counts as an agent's child.
+    # RU-68 AP-29: the program counts as an agent's child.
     def test_a_guard_cannot_answer_approval_requests(self):
         guard = self.program("guard.py", f"""
 import subprocess

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An agent writes its command so that redaction hides it from the people who approve it."""
+"""An agent writes its command so that redaction hides it from the approver."""
 import hashlib
 import json
 import pathlib
@@ -63,7 +63,7 @@ class HiddenCommands(Approvals):
         self.assertNotIn(TOKEN, json.dumps(page["request"]))
         self.answer("approve", request_id, "--binding", page["request"]["binding"])
         self.assertIn("result", client.answer(waits))
-        # The call has ended, and nothing is kept.
+        # The call has ended, and its content is not kept.
         self.assertNotIn(TOKEN, self.revealed(request_id))
         self.assertNotIn("exact_input", json.loads(self.revealed(request_id, "--json")))
         for file in self.data.rglob("*"):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The hook believes a yes only of people who are registered, also where its policy names nobody."""
+"""The hook accepts a yes only from registered people, even if its policy names no approver."""
 import unittest
 
 from hook_test import ASK, Hook as HookCase, claude
 
 
 class HookAnswers(HookCase):
-    # AP-28 AP-10: where the policy named nobody, the hook released a call on anybody's yes.
+    # AP-28 AP-10: if the policy named no approver, the hook once released a call on any person's yes.
     def test_a_yes_of_nobody_who_is_registered_releases_nothing(self):
         self.people()
         people = self.data / "reviewers.yaml"
@@ -23,7 +23,7 @@ class HookAnswers(HookCase):
         self.assertIsNone(self.hook(claude("PreToolUse", "c-4"), agent="codex", policy=policy))
 
 
-# Those of the base class are run where it stands.
+# The tests of the base class run in their own file.
 for name in [name for name in dir(HookCase) if name.startswith("test_")]:
     setattr(HookAnswers, name, None)
 del HookCase

@@ -1,6 +1,6 @@
-"""What a host says of a tool it ran is recorded as what it says, with the process that said it.
+"""The record of a host's tool result marks it as the host's statement and names the process that sent it.
 
-An agent can start the hook as well as its host can, and once a result that it made up looked like one that was seen.
+An agent can start the hook as its host can. An invented result was once recorded like an observed one.
 """
 import json
 import os
@@ -13,7 +13,7 @@ import hook_test
 from cli_support import BIN
 from hook_support import ASK, HOST, claude, ran
 
-# A host that lives as long as its session: runs the hook for each line that it reads.
+# A host that lives as long as its session and runs the hook for each input line.
 LASTING = """
 import subprocess, sys
 for line in sys.stdin:
@@ -46,7 +46,7 @@ class Lasting:
 
 class Results(hook_test.Hook):
     def forge(self, event, policy=None):
-        """As a program that the agent started somewhere: it has another parent than the host."""
+        """Runs the hook as a program that the agent started: its parent is not the host."""
         command = [*HOST, *HOST, str(BIN), "hook", "--agent", "claude-code", "--data-dir", str(self.data)]
         done = subprocess.run(command + (["--policy", str(policy)] if policy else []), input=json.dumps(event).encode(),
                               capture_output=True, timeout=120, env=self.environment(), cwd=self.folder)
@@ -59,7 +59,7 @@ class Results(hook_test.Hook):
     def output(self, record):
         return record["outcome"]["result"]["data"]["stdout"]
 
-    # A PostToolUse event that anybody wrote became a record like any other.
+    # A forged PostToolUse event was once recorded like any other.
     def test_a_result_that_nobody_asked_about_is_asserted_and_not_verified(self):
         self.forge(ran("toolu_9", text="all tests pass"))
         (line,) = self.shown("--kind", "tool_audit")
@@ -77,7 +77,7 @@ class Results(hook_test.Hook):
         self.assertRegex(page, rf"asserted +by claude-code, process {by['pid']} .*; not verified: no call was handed out")
         self.good("ledger", "verify")
 
-    # AU-59: the first result counts, so one that was made up must not be the first.
+    # AU-59: the first result counts, so a forged result must not come first.
     def test_a_result_of_another_process_does_not_end_the_call(self):
         host = Lasting(self)
         self.assertIsNone(host.hook(claude("PreToolUse")))
@@ -100,7 +100,7 @@ class Results(hook_test.Hook):
         (beside,) = self.records()
         self.assertEqual(self.standing(beside), ("other", "unknown"))
 
-    # A session that is gone on with, and hosts whose helpers start each hook.
+    # A resumed session, and hosts that start each hook through a helper process.
     def test_a_host_that_was_started_again_brings_its_results_back(self):
         first = Lasting(self)
         first.hook(claude("PreToolUse"))
@@ -141,7 +141,7 @@ class Results(hook_test.Hook):
         self.assertEqual(self.output(first), "first")
         self.assertEqual(second["outcome"]["kind"], "replayed")
 
-    # What is shown to the model passes the second door whoever says it.
+    # Text for the model passes the second door, whichever process sends it.
     def test_a_result_of_another_process_is_screened_all_the_same(self):
         host = Lasting(self)
         host.hook(claude("PreToolUse"))
@@ -151,10 +151,10 @@ class Results(hook_test.Hook):
 
 
 class ResultsBesideDaemon(hook_daemon_test.BesideDaemon, Results):
-    """The daemon sees the process by the credentials of its socket."""
+    """With a daemon, which identifies the process by the credentials of its socket."""
 
 
-# The tests of what is only used here run elsewhere.
+# Imported test cases run in their own file, not here.
 for name in dir(hook_test.Hook):
     if name.startswith("test_"):
         setattr(Results, name, None)

@@ -1,4 +1,4 @@
-"""One message that the protocol allows must not take the process from everybody else."""
+"""One message that the protocol allows must not block all other clients."""
 import json
 import os
 import sys
@@ -13,11 +13,11 @@ from serve_support import ServeTest, Session, in_background, modern, modern_head
 
 VALUES = 250_000           # in one message, with the names of members
 BYTES = 16 << 20           # of one message
-LONGEST_SILENCE = 30.0     # of /healthz, in a build without optimisation on a machine that is busy
-MOST_TIME = 20.0           # of a processor, for the largest message in such a build; 2 s in a good one
-MOST_MEMORY = 900 << 10    # KiB; under AddressSanitizer much is kept back for a while
+LONGEST_SILENCE = 30.0     # seconds of /healthz, in a build without optimisation on a busy machine
+MOST_TIME = 20.0           # processor seconds for the largest message in such a build; 2 s in a good one
+MOST_MEMORY = 900 << 10    # KiB; AddressSanitizer holds much freed memory for a while
 
-# Answers a call with as many values as it is asked for.
+# Answers a call with the requested number of values.
 MANY = """
 import json, sys
 def say(message):
@@ -47,20 +47,20 @@ for line in sys.stdin:
 
 
 def memory(process):
-    """The most memory that the process ever had, in KiB."""
+    """Returns the peak memory of the process, in KiB."""
     with open(f"/proc/{process.pid}/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
 
 
 def seconds(process):
-    """Of a processor, that the process has used."""
+    """Returns the processor seconds that the process has used."""
     with open(f"/proc/{process.pid}/stat") as stat:
         fields = stat.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Watch:
-    """Asks /healthz again and again, and keeps the longest time that an answer took."""
+    """Asks /healthz again and again, and keeps the longest response time."""
 
     def __init__(self, server):
         self.url = f"http://{server.url.hostname}:{server.url.port}/healthz"
@@ -113,7 +113,7 @@ class LargeRequests(ServeTest):
         self.assertEqual((message["id"], message["error"]["code"]), (7, -32600))
         self.assertIn("250000 values", message["error"]["message"])
 
-    # A message of 57 MiB, an array of small numbers, took 38 seconds from everybody and 9.7 GiB.
+    # A message of 57 MiB, an array of small numbers, once blocked all clients for 38 seconds and took 9.7 GiB.
     def test_a_message_of_many_values_is_refused_before_it_costs_anything(self):
         server = self.serve_many()
         session = Session(server)
@@ -150,11 +150,11 @@ class LargeRequests(ServeTest):
         try:
             status, _, _ = server.ask(body=body, headers=session.headers)
         except (BrokenPipeError, ConnectionResetError):
-            status = 413  # it was refused before all of it was sent
+            status = 413  # the gate refused it before all of it was sent
         self.assertEqual(status, 413)
         self.assertEqual(session.said("echo"), "echoed")
 
-    # Other agents are answered while the largest message that is allowed goes its way.
+    # Other agents get answers while the largest permitted message is processed.
     def test_the_largest_message_leaves_room_for_others(self):
         server = self.serve_many()
         session, other = Session(server), Session(server)
@@ -174,7 +174,7 @@ class LargeRequests(ServeTest):
             self.assertLess(slowest, LONGEST_SILENCE)
         self.assertLess(memory(server.process), MOST_MEMORY)
 
-    # JSON as text in a string is read too when secrets are taken out of it: 500,000 values a megabyte.
+    # The redactor also parses JSON text in a string: 500,000 values a megabyte.
     def test_values_inside_of_texts_are_counted_as_well(self):
         server = self.serve_many()
         session = Session(server)
@@ -185,7 +185,7 @@ class LargeRequests(ServeTest):
         self.assertIn(b"echoed", said)
         self.within_bounds(watch)
 
-    # Numbers that a double cannot hold made each level of nesting another walk over the whole text.
+    # Numbers that a double cannot hold once caused one more pass over the whole text per nesting level.
     def test_what_is_nested_deep_is_read_once(self):
         server = self.serve_many()
         session = Session(server)
@@ -222,7 +222,7 @@ class LargeResults(McpTest):
         self.assertIn("250000 values", error["message"])
         self.assertEqual(client.said("echo"), "echoed")
 
-    # Messages on the way to the result waited by their number alone, each as large as any.
+    # The queue of result messages was once bounded only by count, and each message could have any size.
     def test_progress_messages_that_wait_are_bounded_by_their_weight(self):
         client = self.many()
         client.result("numbers", {"count": 200_000, "progress": 40}, timeout=300, _meta={"progressToken": "p"})
@@ -242,7 +242,7 @@ class LargeEvents(CliTest):
             self.assertEqual(decision["permissionDecision"], "deny")
             self.assertIn("250000 values", decision["permissionDecisionReason"])
 
-    # What a host reads and we do not would pass all rules about its members.
+    # A form that the host parses and we do not would bypass all rules about its members.
     def test_an_input_that_is_a_text_of_json_must_be_readable(self):
         for text in ('{"command":"rm -rf /","x":' + "[" * 200 + "]" * 200 + "}", '{"command":"ls","command":"rm -rf /"}'):
             event = json.dumps({"sessionId": "s1", "timestamp": 1, "cwd": "/tmp", "toolName": "bash", "toolArgs": text})

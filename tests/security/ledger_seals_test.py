@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What stands beside the signed entries: openings, checkpoints, facts and their seals, against a program without any key."""
+"""Attacks by a program without any key on the data beside the signed entries: openings, checkpoints, facts and their seals."""
 import contextlib
 import json
 import os
@@ -17,7 +17,7 @@ PATIENCE = 60
 
 
 def openings(packed):
-    """(form, state, path, salt, value) of each, as the store packs them."""
+    """Returns (form, state, path, salt, value) of each, as the store packs them."""
     at, found = 0, []
 
     def sized():
@@ -63,7 +63,7 @@ class Beside(CliTest):
         return report.json().get("first_bad", {})
 
     def remark(self, state):
-        """Every opening is called `state` from now on; the number of those that had content."""
+        """Sets the state of every opening to `state` and returns the number of openings with content."""
         count = 0
         for sequence, column in self.sql("SELECT sequence, openings FROM entries WHERE openings IS NOT NULL"):
             found = openings(column)
@@ -98,7 +98,7 @@ class Openings(Beside):
             self.sql("UPDATE entries SET openings = ? WHERE sequence = ?", (column, sequence))
         self.assertEqual(self.verified(), {})
 
-    # LE-46: the salt is what a guess is matched with
+    # LE-46: the salt allows a guess to be checked
     def test_the_salt_of_a_withheld_opening_is_bound(self):
         self.good("demo", "--yes", "--no-pause", "--plain")
         rows = self.sql("SELECT sequence, openings FROM entries WHERE openings IS NOT NULL")
@@ -145,7 +145,7 @@ class Openings(Beside):
                 self.assertRegex(outcome.err, f"corrupt: entry {sequence}: ", command)
                 self.assertNotIn("another", outcome.out)
 
-    # LE-46: each entry was told as a bad one
+    # LE-46: each entry was once reported as damaged
     def test_another_secret_is_told_as_such(self):
         (self.data / "keys" / "digest.key").write_text("5a" * 32 + "\n")
         self.assertRegex(self.verified()["detail"], "keys/digest.key is not the key that sealed this ledger")
@@ -169,7 +169,7 @@ class Openings(Beside):
     def test_an_earlier_log_file_that_is_put_back_is_found(self):
         wal, kept = self.data / "ledger.db-wal", self.folder / "kept-wal"
         with self.database() as reader:
-            # As long as somebody reads, the log is not copied into the database.
+            # While a reader is active, the log is not copied into the database.
             reader.execute("BEGIN")
             reader.execute("SELECT COUNT(*) FROM entries").fetchone()
             self.good("ledger", "hold", "add", "--call", "call-00001", "--reason", "one")
@@ -212,7 +212,7 @@ class Exports(Beside):
     def test_an_export_says_how_many_openings_were_left_out(self):
         self.good("demo", "--yes", "--no-pause", "--plain")
         self.make_ledger(6)
-        # Of what is not kept at all, and of what was erased, nothing is missing.
+        # Content that was never kept or was erased is not missing.
         states = {opening[1] for (column,) in self.sql("SELECT openings FROM entries WHERE openings IS NOT NULL") for opening in openings(column)}
         self.assertEqual(states, {b"o", b"w"})
         self.good("ledger", "erase", "--call", "call-00002", "--reason", "asked for")
@@ -263,7 +263,7 @@ approvals:
         process.stderr.close()
 
     def follow(self):
-        """Runs what is approved, for as long as something waits."""
+        """Runs approved calls as long as calls wait."""
         process = self.held("--follow")
         deadline = time.monotonic() + PATIENCE
         while process.poll() is None and not self.ran() and time.monotonic() < deadline:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A server or a client says a secret where the program writes its own log (AU-84)."""
+"""A server or a client sends a secret in text that the program writes to its own log (AU-84)."""
 import http.server
 import json
 import sys

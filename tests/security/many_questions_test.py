@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One agent opens so many questions that people do not see those of others."""
+"""One agent opens so many approval requests that people could miss the requests of other agents."""
 import unittest
 
 from mcp_approvals_support import Approvals
@@ -22,7 +22,7 @@ class ManyQuestions(Approvals):
         ended = [line["body"] for line in
                  self.good("ledger", "show", "--kind", "tool_audit", "--limit", "1000", "--json").lines()]
         self.assertEqual(sum("too_many_open_approvals" in str(body) for body in ended), 5)
-        # An answer makes room for one more.
+        # An answer frees one place.
         self.answer("deny", waiting[0])
         client.next(lambda m: "result" in m)
         self.many(client, 8, 9)

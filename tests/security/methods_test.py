@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A method that the protocol does not have passes in neither direction, unless the policy names it, and is on record either way."""
+"""A method that the protocol does not have passes in neither direction unless the policy names it, and it is always recorded."""
 import json
 import pathlib
 import sys
@@ -123,7 +123,7 @@ class Methods(McpTest):
         self.assertEqual(sorted(call["params"]), ["arguments", "name"])
 
     def test_a_policy_says_which_methods_and_nothing_else(self):
-        for text, words in (("allow_methods: [\"a b\"]", "no name of a method"), ("allow_methods: [x, x]", "there twice"), ("deny_methods: [tools/call]", "tools/call"),
+        for text, words in (("allow_methods: [\"a b\"]", "not a name of a method"), ("allow_methods: [x, x]", "duplicate method"), ("deny_methods: [tools/call]", "tools/call"),
                             ("allowed: [x]", "unknown key")):
             refused = self.cli("policy", "check", str(self.write("bad.yaml", f"version: 1\nmcp: {{{text}}}\n")))
             self.assertEqual(refused.code, 1)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A hostile agent at the model proxy: it speaks for another agent, walks around routes, and asks for memory."""
+"""A hostile agent at the model proxy impersonates another agent, bypasses routes, and requests much memory."""
 import concurrent.futures
 import gzip
 import json
@@ -27,7 +27,7 @@ class HostileAgent(ModelTest):
         proxy.ask(MESSAGES, token=ada, headers=session)
         provider.otherwise = Answer(say("done"), seed="2")
         proxy.ask(MESSAGES, self.with_result("toolu_ada", "forged"), token=bob, headers=session)
-        self.assertNotEqual(self.cli("ledger", "show", "--kind", "tool_audit", "--json").code, 0)  # the call is still out
+        self.assertNotEqual(self.cli("ledger", "show", "--kind", "tool_audit", "--json").code, 0)  # the call still waits
         proxy.ask(MESSAGES, self.with_result("toolu_ada", "a file"), token=ada, headers=session)
         records = proxy.entries("tool_audit", count=1)
         self.assertEqual([record["outcome"]["result"]["output"] for record in records], ["a file"])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Secrets at random places of random answers of three model APIs: no byte of them reaches the client, the data folder or a log.
 
-SALLYPORT_SECRET_ANSWERS says how many answers; 10,000 is what a release is tested with.
+SALLYPORT_SECRET_ANSWERS sets the number of answers; a release is tested with 10,000.
 """
 import base64
 import http.client
@@ -19,7 +19,7 @@ from model_support import ModelTest, guards
 COUNT = int(os.environ.get("SALLYPORT_SECRET_ANSWERS", "300"))
 VIEWS = {"views": ["json", "base64"], "patterns": ["AKIA[0-9A-Z]{16}"]}
 LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-# What a secret can look like when it leaves in one of the ways that the policy covers. Ordinary texts here have no capital letters.
+# The forms that a secret can take when the policy covers it. Ordinary texts here have no capital letters.
 FORMS = [lambda secret: secret, lambda secret: base64.b64encode(f"the key is {secret} ok".encode()).decode()]
 
 
@@ -48,7 +48,7 @@ class Planter:
         return self.chance.choice(kinds)()
 
     def answer(self, api):
-        """An answer whose form in this API has a secret, and what must not be seen of it."""
+        """Returns an answer with a secret in this form, and the text that must not appear."""
         while True:
             answer, secret, planted = self.any_answer()
             if any(planted in text for text in texts_of(answer.body(api))):
@@ -67,7 +67,7 @@ class Planter:
         return Answer(*parts, grain=self.chance.choice([None, 1, 3, self.chance]), seed=str(self.chance.random()), **more), secret, planted
 
     def spelled(self, text):
-        """JSON in which some capital letters are escaped; they stand in strings alone."""
+        """Returns JSON with some capital letters escaped; they occur only in strings."""
         share = self.chance.choice([0, 0.3, 1])
         return re.sub("[A-Z]", lambda found: f"\\u{ord(found.group()):04x}" if self.chance.random() < share else found.group(), text)
 
@@ -79,7 +79,7 @@ class Planter:
 
 
 def texts_of(value):
-    """Every string of a value, decoded."""
+    """Returns every string of a value, decoded."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
@@ -92,7 +92,7 @@ def texts_of(value):
 
 
 def everything_said(answered, api):
-    """The bytes, every decoded string, the strings of a kind in the order of their events, and the whole object."""
+    """Returns the bytes, every decoded string, the strings of a kind in the order of their events, and the whole object."""
     seen = [answered.text()]
     if answered.header("content-type").startswith("text/event-stream"):
         joined = {}
@@ -111,7 +111,7 @@ def everything_said(answered, api):
 
 
 def deltas(event):
-    """Place and text of what an event adds."""
+    """Returns place and text of the addition that an event makes."""
     if event.get("type") == "content_block_delta":
         for name, text in event["delta"].items():
             if name != "type" and isinstance(text, str):
@@ -132,10 +132,10 @@ def deltas(event):
 
 class Planted(ModelTest):
     def leaks(self, secret, planted, seen):
-        """Parts of the secret, in either form, of six letters or more."""
+        """Returns parts of the secret, in either form, of six letters or more."""
         pieces = {form[at:at + 6] for form in (secret,) for at in range(len(form) - 5)}
         if planted != secret:
-            middle = planted[16:-8]  # the groups that hold letters of the secret alone
+            middle = planted[16:-8]  # the groups that contain only letters of the secret
             pieces |= {middle[at:at + 6] for at in range(len(middle) - 5)}
         return [piece for piece in pieces for text in seen if piece in text]
 

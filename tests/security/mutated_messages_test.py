@@ -1,7 +1,7 @@
-"""Mutated messages in both directions: no crash, no secret that was not looked at, and memory that stays bounded.
+"""Mutated messages in both directions: no crash, no unscreened secret, and bounded memory.
 
-`SALLYPORT_MUTATIONS=100000` is the long run, `SALLYPORT_SEED` another one. With a program built with sanitizers
-(`SALLYPORT_BIN`) their complaints fail the test too.
+`SALLYPORT_MUTATIONS=100000` makes a long run, `SALLYPORT_SEED` another one. If the program was built with sanitizers
+(`SALLYPORT_BIN`), their reports fail the test too.
 """
 import http.client
 import json
@@ -17,12 +17,12 @@ from cli_support import BIN
 from mcp_support import McpTest
 from mutations import LEGACY, MARKER, Mutator, dumps
 
-# A mutation may glue letters to the key, and then it is none.
+# A mutation may attach letters to the key, and then it is no longer a key.
 PLANTED = re.compile(rf"(?<![A-Za-z0-9]){MARKER}(?![A-Za-z0-9])")
 from serve_support import ServeTest
 
 COUNT = int(os.environ.get("SALLYPORT_MUTATIONS", "2000"))
-# A call that the mutated server never answers ends after a minute, and may keep others waiting until then.
+# A call without an answer from the mutated server ends after a minute and may delay others until then.
 PATIENCE = 300
 SEED = int(os.environ.get("SALLYPORT_SEED", "1"))
 SANITIZED = b"__asan_" in pathlib.Path(BIN).read_bytes() if pathlib.Path(BIN).exists() else False
@@ -37,7 +37,7 @@ def memory(process):
 
 
 def leaks(text):
-    """Where the secret stands in what a client or a person sees, as it is or behind escapes."""
+    """Finds the secret in text that a client or a person sees, plain or escaped."""
     if PLANTED.search(text):
         return True
     if "\\u" not in text:
@@ -49,7 +49,7 @@ def leaks(text):
 
 
 class Checked:
-    """What both drivers look at."""
+    """The checks that both drivers use."""
 
     def check_process(self, process, errors):
         said = "".join(errors)
@@ -66,7 +66,7 @@ class Checked:
 
 
 class ThroughMcp(Checked, McpTest):
-    """A client and a server that speak over pipes."""
+    """A client and a server that communicate over pipes."""
 
     BURST = 25
 
@@ -75,7 +75,7 @@ class ThroughMcp(Checked, McpTest):
         self.found, self.questions = [], []
 
     def wait_for(self, client, ping):
-        """Looks at all that came until the answer to this ping did; nothing is kept."""
+        """Checks all messages until the answer to this ping; keeps none of them."""
         end = time.monotonic() + PATIENCE
         while True:
             message = client.messages.get(timeout=max(0.01, end - time.monotonic()))
@@ -159,7 +159,7 @@ class ThroughServe(Checked, ServeTest):
         connection.close()
 
     def listen(self, server, over):
-        """The stream of what belongs to no request."""
+        """Reads the stream of messages that belong to no request."""
         connection = http.client.HTTPConnection(server.url.hostname, server.url.port, timeout=PATIENCE)
         opening = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": LEGACY, "capabilities": CAPABILITIES, "clientInfo": {"name": "hand", "version": "1"}}}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Messages of the protocol, changed at random by rules of its grammar; and a tool server that says nothing else.
+"""Protocol messages with random changes by rules of the grammar, and a tool server that sends only such messages.
 
-As a program it is that server: `mutations.py SEED`. Whatever it says of a call holds a secret in one of its members.
+As a program it is that server: `mutations.py SEED`. Each message about a call holds a secret in one of its members.
 """
 import json
 import random
@@ -22,11 +22,11 @@ NAMES = ["id", "method", "params", "result", "error", "jsonrpc", "_meta", "progr
 
 
 class Raw(str):
-    """A text that is written as it is."""
+    """A text that is written unchanged."""
 
 
 class Pairs(list):
-    """An object with its members in order, of which some may have the same name."""
+    """An object with ordered members; some may have the same name."""
 
 
 def dumps(value):
@@ -72,7 +72,7 @@ class Mutator:
         return self.some([True, False, None, 0, -1, 2**53, "text", [], {}])
 
     def places(self, value, found=None):
-        """Every container in it."""
+        """Returns every container in it."""
         found = [] if found is None else found
         if isinstance(value, dict):
             found.append(value)
@@ -85,7 +85,7 @@ class Mutator:
         return found
 
     def change(self, message):
-        """One change somewhere in it."""
+        """Makes one change in it."""
         place = self.some(self.places(message))
         if isinstance(place, list):
             if place and self.chance(0.5):
@@ -126,7 +126,7 @@ class Mutator:
             place[self.some(["x-note", "text", "description", "title", "data"])] = SECRET
 
     def spoil(self, text):
-        """A change of the text: mostly it is no JSON any more."""
+        """Changes the text; usually the result is no longer JSON."""
         kind = self.random.randrange(7)
         at = self.random.randrange(len(text) + 1)
         if kind == 0:
@@ -151,7 +151,7 @@ class Mutator:
         text = dumps(message).replace("\n", " ")
         return self.spoil(text) if self.chance(0.06) else text
 
-    # What a server says.
+    # Messages of the server.
 
     def result(self, method):
         if method == "resources/read":
@@ -201,7 +201,7 @@ class Mutator:
         return {"jsonrpc": "2.0", "id": self.some([f"q{self.random.randrange(10**6)}", self.random.randrange(10**6)]),
                 "method": method, "params": params}
 
-    # What a client says.
+    # Messages of the client.
 
     def request(self, id):
         meta = {"progressToken": self.some([id, f"p{id}"])} if self.chance(0.7) else {}
@@ -247,7 +247,7 @@ def serve(seed):
         elif method == "tools/list":
             listed = {"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}
             said += 1
-            if said % 20 == 0:  # what was listed before stays as it was
+            if said % 20 == 0:  # earlier listed tools stay unchanged
                 extra = {"name": f"extra{said}", "description": "d", "inputSchema": {"type": "object", "properties": {"a": {"type": "string"}}}}
                 mutator.plant(extra)
                 listed["tools"].append(extra)
@@ -259,7 +259,7 @@ def serve(seed):
             while mutator.chance(0.3):
                 say(mutator.mutated(mutator.question() if mutator.chance(0.3) else mutator.notification(token), True))
             say(mutator.mutated(mutator.answer(id, method), True))
-            # Whatever became of that, the call ends.
+            # After every mutation the call ends.
             say(dumps({"jsonrpc": "2.0", "id": id, "result": {"content": [{"type": "text", "text": "plain"}]}}))
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A pin covers all that a server says about a tool, and what it says to the model; two tools with one name are none."""
+"""A pin covers everything a server states about a tool, and its text for the model; two tools with one name are both refused."""
 import json
 import sys
 import unittest

@@ -18,12 +18,12 @@ COUNT = itertools.count(1)
 
 
 def mark():
-    """A secret of its own, so that one that leaks says where it stood."""
+    """Returns a new secret for each place, so that a leaked secret shows its place."""
     return f"AKIA{next(COUNT):016d}"
 
 
 def planted(value, deep=True):
-    """Every object gets an unknown member and `_meta`; every `MARK` in a text becomes a secret."""
+    """Adds an unknown member and `_meta` to every object, and replaces every `MARK` in a text by a secret."""
     if isinstance(value, str):
         return re.sub("MARK", lambda _: mark(), value)
     if isinstance(value, list):
@@ -38,7 +38,7 @@ def planted(value, deep=True):
 
 
 def split(secret):
-    """One secret in three text blocks, with an image and an empty block between."""
+    """Returns one secret across three text blocks, with an image and an empty block between."""
     return [{"type": "text", "text": "begin " + secret[:9]}, {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"},
             {"type": "text", "text": ""}, {"type": "text", "text": secret[9:] + " end"}]
 
@@ -79,13 +79,13 @@ def with_blobs(value):
 
 
 class Peer:
-    """What the server says to one message: a list of messages, the answer last."""
+    """Returns the server's messages in reply to one message; the answer is the last."""
 
     def __init__(self, era):
         self.era = era
         self.asked = {}
         self.heard = []
-        self.tools = planted(RESULTS["tools/list"])  # the same in every list, as they are pinned
+        self.tools = planted(RESULTS["tools/list"])  # equal in every list, because tools are pinned
 
     def result(self, id, result):
         if self.era == MODERN:
@@ -163,7 +163,7 @@ class Peer:
 
 
 class HttpPeer:
-    """The same over HTTP: answers as one JSON object where there is one message, else as a stream; `streams` makes all of them streams."""
+    """The same over HTTP: one message is a JSON object, several are a stream; `streams` makes every answer a stream."""
 
     def __init__(self, era, streams):
         self.peer = peer = Peer(era)

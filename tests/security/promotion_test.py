@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A key that an agent made itself gives no autonomy: tiers count with the signature of a registered controller."""
+"""A key that an agent made gives no autonomy: a tier counts only with the signature of a registered controller."""
 import getpass
 import json
 import unittest
@@ -36,7 +36,7 @@ class Promotion(Approvals):
             ["version: 1", f"autonomy: {{tier: {tier}}}", "approvals:", "  hold_s: 0", *named, ""]))
 
     def held(self, policy):
-        """Does the next call of the agent wait for a person?"""
+        """Returns true if the agent's next call waits for an approver."""
         client = self.session(policy)
         self.calls += 1
         before = len(self.ran())
@@ -74,7 +74,7 @@ class Promotion(Approvals):
         self.assertEqual(found.json()["first_bad"]["check"], "trust_chain")
         self.assertIn("unauthorized control", found.json()["first_bad"]["detail"])
         self.assertEqual(self.cli("trust", "verify").code, 1)
-        # Who checks may believe the list of then: an honest ledger stays one.
+        # A verifier may trust the list of that time: an honest ledger stays valid.
         self.good("ledger", "verify", "--reviewers", kept)
         self.good("trust", "verify", "--reviewers", kept)
         export = self.folder / "export.jsonl"
@@ -91,7 +91,7 @@ class Promotion(Approvals):
         self.register(self.mallory)
         self.good(*self.change("promote", "act_auto"))
         self.assertTrue(self.held(policy))
-        # The policy that a gate has loaded may be named, and its controller counts.
+        # A policy that a gate has loaded may be named, and its controller counts.
         self.good(*self.change("promote", "act_auto", "--reviewers", policy, name="user-ada"))
         self.assertFalse(self.held(policy))
 
@@ -107,7 +107,7 @@ class Promotion(Approvals):
         self.register(self.ada)
         self.assertTrue(self.held(policy))
 
-    # TR-15: the people of a policy that a gate has loaded are found where no list stands in the folder.
+    # TR-15: if the folder has no list, the people of a policy that a gate has loaded count.
     def test_people_of_a_loaded_policy_control_without_being_named(self):
         self.list.unlink()
         policy = self.policy_with(self.ada)

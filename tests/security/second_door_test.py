@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whatever a server says, and wherever in a message it says it, no secret reaches the client, and the record tells that one was taken out."""
+"""No secret of a server reaches the client, wherever in a message it occurs, and the record shows that one was removed."""
 import base64
 import json
 import pathlib
@@ -24,7 +24,7 @@ SESSION_REQUESTS = [("logging/setLevel", {"level": "debug"}), ("resources/subscr
 
 
 def secrets_in(text):
-    """Also those that stand there as base64, and those that are cut into blocks."""
+    """Finds secrets also as base64 and across text blocks."""
     message = json.loads(text)
     if isinstance(message, dict) and isinstance(message.get("result"), dict):
         blocks = message["result"].get("content", [])
@@ -41,7 +41,7 @@ def secrets_in(text):
 
 
 class Talk:
-    """A client of one era that asks for everything and answers every question."""
+    """A client of one era that requests everything and answers every question."""
 
     def __init__(self, test, link, era):
         self.test, self.link, self.era = test, link, era

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a server asks its client for is judged and recorded like a call, in both eras, and a form says who asks."""
+"""A server's request to its client is judged and recorded like a call, in both eras, and a form names the server."""
 import json
 import pathlib
 import sys
@@ -68,7 +68,7 @@ class Gate:
             self.link.send({"jsonrpc": "2.0", "method": "notifications/initialized"}, LEGACY)
 
     def ask(self, method, params, reply=None, **more):
-        """The answer to a request; what is asked in its course is answered with `reply` and kept in `asked`."""
+        """Returns the answer to a request; answers questions on the way with `reply` and keeps them in `asked`."""
         self.last += 1
         id = self.last
         if self.era == MODERN:
@@ -126,7 +126,7 @@ class ServerRequests(McpTest):
                     answers = records if (client, server) != (MODERN, MODERN) else self.good("ledger", "show", "--topic", "mcp", "--json").lines()
                     for _, reply in wanted:
                         self.assertIn(next(iter(reply)), json.dumps(answers))
-                # A form and a page say which server asks.
+                # A form and a page name the server that asks.
                 self.assertEqual([params["message"] for method, params in gate.asked if method == "elicitation/create"],
                                  ["[from server `files`] " + params["message"] for params in (FORM, PAGE)])
 

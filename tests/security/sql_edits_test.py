@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a program without any key changes in ledger.db with SQL."""
+"""Changes to ledger.db by a program without any key, with SQL."""
 import contextlib
 import json
 import os
@@ -43,7 +43,7 @@ class Checker:
 
 
 class Editor:
-    """Makes one random change and says which. Nothing: the choice would have changed nothing."""
+    """Makes one random change and returns its description, or None if the change would have had no effect."""
 
     def __init__(self, connection, chance):
         self.db = connection
@@ -61,19 +61,19 @@ class Editor:
         return self.chance.choice(sorted(self.tables))
 
     def row(self, table):
-        """The key of a random row, as a condition and its values."""
+        """Returns the key of a random row, as a condition and its values."""
         _, keys = self.tables[table]
         count = self.db.execute(f"SELECT COUNT(*) FROM {quoted(table)}").fetchone()[0]
         if count == 0:
             return None
-        # Rows at both ends are as likely as all between them together.
+        # The rows at both ends are together as likely as all rows between them.
         place = self.chance.choice([0, count - 1, self.chance.randrange(count), self.chance.randrange(count)])
         values = self.db.execute(f"SELECT {', '.join(map(quoted, keys))} FROM {quoted(table)} ORDER BY {', '.join(map(quoted, keys))} "
                                  "LIMIT 1 OFFSET ?", (place,)).fetchone()
         return " AND ".join(f"{quoted(key)} = ?" for key in keys), values
 
     def other(self, table, column, value):
-        """Another value for this place."""
+        """Returns another value for this place."""
         choices = [None]
         taken = self.row(table)
         choices.append(self.db.execute(f"SELECT {quoted(column)} FROM {quoted(table)} WHERE {taken[0]}", taken[1]).fetchone()[0])
@@ -160,7 +160,7 @@ class Editor:
         try:
             self.db.execute(statement, values)
         except (sqlite3.IntegrityError, sqlite3.DataError, OverflowError):
-            return None  # SQLite itself refuses
+            return None  # SQLite itself refuses this
         return statement, [value if not isinstance(value, (bytes, str)) else value[:80] for value in values]
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`sallyport setup --system` itself: what it installs, whose that is, and how it goes away again."""
+"""Tests `sallyport setup --system` itself: the files it installs, their owners, and the removal."""
 import json
 import os
 import pathlib
@@ -68,7 +68,7 @@ class Installing(unittest.TestCase):
         self.assertTrue(all(name.startswith(str(DATA)) for name in left), left)
         self.assertTrue((DATA / "ledger.db").exists())
         self.assertEqual(self.accounts(), {"sallyport"})
-        # It is what it was: the same set-up goes on with it.
+        # The folder is unchanged: the same set-up continues with it.
         setup()
         said = sallyport("sallyport", "ledger", "verify")
         self.assertEqual(said.code, 0, said.err + said.out)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Under `sallyport setup --system` nothing takes the place of the service, and its tool servers run under accounts of their own
+"""Under `sallyport setup --system` no program can take the place of the service. Its tool servers run under their own accounts
 and end with it."""
 import json
 import os
@@ -16,7 +16,7 @@ from system_support import (ETC, PATIENCE, PROGRAM, PYTHON, RUN, MachineTest, Se
 
 
 class Forged(MachineTest):
-    """A daemon that is none."""
+    """A process that only pretends to be the daemon."""
 
     def tearDown(self):
         self.service.stop()
@@ -78,11 +78,11 @@ while True:
 
     def test_a_listener_of_another_account_in_the_place_of_the_service_is_refused_and_told(self):
         self.service.stop()
-        # Only root can bring this about: the folder is the service's, and the name in it is the agent's.
+        # Only root can create this state: the service owns the folder, and the agent owns the name in it.
         RUN.chmod(0o777)
         self.assertTrue(self.listen("agent", RUN / "hook.sock"))
         self.assertTrue(self.listen("agent", RUN / "mcp.sock", "sallyport-mcp/1"))
-        self.denied(self.hook(claude("PreToolUse")))  # others could write in the folder
+        self.denied(self.hook(claude("PreToolUse")))  # other users could write in the folder
         RUN.chmod(0o755)
         self.assertIn("another user", self.denied(self.hook(claude("PreToolUse"))))
         said = sallyport("agent", "mcp", "--name", "tools")
@@ -138,14 +138,14 @@ while True:
 
 
 class RunAs(MachineTest):
-    """A tool server never has the account of the service."""
+    """A tool server never runs under the account of the service."""
 
     def fails(self, upstreams, why):
         self.service.stop()
         self.configure(upstreams)
         service = Service(self.service.command).start(wait=False)
         self.assertNotEqual(service.process.wait(PATIENCE), 0)
-        service.hearing.join(PATIENCE)  # the last line may come after the process has ended
+        service.hearing.join(PATIENCE)  # the last line may arrive after the process has ended
         self.assertIn(why, "".join(service.errors))
 
     def test_the_account_of_the_service_root_and_one_that_is_not_there_are_refused(self):
@@ -221,7 +221,7 @@ class RunAs(MachineTest):
         while servers():
             self.assertLess(time.monotonic(), end, "a tool server outlives the service")
             time.sleep(0.02)
-        relay.wait(PATIENCE)  # before its input ends, which would be an end in order
+        relay.wait(PATIENCE)  # before its input ends, which would be a normal end
         out, err = relay.communicate(timeout=PATIENCE)
         self.assertEqual(relay.returncode, 1)
         self.assertIn(b"ended the connection", err)

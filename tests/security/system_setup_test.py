@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Under `sallyport setup --system` the account of an agent can only ask: everything else it tries is refused, and what goes
-through our program is told in the ledger of the service."""
+"""Under `sallyport setup --system` the account of an agent can only ask: everything else is refused, and the service's ledger records
+every attempt that goes through our program."""
 import json
 import os
 import pathlib
@@ -14,7 +14,7 @@ from document_support import at_terminal, block
 from system_support import (DATA, ETC, PATIENCE, PROGRAM, PYTHON, RUN, MachineTest, claude, enter_machine, options_of, ran,
                             run, sallyport)
 
-# Tries everything with a file, as the user who runs it. Prints what worked.
+# Tries all file operations as the user who runs it. Prints the operations that succeeded.
 TRY_FILES = r'''
 import os, sys
 worked = []
@@ -43,7 +43,7 @@ print("\n".join(worked))
 
 
 class Asking(MachineTest):
-    """The hook and the relay ask the service, and nothing else judges."""
+    """The hook and the relay ask the service, and no other process decides."""
 
     # AT-12, AU-59
     def test_a_hook_of_another_account_is_judged_by_the_policy_of_the_service(self):
@@ -139,7 +139,7 @@ class Asking(MachineTest):
         self.assertIn("names no tool server `no-such`", said.err)
 
     def test_one_user_does_not_take_all_places(self):
-        # As the agent: the uid of a connection is that of the process that connects.
+        # Runs as the agent: the uid of a connection is the uid of the process that connects.
         script = ("import socket, sys, time\nheld = [socket.socket(socket.AF_UNIX) for _ in range(60)]\n"
                   "for peer in held: peer.connect('/run/sallyport/mcp.sock')\n"
                   "print('held', flush=True)\nsys.stdin.read()\n")
@@ -173,7 +173,7 @@ class Asking(MachineTest):
 
 
 class Refused(MachineTest):
-    """What an agent's account tries against the service."""
+    """Attacks of an agent's account on the service."""
 
     COMMANDS = [
         ("approvals approve", ("approvals", "approve", "apr-1")), ("approvals list", ("approvals", "list")),
@@ -240,7 +240,7 @@ class Refused(MachineTest):
         said = run("agent", PYTHON, "-c", TRY_FILES, stdin="\n".join(places).encode())
         self.assertEqual(said.code, 0, said.err)
         worked = set(said.out.split("\n")) - {""}
-        # What everybody may see: where the service is found.
+        # All users may read where the service is.
         allowed = {f"{verb} {place}" for place in (ETC, RUN) for verb in ("read", "stat")}
         allowed |= {f"stat {path}" for place in (DATA, ETC, RUN) for path in [place, *place.glob("*")]}
         allowed |= {f"read {ETC / 'system.json'}"}
@@ -345,7 +345,7 @@ while peer.recv(65536): pass
 
 
 class Approving(MachineTest):
-    """Who may approve: a registered person, through the account of the service."""
+    """A registered person may approve, through the account of the service."""
 
     POLICY = "version: 1\nautonomy: {tier: act_with_approval}\n"
 
@@ -372,7 +372,7 @@ class Approving(MachineTest):
             self.assertEqual(refused.code, 1, refused.err)
         self.assertEqual([body["what"] for body in self.controls()[before:]],
                          ["approvals approve", "approvals deny", "approvals cancel", "approvals answer"])
-        # A ledger of its own with the same id is not the ledger of the service.
+        # A separate ledger with the same id is not the ledger of the service.
         sallyport("agent", "approvals", "approve", approval, "--data-dir", "/srv/home/agent/own")
         self.assertEqual(self.pending(), [approval])
         self.assertEqual(self.hook(claude("PreToolUse", "toolu_q2", session="s-q"))["permissionDecision"], "deny")

@@ -21,7 +21,7 @@ ETC = pathlib.Path("/etc/sallyport")
 RUN = pathlib.Path("/run/sallyport")
 PATIENCE = 60
 
-# A tool server that says under which account it runs.
+# A tool server that reports the account under which it runs.
 TOOL_SERVER = r'''
 import json, os, sys, time
 def status():
@@ -90,7 +90,7 @@ def make_machine():
     subprocess.run(["umount", str(copy)], check=True)
     copy.rmdir()
     mount("-t", "tmpfs", "-o", "mode=0755", "none", "/srv")
-    furnish_machine()  # before the program is out of sight
+    furnish_machine()  # before the program is hidden
     for place in ("/var/lib", "/run"):
         mount("-t", "tmpfs", "-o", "mode=0755", "none", place)
 
@@ -120,7 +120,7 @@ class Said:
 
 
 def options_of(user):
-    """Of a process that is started as this user, in his home."""
+    """Returns the environment of a process that runs as this user, in the user's home."""
     known = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
     if user is None:
         return {"env": {**known, "HOME": "/root"}, "cwd": "/"}
@@ -148,7 +148,7 @@ def setup(*words):
 
 
 class Service:
-    """The daemon, started by the command that `setup` names where no systemd runs."""
+    """The daemon, started by the command that `setup` prints if no systemd runs."""
 
     def __init__(self, command=None):
         self.command = command or setup()["then"][0].split()
@@ -164,7 +164,7 @@ class Service:
         self.hearing.start()
         atexit.register(self.stop)
         end = time.monotonic() + PATIENCE
-        while wait and not any("all is recorded" in line for line in self.errors):
+        while wait and not any("records are in" in line for line in self.errors):
             assert self.process.poll() is None and time.monotonic() < end, "".join(self.errors)
             time.sleep(0.01)
         return self

@@ -15,7 +15,7 @@ from system_support import (DATA, ETC, MARK, PATIENCE, MachineTest, claude, furn
 
 INIT = "/lib/systemd/systemd"
 UNIT = "sallyport.service"
-# What is written goes into memory. Services of the machine that runs the test are not started.
+# Writes go to memory. Services of the machine that runs the test are not started.
 BOOT = r'''
 set -e
 mount -t tmpfs tmpfs "$1"

@@ -37,7 +37,7 @@ Call make_call(const Dice& dice, const std::string& name) {
   Call call{.agent_id = "agent:a"};
   call.session_id = dice.once_in(4, {name, "session"}) ? "s-2" : "s-1";
   call.tool_call_id = kIds[dice.pick(kIds.size(), {name, "id"})];
-  // Mostly the same tool under the same id, so that calls are really repeated.
+  // Usually the same tool under the same id, so that calls are really repeated.
   const bool other = call.tool_call_id.empty() || dice.once_in(5, {name, "other tool"});
   call.tool = other ? kTools[dice.pick(kTools.size(), {name, "tool"})]
                     : kTools[dice.pick(kTools.size() - 1, {"tool of", call.tool_call_id})];
@@ -67,7 +67,7 @@ std::vector<Batch> make_script(const Dice& dice) {
   return script;
 }
 
-// Everything that one process owns.
+// The state that one process owns.
 struct Process {
   Process(History& history, asio::io_context& loop, const std::string& instance)
       : ledger(history.disk, loop, instance),
@@ -87,12 +87,12 @@ struct Process {
   core::Governor governor;
   core::Continuations continuations;
   core::HandOffs hand_offs;
-  // Shared: a call that was given up on keeps its tool.
+  // Shared, because an abandoned call keeps its tool.
   std::map<std::string, std::shared_ptr<core::Upstream>> tools;
   core::Turns turns;
 };
 
-// One or two processes from their start to their end, or to the moment when the power fails.
+// One or two processes from their start to their end, or to a power failure.
 class Life {
  public:
   Life(History& history, unsigned number) : history_(history), number_(number) {
@@ -102,7 +102,7 @@ class Life {
           std::make_unique<Process>(history, loop_, fmt::format("life-{}-{}", number, i)));
       Process& process = *processes_.back();
       process.ledger.on_written = [this, &process](const core::Draft& draft) {
-        // Also a call that attached to a question of an earlier life is seen by somebody.
+        // An approver also sees a call that attached to an approval request of an earlier process.
         if (draft.outcome == "requires_confirmation" || is_join(draft)) {
           start(answer_question(process, draft.subject,
                                 std::string(draft.body.at("approval_id").as_string())));
@@ -140,7 +140,7 @@ class Life {
     for (unsigned i = 0; i < turns; ++i) co_await asio::post(loop_, asio::use_awaitable);
   }
 
-  // Until only `lead` itself runs.
+  // Waits until only `lead` itself runs.
   Async<void> all_others() {
     while (running_ > 1) {
       idle_.expires_at(asio::steady_timer::time_point::max());
@@ -225,7 +225,7 @@ class Life {
     }
   }
 
-  // A call whose caller was answered at once goes on when a person has decided.
+  // A call whose caller got an answer at once continues when an approver has decided.
   Async<void> go_on(Process& process, Item item, Answer asked) {
     Call call = item.calls[0];
     if (call.tool_call_id.empty()) call.tool_call_id = asked.call_id;
@@ -239,7 +239,7 @@ class Life {
                                             .prepared = asked.outcome.listen_context},
                                            process.tools.at(call.tool), caller_of(item));
       if (!answer && answer.error().cause == "already_resumed") co_return;
-      // Nobody has answered, or the disk refused: the call still waits.
+      // There is no decision yet, or the disk refused the write: the call still waits.
       if (!answer) continue;
       check_answer(history_, *answer);
       if (answer->outcome.kind == Outcome::Kind::RequiresConfirmation) {
@@ -262,7 +262,7 @@ class Life {
     if (ended) co_await follow(process, std::move(*ended), item.calls[0].session_id);
   }
 
-  // Goes on as often as the turn pauses. What waits at the end is left to whoever closes up.
+  // Continues as often as the turn pauses. `close_up` ends the calls that still wait.
   Async<void> follow(Process& process, core::Turns::Ended ended, std::string session) {
     for (unsigned tries = 0; ended.paused && tries < 60; ++tries) {
       const Continuation continuation = *ended.paused;
@@ -278,7 +278,7 @@ class Life {
   }
 
   Async<void> hand_out(Process& process, Item item) {
-    Result<core::HandOffs::Given> given = co_await process.hand_offs.hand_out(
+    Result<core::HandOffs::HandedOut> given = co_await process.hand_offs.hand_out(
         frame_of(item), item.calls, caller_of(item), kHandOffTime);
     told(item);
     if (!given) co_return;
@@ -297,8 +297,8 @@ class Life {
     if (choice >= 3) co_await submit(process, handed, choice == 3 ? "first" : "second");
   }
 
-  // Whoever has a call in hand may run it: its intent must be on the disk by now.
-  void check_handed_out(const core::HandOffs::Given& given) {
+  // A client that has received a call may run it, so its intent must be on disk by now.
+  void check_handed_out(const core::HandOffs::HandedOut& given) {
     for (const PendingCall& call : given.hand_off.tool_calls) {
       const bool found = std::ranges::any_of(history_.disk.entries, [&](const auto& entry) {
         return entry.draft.kind == core::Kind::Intent &&
@@ -340,7 +340,7 @@ class Life {
     }
   }
 
-  // A person who sees the question. Answers it, or makes the caller give up.
+  // An approver who sees the request. He answers it, or makes the caller give up.
   Async<void> answer_question(Process& process, Subject subject, std::string approval_id) {
     co_await let_others_run(40);
     const Dice& dice = history_.dice;
@@ -356,7 +356,7 @@ class Life {
     if (choice == 4) answer = Reply::deny("person:a");
     co_await reply(process, approval_id, std::move(answer));
     const auto after = process.governor.approvals().state(approval_id);
-    // Too late: whoever waits looks up now, and not at the end of his patience.
+    // The answer came too late: the waiting caller checks now, and not at its own deadline.
     if (after && *after && (*after)->open()) cancel();
   }
 
@@ -368,7 +368,7 @@ class Life {
     }
   }
 
-  // The end of a history: nobody is left waiting who can be helped.
+  // The end of a history: every waiting call that can still be answered gets its answer.
   Async<void> close_up() {
     co_await write_what_is_owed(100);
     Process& process = *processes_.front();
@@ -393,7 +393,7 @@ class Life {
   asio::steady_timer idle_{loop_};
   std::size_t running_ = 0;
   bool started_ = false;
-  // Go before the loop: what is left on it is dropped without being asked.
+  // Destroyed before the loop, so that work left on the loop is dropped without running.
   std::vector<std::unique_ptr<Process>> processes_;
 };
 
@@ -407,7 +407,7 @@ History::History(std::uint64_t seed)
 
 namespace {
 
-// The next start, whenever it comes.
+// The next start, which may come at any time.
 void close_what_is_left(History& history) {
   asio::io_context loop;
   ModelLedger ledger(history.disk, loop, "last");

@@ -1,5 +1,5 @@
-// One generated history: calls given to one or two processes on one disk, what goes wrong on the
-// way, and the processes that come after a crash.
+// One generated history: calls to one or two processes on one disk, the faults on the way, and the
+// processes that start after a crash.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ namespace sallyport::test {
 
 enum class Way { Held, Turn, HandedOff };
 
-// One call as somebody gave it to a process; `trace_id` of a call is unique for that.
+// One call as a client made it; each call has its own `trace_id`.
 struct Presented {
   std::string session;
   std::string id;
@@ -25,9 +25,9 @@ struct Presented {
   std::string input;  // canonical
   Way way = Way::Held;
   std::string instance;
-  bool told = false;      // whoever gave it heard something
-  bool waits = false;     // it was told that a person is asked, and nothing since
-  bool survived = false;  // the process ended by itself, owing nothing
+  bool told = false;      // the client got an answer
+  bool waits = false;     // the last answer was that an approval is required
+  bool survived = false;  // the process ended normally and owed nothing
 };
 
 struct History {
@@ -48,7 +48,7 @@ struct History {
 
   std::map<std::string, Presented> presented;  // by trace
 
-  // What clients hold in their hands.
+  // The items that clients hold.
   struct Pause {
     Continuation continuation;
     std::string session;
@@ -62,14 +62,14 @@ struct History {
   std::vector<Handed> handed;
 };
 
-// Plays it to its end, however often a process dies on the way: at last all questions are answered,
-// all hand-offs are submitted or over, and nothing is owed.
+// Plays the history to its end, however often a process dies on the way. At the end all approval
+// requests are answered, all hand-offs are submitted or over, and nothing is owed.
 void play(History& history, Fault fault);
 
-// Compares what a caller was given with what the disk has at that moment.
+// Compares a caller's answer with the disk at that moment.
 void check_answer(History& history, const Answer& answer);
 
-// Everything that is wrong with a history that was played (call_history_checks.cc).
+// Returns all violations of a history that was played (call_history_checks.cc).
 std::vector<std::string> violations_of(const History& history);
 
 }  // namespace sallyport::test

@@ -13,7 +13,7 @@ using core::Kind;
 
 namespace {
 
-constexpr std::size_t kWholeOutput = 50 * 1024;  // what is longer is cut in its record
+constexpr std::size_t kWholeOutput = 50 * 1024;  // longer text is cut in its record
 
 }  // namespace
 
@@ -22,7 +22,7 @@ void check_answer(History& history, const Answer& answer) {
     history.complain(fmt::format("the answer to {}: {}", answer.call_id, text));
   };
   const bool has_result = answer.outcome.result.has_value();
-  // A call that did not run says so in a result of its own (AT-27).
+  // The result of a call that did not run states that it did not run (AT-27).
   const bool not_run = !has_result && answer.result.data.is_object() &&
                        answer.result.data.get_object().contains("sallyport");
   if (has_result ? answer.result != *answer.outcome.result : answer.result.success != not_run) {

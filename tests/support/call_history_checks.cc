@@ -92,7 +92,7 @@ class Checks {
     return call != nullptr && call->way == Way::HandedOff;
   }
 
-  // Section 8: when `persistence_failed` is written, and what it says of the effect.
+  // Section 8: when `persistence_failed` is written, and its statement about the effect.
   void check_failure(const Story& story, const Draft& record) {
     if (record.outcome != "persistence_failed") return;
     const std::string text = outcome_text(record);
@@ -102,7 +102,8 @@ class Checks {
       return;
     }
     static const std::regex known(
-        "interrupted: .*|(the intent|the approval question|blocked|invalidated|cached|replayed) "
+        "interrupted: .*|(the intent|the approval question|the repeated "
+        "result|blocked|invalidated|cached) "
         "could not be recorded: .*");
     if (!std::regex_match(text, known)) complain(story, "persistence_failed: " + text);
     const std::string wanted = text.starts_with("interrupted:") ? "unknown" : "none";
@@ -117,9 +118,9 @@ class Checks {
     if (!story.records.empty()) {
       pattern = fmt::format("(spq)*({})", endings_for(draft(story.records.back())));
     }
-    // While the ledger is not ready nothing is announced, and a person's no is recorded alone.
+    // While the ledger is not ready no event is written, and a rejection is recorded alone.
     if (disk_.refusals > 0) pattern += "|(spq)+";
-    // A call that waited in a process that died is ended by the next start, which decides nothing.
+    // If the process of a waiting call died, the next start ends the call and decides nothing.
     const Presented* const call = presented(story.trace);
     if (call != nullptr && !call->survived) pattern += "|(spq)+";
     auto known = known_patterns.find(pattern);
@@ -134,7 +135,7 @@ class Checks {
     check_reasons(story);
   }
 
-  // One reason in all that speak of one decision, and no guard behind an allow.
+  // All entries about one decision give one reason, and no guard runs after an allow.
   void check_reasons(const Story& story) {
     static const std::regex late(
         "(idempotency conflict: |in flight: |unknown outcome: |approval_used|approval_expired).*");
@@ -154,7 +155,7 @@ class Checks {
     }
   }
 
-  // AU-38: the start beside the intent, the finish beside the terminal record and before it.
+  // AU-38: the start is committed with the intent, the finish with or before the terminal record.
   void check_commits(const Story& story) {
     for (std::size_t i = 0; i < story.events.size(); ++i) {
       const std::uint64_t at = story.events[i];
@@ -172,13 +173,14 @@ class Checks {
     }
   }
 
-  // What stands in a record is of its own call.
+  // The contents of a record belong to its own call.
   void check_contents(const Story& story) {
     static const std::regex owner("answer for ([-0-9a-f]{36})");
     for (const std::uint64_t at : story.records) {
       const Draft& record = draft(at);
-      // Has the guards of the call that was handed out.
-      if (record.outcome == "replayed" || outcome_text(record).starts_with("replayed ")) continue;
+      // This record has the guards of the call that was handed out.
+      if (record.outcome == "replayed" || outcome_text(record).starts_with("the repeated result "))
+        continue;
       for (const json::value& run : record.body.at("guards").as_array()) {
         const json::object* const evidence = object_in(run.as_object(), "evidence");
         if (evidence != nullptr && evidence->contains("of") &&
@@ -200,7 +202,7 @@ class Checks {
     }
   }
 
-  // A call like another that was asked about gets the result of that one (AP-36).
+  // A call that attached to the request of a similar call gets that call's result (AP-36).
   bool attached(const Draft& record) const {
     const json::value* const approval = record.body.if_contains("approval_id");
     if (approval == nullptr || !approval->is_string()) return false;
@@ -251,7 +253,7 @@ class Checks {
     }
   }
 
-  // A side effect happens once for one request, and a request is what its id stood for at first.
+  // A side effect happens once per request, and an id stands for its first request.
   void check_repetitions() {
     std::map<std::string, std::vector<const Run*>> by_id;
     for (const Run& run : history_.witness.runs) {
@@ -266,7 +268,7 @@ class Checks {
         const ToolKind& kind = tool_kind(run->tool);
         const Presented& a = *presented(first.trace_id);
         const Presented& b = *presented(run->trace_id);
-        // An intent that comes with the outcome is no claim that others could see.
+        // An intent that is written with the outcome is not visible to others before the effect.
         const bool unseen = (history_.two_processes || history_.deaths > 0) &&
                             !(intended_first(first) && intended_first(*run));
         if (unseen) continue;
@@ -290,7 +292,7 @@ class Checks {
     return KeyedDigest("k")(canonical_json(json::array{session, id}));
   }
 
-  // The rows of idempotency, as they were at each entry and as they are at the end.
+  // The rows of idempotency, at each entry and at the end.
   void check_rows() {
     ModelDisk::Facts facts;
     for (std::uint64_t i = 0; i < disk_.entries.size(); ++i) {
@@ -322,7 +324,7 @@ class Checks {
     check_rows_at_the_end();
   }
 
-  // An attempt that came to nothing does not undo an earlier one whose end is not known.
+  // A failed attempt does not remove an earlier attempt with an unknown outcome.
   void check_memory(const Story& story, const Draft& entry, const ModelDisk::Facts& facts) {
     for (const core::Fact& fact : entry.facts) {
       if (fact.space != "idempotency") continue;
@@ -354,7 +356,7 @@ class Checks {
     }
   }
 
-  // EV-51: first what the dead left, then `recovery_prepared`, then new work.
+  // EV-51: first the entries that close dead processes, then `recovery_prepared`, then new work.
   void check_starts() {
     std::set<std::string> prepared;
     for (const ModelDisk::Entry& entry : disk_.entries) {
@@ -369,7 +371,7 @@ class Checks {
     }
   }
 
-  // Whoever was told something finds a record of it.
+  // Every answer to a client has a record.
   void check_presented() {
     std::set<std::string> recorded;
     for (const auto& [id, story] : stories_) {
@@ -382,7 +384,7 @@ class Checks {
     }
   }
 
-  // AU-24: one question, one record that says so.
+  // AU-24: each approval request has exactly one record about it.
   void check_questions() {
     std::map<std::string, unsigned> asked;
     for (const ModelDisk::Entry& entry : disk_.entries) {
@@ -399,7 +401,7 @@ class Checks {
   const ModelDisk& disk_;
   std::vector<std::string> found_;
   std::map<std::string, Story> stories_;
-  std::set<std::string> unknown_;  // rows that once said so
+  std::set<std::string> unknown_;  // rows that once had this value
   static inline std::map<std::string, std::regex> known_patterns;
 };
 

@@ -59,13 +59,13 @@ ModelLedger::ModelLedger(ModelDisk& disk, asio::io_context& loop, std::string in
   disk_.alive.insert(instance_);
 }
 
-// Others get a turn before and after a write, as they do while a real one is on its way.
+// Other coroutines run before and after a write, as they do during a real write.
 Async<void> ModelLedger::hesitate() {
   const std::size_t turns = disk_.writes % 3;
   for (std::size_t i = 0; i < turns; ++i) co_await asio::post(loop_, asio::use_awaitable);
 }
 
-// Nothing of this process runs any more: whoever owns the loop drops what is left on it.
+// Nothing of this process runs any more: the owner of the loop drops the work left on it.
 Async<void> ModelLedger::die() {
   disk_.died = true;
   loop_.stop();

@@ -1,5 +1,5 @@
-// A ledger in memory that outlives the processes writing to it. The disk refuses, or the power
-// fails, at the write that a test names.
+// A ledger in memory that outlives the processes that write to it. The disk refuses, or the power
+// fails, at a write that the test chooses.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -19,11 +19,11 @@ namespace sallyport::test {
 struct Fault {
   enum class Kind { None, Refuses, RefusesAnnouncements, DiesBefore, DiesAfter };
   Kind kind = Kind::None;
-  std::size_t at = 0;      // the number of a write, from 1
-  std::size_t period = 1;  // how many writes are refused
+  std::size_t at = 0;      // the number of the write, from 1
+  std::size_t period = 1;  // the number of refused writes
 };
 
-// What a crash leaves.
+// The state that survives a crash.
 class ModelDisk {
  public:
   struct Entry {
@@ -34,7 +34,7 @@ class ModelDisk {
   };
   using Facts = std::map<std::pair<std::string, std::string>, std::string>;
 
-  // All that happens has a moment of its own, so that before and after can be told.
+  // Every event has its own moment, so that a test can compare before and after.
   std::uint64_t next_moment() { return ++moments_; }
 
   std::optional<std::string> fact(std::string_view space, std::string_view key) const;
@@ -55,7 +55,7 @@ class ModelDisk {
   std::uint64_t moments_ = 0;
 };
 
-// The ledger as one process has it open. What is owed dies with the process.
+// The ledger as one process has it open. Entries that it still owes are lost with the process.
 class ModelLedger final : public core::Recorder {
  public:
   ModelLedger(ModelDisk& disk, boost::asio::io_context& loop, std::string instance);
@@ -73,19 +73,19 @@ class ModelLedger final : public core::Recorder {
   std::string encrypt(std::string_view text) override { return "sealed:" + std::string(text); }
   Result<std::string> decrypt(std::string_view sealed) const override;
 
-  // Closes what dead processes left open, in one write, as a start does.
+  // Closes the open calls of dead processes, in one write, as a start does.
   Task<void> recover();
-  // A write without an entry of its own: debts are paid if the disk lets it.
+  // A write without an entry of its own: it pays debts if the disk accepts it.
   Task<void> probe();
   bool owes() const { return !owed_.empty(); }
 
-  // Hears of every draft that has become durable.
+  // Called with every draft that has become durable.
   std::function<void(const core::Draft&)> on_written;
 
  private:
   Async<void> hesitate();
   Async<void> die();
-  // True: the disk takes this write.
+  // Returns true if the disk accepts this write.
   Async<bool> begin_write(core::Urgency urgency);
   void pay_debts();
 

@@ -41,7 +41,7 @@ Async<void> let_others_run(std::uint64_t turns) {
   for (std::uint64_t i = 0; i < turns; ++i) co_await asio::post(executor, asio::use_awaitable);
 }
 
-// What a tool does with a call, whether it was prepared or not.
+// The reaction of a tool to a call, prepared or not.
 class Body {
  public:
   Body(Surroundings around, const ModelLedger& ledger, bool relaxed)

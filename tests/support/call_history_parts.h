@@ -1,5 +1,5 @@
-// What stands around the Governor in a generated history: tools, guards, hooks and sinks that do
-// something else for every call, and always the same for the same seed.
+// The surroundings of the Governor in a generated history: tools, guards, hooks and sinks that act
+// differently for every call, but identically for the same seed.
 #pragma once
 
 #include <initializer_list>
@@ -38,7 +38,7 @@ class SeededEntropy final : public Entropy {
   std::uint64_t state_;
 };
 
-// One tool body that was entered.
+// One started tool function.
 struct Run {
   std::string call_id;
   std::string trace_id;
@@ -46,17 +46,17 @@ struct Run {
   std::string instance;
   std::string operation;  // of a prepared tool, with its revision
   std::uint64_t moment = 0;
-  bool began = true;  // false: it found another revision, and did nothing
+  bool began = true;  // false: it found another revision and did nothing
   bool something_owed = false;
-  bool relaxed = false;  // the plan lets the intent come with the outcome
+  bool relaxed = false;  // the plan writes the intent with the outcome
 };
 
-// What a history leaves beside the disk.
+// The observations of a history outside the disk.
 struct Witness {
   std::vector<Run> runs;
-  std::map<std::string, std::uint64_t> stopped;     // call: when a hook refused an announcement
+  std::map<std::string, std::uint64_t> stopped;     // by call: when a hook refused an announcement
   std::map<std::string, std::stop_source> callers;  // by trace
-  std::vector<std::string> violations;              // seen while it ran
+  std::vector<std::string> violations;              // seen during the run
   std::uint64_t operations = 0;
 };
 
@@ -67,7 +67,7 @@ struct Surroundings {
   Witness& witness;
 };
 
-// Which tool a call names, and what may be done again.
+// A tool that a call names, and whether it may be repeated.
 struct ToolKind {
   std::string name;
   Classification classification;
@@ -86,7 +86,7 @@ std::shared_ptr<core::Upstream> make_tool(const ToolKind& kind, Surroundings aro
 std::shared_ptr<const core::Plan> make_plan(const Surroundings& around, std::string_view variant);
 core::HookRegistry make_hooks(const Surroundings& around);
 std::vector<std::shared_ptr<const core::Sink>> make_sinks(const Surroundings& around);
-// None where people answer.
+// Returns null if people answer.
 std::shared_ptr<const core::Approver> make_approver(const Surroundings& around);
 
 }  // namespace sallyport::test

@@ -1,4 +1,4 @@
-// What the disk tells about each call of a history.
+// The story of each call of a history, as the disk shows it.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace sallyport::test {
 
-// One call: where its entries stand, in order.
+// One call: the positions of its entries, in order.
 struct Story {
   std::string call_id;
   std::string trace;
   std::vector<std::uint64_t> records;
-  std::vector<std::uint64_t> joins;  // it waits for what another call asked
+  std::vector<std::uint64_t> joins;  // it waits for the approval request of another call
   std::vector<std::uint64_t> intents;
   std::vector<std::uint64_t> events;
   std::string letters;  // one for each event, so that a sequence can be matched
@@ -26,19 +26,19 @@ struct Story {
 
 std::map<std::string, Story> stories_on(const ModelDisk& disk);  // by call id
 
-// Empty where it is not there, or no text.
+// Returns an empty string if the member is missing or is not a text.
 std::string text_of(const json::object& object, std::string_view name);
 
-// The call waits for the answer to a question about another one like it (AP-36).
+// Returns true if the call waits for the answer to a similar call's request (AP-36).
 bool is_join(const core::Draft& entry);
 
-// Of a tool-audit record.
+// These functions expect a tool-audit record.
 bool is_terminal(const core::Draft& record);
 std::string effect_of(const core::Draft& record);
 std::string outcome_text(const core::Draft& record);  // the reason, the description or the error
 
-// How the events of a call may end that has this last record (EV-33..EV-44, EV-51): a regular
-// expression over letters. Questions that were asked before stand in front of it.
+// The permitted event endings of a call with this last record (EV-33..EV-44, EV-51): a regular
+// expression over letters. Earlier approval requests of the call come before the match.
 std::string_view endings_for(const core::Draft& record);
 
 }  // namespace sallyport::test

@@ -63,7 +63,7 @@ CuttingRelay::~CuttingRelay() {
 std::string CuttingRelay::through(const std::string& url) const {
   const std::size_t host = url.find("host=");
   const std::size_t end = url.find('&', host);
-  // Nothing is said before the first message, and nothing is hidden from the relay.
+  // The client sends its first message unasked, and no encryption hides messages from the relay.
   return url.substr(0, host) +
          fmt::format("host={}&port={}&sslmode=disable&gssencmode=disable", address_, port_) +
          url.substr(end);
@@ -148,7 +148,7 @@ std::size_t CuttingRelay::Stream::end_of(std::string_view data, int& messages) {
 std::size_t CuttingRelay::may_pass(std::string_view data, Stream& stream, Cut what, int client) {
   int left = -1;
   int none = -1;
-  // A connection that is being made is not counted.
+  // A connection that is still being opened is not counted.
   const bool counts = left_messages_ >= 0 && what_ == what && !stream.greets &&
                       (at_ == client || at_.compare_exchange_strong(none, client));
   if (counts) left = left_messages_;
@@ -169,7 +169,7 @@ void CuttingRelay::stall() const {
   }
 }
 
-// A question is what the client sends until the server answers.
+// A question is everything the client sends until the server answers.
 void CuttingRelay::relay(int client) {
   const int server = connect_to(socket_);
   std::array<char, 65536> buffer;

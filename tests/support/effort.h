@@ -1,5 +1,5 @@
-// How often a test that draws its cases draws one. What a sanitizer has built is several times
-// slower, and looks for faults of memory, which show in the first hundreds.
+// The number of cases that a randomised test draws. A sanitizer build is several times slower and
+// looks for memory errors, which show in the first hundreds of cases.
 #pragma once
 
 namespace sallyport::test {

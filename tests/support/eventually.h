@@ -1,4 +1,4 @@
-// Waits for what other threads and processes do.
+// Waits for events of other threads and processes.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@
 
 namespace sallyport::test {
 
-// False: the condition did not come about within half a minute.
+// Returns false if the condition did not become true within half a minute.
 inline bool eventually(const std::function<bool()>& condition) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!condition()) {

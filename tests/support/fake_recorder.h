@@ -1,4 +1,4 @@
-// Keeps drafts and facts in memory, and refuses to write when a test says so.
+// Keeps drafts and facts in memory, and refuses a write if a test requests it.
 #pragma once
 
 #include <boost/json.hpp>
@@ -8,13 +8,14 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/record/recorder.h"
 
 namespace sallyport::test {
 
-// What stands at a JSON Pointer of the body, as text; `(absent)` for nothing.
+// Returns the text at a JSON Pointer of the body; `(absent)` if there is nothing.
 inline std::string text_at(const core::Draft& draft, std::string_view pointer) {
   boost::system::error_code ignored;
   const json::value body = draft.body.members();
@@ -28,6 +29,7 @@ class FakeRecorder final : public core::Recorder {
   using core::Recorder::append;
   Task<std::vector<core::Position>> append(std::vector<core::Draft> drafts, core::Urgency urgency,
                                            std::vector<core::Fact> expected) override {
+    if (before_append) std::exchange(before_append, nullptr)();
     const std::lock_guard lock(mutex_);
     ++commits;
     std::optional<Error>& refusal =
@@ -116,13 +118,13 @@ class FakeRecorder final : public core::Recorder {
     if (claimed_elsewhere.contains(std::string(key))) return nullptr;
     return std::make_shared<char>();
   }
-  std::vector<std::uint64_t> take_unheard() override { return std::exchange(unheard, {}); }
+  std::vector<std::uint64_t> take_late_records() override { return std::exchange(late, {}); }
   std::string encrypt(std::string_view text) override { return "sealed:" + std::string(text); }
   Result<std::string> decrypt(std::string_view sealed) const override {
     return std::string(sealed.substr(7));
   }
 
-  // What a test looks at.
+  // Accessors for tests.
   std::vector<core::Draft> of(core::Kind kind) const {
     std::vector<core::Draft> found;
     for (const core::Draft& draft : written) {
@@ -131,7 +133,7 @@ class FakeRecorder final : public core::Recorder {
     return found;
   }
   std::vector<core::Draft> records() const { return of(core::Kind::ToolAudit); }
-  // `kind`, or `kind(outcome)` where an event has one.
+  // `kind`, or `kind(outcome)` if an event has one.
   std::vector<std::string> events() const {
     std::vector<std::string> names;
     for (const core::Draft& draft : of(core::Kind::Event)) {
@@ -149,18 +151,20 @@ class FakeRecorder final : public core::Recorder {
   std::optional<Error> refuse_reports;
   std::optional<Error> not_ready;
   std::optional<Error> full;  // no further call is accepted
-  // Looks at each commit, where a test wants only some of them to fail.
+  // Examines each commit, so that a test can make only some of them fail.
   std::function<std::optional<Error>(const std::vector<core::Draft>&)> refuse;
+  // Called once, before the next commit: the action of another process between a read and a write.
+  std::function<void()> before_append;
   std::set<std::string> dead;
-  std::set<std::string> claimed_elsewhere;  // keys that another process has in hand
-  std::vector<std::uint64_t> unheard;
+  std::set<std::string> claimed_elsewhere;  // keys that another process has claimed
+  std::vector<std::uint64_t> late;
   std::vector<core::Draft> written;
   std::vector<std::size_t> commit_of;  // for each of `written`, the number of its commit
   std::vector<core::Draft> owed;
   std::size_t commits = 0;
 
  private:
-  // The lock is held by whoever writes.
+  // The writer holds the lock.
   core::FactChange::Stored stored_facts() const {
     return
         [this](std::string_view space, std::string_view key) -> Result<std::optional<std::string>> {

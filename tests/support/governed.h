@@ -73,7 +73,7 @@ class FunctionHook final : public core::EventHook {
   using Hear = std::function<Result<void>(const Event&, const Subject&)>;
   FunctionHook(std::string name, Hear hear) : name_(std::move(name)), hear_(std::move(hear)) {}
   const std::string& name() const override { return name_; }
-  Task<core::HookRows> hear(const Event& event, const Subject& subject) const override {
+  Task<core::HookRows> on_event(const Event& event, const Subject& subject) const override {
     const Result<void> heard = hear_(event, subject);
     if (!heard) co_return std::unexpected(heard.error());
     co_return core::HookRows{};
@@ -108,7 +108,7 @@ class FakeUpstream final : public core::Upstream {
   Simple simple_;
 };
 
-// A tool that prepares first. Without `next` it is ready at once with `prepared`.
+// A tool with a prepare step. Without `next` it is ready at once with `prepared`.
 class FakePreparer final : public core::PreparingUpstream {
  public:
   using Next = std::function<Task<std::optional<core::PrepareStep>>(unsigned step)>;
@@ -175,7 +175,7 @@ class FunctionSink final : public core::Sink {
   Take take_;
 };
 
-// The plan in force, until a test puts another in its place.
+// The current plan, until a test replaces it.
 class ChangingPlan final : public core::PlanSource {
  public:
   explicit ChangingPlan(std::shared_ptr<const core::Plan> plan) : plan_(std::move(plan)) {}
@@ -194,7 +194,7 @@ class Governed {
   std::vector<std::shared_ptr<const core::Sink>> sinks;
   std::shared_ptr<const core::Approver> approver;
   core::FailOpenLog::Log log;
-  std::shared_ptr<core::Upstream> tool;  // instead of `upstream`, where a test needs another
+  std::shared_ptr<core::Upstream> tool;  // used instead of `upstream`, if a test needs another tool
   std::shared_ptr<FakeUpstream> upstream = std::make_shared<FakeUpstream>();
   const Clock* clock = &system_clock_;
   const core::Redactor* redactor = &no_redactor_;
@@ -221,13 +221,13 @@ class Governed {
     return {};
   }
 
-  // A reload: calls that begin, or are decided again, from now on are decided by this one.
+  // Reloads: calls that begin or are decided again from now on use this plan.
   void change_plan(core::PlanBuilder builder) {
     (void)build();
     plans_->change(*builder.build());
   }
 
-  // Another process on the same records, or the same after a restart; the plan stays.
+  // Starts another process on the same records, or restarts this one; the plan stays.
   void restart() { governor_.reset(); }
   void restart(core::PlanBuilder other) {
     governor_.reset();

@@ -1,4 +1,4 @@
-// A Governor on a real ledger, which can be closed, opened again, and left in the middle of a call.
+// A Governor on a real ledger; a test can close it, reopen it, or leave it in the middle of a call.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ class GovernedLedger {
     tool = upstream;
   }
 
-  // In a process that dies without a word as soon as `work` is done.
+  // Runs `work` in a process that dies without cleanup as soon as `work` is done.
   void die_after(const std::function<void()>& work) {
     close();
     const pid_t child = fork();
@@ -75,7 +75,7 @@ class GovernedLedger {
     ASSERT_EQ(status, 0);
   }
 
-  // In the middle of its tool.
+  // Kills the process while its tool runs.
   void die_while_running(Call asked) {
     const auto survivor = tool;
     tool =
@@ -100,7 +100,7 @@ class GovernedLedger {
     return found;
   }
 
-  // `outcome`, or `outcome, open` of a record that is not the last of its call.
+  // Returns `outcome`, or `outcome, open` for a record that is not the last of its call.
   std::vector<std::string> outcomes() {
     std::vector<std::string> found;
     for (const AuditRecord& record : records()) {
@@ -128,7 +128,7 @@ class GovernedLedger {
   std::vector<std::shared_ptr<const core::Sink>> sinks;
   std::shared_ptr<const core::Approver> approver;
   std::shared_ptr<FakeUpstream> upstream = std::make_shared<FakeUpstream>();
-  std::shared_ptr<core::Upstream> tool = upstream;  // a call that was given up on keeps it
+  std::shared_ptr<core::Upstream> tool = upstream;  // an abandoned call keeps it
   std::optional<core::Governor> governor;
   SystemClock clock;
   SystemEntropy entropy;

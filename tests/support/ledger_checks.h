@@ -1,4 +1,4 @@
-// What most tests of a whole ledger ask of it.
+// Checks that most tests of a whole ledger use.
 #pragma once
 
 #include <boost/json.hpp>
@@ -12,7 +12,7 @@
 
 namespace sallyport::test {
 
-// The report as text: `ok` or `<check> at <sequence>`, which is what a test compares.
+// Returns the report as text for comparison: `ok` or `<check> at <sequence>`.
 std::string verdict(ledger::LedgerStore& store, const std::optional<std::string>& since = {},
                     const std::optional<ledger::VerifierKey>& pinned = {});
 
@@ -23,13 +23,13 @@ struct Seen {
 };
 std::vector<Seen> all_entries(ledger::LedgerStore& store);
 
-// The opened bodies of control entries with this name.
+// Returns the opened bodies of control entries with this name.
 std::vector<json::object> controls(ledger::LedgerStore& store, std::string_view name);
 
 std::string newest_checkpoint(ledger::LedgerStore& store);
 std::string receipt_of(ledger::LedgerStore& store, std::uint64_t sequence, bool openings = true);
 
-// Files under `folder` whose bytes hold `text`.
+// Returns the files under `folder` whose bytes contain `text`.
 std::vector<std::string> files_with(const std::filesystem::path& folder, std::string_view text);
 
 }  // namespace sallyport::test

@@ -1,4 +1,4 @@
-// A fake that takes its time, in tests of what others do meanwhile.
+// A fake that needs time, for tests of concurrent actions.
 #pragma once
 
 #include <boost/asio/redirect_error.hpp>
@@ -11,7 +11,7 @@
 
 namespace sallyport::test {
 
-// Ends early where it is cancelled, and says nothing of it.
+// Ends early if it is cancelled, without an error.
 inline Async<void> pause(std::chrono::milliseconds time) {
   boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, time);
   boost::system::error_code ignored;

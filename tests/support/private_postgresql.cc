@@ -18,7 +18,7 @@ namespace sallyport::test {
 
 namespace {
 
-// The newest of this machine, unless tools/newest-postgresql.sh names another.
+// Uses the newest release of this machine, unless tools/newest-postgresql.sh names another.
 std::filesystem::path programs() {
   if (const char* const named = std::getenv("SALLYPORT_POSTGRESQL")) return named;
   std::error_code code;
@@ -40,7 +40,7 @@ int run(const std::string& command) {
   return std::system((command + " >/dev/null 2>&1").c_str());
 }
 
-// Making one takes a second, copying it a tenth of that. A test runs in a process of its own.
+// Creating a cluster takes a second, copying one a tenth of that. Each test has its own process.
 std::filesystem::path template_folder() {
   const std::filesystem::path made =
       std::filesystem::temp_directory_path() / fmt::format("sallyport-postgresql-{}", geteuid());
@@ -90,13 +90,13 @@ void PrivatePostgresql::start() {
       fmt::format("postgresql:///postgres?host={}&user=owner", folder_.path().string());
   for (int tries = 0; tries < 3000 && PQping(url.c_str()) != PQPING_OK; ++tries) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    // It does not start while a process of the one before is still ending.
+    // The server does not start while a process of the previous one is still ending.
     if (waitpid(server_, nullptr, WNOHANG) == server_) spawn();
   }
 }
 
 void PrivatePostgresql::kill_and_restart() {
-  kill(server_, SIGSTOP);  // so that it starts no more
+  kill(server_, SIGSTOP);  // so that it starts no more processes
   std::error_code code;
   for (const auto& each : std::filesystem::directory_iterator("/proc", code)) {
     std::ifstream file(each.path() / "stat");

@@ -1,5 +1,5 @@
-// A PostgreSQL server of a test's own: a folder under /tmp, a Unix socket, no network. It is
-// started once in a test program and ends with it. A fresh database is cheap.
+// A PostgreSQL server for a test: a folder under /tmp, a Unix socket, no network. A test program
+// starts it once and ends it. A fresh database is cheap.
 #pragma once
 
 #include <sys/types.h>
@@ -14,20 +14,20 @@ namespace sallyport::test {
 
 class PrivatePostgresql {
  public:
-  // Null: Debian's `postgresql` is not installed.
+  // Returns null if Debian's `postgresql` is not installed.
   static PrivatePostgresql* instance();
   ~PrivatePostgresql();
 
-  std::string new_database();  // its address, as the owner of all
-  // The same database for another role.
+  std::string new_database();  // its address, as the owner of all objects
+  // Returns the address of the same database for another role.
   static std::string as_role(const std::string& url, const std::string& role);
-  // As when the machine stops: every process of the server at once. Then it starts again.
+  // Kills every process of the server at once, as a machine failure does, and starts it again.
   void kill_and_restart();
   std::filesystem::path socket_file() const { return folder_ / ".s.PGSQL.5432"; }
 
-  // Runs statements; the first value of the last one. Fails the test where one is refused.
+  // Runs statements and returns the first value of the last one. Fails the test on a refusal.
   static std::string sql(const std::string& url, const std::string& statements);
-  // The SQLSTATE of a refusal; empty: it was done.
+  // Returns the SQLSTATE of a refusal, or an empty string if the statement succeeded.
   static std::string refusal(const std::string& url, const std::string& statements);
 
  private:

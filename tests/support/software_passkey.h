@@ -1,5 +1,5 @@
-// An authenticator in software, for tests: makes credentials and signs with them as the real ones
-// do, and lies about any one item where a test asks for that.
+// A software authenticator for tests: it makes credentials and signs with them as real ones do, and
+// falsifies any one item if a test requests it.
 #pragma once
 
 #include <openssl/ec.h>
@@ -16,7 +16,7 @@
 
 namespace sallyport::trust {
 
-// Each that is empty is the truth.
+// An empty item has its true value.
 struct PasskeyLies {
   std::string type{};
   std::string challenge{};
@@ -57,7 +57,7 @@ class SoftwarePasskey {
            or_else(lies.origin, asked.origin) + R"(","crossOrigin":false)" + lies.more + "}";
   }
 
-  // What `create` gives beside the client data.
+  // The output of `create` beside the client data.
   std::string created(const Ceremony& asked, const Lies& lies = {}) const {
     std::string data = head(asked, lies, 0x40);
     data += std::string(16, '\0');
@@ -110,7 +110,7 @@ class SoftwarePasskey {
 
   std::string alg_;
   std::string id_;
-  std::shared_ptr<EVP_PKEY> key_;  // shared by copies, which sign with one key
+  std::shared_ptr<EVP_PKEY> key_;  // shared by copies, which sign with the same key
 };
 
 }  // namespace sallyport::trust

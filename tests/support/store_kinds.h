@@ -1,4 +1,4 @@
-// The stores that must be alike, for tests that run over each of them.
+// The stores that must behave alike, for tests that run over each of them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@ namespace sallyport::test {
 enum class StoreKind { File, Memory, PostgreSql };
 std::string name_of(StoreKind kind);
 
-// Where the stores of one test are: those that are opened one after the other see the same rows,
-// but for one in memory.
+// The location of the stores of one test: stores that are opened one after the other see the same
+// rows, except stores in memory.
 class StorePlace {
  public:
   StorePlace(StoreKind kind, std::filesystem::path folder);
@@ -29,7 +29,7 @@ class StorePlace {
   std::filesystem::path folder_;
 };
 
-// Debian's `postgresql` is there, or no store there is asked for.
+// Returns true if Debian's `postgresql` is installed, or if the test does not need it.
 bool can_open(StoreKind kind);
 
 }  // namespace sallyport::test

@@ -1,4 +1,4 @@
-// A ledger in a folder of its own, with everything it needs.
+// A ledger in its own folder, with all its dependencies.
 #pragma once
 
 #include <memory>
@@ -18,12 +18,12 @@ class TestLedger {
  public:
   TestLedger();
 
-  // Opens (again). Fails the test when `settings_error` was not expected.
+  // Opens or reopens the ledger. Fails the test on an unexpected `settings_error`.
   void open();
   Result<void> try_open();
   void close();
 
-  // One draft of kind event with this body.
+  // Returns one draft of kind event with this body.
   static core::Draft event(json::object body, std::string call_id = {});
   core::Position append(core::Draft draft);
   std::vector<core::Position> append_many(std::size_t count);
@@ -33,7 +33,7 @@ class TestLedger {
   store::SqliteStore& store() { return *store_; }
   std::filesystem::path file() const { return folder.path() / "ledger.db"; }
 
-  // Runs SQL on the file behind the ledger's back.
+  // Runs SQL on the ledger's file without the ledger.
   void sql(const std::string& statement);
 
   TempFolder folder;

@@ -1,4 +1,4 @@
-// A witness with a key of its own, for tests that need cosignatures and no server.
+// A witness with its own key, for tests that need cosignatures and no server.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ class TestWitness {
 
   const ledger::VerifierKey& verifier() const { return verifier_; }
 
-  // Of the text of a note, without its signatures.
+  // Signs the text of a note, without the signatures of the note.
   ledger::NoteSignature cosign(std::string_view text, std::uint64_t time = 1'700'000'000) const {
     std::string stamped;
     for (int shift = 56; shift >= 0; shift -= 8) stamped += static_cast<char>(time >> shift);

@@ -29,7 +29,7 @@ sqlite3_vfs* under() {
   return found;
 }
 
-// A file of the layer; the file under it lies right behind it in SQLite's memory.
+// A file of this layer. SQLite's memory holds the underlying file right behind it.
 struct File {
   sqlite3_file base;
   std::string* name;  // null for temporary files, which are let through
@@ -78,7 +78,7 @@ int truncate(sqlite3_file* file, sqlite3_int64 size) {
 int sync(sqlite3_file* file, int flags) {
   if (of(file).name == nullptr) return SQLITE_OK;
   if (const int code = layer().before_sync(*of(file).name)) return code;
-  // The test's own disk is not what is tested: what this layer remembers is synced.
+  // The real disk is not under test: this layer syncs only the contents that it remembers.
   (void)flags;
   layer().synced(*of(file).name);
   return SQLITE_OK;
@@ -103,7 +103,7 @@ int control(sqlite3_file* file, int what, void* argument) {
 int sector_size(sqlite3_file* file) {
   return real(file)->pMethods->xSectorSize(real(file));
 }
-// No promise of the disk is passed on: SQLite may rely on nothing but syncs.
+// The promises of the real disk are not passed on: SQLite may rely only on syncs.
 int characteristics(sqlite3_file*) {
   return 0;
 }
@@ -286,7 +286,7 @@ void UnsyncedVfs::opened(const std::string& file) {
   Image& image = at->second;
   if (unknown && there(file)) image = {.exists = true, .synced = content_of(file)};
   if (there(file)) return;
-  // Made anew, also where it was deleted before: it begins empty, with nothing synced.
+  // A newly created file is empty and unsynced, even if an earlier file of this name was deleted.
   image.fresh = true;
   if (std::exchange(image.deleted, false)) image.pending.push_back({0, {}, true});
 }

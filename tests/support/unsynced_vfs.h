@@ -1,8 +1,8 @@
-// A layer over SQLite's files that can lose power and can refuse.
+// A layer over SQLite's files that simulates power loss and refused writes.
 //
-// It remembers, file by file, what had been synced. A crash puts that back on the disk and lets
-// nothing through until `restart()`, so that a test can pull the plug in the middle of a commit and
-// look at what a machine would find when it comes up again. One per process; from any thread.
+// It remembers the synced contents of each file. A crash restores these contents on the disk and
+// refuses all access until `restart()`, so a test can lose power in the middle of a commit and read
+// the files that the machine would find afterwards. One per process; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class UnsyncedVfs {
   static UnsyncedVfs& get();  // registers the layer when first called
 
   enum class Loss {
-    All,   // nothing that was not synced is there
-    Some,  // some of it is, in any order, cut at sectors: what a disk's cache may do
+    All,   // only synced data survives
+    Some,  // some unsynced data survives, in any order, cut at sectors, as with a disk cache
   };
 
   // Takes effect instead of the `nth` write, sync or truncate from now on (1 is the next).
@@ -29,20 +29,20 @@ class UnsyncedVfs {
   void crash(Loss loss, unsigned seed = 1);
   bool crashed() const;
 
-  // The `nth` write, sync or truncate from now on fails with this SQLite code, and so do all after
-  // it when the fault is lasting. A write that fails leaves its first half behind.
+  // The `nth` write, sync or truncate from now on fails with this SQLite code. A lasting fault also
+  // fails every later one. A write that fails leaves its first half behind.
   void fail_at(std::uint64_t nth, int code, bool lasting);
-  // How many have failed.
+  // Returns the number of failed operations.
   std::uint64_t failures() const;
 
-  // Power is back, or the fault is gone. No file may be open after a crash.
+  // Ends the power loss or the fault. No file may be open after a crash.
   void restart();
 
   // Writes, syncs and truncates since the last of the calls above.
   std::uint64_t operations() const;
 
-  // What the file layer tells us. Each answers an SQLite code other than 0 when the call must not
-  // happen.
+  // The file layer calls these functions. They return an SQLite code other than 0 to prevent the
+  // operation.
   int before_write(const std::string& file, std::int64_t offset, const void* data, int size);
   int before_truncate(const std::string& file, std::int64_t size);
   int before_sync(const std::string& file);
@@ -72,7 +72,7 @@ class UnsyncedVfs {
   static void apply(const Change& change, std::string& content);
 
   mutable std::mutex mutex_;
-  std::map<std::string, Image> files_;  // everything below: guarded by mutex_
+  std::map<std::string, Image> files_;  // mutex_ guards everything below
   std::uint64_t operations_ = 0;
   std::uint64_t crash_at_ = 0;
   std::uint64_t fail_at_ = 0;

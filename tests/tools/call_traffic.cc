@@ -1,12 +1,12 @@
 // Mixed traffic through a real Governor on a real ledger, for tests that kill it at any moment.
 //
-//   call_traffic DIR --effects FILE --round R --seed S   runs until it is killed, or `--count`
-//   calls call_traffic DIR --recover                           starts, closes what was left open,
-//   ends call_traffic DIR --dump                              prints every entry, one JSON object a
-//   line
+//   call_traffic DIR --effects FILE --round R --seed S   runs until killed, or `--count` calls
+//   call_traffic DIR --recover                           starts, closes open calls, ends
+//   call_traffic DIR --dump                              prints every entry, one JSON object a
+//                                                        line
 //
 // Each answer is printed after it was received. A tool with a side effect appends `call_id
-// tool_call_id` to FILE, synced, before it answers. What a call asks for follows from its id, so
+// tool_call_id` to FILE, synced, before it answers. The id of a call determines the whole call, so
 // that processes and rounds repeat each other's calls.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -33,8 +33,8 @@
 #include "core/record/journal.h"
 #include "guards/redact/storage_redactor.h"
 #include "ledger/ledger.h"
+#include "ledger/read/stored_entry.h"
 #include "ledger/secret/private_file.h"
-#include "ledger/write/opening_check.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace sallyport {
@@ -50,7 +50,7 @@ struct Arguments {
       {"threads", 4}, {"count", 0}, {"round", 0}, {"seed", 1}};
 };
 
-// One call of write(2) a line: what was printed stays printed when the process is killed.
+// Each line is one call of write(2), so that printed lines survive a kill of the process.
 void say(const json::object& object) {
   const std::string line = canonical_json(object) + "\n";
   if (::write(STDOUT_FILENO, line.data(), line.size()) < 0) std::_Exit(3);
@@ -61,7 +61,7 @@ int complain(const Error& error) {
   return 2;
 }
 
-// The number in an id such as `call-17`; all that a call does follows from it.
+// The number in an id such as `call-17`; it determines the whole call.
 std::uint64_t number_of(const std::string& tool_call_id) {
   return std::strtoull(tool_call_id.c_str() + tool_call_id.find('-') + 1, nullptr, 10);
 }
@@ -104,7 +104,7 @@ class Tool final : public core::Upstream {
   const EffectJournal& effects_;
 };
 
-// Without digits, which the redactor may take for those of a person.
+// Without digits, which the redactor may take for personal data.
 std::string in_letters(std::string text) {
   for (char& letter : text) {
     if (letter >= '0' && letter <= '9') letter = static_cast<char>('g' + (letter - '0'));

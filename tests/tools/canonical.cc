@@ -1,4 +1,4 @@
-// JSON texts in, one a line; their RFC 8785 form out, or `error: ...`. For comparing with others.
+// Reads JSON texts, one a line, and prints their RFC 8785 form or `error: ...`, for comparisons.
 #include <iostream>
 #include <string>
 

@@ -1,5 +1,5 @@
-// check_ledgers: reads data folders from standard input, one a line, and writes the report of
-// `ledger verify` about each, for tests that verify hundreds of them.
+// check_ledgers: reads paths of data folders from standard input, one a line, and writes the
+// `ledger verify` report of each, for tests that verify hundreds of them.
 #include <fmt/format.h>
 
 #include <iostream>

@@ -1,8 +1,8 @@
-// forge_answer DIR: a program that writes answers into a ledger without asking who gave them, for
-// tests of gates that must not believe it.
+// forge_answer DIR: writes approval answers into a ledger without checking the approver's identity,
+// for tests of gates that must reject them.
 //
 // Each line of standard input is a yes: {"request_id","by","binding","responded_at","signature"}.
-// Prints one line for each, `written` or why not.
+// Prints one line for each: `written` or the reason of the refusal.
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
@@ -25,7 +25,7 @@ std::string forge(app::Workspace& workspace, const std::string& line) {
   reply.binding = text_or_empty(said, "binding");
   reply.responded_at = text_or_empty(said, "responded_at");
   reply.signature = text_or_empty(said, "signature");
-  // Without rules of a policy it vouches for everyone.
+  // Without policy rules it accepts everyone.
   core::Approvals approvals(workspace.ledger(), workspace.clock(), workspace.redactor());
   boost::asio::io_context loop;
   std::string outcome = "it did not end";

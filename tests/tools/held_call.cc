@@ -1,17 +1,17 @@
-// One governed call that waits for a person, for tests of whoever answers from another process.
+// One governed call that waits for an approver, for tests of answers from another process.
 //
 //   held_call DIR --effects FILE [--policy FILE] [--suggest] [--text TEXT] [--within SECONDS]
 //             [--twice] [--calls N] [--propose N] [--follow] [--answer NAME --seed N]
 //             [--ask TEXT] [--trigger ID [--replay]]
 //
-// Prints `{"waiting":...}` when it is about to make the call, and the answer as one JSON line. The
-// tool appends its input to FILE. `--suggest` proposes the call and then waits for the answer to
-// the proposal. `--twice` makes the same call twice at once, `--calls` so many different ones,
-// each with its number in the input. `--propose` proposes so many, says so, and runs what is
-// approved until nothing waits any more; `--follow` only does the latter. `--answer` is a person
-// instead: he says yes to all that waits, in random order, and no to every fourth number. `--ask`
-// asks people TEXT instead of making a call. `--trigger` names the event that set all this off, and
-// `--replay` makes its dispatch again.
+// Prints `{"waiting":...}` before it makes the call, and the answer as one JSON line. The tool
+// appends its input to FILE. `--suggest` proposes the call and then waits for the answer to the
+// proposal. `--twice` makes the same call twice at once, `--calls` N different ones, each with its
+// number in the input. `--propose` proposes N calls, reports that, and runs approved calls until
+// nothing waits; `--follow` does only the latter. `--answer` is an approver: he says yes to all
+// waiting requests, in random order, and no to every fourth number. `--ask` asks people TEXT
+// instead of making a call. `--trigger` names the event that caused all this; `--replay` makes its
+// dispatch again.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -147,7 +147,7 @@ Call numbered_call(const Arguments& arguments, int number) {
   return call;
 }
 
-// So many at once.
+// Runs so many calls at once.
 void make_calls(const boost::asio::any_io_executor& executor, core::Governor& governor,
                 std::shared_ptr<core::Upstream> tool, const Arguments& arguments) {
   for (int number = 0; number < arguments.calls; ++number) {
@@ -165,7 +165,7 @@ Async<void> pause(std::chrono::milliseconds time) {
   co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
 }
 
-// Questions that wait for an answer, and those that wait for their yes to be used.
+// Requests without an answer, and requests whose approval has not been used.
 std::vector<std::string> questions(core::RecordReader& records, bool only_open) {
   std::vector<std::string> ids;
   const auto all = records.facts(core::kApprovalSpace);
@@ -273,7 +273,7 @@ Result<std::shared_ptr<const core::Plan>> make_plan(const Arguments& arguments, 
   if (!arguments.policy.empty()) {
     SALLYPORT_TRY(const policy::Policy policy, policy::load_policy(arguments.policy));
     SALLYPORT_CHECK_OK(policy::add_to_plan(plan, policy, nullptr, {clock, entropy, "k"}));
-    // As in an engine: what the program says of tiers holds where the policy says nothing.
+    // As in an engine: the program's tiers apply if the policy defines none.
     if (!policy.autonomy) plan.autonomy_rules(nullptr);
   }
   return plan.build();

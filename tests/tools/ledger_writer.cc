@@ -1,4 +1,4 @@
-// Writes a ledger the way the product does, for tests that kill it, stop it or take its disk away.
+// Writes a ledger as the product does, for tests that kill it, stop it or remove its disk.
 //
 //   ledger_writer DIR --threads K --count N   appends; prints `id sequence` after each is durable
 //   ledger_writer DIR --commands              does what it reads: announce, report, owe, health
@@ -31,7 +31,7 @@ struct Arguments {
       {"threads", 4}, {"count", 0}, {"lock-wait", 5000}, {"reserve", 8u << 20}};
 };
 
-// One call of write(2) a line: what was printed stays printed when the process is killed.
+// Each line is one call of write(2), so that printed lines survive a kill of the process.
 void say(const std::string& line) {
   const std::string whole = line + "\n";
   if (::write(STDOUT_FILENO, whole.data(), whole.size()) < 0) std::_Exit(3);

@@ -1,5 +1,5 @@
-// make_ledger FOLDER COUNT [AT_ONCE]: a ledger with COUNT calls, written through the product's own
-// composition root, for tests that look at it from outside.
+// make_ledger FOLDER COUNT [AT_ONCE]: writes a ledger with COUNT calls through the product's own
+// composition root, for tests that read it from outside.
 //
 // With AT_ONCE, that many calls are one commit and their records have all members that lists of
 // calls read, for measurements of large ledgers.
@@ -66,7 +66,7 @@ core::Draft outcome(std::uint64_t call) {
   return draft;
 }
 
-// What the record of a call has beyond what tests look at.
+// The members of a call's record that only call lists read.
 void make_whole(core::Draft& draft) {
   const std::string digest = "hmac-sha256:" + std::string(64, '2');
   draft.body["tool_call_id"] = draft.subject->call_id;

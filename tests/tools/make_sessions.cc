@@ -1,6 +1,6 @@
-// make_sessions FOLDER: writes sessions of agents as a run leaves them, for tests of the commands
-// that look at them. `s-done` has finished, `s-works` is being worked on, `s-left` was left by a
-// process that is gone, and what its agent said is hostile to a terminal.
+// make_sessions FOLDER: writes sessions of agents as a run leaves them, for tests of the session
+// commands. `s-done` has finished, `s-works` has a live lease, `s-left` belongs to a dead process,
+// and its agent's text is hostile to a terminal.
 #include <cstdio>
 
 #include "app/agents/agent_store.h"
@@ -61,7 +61,7 @@ class Maker {
     if constexpr (!std::is_void_v<T>) return std::move(*result);
   }
 
-  // A lease that outlives this process, as that of a process that works.
+  // A lease that outlives this process, like the lease of a live process.
   Lease begin(const std::string& session, const std::string& agent, const std::string& run) {
     const Lease lease =
         checked(store_->take_lease(session, agent, "i-" + run, std::chrono::hours(1), {}));

@@ -1,6 +1,6 @@
-// Command lines in, each ended by a NUL; for each one line of JSON out: the commands that the
-// reader found, their effects and what is opaque.
-//   read_line FOLDER HOME [ROOT]      ROOT: where the tree lies that globs look into
+// Reads command lines, each ended by a NUL, and prints for each one line of JSON: its commands,
+// their effects and its opaque parts.
+//   read_line FOLDER HOME [ROOT]      ROOT: the tree that globs are matched against
 #include <algorithm>
 #include <boost/json.hpp>
 #include <filesystem>

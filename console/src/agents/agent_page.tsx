@@ -1,4 +1,5 @@
-// One agent: its tier, its score over time as chart and table, what its record suggests, and a change that a controller signs.
+// One agent: its tier, its score over time as chart and table, the proposals of its record, and the form for a change of
+// tier. A controller signs the change.
 import { useState } from "preact/hooks";
 import { post } from "../core/api";
 import { Chart } from "../core/chart";
@@ -40,7 +41,7 @@ function History({ trust }: { trust: Trust }) {
   return (
     <>
       <h2>{label}</h2>
-      <Chart label={label} most={1} top={percent(1)} points={trust.history.map(({ at, success_rate }) => ({ at, value: success_rate }))} />
+      <Chart label={label} max={1} maxText={percent(1)} points={trust.history.map(({ at, success_rate }) => ({ at, value: success_rate }))} />
       <details>
         <summary>{t("agents.table")}</summary>
         <Table label={label} heads={["agents.latest", "agents.records", "agents.successes", "agents.rate"]}>
@@ -84,15 +85,15 @@ function Evidence({ proposal }: { proposal: Proposal }) {
   );
 }
 
-// The page makes the statement; the key signs it where it is kept, and what it signed comes back here.
-function Change({ agent, known, done }: { agent: string; known: Proposals; done: () => void }) {
-  const [to, setTo] = useState(known.items[0]?.to_tier ?? TIERS.find((tier) => tier !== known.tier)!);
-  const [made] = useState(() => ({ control_id: crypto.randomUUID(), at: new Date(serverNow()).toISOString().slice(0, 19) + "Z" }));
+// The page makes the statement. The controller signs it on the machine that has the key, and pastes the signed statement.
+function Change({ agent, current, onDone }: { agent: string; current: Proposals; onDone: () => void }) {
+  const [to, setTo] = useState(current.items[0]?.to_tier ?? TIERS.find((tier) => tier !== current.tier)!);
+  const [statementIds] = useState(() => ({ control_id: crypto.randomUUID(), at: new Date(serverNow()).toISOString().slice(0, 19) + "Z" }));
   const [text, setText] = useState("");
-  const up = TIERS.indexOf(to) > TIERS.indexOf(known.tier);
+  const isPromotion = TIERS.indexOf(to) > TIERS.indexOf(current.tier);
   const statement = JSON.stringify({
-    action: up ? "trust.promote" : "trust.demote", agent, control_id: made.control_id, from_tier: known.tier, ledger: known.ledger,
-    reviewer: session.value!.name, schema: "sallyport.control.v1", signed_at: made.at, to_tier: to,
+    action: isPromotion ? "trust.promote" : "trust.demote", agent, control_id: statementIds.control_id, from_tier: current.tier, ledger: current.ledger,
+    reviewer: session.value!.name, schema: "sallyport.control.v1", signed_at: statementIds.at, to_tier: to,
   });
   let parsed: unknown = null;
   try {
@@ -106,7 +107,7 @@ function Change({ agent, known, done }: { agent: string; known: Proposals; done:
       <label>
         <span>{t("agents.to")}</span>
         <select value={to} onChange={(event) => setTo(event.currentTarget.value)}>
-          {TIERS.filter((tier) => tier !== known.tier).map((tier) => (
+          {TIERS.filter((tier) => tier !== current.tier).map((tier) => (
             <option value={tier}>{tier}</option>
           ))}
         </select>
@@ -121,11 +122,11 @@ function Change({ agent, known, done }: { agent: string; known: Proposals; done:
       </label>
       <Confirm
         label={t("agents.perform")}
-        question={t("agents.sure", { agent: visible(agent), from: known.tier, to })}
+        question={t("agents.sure", { agent: visible(agent), from: current.tier, to })}
         disabled={parsed === null}
         act={async (key) => {
           await post(`agents/${encodeURIComponent(agent)}/tier`, parsed, key);
-          done();
+          onDone();
         }}
       />
     </form>
@@ -138,21 +139,21 @@ export function AgentPage() {
   const agent = useGet<Agent>(path);
   const trust = useGet<Trust>(path + "/trust");
   const proposals = useGet<Proposals>(path + "/proposals");
-  const failed = agent.failed ?? trust.failed ?? proposals.failed;
-  const { score } = agent.read ?? {};
-  const again = () => [agent, trust, proposals].forEach((one) => one.again());
+  const error = agent.error ?? trust.error ?? proposals.error;
+  const { score } = agent.data ?? {};
+  const reload = () => [agent, trust, proposals].forEach((one) => one.reload());
   return (
     <section class="page">
       <p class="pager">
         <Link to={address("agents")}>← {t("nav.agents")}</Link>
       </p>
       <h1>{visible(id)}</h1>
-      {failed !== null && <Failed problem={failed} />}
-      {!agent.read && failed === null && <p class="quiet">{t("question.loading")}</p>}
-      {agent.read && score && (
+      {error !== null && <Failed problem={error} />}
+      {!agent.data && error === null && <p class="quiet">{t("question.loading")}</p>}
+      {agent.data && score && (
         <dl class="facts">
           <Row name="agents.tier">
-            <strong data-tier>{visible(agent.read.tier)}</strong> <span class="quiet">{word("source", agent.read.source)}</span>
+            <strong data-tier>{visible(agent.data.tier)}</strong> <span class="quiet">{word("source", agent.data.source)}</span>
           </Row>
           <Row name="agents.level">{visible(score.policy.side_effect_level)}</Row>
           <Row name="agents.records">
@@ -167,9 +168,9 @@ export function AgentPage() {
           </Row>
         </dl>
       )}
-      {proposals.read?.items.map((proposal) => <Evidence proposal={proposal} />)}
-      {trust.read && <History trust={trust.read} />}
-      {proposals.read && roles.value.has("controller") && <Change key={proposals.read.tier} agent={id} known={proposals.read} done={again} />}
+      {proposals.data?.items.map((proposal) => <Evidence proposal={proposal} />)}
+      {trust.data && <History trust={trust.data} />}
+      {proposals.data && roles.value.has("controller") && <Change key={proposals.data.tier} agent={id} current={proposals.data} onDone={reload} />}
     </section>
   );
 }

@@ -1,4 +1,4 @@
-// Agents: the tier of each, where it comes from, and what its record counts.
+// Agents: the tier of each agent, the source of the tier, and the counts of its record.
 import { query } from "../core/api";
 import { Link } from "../core/link";
 import { type Page, useGet } from "../core/load";
@@ -35,16 +35,16 @@ export function percent(rate: number | null): string {
 }
 
 function AgentList() {
-  const { read, failed } = useGet<Page<Agent>>("agents" + query({ cursor: place.value.query.get("cursor") }));
+  const { data, error } = useGet<Page<Agent>>("agents" + query({ cursor: place.value.query.get("cursor") }));
   return (
     <section class="page">
       <h1>{t("nav.agents")}</h1>
-      {failed !== null && <Failed problem={failed} />}
-      {!read && failed === null && <p class="quiet">{t("question.loading")}</p>}
-      {read && read.items.length === 0 && <p class="quiet empty">{t("agents.none")}</p>}
-      {read && read.items.length > 0 && (
+      {error !== null && <Failed problem={error} />}
+      {!data && error === null && <p class="quiet">{t("question.loading")}</p>}
+      {data && data.items.length === 0 && <p class="quiet empty">{t("agents.none")}</p>}
+      {data && data.items.length > 0 && (
         <Table label={t("nav.agents")} heads={["agents.agent", "agents.tier", "agents.level", "agents.records", "agents.rate", "agents.latest"]}>
-          {read.items.map((one) => (
+          {data.items.map((one) => (
             <tr key={one.agent}>
               <td>
                 <Link to={address("agents", one.agent)}>{visible(one.agent)}</Link> {one.proposes && <span class="count">{t("agents.proposes")}</span>}
@@ -60,7 +60,7 @@ function AgentList() {
           ))}
         </Table>
       )}
-      {read && <Pager list={read} />}
+      {data && <Pager list={data} />}
     </section>
   );
 }

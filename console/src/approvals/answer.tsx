@@ -1,24 +1,24 @@
 // The two acts that answer a question.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { post, Problem } from "../core/api";
-import { told } from "../core/parts";
+import { problemText } from "../core/parts";
 import { session } from "../core/session";
 import { type Key, t } from "../core/text";
-import { type Sign, signAnswer } from "../keys/sign_answer";
+import { signAnswer, type SigningKeys } from "../keys/sign_answer";
 import { type Act, type Choice, TwoActs } from "./two_acts";
 
 interface Props {
   id: string;
-  binding: string; // as it is on the screen
-  identity: string; // changes with everything that a first act must not outlive
+  binding: string; // of the question as the screen shows it
+  identity: string; // a change of it cancels the first act
   kind: string;
   name: string;
   reasonRequired: boolean;
-  truncated: boolean; // a yes needs the whole input first
-  sign: Sign | null; // with which keys it is signed; null: the session is enough
+  truncated: boolean; // true: the person must open the full input before a yes
+  sign: SigningKeys | null; // the keys that may sign the answer; null: the session is enough
   article: { current: HTMLElement | null };
   onAnswered: () => void;
-  onWhole: () => void;
+  onShowFull: () => void;
 }
 
 const YES: Record<string, Choice> = { question: "answer", escalation: "accept" };
@@ -29,12 +29,12 @@ function isField(target: EventTarget | null): boolean {
 }
 
 export function actOf(event: MouseEvent): Act {
-  const pointed = event.detail > 0;
-  return { at: performance.now(), trusted: event.isTrusted, repeated: event.detail > 1, x: pointed ? event.clientX : null, y: pointed ? event.clientY : null };
+  const hasPointer = event.detail > 0;
+  return { at: performance.now(), trusted: event.isTrusted, repeated: event.detail > 1, x: hasPointer ? event.clientX : null, y: hasPointer ? event.clientY : null };
 }
 
-// A held `Enter` would click a button again and again, and a click does not say that a key repeats.
-export function ignoreHeld(event: KeyboardEvent): void {
+// A held `Enter` clicks a button again and again, and a click event does not say that a key repeats.
+export function ignoreHeldEnter(event: KeyboardEvent): void {
   if (event.repeat && event.key === "Enter") event.preventDefault();
 }
 
@@ -44,83 +44,83 @@ export function Answer(props: Props) {
   const yesButton = useRef<HTMLButtonElement>(null);
   const [choice, setChoice] = useState<Choice | null>(null);
   const [notice, setNotice] = useState<string>("");
-  const [failed, setFailed] = useState(false);
+  const [noticeFailed, setNoticeFailed] = useState(false);
   const [reason, setReason] = useState("");
-  const [words, setWords] = useState("");
+  const [answerText, setAnswerText] = useState("");
   const [busy, setBusy] = useState(false);
   const yes = YES[kind] ?? "approve";
   const no = NO[kind] ?? "deny";
 
-  function say(text: string, bad = false) {
+  function showNotice(text: string, isFailure = false) {
     setNotice(text);
-    setFailed(bad);
+    setNoticeFailed(isFailure);
   }
-  function takeBack(why: Key) {
+  function cancelChoice(textKey: Key) {
     if (!acts.current.cancel()) return;
     setChoice(null);
-    say(t(why));
+    showNotice(t(textKey));
   }
 
-  // A new question, or a new state of this one, begins anew, before any event can reach it.
+  // A new question or a new state starts without a first act. A layout effect runs before any event can come.
   useLayoutEffect(() => {
-    const had = acts.current.vanished();
+    const hadChoice = acts.current.vanished();
     setChoice(null);
-    if (had) say(t("answer.changed"));
+    if (hadChoice) showNotice(t("answer.changed"));
     if (document.visibilityState === "visible") acts.current.appeared(performance.now());
   }, [identity]);
 
   useEffect(() => {
-    const watcher = new IntersectionObserver(([entry]) => {
+    const observer = new IntersectionObserver(([entry]) => {
       if (entry?.isIntersecting && document.visibilityState === "visible") acts.current.appeared(performance.now());
     });
-    if (article.current) watcher.observe(article.current);
-    function hidden() {
+    if (article.current) observer.observe(article.current);
+    function onVisibilityChange() {
       if (document.visibilityState === "visible") {
         acts.current.appeared(performance.now());
         return;
       }
       if (acts.current.vanished()) {
         setChoice(null);
-        say(t("answer.hidden"));
+        showNotice(t("answer.hidden"));
       }
     }
-    const blurred = () => takeBack("answer.blurred");
-    function left(event: FocusEvent) {
-      if (!article.current?.contains(event.relatedTarget as Node | null)) takeBack("answer.blurred");
+    const onBlur = () => cancelChoice("answer.blurred");
+    function onFocusOut(event: FocusEvent) {
+      if (!article.current?.contains(event.relatedTarget as Node | null)) cancelChoice("answer.blurred");
     }
     const element = article.current;
-    document.addEventListener("visibilitychange", hidden);
-    window.addEventListener("blur", blurred);
-    element?.addEventListener("focusout", left);
+    document.addEventListener("visibilitychange", onVisibilityChange);
+    window.addEventListener("blur", onBlur);
+    element?.addEventListener("focusout", onFocusOut);
     return () => {
-      watcher.disconnect();
-      document.removeEventListener("visibilitychange", hidden);
-      window.removeEventListener("blur", blurred);
-      element?.removeEventListener("focusout", left);
+      observer.disconnect();
+      document.removeEventListener("visibilitychange", onVisibilityChange);
+      window.removeEventListener("blur", onBlur);
+      element?.removeEventListener("focusout", onFocusOut);
     };
   }, []);
 
   function choose(next: Choice, act: Act) {
     if (busy) return;
     if (next === yes && props.truncated) {
-      say(t("answer.open_whole"));
+      showNotice(t("answer.open_whole"));
       return;
     }
     if (next === yes && props.reasonRequired && reason.trim() === "") {
-      say(t("answer.reason_needed"));
+      showNotice(t("answer.reason_needed"));
       return;
     }
-    if (next === "answer" && words.trim() === "") {
-      say(t("answer.words_needed"));
+    if (next === "answer" && answerText.trim() === "") {
+      showNotice(t("answer.words_needed"));
       return;
     }
     if (act.trusted && !acts.current.ready(act.at)) {
-      say(t("answer.look_first"));
+      showNotice(t("answer.look_first"));
       return;
     }
     if (!acts.current.choose(next, act)) return;
     setChoice(next);
-    say("");
+    showNotice("");
   }
 
   function confirm(act: Act, box: DOMRect | null) {
@@ -131,62 +131,62 @@ export function Answer(props: Props) {
     void send(confirmed);
   }
 
-  function signed_with(sign: Sign, confirmed: Choice) {
-    say(t("answer.signing"));
+  function signChoice(sign: SigningKeys, confirmed: Choice) {
+    showNotice(t("answer.signing"));
     return signAnswer({ request_id: id, reviewer: session.value!.name, binding, approved: confirmed !== "deny" }, sign);
   }
 
   async function send(confirmed: Choice) {
     setBusy(true);
-    say(t("answer.sending"));
-    const told_reason = reason.trim() === "" ? {} : { reason: reason.trim() };
+    showNotice(t("answer.sending"));
+    const reasonMember = reason.trim() === "" ? {} : { reason: reason.trim() };
     const body =
       confirmed === "accept" || confirmed === "dismiss"
-        ? { accepted: confirmed === "accept", ...told_reason }
+        ? { accepted: confirmed === "accept", ...reasonMember }
         : confirmed === "answer"
-          ? { answer: words, binding, ...told_reason }
-          : { approved: confirmed === "approve", binding, ...told_reason };
+          ? { answer: answerText, binding, ...reasonMember }
+          : { approved: confirmed === "approve", binding, ...reasonMember };
     try {
-      const signed = props.sign && binding !== "" ? await signed_with(props.sign, confirmed) : {};
+      const signed = props.sign && binding !== "" ? await signChoice(props.sign, confirmed) : {};
       await post(`approvals/${encodeURIComponent(id)}/respond`, { ...body, ...signed }, crypto.randomUUID());
-      say(t(`answer.done_${confirmed}` as Key));
+      showNotice(t(`answer.done_${confirmed}` as Key));
       setReason("");
-      setWords("");
+      setAnswerText("");
     } catch (error) {
       const code = error instanceof Problem ? error.code : "";
-      say(code === "binding_mismatch" ? t("answer.new_question") : t("answer.not_taken", { why: told(error) }), true);
+      showNotice(code === "binding_mismatch" ? t("answer.new_question") : t("answer.not_taken", { why: problemText(error) }), true);
     }
     setBusy(false);
     props.onAnswered();
   }
 
-  // The keys act while the question has focus, and never where one types.
+  // The keys work while the question has focus, and not in a text field.
   useEffect(() => {
     const element = article.current;
-    function key(event: KeyboardEvent) {
+    function onKeyDown(event: KeyboardEvent) {
       if (isField(event.target) || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.getModifierState("AltGraph") || event.isComposing) return;
       const act: Act = { at: performance.now(), trusted: event.isTrusted, repeated: event.repeat, x: null, y: null };
       if (event.key === "a") choose(yes, act);
       else if (event.key === "d") choose(no, act);
       else if (event.key === "y") confirm(act, null);
-      else if (event.key === "f") props.onWhole();
-      else if (event.key === "Escape" && acts.current.choice !== null) takeBack("answer.taken_back");
+      else if (event.key === "f") props.onShowFull();
+      else if (event.key === "Escape" && acts.current.choice !== null) cancelChoice("answer.taken_back");
       else return;
       event.preventDefault();
     }
-    element?.addEventListener("keydown", key);
-    return () => element?.removeEventListener("keydown", key);
+    element?.addEventListener("keydown", onKeyDown);
+    return () => element?.removeEventListener("keydown", onKeyDown);
   });
 
   return (
-    <section class="answer" aria-label={t("answer.title")} onKeyDown={ignoreHeld}>
-      <p class={failed ? "notice failed" : "notice"} role="status" aria-live="polite">
+    <section class="answer" aria-label={t("answer.title")} onKeyDown={ignoreHeldEnter}>
+      <p class={noticeFailed ? "notice failed" : "notice"} role="status" aria-live="polite">
         {choice !== null ? t(`answer.confirm_${choice}` as Key, { name, binding: binding.slice(7, 15) }) : notice}
       </p>
       <div class="confirm">
         {choice !== null && (
           <>
-            <button type="button" onClick={() => takeBack("answer.taken_back")}>
+            <button type="button" onClick={() => cancelChoice("answer.taken_back")}>
               {t("answer.no")}
             </button>
             <button type="button" class="primary" ref={yesButton} onClick={(event) => confirm(actOf(event), yesButton.current!.getBoundingClientRect())}>
@@ -198,7 +198,7 @@ export function Answer(props: Props) {
       {kind === "question" && (
         <label class="reason">
           <span>{t("answer.words")}</span>
-          <input type="text" name="words" value={words} maxLength={8000} onInput={(event) => setWords(event.currentTarget.value)} />
+          <input type="text" name="words" value={answerText} maxLength={8000} onInput={(event) => setAnswerText(event.currentTarget.value)} />
         </label>
       )}
       <label class="reason">

@@ -1,4 +1,4 @@
-// The inbox: what waits beside the question that is open.
+// The inbox: the list of questions beside the open question.
 import { useEffect, useRef } from "preact/hooks";
 import { countdown, secondsLeft } from "../core/clock";
 import { Link } from "../core/link";
@@ -6,25 +6,25 @@ import { Failed } from "../core/parts";
 import { roles } from "../core/session";
 import { onFrame, onOpen } from "../core/stream";
 import { t, word } from "../core/text";
-import { address, go, place } from "../core/url";
+import { address, navigate, place } from "../core/url";
 import { visible } from "../core/visible";
 import { Batch } from "./batch";
 import { readDetail } from "./detail";
 import { History } from "./history";
-import { failure, fresh, held, isAboutApprovals, type Item, more, rows, showNew } from "./queue";
+import { frozen, hasMore, isAboutApprovals, type Item, newCount, readError, rows, showNew } from "./queue";
 import { Question } from "./question";
 
 function Row({ item }: { item: Item }) {
-  const chosen = place.value.id === item.request_id;
-  const gone = item.state !== "pending";
+  const isCurrent = place.value.id === item.request_id;
+  const isClosed = item.state !== "pending";
   const what = item.description ?? item.message ?? "";
   return (
     <li>
-      <Link to={address("approvals", item.request_id)} current={chosen} class={gone ? "row gone" : "row"} data-row={item.request_id}>
+      <Link to={address("approvals", item.request_id)} current={isCurrent} class={isClosed ? "row gone" : "row"} data-row={item.request_id}>
         <span class="main">
           <strong>{visible(item.tool_name ?? word("kind", item.kind))}</strong> {item.agent_id && visible(item.agent_id)}
         </span>
-        <span class="side">{gone ? word("state", item.state) : item.deadline ? countdown(secondsLeft(item.deadline)) : ""}</span>
+        <span class="side">{isClosed ? word("state", item.state) : item.deadline ? countdown(secondsLeft(item.deadline)) : ""}</span>
         <span class="more quiet">
           {item.risk && <span class={`risk ${item.risk.level}`}>{word("risk", item.risk.level)} </span>}
           {item.risk?.class ?? word("kind", item.kind)}
@@ -39,10 +39,10 @@ function Waiting() {
   const list = useRef<HTMLDivElement>(null);
   const pointer = useRef(false);
   const focus = useRef(false);
-  const hold = () => (held.value = pointer.current || focus.current);
-  useEffect(() => () => void (held.value = false), []);
+  const updateFrozen = () => (frozen.value = pointer.current || focus.current);
+  useEffect(() => () => void (frozen.value = false), []);
 
-  function move(event: KeyboardEvent) {
+  function moveFocus(event: KeyboardEvent) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     const step = event.key === "j" || event.key === "ArrowDown" ? 1 : event.key === "k" || event.key === "ArrowUp" ? -1 : 0;
     if (step === 0) return;
@@ -56,31 +56,31 @@ function Waiting() {
       <div
         ref={list}
         class="held"
-        onPointerEnter={() => ((pointer.current = true), hold())}
-        onPointerLeave={() => ((pointer.current = false), hold())}
-        onFocusIn={() => ((focus.current = true), hold())}
+        onPointerEnter={() => ((pointer.current = true), updateFrozen())}
+        onPointerLeave={() => ((pointer.current = false), updateFrozen())}
+        onFocusIn={() => ((focus.current = true), updateFrozen())}
         onFocusOut={(event: FocusEvent) => {
           if (list.current?.contains(event.relatedTarget as Node | null)) return;
           focus.current = false;
-          hold();
+          updateFrozen();
         }}
       >
         <p class="fresh" aria-live="polite">
-          {fresh.value > 0 && (
+          {newCount.value > 0 && (
             <button type="button" class="small" onClick={showNew}>
-              {t("approvals.new", { n: fresh.value })}
+              {t("approvals.new", { n: newCount.value })}
             </button>
           )}
         </p>
-        {failure.value !== null && rows.value === null && <Failed problem={failure.value} />}
-        <ul class="rows" aria-label={t("approvals.waiting")} onKeyDown={move}>
+        {readError.value !== null && rows.value === null && <Failed problem={readError.value} />}
+        <ul class="rows" aria-label={t("approvals.waiting")} onKeyDown={moveFocus}>
           {(rows.value ?? []).map((item) => (
             <Row item={item} key={item.request_id} />
           ))}
         </ul>
       </div>
       {rows.value?.length === 0 && <p class="quiet empty">{t("approvals.none")}</p>}
-      {more.value && <p class="quiet">{t("approvals.more")}</p>}
+      {hasMore.value && <p class="quiet">{t("approvals.more")}</p>}
       <p class="keys quiet">{t("approvals.keys")}</p>
     </>
   );
@@ -90,28 +90,28 @@ export function Approvals() {
   const { id, query } = place.value;
   const history = query.get("view") === "history";
   const batch = query.get("view") === "batch" && roles.value.has("approver");
-  const opened = useRef(id);
+  const lastId = useRef(id);
   useEffect(() => {
     void readDetail(id);
-    // Whoever opened it looks at it now; a page that was loaded with it leaves focus where it is.
-    if (id !== "" && id !== opened.current) {
-      const wait = setInterval(() => {
+    // A question that the person opens from the list gets focus. A question in the address of a new page does not.
+    if (id !== "" && id !== lastId.current) {
+      const timer = setInterval(() => {
         const article = document.querySelector<HTMLElement>("article.question");
         if (article?.dataset["id"] !== id) return;
-        clearInterval(wait);
+        clearInterval(timer);
         if (document.activeElement?.closest("ul.rows") || document.activeElement === document.body) article.focus({ preventScroll: true });
       }, 20);
-      setTimeout(() => clearInterval(wait), 3000);
+      setTimeout(() => clearInterval(timer), 3000);
     }
-    opened.current = id;
-    const again = () => void readDetail(id);
-    const stops = [
+    lastId.current = id;
+    const reload = () => void readDetail(id);
+    const unsubscribers = [
       onFrame((frame) => {
-        if (isAboutApprovals(frame.event) || frame.event === "lagged") again();
+        if (isAboutApprovals(frame.event) || frame.event === "lagged") reload();
       }),
-      onOpen(again),
+      onOpen(reload),
     ];
-    return () => stops.forEach((stop) => stop());
+    return () => unsubscribers.forEach((unsubscribe) => unsubscribe());
   }, [id]);
   return (
     <div class={id ? "panes open" : batch ? "panes one" : "panes"}>
@@ -132,7 +132,7 @@ export function Approvals() {
         {history ? <History /> : batch ? rows.value !== null && <Batch /> : <Waiting />}
       </section>
       <section class="pane" onKeyDown={(event: KeyboardEvent) => {
-        if (event.key === "Escape" && !event.defaultPrevented && id) go(address("approvals", "", Object.fromEntries(query)));
+        if (event.key === "Escape" && !event.defaultPrevented && id) navigate(address("approvals", "", Object.fromEntries(query)));
       }}>
         {id ? <Question /> : <p class="quiet empty">{t("approvals.choose")}</p>}
       </section>

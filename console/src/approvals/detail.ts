@@ -1,7 +1,7 @@
-// One question as the server tells it, read again whenever something happens to it.
+// The open question. The page reads it again after each event about it.
 import { signal } from "@preact/signals";
 import { get } from "../core/api";
-import type { Sign } from "../keys/sign_answer";
+import type { SigningKeys } from "../keys/sign_answer";
 import type { Quorum, Risk } from "./queue";
 
 export interface Segment {
@@ -13,7 +13,7 @@ export interface Member {
   path: string;
   before?: unknown;
   now?: unknown;
-  diff?: string; // instead of both
+  diff?: string; // instead of `before` and `now`
 }
 
 export interface Detail {
@@ -34,20 +34,20 @@ export interface Detail {
   answer: string | null;
   reason_required?: boolean;
   responses: { reviewer: string; approved: boolean; responded_at: string; door: string; reason?: string | null }[];
-  ended?: { state: string; by: string[]; at: string; door: string; reason: string | null } | null; // by nobody's answer
+  ended?: { state: string; by: string[]; at: string; door: string; reason: string | null } | null; // set if the question ended without an answer
   result: { sequence: number; call_id: string; outcome: unknown } | null;
   risk: Risk;
   quorum: Quorum;
-  may_answer: { ok: boolean; why: string | null; sign?: Sign | null };
+  may_answer: { ok: boolean; why: string | null; sign?: SigningKeys | null };
   withheld: string[];
   shown: { text: string; truncated: boolean; segments: Segment[] } | null;
   unlike: { request_id: string; answered_at: string; members: Member[] } | null;
-  edits?: Member[] | null; // of texts, by the call itself
+  edits?: Member[] | null; // the changes that the call itself makes to texts
   why: { autonomy: string; source: string; findings: unknown[] } | null;
   agent: { tier: string; counts: Record<string, number> } | null;
 }
 
-// Something that a guard let pass and wants looked at: it has no binding and no deadline.
+// A call that a guard allowed and reports to a person. It has no binding and no deadline.
 export interface Escalation {
   kind: "escalation";
   state: string;
@@ -66,37 +66,37 @@ export const detail = signal<Detail | Escalation | null>(null);
 export const detailFailure = signal<unknown>(null);
 export const full = signal(false);
 
-let wanted = "";
-let turn = 0; // of the newest read
-let shown = 0; // the turn of what is shown
+let currentId = "";
+let newestRead = 0; // the number of the newest read
+let shownRead = 0; // the number of the read on the screen
 
 export function isEscalation(value: Detail | Escalation): value is Escalation {
   return "kind" in value && value.kind === "escalation";
 }
 
 export async function readDetail(id: string): Promise<void> {
-  if (id !== wanted) {
-    wanted = id;
+  if (id !== currentId) {
+    currentId = id;
     detail.value = null;
     detailFailure.value = null;
     full.value = false;
   }
   if (id === "") return;
-  const mine = ++turn;
+  const thisRead = ++newestRead;
   try {
-    const read = await get<Detail | Escalation>(`approvals/${encodeURIComponent(id)}${full.peek() ? "?full=1" : ""}`);
-    // A newer read may be under way. If each made the one before it void, none would be shown where answers take longer
+    const answer = await get<Detail | Escalation>(`approvals/${encodeURIComponent(id)}${full.peek() ? "?full=1" : ""}`);
+    // An answer counts even if a newer read is under way. Otherwise, no answer would ever be shown if answers take longer
     // than the time between two reads.
-    if (mine < shown || id !== wanted) return;
-    shown = mine;
-    detail.value = read;
+    if (thisRead < shownRead || id !== currentId) return;
+    shownRead = thisRead;
+    detail.value = answer;
     detailFailure.value = null;
   } catch (error) {
-    if (mine === turn && id === wanted) detailFailure.value = error;
+    if (thisRead === newestRead && id === currentId) detailFailure.value = error;
   }
 }
 
-export async function readWhole(id: string): Promise<void> {
+export async function readFullDetail(id: string): Promise<void> {
   full.value = true;
   await readDetail(id);
 }

@@ -1,19 +1,20 @@
-// One question: what would run, how it differs, why it is asked, who has answered, and the answer.
+// One question: the input of the call, its difference from an earlier call, the reason for the question, the responses
+// so far, and the form for the answer.
 import { useEffect, useRef } from "preact/hooks";
-import { mayPass } from "../core/api";
+import { isTransient } from "../core/api";
 import { countdown, secondsLeft } from "../core/clock";
-import { Diff, MadeDiff } from "../core/diff";
+import { Diff, ServerDiff } from "../core/diff";
 import { Link } from "../core/link";
 import { Absent, Failed, Row } from "../core/parts";
 import { number, t, time, word } from "../core/text";
 import { address, place } from "../core/url";
 import { shownValue, visible } from "../core/visible";
 import { Answer } from "./answer";
-import { detail, type Detail, detailFailure, type Escalation, isEscalation, type Member, readDetail, readWhole, type Segment } from "./detail";
+import { detail, type Detail, detailFailure, type Escalation, isEscalation, type Member, readDetail, readFullDetail, type Segment } from "./detail";
 
 const RETRY = 2000; // ms
 
-// The mark of a segment is a frame and a word for readers of the screen, not a colour alone.
+// A mark has a frame and a word for screen readers, not a colour alone.
 export function Segments({ segments }: { segments: Segment[] }) {
   return (
     <pre class="shown" tabIndex={0} aria-label={t("question.input")}>
@@ -33,12 +34,12 @@ export function Segments({ segments }: { segments: Segment[] }) {
 function Difference({ member }: { member: Member }) {
   const { path, before, now, diff } = member;
   const label = t("question.diff", { path: visible(path) });
-  const texts = typeof before === "string" && typeof now === "string" && (before + now).includes("\n");
-  if (texts || diff !== undefined) {
+  const multiline = typeof before === "string" && typeof now === "string" && (before + now).includes("\n");
+  if (multiline || diff !== undefined) {
     return (
       <li>
         <code>{visible(path)}</code>
-        {texts ? <Diff before={before as string} now={now as string} label={label} /> : <MadeDiff text={diff!} label={label} />}
+        {multiline ? <Diff before={before as string} now={now as string} label={label} /> : <ServerDiff text={diff!} label={label} />}
       </li>
     );
   }
@@ -50,7 +51,7 @@ function Difference({ member }: { member: Member }) {
   );
 }
 
-function finding(value: unknown): string {
+function factText(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value !== "object" || value === null) return String(value);
   return Object.entries(value as Record<string, unknown>)
@@ -59,10 +60,10 @@ function finding(value: unknown): string {
     .join(" · ");
 }
 
-// `http:token`: the door, and what was shown there.
-function door(name: string): string {
-  const [first = "", how] = name.split(":");
-  return word("door", first) + (how ? ` (${how})` : "");
+// `http:token`: the door and the kind of credential.
+function doorText(name: string): string {
+  const [kind = "", credential] = name.split(":");
+  return word("door", kind) + (credential ? ` (${credential})` : "");
 }
 
 function Facts({ question }: { question: Detail }) {
@@ -105,7 +106,7 @@ function Facts({ question }: { question: Detail }) {
           {why.findings.length > 0 && (
             <ul class="members">
               {why.findings.map((one) => (
-                <li>{visible(finding(one))}</li>
+                <li>{visible(factText(one))}</li>
               ))}
             </ul>
           )}
@@ -128,20 +129,20 @@ function Facts({ question }: { question: Detail }) {
       )}
       {question.responses.map((one) => (
         <Row name={one.approved ? "question.said_yes" : "question.said_no"}>
-          {one.reviewer} · {time(one.responded_at)} · {door(one.door)}
+          {one.reviewer} · {time(one.responded_at)} · {doorText(one.door)}
           {one.reason && <> · “{visible(one.reason)}”</>}
         </Row>
       ))}
       {question.ended && (
         <Row name="question.ended">
-          {[word("state", question.ended.state), ...question.ended.by.map(visible), time(question.ended.at), ...(question.ended.door ? [door(question.ended.door)] : [])].join(" · ")}
+          {[word("state", question.ended.state), ...question.ended.by.map(visible), time(question.ended.at), ...(question.ended.door ? [doorText(question.ended.door)] : [])].join(" · ")}
           {question.ended.reason && <> · “{visible(question.ended.reason)}”</>}
         </Row>
       )}
       {question.answer && <Row name="question.answer">{visible(question.answer)}</Row>}
       {question.result && (
         <Row name="question.result">
-          {t("question.record", { n: question.result.sequence })} · {visible(finding(question.result.outcome))}
+          {t("question.record", { n: question.result.sequence })} · {visible(factText(question.result.outcome))}
         </Row>
       )}
       {withheld?.length > 0 && (
@@ -153,11 +154,11 @@ function Facts({ question }: { question: Detail }) {
   );
 }
 
-function Left({ deadline }: { deadline: string }) {
-  const left = secondsLeft(deadline);
+function TimeLeft({ deadline }: { deadline: string }) {
+  const seconds = secondsLeft(deadline);
   return (
-    <span class={left < 60 ? "left soon" : "left"} data-left={left}>
-      {t("question.left", { time: countdown(left) })}
+    <span class={seconds < 60 ? "left soon" : "left"} data-left={seconds}>
+      {t("question.left", { time: countdown(seconds) })}
     </span>
   );
 }
@@ -178,7 +179,7 @@ function Head({ question }: { question: Detail | Escalation }) {
           word("kind", kind)
         )}
       </h2>
-      {!isEscalation(question) && question.state === "pending" && <Left deadline={question.request.deadline} />}
+      {!isEscalation(question) && question.state === "pending" && <TimeLeft deadline={question.request.deadline} />}
       {question.state !== "pending" && <strong class="state">{word("state", question.state)}</strong>}
       <p class="quiet line">
         {agent_id && visible(agent_id)}
@@ -204,7 +205,7 @@ function Body({ question }: { question: Detail | Escalation }) {
       {question.request.kind !== "question" && question.state === "pending" && <p class="consequence">{t("question.consequence")}</p>}
       {question.shown ? <Segments segments={question.shown.segments} /> : <p>{question.description ? visible(question.description) : <Absent state="withheld" />}</p>}
       {question.shown?.truncated && (
-        <button type="button" class="whole" onClick={() => void readWhole(question.request.request_id)}>
+        <button type="button" class="whole" onClick={() => void readFullDetail(question.request.request_id)}>
           {t("question.whole")} <kbd>f</kbd>
         </button>
       )}
@@ -219,7 +220,7 @@ function AnswerTo({ question, article }: { question: Detail | Escalation; articl
   if (isEscalation(question)) {
     return (
       <Answer id={id} binding="" identity={`${id} ${question.count}`} kind="escalation" name={question.tool_name} reasonRequired={false} truncated={false} sign={null}
-        article={article} onAnswered={() => void readDetail(id)} onWhole={() => {}} />
+        article={article} onAnswered={() => void readDetail(id)} onShowFull={() => {}} />
     );
   }
   if (!question.may_answer?.ok) {
@@ -244,7 +245,7 @@ function AnswerTo({ question, article }: { question: Detail | Escalation; articl
       sign={question.may_answer.sign ?? null}
       article={article}
       onAnswered={() => void readDetail(id)}
-      onWhole={() => void readWhole(id)}
+      onShowFull={() => void readFullDetail(id)}
     />
   );
 }
@@ -255,16 +256,16 @@ export function Question() {
   const question = detail.value;
   const deadline = question && !isEscalation(question) && question.state === "pending" ? question.request.deadline : null;
   const expired = deadline !== null && secondsLeft(deadline) === 0;
-  // The server says that it has expired; the page only asks then.
+  // Only the server decides that a question has expired. The page reads the question again at that time.
   useEffect(() => {
     if (!expired) return;
     const timer = setTimeout(() => void readDetail(id), 1200);
     return () => clearTimeout(timer);
   }, [expired, id]);
-  // While a stream is open, only what happens to the question would make the page read it again.
+  // While a stream is open, only an event about the question triggers a read. This timer retries a failed read.
   const failure = detailFailure.value;
   useEffect(() => {
-    if (!mayPass(failure)) return;
+    if (!isTransient(failure)) return;
     const timer = setTimeout(() => void readDetail(id), RETRY);
     return () => clearTimeout(timer);
   }, [failure, id]);

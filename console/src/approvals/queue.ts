@@ -1,7 +1,7 @@
-// The questions that wait, as the server orders them, and what of them is on the screen. While focus or pointer is inside
-// the list, nothing in it moves: what is new waits behind a button.
+// The pending questions in the order of the server, and the rows on the screen. While the list has focus or the pointer,
+// no row moves: new questions wait behind a button.
 import { computed, effect, signal } from "@preact/signals";
-import { get, mayPass } from "../core/api";
+import { get, isTransient } from "../core/api";
 import { roles, session } from "../core/session";
 import { onFrame, onOpen } from "../core/stream";
 
@@ -45,34 +45,34 @@ interface List {
 
 const latest = signal<Item[] | null>(null);
 export const rows = signal<Item[] | null>(null);
-export const failure = signal<unknown>(null);
-export const more = signal(false);
-export const held = signal(false); // focus or pointer is inside
-export const waiting = computed(() => latest.value?.length ?? 0);
-export const fresh = computed(() => {
-  const known = new Set((rows.value ?? []).map((item) => item.request_id));
-  return (latest.value ?? []).filter((item) => !known.has(item.request_id)).length;
+export const readError = signal<unknown>(null);
+export const hasMore = signal(false);
+export const frozen = signal(false); // the list has focus or the pointer
+export const waitingCount = computed(() => latest.value?.length ?? 0);
+export const newCount = computed(() => {
+  const shownIds = new Set((rows.value ?? []).map((item) => item.request_id));
+  return (latest.value ?? []).filter((item) => !shownIds.has(item.request_id)).length;
 });
 
 export function showNew(): void {
   rows.value = latest.value;
 }
 
-function settle(next: Item[]): void {
+function applyList(next: Item[]): void {
   latest.value = next;
   const shown = rows.peek();
-  if (!held.peek() || !shown || shown.length === 0) {
+  if (!frozen.peek() || !shown || shown.length === 0) {
     rows.value = next;
     return;
   }
-  // Each stays where it is; one that waits no more says so.
-  const now = new Map(next.map((item) => [item.request_id, item]));
-  rows.value = shown.map((item) => now.get(item.request_id) ?? { ...item, state: item.state === "pending" ? "gone" : item.state });
+  // Each row keeps its place. A question that is no longer pending gets the state `gone`.
+  const byId = new Map(next.map((item) => [item.request_id, item]));
+  rows.value = shown.map((item) => byId.get(item.request_id) ?? { ...item, state: item.state === "pending" ? "gone" : item.state });
 }
 
 const RETRY = 2000; // ms
 let reading = false;
-let again = false;
+let readAgain = false;
 
 function mayRead(): boolean {
   return roles.value.has("approver") || roles.value.has("viewer");
@@ -81,23 +81,23 @@ function mayRead(): boolean {
 export async function readQueue(): Promise<void> {
   if (!mayRead()) return;
   if (reading) {
-    again = true;
+    readAgain = true;
     return;
   }
   reading = true;
   do {
-    again = false;
+    readAgain = false;
     try {
       const list = await get<List>("approvals?state=pending");
-      more.value = list.more;
-      failure.value = null;
-      settle(list.approvals);
+      hasMore.value = list.more;
+      readError.value = null;
+      applyList(list.approvals);
     } catch (error) {
-      failure.value = error;
-      // While a stream is open, only the next change would make the page read the list again.
-      if (mayPass(error)) setTimeout(() => void readQueue(), RETRY);
+      readError.value = error;
+      // While a stream is open, only a change triggers a read. Without this timer the list stays missing until then.
+      if (isTransient(error)) setTimeout(() => void readQueue(), RETRY);
     }
-  } while (again && session.peek());
+  } while (readAgain && session.peek());
   reading = false;
 }
 
@@ -111,7 +111,7 @@ export function startQueue(): void {
     else latest.value = rows.value = null;
   });
   effect(() => {
-    if (!held.value && latest.peek()) rows.value = latest.peek();
+    if (!frozen.value && latest.peek()) rows.value = latest.peek();
   });
   onFrame((frame) => {
     if (isAboutApprovals(frame.event) || frame.event === "lagged") void readQueue();

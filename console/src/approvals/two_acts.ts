@@ -1,15 +1,15 @@
-// An answer takes two acts: one that chooses, and one that confirms, at another place, at least 400 ms later, on a question
-// that was visible for a second before the first. Everything that changes in between takes the first act back.
+// An answer takes two acts: one chooses, the other confirms. The question must be visible for a second before the first
+// act. The second act comes at least 400 ms later and at another place. Any change in between cancels the first act.
 
-export const VISIBLE = 1000;
-export const APART = 400;
+export const VISIBLE_TIME = 1000;
+export const ACT_INTERVAL = 400;
 
 export type Choice = "approve" | "deny" | "answer" | "accept" | "dismiss";
 export interface Act {
   at: number;
-  trusted: boolean; // made by a person's device, not by a script
+  trusted: boolean; // the event comes from a device, not from a script
   repeated: boolean; // a held key, or the second click of a double click
-  x: number | null; // where a pointer acted
+  x: number | null; // the place of the pointer; null: no pointer was used
   y: number | null;
 }
 
@@ -18,7 +18,7 @@ export class TwoActs {
   private visibleSince: number | null = null;
   private first: Act | null = null;
 
-  // The question, whole and as it is, came into view or left it.
+  // The question, complete and in its current state, came into view or left it.
   appeared(at: number): void {
     this.visibleSince ??= at;
   }
@@ -28,7 +28,7 @@ export class TwoActs {
   }
 
   ready(at: number): boolean {
-    return this.visibleSince !== null && at - this.visibleSince >= VISIBLE;
+    return this.visibleSince !== null && at - this.visibleSince >= VISIBLE_TIME;
   }
 
   choose(choice: Choice, act: Act): boolean {
@@ -38,21 +38,21 @@ export class TwoActs {
     return true;
   }
 
-  // What is confirmed, or null where this act confirms nothing.
+  // The confirmed choice. Null: this act confirms nothing.
   confirm(act: Act, box: { left: number; top: number; right: number; bottom: number } | null): Choice | null {
     const first = this.first;
-    if (!act.trusted || act.repeated || first === null || this.choice === null || act.at - first.at < APART) return null;
-    const same = box !== null && first.x !== null && first.y !== null && first.x >= box.left && first.x <= box.right && first.y >= box.top && first.y <= box.bottom;
-    if (same) return null;
+    if (!act.trusted || act.repeated || first === null || this.choice === null || act.at - first.at < ACT_INTERVAL) return null;
+    const sameSpot = box !== null && first.x !== null && first.y !== null && first.x >= box.left && first.x <= box.right && first.y >= box.top && first.y <= box.bottom;
+    if (sameSpot) return null;
     const choice = this.choice;
     this.choice = this.first = null;
     return choice;
   }
 
-  // True where there was a first act to take back.
+  // True if there was a first act to cancel.
   cancel(): boolean {
-    const had = this.choice !== null;
+    const hadChoice = this.choice !== null;
     this.choice = this.first = null;
-    return had;
+    return hadChoice;
   }
 }

@@ -1,11 +1,12 @@
-// One call, from its records alone: every step of both doors in order, what decided, and what the policy says now.
+// One call, from its records alone: each step of both doors in order, the step that decided, and the decision of the
+// policy now.
 import { useEffect, useState } from "preact/hooks";
-import { ask, get, Problem, query } from "../core/api";
+import { get, Problem, query, request } from "../core/api";
 import { Link } from "../core/link";
 import { useGet } from "../core/load";
 import { Absent, Failed, Row } from "../core/parts";
 import { roles } from "../core/session";
-import { number, t, time, word, type Key } from "../core/text";
+import { type Key, number, t, time, word } from "../core/text";
 import { address, place } from "../core/url";
 import { shownValue, visible } from "../core/visible";
 import type { CallRow } from "./calls";
@@ -50,13 +51,13 @@ interface Call {
   policy_hash: string | null;
   next: string | null;
   prev: string | null;
-  search?: { next: string | null; prev: string | null }; // the list goes on there, where no neighbour was found nearby
+  search?: { next: string | null; prev: string | null }; // cursors of the list; set if no neighbour was found nearby
   withheld: string[];
 }
 
 interface Explanation {
   verdict?: string;
-  text?: string; // why it cannot be told
+  text?: string; // why there is no explanation
   withheld?: string[];
   decided_by?: Record<string, unknown> | null;
   policy?: { name?: string; hash?: string };
@@ -78,7 +79,7 @@ function Guard({ step }: { step: GuardStep }) {
   );
 }
 
-// What was asked, or what the agent was told.
+// The input of the call, or the output for the agent.
 function Content({ name, state, value }: { name: Key; state: string | undefined; value: unknown }) {
   const shown = value !== null && value !== undefined;
   const open = state === undefined || state === "open";
@@ -137,56 +138,56 @@ function StageView({ stage }: { stage: Stage }) {
   );
 }
 
-// Judged by the policy of then, or by that of now: what `policy explain` says.
+// The output of `policy explain`, under the policy of that time (`policy` is empty) or the policy of now.
 function Explained({ id, policy }: { id: string; policy: "" | "now" }) {
-  const { read: told, failed } = useGet<Explanation>(`calls/${encodeURIComponent(id)}/explain` + query({ policy }));
+  const { data: explanation, error } = useGet<Explanation>(`calls/${encodeURIComponent(id)}/explain` + query({ policy }));
   const name = policy === "now" ? "call.today" : "call.then";
-  if (failed instanceof Problem && failed.status === 404) return null; // this gate explains no calls
-  if (failed) return <Failed problem={failed} />;
-  if (!told) return <p class="quiet">{t("question.loading")}</p>;
-  const by = ["kind", "name", "place"].map((part) => told.decided_by?.[part]).filter((value) => value !== null && value !== undefined && value !== "");
+  if (error instanceof Problem && error.status === 404) return null; // this gate does not explain calls
+  if (error) return <Failed problem={error} />;
+  if (!explanation) return <p class="quiet">{t("question.loading")}</p>;
+  const deciders = ["kind", "name", "place"].map((part) => explanation.decided_by?.[part]).filter((value) => value !== null && value !== undefined && value !== "");
   return (
     <dl class="facts" data-explained={policy || "then"}>
-      {told.verdict && (
+      {explanation.verdict && (
         <Row name={name}>
-          <strong>{visible(word("verdict", told.verdict))}</strong> {told.policy?.hash && <Link to={address("policies", told.policy.hash)}>{told.policy.hash.slice(0, 15)}…</Link>}
+          <strong>{visible(word("verdict", explanation.verdict))}</strong> {explanation.policy?.hash && <Link to={address("policies", explanation.policy.hash)}>{explanation.policy.hash.slice(0, 15)}…</Link>}
         </Row>
       )}
-      {told.text && <Row name="call.missing">{visible(told.text)}</Row>}
-      {by.length > 0 && <Row name="call.by">{by.map(shownValue).join(" ")}</Row>}
-      {told.causes?.map((cause) => (
+      {explanation.text && <Row name="call.missing">{visible(explanation.text)}</Row>}
+      {deciders.length > 0 && <Row name="call.by">{deciders.map(shownValue).join(" ")}</Row>}
+      {explanation.causes?.map((cause) => (
         <Row name="call.cause">
           {visible(cause.text)} {cause.place && <code>{visible(cause.place)}</code>}
         </Row>
       ))}
-      {told.changes?.map((change) => (
+      {explanation.changes?.map((change) => (
         <Row name="call.would">
           {change.edits.map((edit) => `${edit.place ? visible(edit.place) + "  " : ""}${visible(edit.text)}`).join("; ")} → {visible(word("verdict", change.verdict))}
         </Row>
       ))}
-      {told.withheld && told.withheld.length > 0 && (
+      {explanation.withheld && explanation.withheld.length > 0 && (
         <Row name="question.withheld">
-          <Absent state="withheld" /> {told.withheld.join(", ")}
+          <Absent state="withheld" /> {explanation.withheld.join(", ")}
         </Row>
       )}
     </dl>
   );
 }
 
-// All receipts of the call, as a file for `sallyport verify` or verify.html.
+// Saves all receipts of the call as a file for `sallyport verify` or verify.html.
 function Receipts({ id }: { id: string }) {
-  const [failed, setFailed] = useState<unknown>(null);
+  const [error, setError] = useState<unknown>(null);
   const save = async () => {
-    setFailed(null);
+    setError(null);
     try {
-      const blob = await (await ask(`calls/${encodeURIComponent(id)}/receipts`)).blob();
+      const blob = await (await request(`calls/${encodeURIComponent(id)}/receipts`)).blob();
       const link = document.createElement("a");
       link.href = URL.createObjectURL(blob);
       link.download = `receipts-${id}.json`;
       link.click();
       URL.revokeObjectURL(link.href);
     } catch (error) {
-      setFailed(error);
+      setError(error);
     }
   };
   return (
@@ -194,7 +195,7 @@ function Receipts({ id }: { id: string }) {
       <button type="button" class="small" onClick={() => void save()}>
         {t("call.get")}
       </button>
-      {failed !== null && <Failed problem={failed} />}
+      {error !== null && <Failed problem={error} />}
     </Row>
   );
 }
@@ -202,29 +203,30 @@ function Receipts({ id }: { id: string }) {
 export function CallPage() {
   const { id, query: search } = place.value;
   const filters = Object.fromEntries(search);
-  const [read, setRead] = useState<Call | null>(null);
-  const [failed, setFailed] = useState<unknown>(null);
-  const asked = `calls/${encodeURIComponent(id)}` + query({ ...filters, cursor: "" });
+  const [data, setData] = useState<Call | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const path = `calls/${encodeURIComponent(id)}` + query({ ...filters, cursor: "" });
   useEffect(() => {
-    const stop = new AbortController();
-    setFailed(null);
-    get<Call>(asked, stop.signal).then(setRead, (error: unknown) => {
-      if (!stop.signal.aborted) setFailed(error);
+    const controller = new AbortController();
+    setError(null);
+    get<Call>(path, controller.signal).then(setData, (error: unknown) => {
+      if (!controller.signal.aborted) setError(error);
     });
-    return () => stop.abort();
-  }, [asked]);
-  if (failed) return <Failed problem={failed} />;
-  if (!read || read.call.call_id !== place.value.id) return <p class="quiet empty">{t("question.loading")}</p>;
-  const { call } = read;
-  const [before, behind] = filters["order"] === "asc" ? (["calls.next", "calls.prev"] as const) : (["calls.prev", "calls.next"] as const); // newer, older
+    return () => controller.abort();
+  }, [path]);
+  if (error) return <Failed problem={error} />;
+  if (!data || data.call.call_id !== place.value.id) return <p class="quiet empty">{t("question.loading")}</p>;
+  const { call } = data;
+  // `calls.prev` is the text for a newer call, `calls.next` for an older one.
+  const [prevLabel, nextLabel] = filters["order"] === "asc" ? (["calls.next", "calls.prev"] as const) : (["calls.prev", "calls.next"] as const);
   return (
     <section class="page">
       <p class="pager">
         <Link to={address("calls", "", filters)}>← {t("nav.calls")}</Link>
-        {read.prev && <Link to={address("calls", read.prev, filters)}>‹ {t(before)}</Link>}
-        {read.search?.prev && <Link to={address("calls", "", { ...filters, cursor: read.search.prev })}>‹ {t(before)}…</Link>}
-        {read.next && <Link to={address("calls", read.next, filters)}>{t(behind)} ›</Link>}
-        {read.search?.next && <Link to={address("calls", "", { ...filters, cursor: read.search.next })}>{t(behind)}… ›</Link>}
+        {data.prev && <Link to={address("calls", data.prev, filters)}>‹ {t(prevLabel)}</Link>}
+        {data.search?.prev && <Link to={address("calls", "", { ...filters, cursor: data.search.prev })}>‹ {t(prevLabel)}…</Link>}
+        {data.next && <Link to={address("calls", data.next, filters)}>{t(nextLabel)} ›</Link>}
+        {data.search?.next && <Link to={address("calls", "", { ...filters, cursor: data.search.next })}>{t(nextLabel)}… ›</Link>}
       </p>
       <h1>
         {visible(call.tool)} <span class="quiet">{call.server && t("question.on", { server: visible(call.server) })}</span>
@@ -233,7 +235,7 @@ export function CallPage() {
         {visible(call.agent)} · <span class={`verdict ${call.verdict}`}>{word("verdict", call.verdict)}</span> {visible(call.why ?? "")} · <code>{call.call_id}</code>
       </p>
       <ol class="timeline">
-        {read.timeline.map((stage) => (
+        {data.timeline.map((stage) => (
           <StageView stage={stage} />
         ))}
       </ol>
@@ -241,7 +243,7 @@ export function CallPage() {
       <Explained id={id} policy="now" />
       <dl class="facts">
         <Row name="call.records">
-          {read.records.map((record) => (
+          {data.records.map((record) => (
             <>
               <Link to={address("proof", "", { entry: String(record.sequence) })}>
                 {record.sequence} {visible(record.kind)}
@@ -249,15 +251,15 @@ export function CallPage() {
             </>
           ))}
         </Row>
-        {read.policy_hash && (
+        {data.policy_hash && (
           <Row name="call.policy">
-            <Link to={address("policies", read.policy_hash)}>{read.policy_hash}</Link>
+            <Link to={address("policies", data.policy_hash)}>{data.policy_hash}</Link>
           </Row>
         )}
         {roles.value.has("viewer") && <Receipts id={id} />}
-        {read.withheld.length > 0 && (
+        {data.withheld.length > 0 && (
           <Row name="question.withheld">
-            <Absent state="withheld" /> {read.withheld.join(", ")}
+            <Absent state="withheld" /> {data.withheld.join(", ")}
           </Row>
         )}
       </dl>

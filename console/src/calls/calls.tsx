@@ -1,4 +1,4 @@
-// Calls: one row each, filtered by the address. All pages of a list are cut at one tree size, which the address holds too.
+// Calls: one row for each. The address has the filters, and the tree size, which is the same for all pages of a list.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, Problem, query } from "../core/api";
 import { serverNow } from "../core/clock";
@@ -8,7 +8,7 @@ import { Pager } from "../core/pager";
 import { Absent, Failed } from "../core/parts";
 import { Table } from "../core/table";
 import { type Key, number, t, time, word } from "../core/text";
-import { address, filter, place } from "../core/url";
+import { address, place, setFilters } from "../core/url";
 import { visible } from "../core/visible";
 import { CallPage } from "./call_page";
 
@@ -30,41 +30,41 @@ const ROWS = 40; // at most 500 elements (CO-70)
 const FILTERS = ["text", "agent", "server", "tool", "verdict", "session", "since", "until"] as const;
 const VERDICTS = ["runs", "failed", "withheld", "cached", "refused", "skipped", "proposed", "asks", "unknown"];
 
-// A time that is counted back from now, as `1h`, would mean other rows to whoever gets the address: it holds the moment itself.
-const AGO = /^(\d{1,7})([smhdw])$/;
+// A relative time such as `1h`. The address gets the absolute time instead, so that it shows another person the same rows.
+const RELATIVE_TIME = /^(\d{1,7})([smhdw])$/;
 const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86400, w: 604800 };
 
-function moments(filters: Record<string, string>): Record<string, string> | null {
-  const ago = ["since", "until"].flatMap((name) => {
-    const found = AGO.exec(filters[name] ?? "");
-    return found ? [[name, new Date(Math.max(0, serverNow() - Number(found[1]) * SECONDS[found[2]!]! * 1000)).toISOString()]] : [];
+function absoluteTimes(filters: Record<string, string>): Record<string, string> | null {
+  const relative = ["since", "until"].flatMap((name) => {
+    const match = RELATIVE_TIME.exec(filters[name] ?? "");
+    return match ? [[name, new Date(Math.max(0, serverNow() - Number(match[1]) * SECONDS[match[2]!]! * 1000)).toISOString()]] : [];
   });
-  return ago.length > 0 ? Object.fromEntries(ago) : null;
+  return relative.length > 0 ? Object.fromEntries(relative) : null;
 }
 
 function Filters() {
-  const now = place.value.query;
-  const change = (name: string) => (event: Event) => filter({ [name]: (event.currentTarget as HTMLInputElement).value.trim(), cursor: "", tree_size: "" });
+  const current = place.value.query;
+  const change = (name: string) => (event: Event) => setFilters({ [name]: (event.currentTarget as HTMLInputElement).value.trim(), cursor: "", tree_size: "" });
   return (
     <form class="filters" onSubmit={(event) => event.preventDefault()} aria-label={t("calls.filters")}>
       {FILTERS.map((name) => (
         <label>
           <span>{t(`calls.${name}` as Key)}</span>
           {name === "verdict" ? (
-            <select value={now.get(name) ?? ""} onChange={change(name)}>
+            <select value={current.get(name) ?? ""} onChange={change(name)}>
               <option value="">{t("calls.any")}</option>
               {VERDICTS.map((verdict) => (
                 <option value={verdict}>{word("verdict", verdict)}</option>
               ))}
             </select>
           ) : (
-            <input type="text" value={now.get(name) ?? ""} placeholder={name === "since" || name === "until" ? "1h, 2026-11-16" : ""} spellcheck={false} onChange={change(name)} />
+            <input type="text" value={current.get(name) ?? ""} placeholder={name === "since" || name === "until" ? "1h, 2026-11-16" : ""} spellcheck={false} onChange={change(name)} />
           )}
         </label>
       ))}
       <label>
         <span>{t("calls.order")}</span>
-        <select name="order" value={now.get("order") ?? ""} onChange={change("order")}>
+        <select name="order" value={current.get("order") ?? ""} onChange={change("order")}>
           <option value="">{t("calls.desc")}</option>
           <option value="asc">{t("calls.asc")}</option>
         </select>
@@ -97,8 +97,8 @@ function Rows({ rows }: { rows: CallRow[] }) {
   );
 }
 
-// A search over many records comes in parts, until the page is full or there is no more to look at. `show` gets what is
-// found so far.
+// Reads a search in parts, until the page is full or the search ends. Calls `show` with the rows found so far after each
+// part.
 async function readList(filters: Record<string, string>, show: (list: List) => void, signal: AbortSignal): Promise<void> {
   let list = await get<List>("calls" + query({ ...filters, limit: ROWS }), signal);
   for (show(list); list.reached && list.items.length < ROWS; show(list)) {
@@ -113,47 +113,47 @@ async function readList(filters: Record<string, string>, show: (list: List) => v
 function CallList() {
   const filters = Object.fromEntries(place.value.query);
   const [list, setList] = useState<List | null>(null);
-  const [failed, setFailed] = useState<unknown>(null);
+  const [error, setError] = useState<unknown>(null);
   const [searching, setSearching] = useState<AbortController | null>(null);
-  const [turn, setTurn] = useState(0);
-  const own = useRef(""); // the size that the first answer gave this list: from then on its rows stay the same
-  const asked = query({ ...filters, tree_size: filters["tree_size"] === own.current ? "" : filters["tree_size"] });
+  const [attempt, setAttempt] = useState(0);
+  const ownTreeSize = useRef(""); // from the first answer; it keeps the rows of this list the same
+  const path = query({ ...filters, tree_size: filters["tree_size"] === ownTreeSize.current ? "" : filters["tree_size"] });
   useEffect(() => {
-    const fixed = moments(filters);
-    if (fixed) return filter(fixed);
-    const stop = new AbortController();
-    const show = (read: List) => {
-      setList(read);
-      setFailed(null);
-      setSearching(read.reached && read.items.length < ROWS ? stop : null);
+    const absolute = absoluteTimes(filters);
+    if (absolute) return setFilters(absolute);
+    const controller = new AbortController();
+    const show = (answer: List) => {
+      setList(answer);
+      setError(null);
+      setSearching(answer.reached && answer.items.length < ROWS ? controller : null);
       if (place.peek().query.get("tree_size") || filters["cursor"]) return;
-      own.current = String(read.tree_size);
-      filter({ tree_size: own.current });
+      ownTreeSize.current = String(answer.tree_size);
+      setFilters({ tree_size: ownTreeSize.current });
     };
-    readList(filters, show, stop.signal).catch((error: unknown) => {
+    readList(filters, show, controller.signal).catch((error: unknown) => {
       setSearching(null);
-      if (stop.signal.aborted) return;
-      // A cursor belongs to its filters: with others the list begins anew.
-      if (error instanceof Problem && error.code === "bad_cursor") filter({ cursor: "" });
-      else setFailed(error);
+      if (controller.signal.aborted) return;
+      // A cursor is valid for its filters only. With other filters the list starts at the first page.
+      if (error instanceof Problem && error.code === "bad_cursor") setFilters({ cursor: "" });
+      else setError(error);
     });
-    return () => stop.abort();
-  }, [asked, turn]);
-  const newest = () => {
-    filter({ tree_size: "", cursor: "" });
-    setTurn(turn + 1);
+    return () => controller.abort();
+  }, [path, attempt]);
+  const showNewest = () => {
+    setFilters({ tree_size: "", cursor: "" });
+    setAttempt(attempt + 1);
   };
   return (
     <section class="page">
       <h1>{t("nav.calls")}</h1>
       <Filters />
-      {failed !== null && <Failed problem={failed} />}
+      {error !== null && <Failed problem={error} />}
       {list && (
         <>
           <p class="quiet">
             {list.exact ? t("calls.total", { n: list.total, count: number(list.total) }) : t("calls.at_least", { count: number(list.total) })} ·{" "}
             {t("calls.size", { size: number(list.tree_size) })}{" "}
-            <button type="button" class="small" onClick={newest}>
+            <button type="button" class="small" onClick={showNewest}>
               {t("calls.newest")}
             </button>
           </p>

@@ -1,9 +1,9 @@
 // Requests to `/api/v1`. Each carries the page secret; the browser adds the cookie.
-import { tellServerTime } from "./clock";
+import { setServerTime } from "./clock";
 
 export const BASE = "/api/v1/";
-const SECRET = "sallyport.page";
-const WAIT = 15_000;
+const SECRET_KEY = "sallyport.page";
+const TIMEOUT = 15_000;
 const MOST_TRIES = 4;
 
 export class Problem extends Error {
@@ -19,17 +19,17 @@ export class Problem extends Error {
   }
 }
 
-let ended: (problem: Problem) => void = () => {};
-export function onEnded(told: (problem: Problem) => void): void {
-  ended = told;
+let endListener: (problem: Problem) => void = () => {};
+export function onSessionEnd(listener: (problem: Problem) => void): void {
+  endListener = listener;
 }
 
 export function pageSecret(): string | null {
-  return localStorage.getItem(SECRET);
+  return localStorage.getItem(SECRET_KEY);
 }
-export function keepPageSecret(secret: string | null): void {
-  if (secret === null) localStorage.removeItem(SECRET);
-  else localStorage.setItem(SECRET, secret);
+export function storePageSecret(secret: string | null): void {
+  if (secret === null) localStorage.removeItem(SECRET_KEY);
+  else localStorage.setItem(SECRET_KEY, secret);
 }
 
 interface Options {
@@ -40,26 +40,25 @@ interface Options {
 }
 
 async function problemOf(response: Response): Promise<Problem> {
-  let told: Record<string, unknown> = {};
+  let body: Record<string, unknown> = {};
   try {
-    told = (await response.json()) as Record<string, unknown>;
+    body = (await response.json()) as Record<string, unknown>;
   } catch {
-    told = {};
+    body = {};
   }
-  const text = (name: string) => (typeof told[name] === "string" ? (told[name] as string) : "");
-  const signIn = Array.isArray(told["sign_in"]) ? (told["sign_in"] as string[]) : [];
-  const neighbours = Array.isArray(told["neighbours"]) ? (told["neighbours"] as number[]) : [];
+  const text = (name: string) => (typeof body[name] === "string" ? (body[name] as string) : "");
+  const signIn = Array.isArray(body["sign_in"]) ? (body["sign_in"] as string[]) : [];
+  const neighbours = Array.isArray(body["neighbours"]) ? (body["neighbours"] as number[]) : [];
   return new Problem(response.status, text("code") || String(response.status), text("detail") || text("error") || response.statusText, text("state"), neighbours, signIn);
 }
 
-async function once(path: string, options: Options): Promise<Response> {
+async function sendOnce(path: string, options: Options, secret: string | null): Promise<Response> {
   const headers: Record<string, string> = { Accept: "application/json" };
-  const secret = pageSecret();
   if (secret) headers["X-Sallyport-Page"] = secret;
   const method = options.method ?? "GET";
   if (method !== "GET") headers["Content-Type"] = "application/json";
   if (options.idempotencyKey) headers["Idempotency-Key"] = options.idempotencyKey;
-  const deadline = AbortSignal.timeout(WAIT);
+  const deadline = AbortSignal.timeout(TIMEOUT);
   try {
     return await fetch(BASE + path, {
       method,
@@ -76,36 +75,42 @@ async function once(path: string, options: Options): Promise<Response> {
   }
 }
 
-export async function ask(path: string, options: Options = {}): Promise<Response> {
-  const response = await once(path, options);
+export async function request(path: string, options: Options = {}): Promise<Response> {
+  const secret = pageSecret();
+  const response = await sendOnce(path, options, secret);
   if (response.ok) return response;
   const problem = await problemOf(response);
-  if (response.status === 401 && !path.startsWith("session/")) ended(problem);
+  // A refusal of a request from before the login says nothing about the session of now.
+  const ofThisSession = secret === pageSecret();
+  if (response.status === 401 && ofThisSession && !path.startsWith("session/")) endListener(problem);
   throw problem;
 }
 
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  const asked = performance.now();
-  const response = await ask(path, signal ? { signal } : {});
+  const sentAt = performance.now();
+  const response = await request(path, signal ? { signal } : {});
   const body = (await response.json()) as T & { server_time?: string };
-  tellServerTime(body.server_time, asked);
+  setServerTime(body.server_time, sentAt);
   return body;
 }
 
-// Nothing has answered, or nothing that knows: the same request may succeed soon.
-export function mayPass(error: unknown): boolean {
+// No answer, or the answer of an overloaded or missing server: the same request may succeed soon.
+export function isTransient(error: unknown): boolean {
   return error instanceof Problem && [0, 502, 503, 504].includes(error.status);
 }
 
-// One act, at most one effect: a lost answer is asked for again under the same key, which the server remembers.
+// One act has at most one effect. A retry has the same idempotency key, and the server returns the first answer for it.
 export async function post<T>(path: string, body: unknown, key: string): Promise<T> {
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     try {
-      const response = await ask(path, { method: "POST", body, idempotencyKey: key });
-      return response.status === 204 ? (null as T) : ((await response.json()) as T);
+      const response = await request(path, { method: "POST", body, idempotencyKey: key });
+      if (response.status === 204) return null as T;
+      return (await response.json().catch((error: unknown) => {
+        throw new Problem(0, "no_answer", String(error)); // the answer was cut
+      })) as T;
     } catch (error) {
-      if (!mayPass(error) || tries === MOST_TRIES) throw error;
-      await new Promise((done) => setTimeout(done, 300 * 2 ** tries));
+      if (!isTransient(error) || attempt === MOST_TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 300 * 2 ** attempt));
     }
   }
 }

@@ -1,21 +1,21 @@
-// The server's clock. It runs on from the last time that the server told, by a clock that cannot be set.
+// The time of the server: the last time that the server sent, plus the time since then by a monotonic clock.
 import { signal } from "@preact/signals";
 
-let told: { server: number; here: number } | null = null;
+let reference: { server: number; here: number } | null = null;
 
-// `asked` is when the request left, so that half of the way can be taken off.
-export function tellServerTime(text: string | undefined | null, asked = performance.now()): void {
+// `sentAt` is the time of the request. Half of the round trip is added to the time of the server.
+export function setServerTime(text: string | undefined | null, sentAt = performance.now()): void {
   const server = text ? Date.parse(text) : NaN;
   if (Number.isNaN(server)) return;
   const now = performance.now();
-  told = { server: server + (now - asked) / 2, here: now };
+  reference = { server: server + (now - sentAt) / 2, here: now };
 }
 
 export function serverNow(): number {
-  return told ? told.server + (performance.now() - told.here) : Date.now();
+  return reference ? reference.server + (performance.now() - reference.here) : Date.now();
 }
 
-// Changes four times a second; every reader is drawn again.
+// Changes four times a second. Each component that reads it is drawn again.
 export const tick = signal(0);
 setInterval(() => (tick.value = performance.now()), 250);
 
@@ -25,8 +25,8 @@ export function secondsLeft(deadline: string): number {
 }
 
 export function countdown(seconds: number): string {
-  const two = (n: number) => String(n).padStart(2, "0");
+  const twoDigits = (n: number) => String(n).padStart(2, "0");
   const hours = Math.floor(seconds / 3600);
-  const rest = `${two(Math.floor((seconds % 3600) / 60))}:${two(seconds % 60)}`;
+  const rest = `${twoDigits(Math.floor((seconds % 3600) / 60))}:${twoDigits(seconds % 60)}`;
   return hours > 0 ? `${hours}:${rest}` : rest;
 }

@@ -1,34 +1,37 @@
-// An act that changes something takes two: the button, and a yes at another place.
+// A button that asks for a confirmation at another place before it acts.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { isTransient, Problem } from "./api";
 import { Failed } from "./parts";
 import { t } from "./text";
 
 interface Props {
   label: string;
   question: string;
-  act: (key: string) => Promise<void>; // `key` is the same for every repeat of one act
+  act: (key: string) => Promise<void>; // `key` is the same for each retry of one act
   disabled?: boolean;
-  why?: string | undefined; // it is disabled
-  children?: ComponentChildren; // what is asked for between the two acts
+  disabledReason?: string | undefined; // why the button is disabled
+  children?: ComponentChildren; // fields before the button
 }
 
-export function Confirm({ label, question, act, disabled, why, children }: Props) {
+export function Confirm({ label, question, act, disabled, disabledReason, children }: Props) {
   const [key, setKey] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  const [failed, setFailed] = useState<unknown>(null);
-  const no = useRef<HTMLButtonElement>(null);
+  const [error, setError] = useState<unknown>(null);
+  const noButton = useRef<HTMLButtonElement>(null);
   useEffect(() => {
-    if (key !== null) no.current?.focus();
+    if (key !== null) noButton.current?.focus();
   }, [key]);
-  const yes = async () => {
+  const confirm = async () => {
     setBusy(true);
-    setFailed(null);
+    setError(null);
     try {
       await act(key!);
       setKey(null);
     } catch (error) {
-      setFailed(error);
+      setError(error);
+      // The server keeps its answer under the key. A corrected request is another act.
+      if (error instanceof Problem && !isTransient(error)) setKey(crypto.randomUUID());
     }
     setBusy(false);
   };
@@ -38,19 +41,19 @@ export function Confirm({ label, question, act, disabled, why, children }: Props
       <button type="button" disabled={disabled || key !== null} onClick={() => setKey(crypto.randomUUID())}>
         {label}
       </button>
-      {disabled && why && <span class="quiet">{why}</span>}
+      {disabled && disabledReason && <span class="quiet">{disabledReason}</span>}
       {key !== null && (
         <div class="confirm" role="group" aria-label={question}>
           <p>{question}</p>
-          <button type="button" ref={no} disabled={busy} onClick={() => setKey(null)}>
+          <button type="button" ref={noButton} disabled={busy} onClick={() => setKey(null)}>
             {t("confirm.no")}
           </button>
-          <button type="button" class="primary" disabled={busy} onClick={() => void yes()}>
+          <button type="button" class="primary" disabled={busy} onClick={() => void confirm()}>
             {t("confirm.yes")}
           </button>
         </div>
       )}
-      {failed !== null && <Failed problem={failed} />}
+      {error !== null && <Failed problem={error} />}
     </div>
   );
 }

@@ -1,5 +1,5 @@
-// Two texts, compared line by line.
-import { lineDiff } from "../approvals/line_diff";
+// The difference of two texts, line by line.
+import { lineDiff } from "./line_diff";
 import { visible } from "./visible";
 
 const MARKS = { same: "  ", old: "- ", new: "+ " };
@@ -14,8 +14,8 @@ export function Diff({ before, now, label }: { before: string; now: string; labe
   );
 }
 
-// A difference that somebody else has made: its lines begin with their marks.
-export function MadeDiff({ text, label }: { text: string; label: string }) {
+// A difference that the server made. Each line begins with its mark.
+export function ServerDiff({ text, label }: { text: string; label: string }) {
   return (
     <pre class="diff" tabIndex={0} aria-label={label}>
       {text.split("\n").map((line) => (

@@ -1,7 +1,8 @@
-// What the banner of every page says: a guard that fails open, a refused policy, a ledger that cannot write.
+// The health of the gate, for the banner of all pages: a guard that fails open, a refused policy, a ledger that cannot
+// write.
 import { effect, signal } from "@preact/signals";
 import { get, Problem } from "./api";
-import { tellServerTime } from "./clock";
+import { setServerTime } from "./clock";
 import { roles, session } from "./session";
 import { onFrame, onOpen } from "./stream";
 
@@ -13,39 +14,39 @@ export interface Health {
   banner: { kind: string; since?: string; detail?: string }[];
 }
 
-const EVERY = 1_500; // for those to whom no stream tells it
+const POLL_INTERVAL = 1_500; // ms; for persons whose stream does not carry the health
 export const health = signal<Health | null>(null);
-export const tellsRecords = signal(true); // false: a gate that serves questions alone
+export const servesRecords = signal(true); // false: the gate serves questions only
 
-let frames = 0; // that the stream has told
+let frameCount = 0; // frames of the stream with a health
 
-async function read(): Promise<void> {
-  const before = frames;
+async function readHealth(): Promise<void> {
+  const before = frameCount;
   try {
-    const told = await get<Health>("health");
-    // What the stream told meanwhile is newer than this answer.
-    if (frames === before) health.value = told;
-    tellsRecords.value = true;
+    const answer = await get<Health>("health");
+    // A frame that came during the request is newer than the answer.
+    if (frameCount === before) health.value = answer;
+    servesRecords.value = true;
   } catch (error) {
-    // The state of the connection is shown beside it.
-    if (error instanceof Problem && error.status === 404) tellsRecords.value = false;
+    // The banner shows a lost connection by the state of the stream.
+    if (error instanceof Problem && error.status === 404) servesRecords.value = false;
   }
 }
 
 export function startHealth(): void {
   onFrame((frame) => {
     if (frame.event !== "health") return;
-    const told = JSON.parse(frame.data) as Health;
-    tellServerTime(told.server_time);
-    frames += 1;
-    health.value = told;
+    const answer = JSON.parse(frame.data) as Health;
+    setServerTime(answer.server_time);
+    frameCount += 1;
+    health.value = answer;
   });
-  onOpen(() => void read());
+  onOpen(() => void readHealth());
   effect(() => {
     if (!session.value) return;
-    void read();
+    void readHealth();
     if (roles.value.has("viewer")) return;
-    const timer = setInterval(() => void read(), EVERY);
+    const timer = setInterval(() => void readHealth(), POLL_INTERVAL);
     return () => clearInterval(timer);
   });
 }

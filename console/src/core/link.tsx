@@ -1,6 +1,6 @@
-// A link inside the console. Opens in a new tab where the person asks for one.
+// A link inside the console. A click with a modifier key or another button keeps its usual effect, for example a new tab.
 import type { ComponentChildren } from "preact";
-import { go } from "./url";
+import { navigate } from "./url";
 
 interface Props {
   to: string;
@@ -20,7 +20,7 @@ export function Link({ to, children, current, ...rest }: Props) {
       onClick={(event: MouseEvent) => {
         if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
         event.preventDefault();
-        go(to);
+        navigate(to);
       }}
     >
       {children}

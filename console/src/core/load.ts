@@ -1,28 +1,28 @@
-// Reads one answer of the gate for a screen, and reads it again when the address or a change asks for it.
+// Reads one answer of the gate for a screen. Reads it again if the path changes or the screen calls `reload`.
 import { useEffect, useState } from "preact/hooks";
 import { get } from "./api";
 
 export interface Loaded<T> {
-  read: T | null;
-  failed: unknown; // null: it did not fail
-  again: () => void;
+  data: T | null;
+  error: unknown; // null: no error
+  reload: () => void;
 }
 
 export function useGet<T>(path: string): Loaded<T> {
-  const [state, setState] = useState<{ path: string; read: T | null; failed: unknown }>({ path, read: null, failed: null });
-  const [turn, setTurn] = useState(0);
+  const [state, setState] = useState<{ path: string; data: T | null; error: unknown }>({ path, data: null, error: null });
+  const [attempt, setAttempt] = useState(0);
   useEffect(() => {
-    const stop = new AbortController();
-    get<T>(path, stop.signal).then(
-      (read) => setState({ path, read, failed: null }),
-      (failed: unknown) => {
-        if (!stop.signal.aborted) setState({ path, read: null, failed });
+    const controller = new AbortController();
+    get<T>(path, controller.signal).then(
+      (data) => setState({ path, data, error: null }),
+      (error: unknown) => {
+        if (!controller.signal.aborted) setState({ path, data: null, error });
       },
     );
-    return () => stop.abort();
-  }, [path, turn]);
-  const here = state.path === path; // what another address gave is not shown here
-  return { read: here ? state.read : null, failed: here ? state.failed : null, again: () => setTurn(turn + 1) };
+    return () => controller.abort();
+  }, [path, attempt]);
+  const isCurrent = state.path === path; // the answer of another path is not shown
+  return { data: isCurrent ? state.data : null, error: isCurrent ? state.error : null, reload: () => setAttempt(attempt + 1) };
 }
 
 export interface Page<T> {
@@ -32,5 +32,5 @@ export interface Page<T> {
   tree_size: number;
   total: number;
   exact: boolean;
-  reached?: { sequence: number; side: "next" | "prev" } | null; // the search stopped there; the page on that side goes on
+  reached?: { sequence: number; side: "next" | "prev" } | null; // the search stopped here; the page on `side` continues it
 }

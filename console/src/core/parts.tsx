@@ -3,17 +3,17 @@ import type { ComponentChildren } from "preact";
 import { Problem } from "./api";
 import { type Key, t, word } from "./text";
 
-export function told(problem: unknown): string {
+export function problemText(problem: unknown): string {
   if (!(problem instanceof Problem)) return String(problem);
-  const ours = word("problem", problem.code);
-  if (ours !== problem.code) return ours;
+  const text = word("problem", problem.code);
+  if (text !== problem.code) return text;
   return problem.message;
 }
 
 export function Failed({ problem }: { problem: unknown }) {
   return (
     <p class="failed" role="alert">
-      {told(problem)}
+      {problemText(problem)}
     </p>
   );
 }
@@ -27,7 +27,7 @@ export function Row({ name, children }: { name: Key; children: ComponentChildren
   );
 }
 
-// Content that is not here says why; it never looks empty.
+// The reason why content is absent. Absent content must not look empty.
 export function Absent({ state }: { state: string }) {
   return <span class="absent">{word("absent", state)}</span>;
 }

@@ -1,7 +1,7 @@
-// Who is signed in. The session is a cookie that scripts cannot read and a page secret that other ports cannot read.
+// The session of the person: a cookie that scripts cannot read, and a page secret that other ports cannot read.
 import { computed, signal } from "@preact/signals";
-import { ask, get, keepPageSecret, onEnded, pageSecret, Problem } from "./api";
-import { tellServerTime } from "./clock";
+import { get, onSessionEnd, pageSecret, Problem, request, storePageSecret } from "./api";
+import { setServerTime } from "./clock";
 import { fromBase64url } from "../keys/bytes";
 import { signWithPasskey } from "../keys/passkey";
 
@@ -17,42 +17,42 @@ export interface Session {
 
 export const session = signal<Session | null>(null);
 export const starting = signal(true);
-export const why = signal<Problem | null>(null); // why no person is signed in, or why a login failed
-export const ways = signal<string[]>([]); // to sign in
+export const loginProblem = signal<Problem | null>(null); // why the session ended or a login failed
+export const loginMethods = signal<string[]>([]);
 export const roles = computed(() => new Set(session.value?.roles ?? []));
 
-onEnded((problem) => {
+onSessionEnd((problem) => {
   if (!session.value && !pageSecret()) return;
-  keepPageSecret(null);
+  storePageSecret(null);
   session.value = null;
-  why.value = problem;
+  loginProblem.value = problem;
 });
 
-// Under plain http a network could read along: the page offers no login there.
-export const safe = window.isSecureContext;
+// Over plain HTTP the network could read the token. The page offers no login there.
+export const isSecure = window.isSecureContext;
 
 async function login(path: string, body: unknown): Promise<void> {
-  why.value = null;
-  const asked = performance.now();
+  loginProblem.value = null;
+  const sentAt = performance.now();
   try {
-    const response = await ask(path, { method: "POST", body });
+    const response = await request(path, { method: "POST", body });
     const { page_secret, server_time, ...rest } = (await response.json()) as Session & { page_secret: string; server_time: string };
-    keepPageSecret(page_secret);
-    tellServerTime(server_time, asked);
+    storePageSecret(page_secret);
+    setServerTime(server_time, sentAt);
     session.value = rest;
   } catch (error) {
-    why.value = error instanceof Problem ? error : new Problem(0, "no_answer", String(error));
+    loginProblem.value = error instanceof Problem ? error : new Problem(0, "no_answer", String(error));
   }
 }
 
-// The challenge first, then what the person's passkey says to it.
+// Gets a challenge and sends its signature by a passkey.
 export async function loginByPasskey(): Promise<void> {
-  why.value = null;
+  loginProblem.value = null;
   try {
-    const { challenge } = (await (await ask("session/passkey", { method: "POST", body: {} })).json()) as { challenge: string };
+    const { challenge } = (await (await request("session/passkey", { method: "POST", body: {} })).json()) as { challenge: string };
     await login("session/passkey", { signature: await signWithPasskey(fromBase64url(challenge)) });
   } catch (error) {
-    why.value = error instanceof Problem ? error : new Problem(0, "no_answer", String(error));
+    loginProblem.value = error instanceof Problem ? error : new Problem(0, "no_answer", String(error));
   }
 }
 
@@ -60,49 +60,49 @@ export function loginByToken(token: string): Promise<void> {
   return login("session/token", { token });
 }
 
-// The fragment leaves the address bar before anything else happens.
-function takeLink(): string | null {
-  const found = /^#once=([^&]+)$/.exec(location.hash);
-  const failed = /^#failed=([a-z_]+)$/.exec(location.hash);
-  if (failed) why.value = new Problem(0, failed[1]!, failed[1]!);
+// Returns the one-time code of a login link. Removes the fragment from the address bar before any request.
+function takeLinkCode(): string | null {
+  const codeMatch = /^#once=([^&]+)$/.exec(location.hash);
+  const failureMatch = /^#failed=([a-z_]+)$/.exec(location.hash);
+  if (failureMatch) loginProblem.value = new Problem(0, failureMatch[1]!, failureMatch[1]!);
   if (location.hash !== "") history.replaceState(history.state, "", location.pathname + location.search);
-  return found?.[1] ?? null;
+  return codeMatch?.[1] ?? null;
 }
 
-export async function start(): Promise<void> {
-  const once = takeLink();
-  if (safe && once !== null) await login("session/link", { once });
-  else if (safe && pageSecret()) {
+export async function startSession(): Promise<void> {
+  const code = takeLinkCode();
+  if (isSecure && code !== null) await login("session/link", { once: code });
+  else if (isSecure && pageSecret()) {
     try {
       session.value = await get<Session>("session");
     } catch (error) {
-      if (error instanceof Problem && error.status !== 401) why.value = error;
+      if (error instanceof Problem && error.status !== 401) loginProblem.value = error;
     }
   }
   starting.value = false;
-  if (safe && !session.value) void readWays();
+  if (isSecure && !session.value) void readLoginMethods();
 }
 
-// A person who is not signed in is told the ways to sign in.
-async function readWays(): Promise<void> {
+// The refusal of a request without a session lists the login methods.
+async function readLoginMethods(): Promise<void> {
   try {
-    await ask("session");
+    await request("session");
   } catch (error) {
-    if (error instanceof Problem) ways.value = error.signIn;
+    if (error instanceof Problem) loginMethods.value = error.signIn;
   }
 }
 
 export async function logout(): Promise<void> {
   try {
-    await ask("session", { method: "DELETE" });
+    await request("session", { method: "DELETE" });
   } finally {
-    keepPageSecret(null);
+    storePageSecret(null);
     session.value = null;
-    why.value = null;
+    loginProblem.value = null;
   }
 }
 
-// Another tab signed out, or in again.
+// Another tab signed in or out.
 window.addEventListener("storage", (event) => {
   if (event.key === "sallyport.page") location.reload();
 });

@@ -1,5 +1,5 @@
-// Reads a stream of server-sent events by fetch, which can send the page secret, and goes on after a lost connection
-// behind the last event that it has finished.
+// Reads a stream of server-sent events. Uses fetch, because EventSource cannot send the page secret. After a lost
+// connection it resumes after the last complete event.
 
 export interface Frame {
   event: string;
@@ -7,16 +7,16 @@ export interface Frame {
   data: string;
 }
 
-export type Told =
-  | { kind: "state"; state: "opening" | "open" | "lost" | "refused"; status?: number }
+export type StreamMessage =
+  | { kind: "state"; state: "opening" | "open" | "lost" | "refused"; topics: string[] } // `topics`: of this stream
   | { kind: "frames"; frames: Frame[] }
   | { kind: "time"; at: string };
 
-const SILENCE = 40_000; // the server says something every 15 s
+const SILENCE_TIMEOUT = 40_000; // ms; the server sends at least a comment every 15 s
 const LONGEST_WAIT = 15_000;
 const MOST_FRAME = 4 * 1024 * 1024;
 
-// Cuts a stream of text into frames and comments. Keeps an unfinished frame for the next piece.
+// Splits a stream of text into frames and comments. Keeps an incomplete frame for the next piece.
 export class FrameCutter {
   private rest = "";
 
@@ -27,7 +27,7 @@ export class FrameCutter {
     const comments: string[] = [];
     for (let end = this.rest.indexOf("\n\n"); end >= 0; end = this.rest.indexOf("\n\n")) {
       const frame: Frame = { event: "message", id: "", data: "" };
-      let some = false;
+      let hasField = false;
       for (const line of this.rest.slice(0, end).split("\n")) {
         const colon = line.indexOf(":");
         const name = colon < 0 ? line : line.slice(0, colon);
@@ -36,9 +36,9 @@ export class FrameCutter {
         else if (name === "data") frame.data += (frame.data ? "\n" : "") + value;
         else if (name === "event") frame.event = value;
         else if (name === "id") frame.id = value;
-        some ||= colon !== 0 && line !== "";
+        hasField ||= colon !== 0 && line !== "";
       }
-      if (some) frames.push(frame);
+      if (hasField) frames.push(frame);
       this.rest = this.rest.slice(end + 2);
     }
     return { frames, comments };
@@ -46,59 +46,65 @@ export class FrameCutter {
 }
 
 export class EventReader {
-  private stop = new AbortController();
-  private last = "";
+  private controller = new AbortController();
+  private lastEventId = "";
   private failures = 0;
-  private readonly tellsAll: boolean; // every record: then a new connection goes on behind the last one
+  private readonly resumes: boolean; // the stream has every record: a new connection resumes after the last record
 
   constructor(
-    private readonly address: string,
+    private readonly address: string, // without the topics
+    private readonly topics: string[],
     private readonly secret: string,
-    private readonly tell: (told: Told) => void,
+    private readonly notify: (message: StreamMessage) => void,
     after = "",
   ) {
-    // Of a stream that tells some, the rest would be searched for records that a listener reads again anyway.
-    this.tellsAll = /[?&]topics=[^&]*\bentries\b/.test(address);
-    this.last = this.tellsAll ? after : "";
+    // Other streams do not resume: the server would search the log for records that the listeners read again anyway.
+    this.resumes = topics.includes("entries");
+    this.lastEventId = this.resumes ? after : "";
     void this.run();
   }
 
-  end(): void {
-    this.stop.abort();
+  close(): void {
+    this.controller.abort();
   }
 
-  get after(): string {
-    return this.last;
+  get lastId(): string {
+    return this.lastEventId;
+  }
+
+  private notifyState(state: "opening" | "open" | "lost" | "refused"): void {
+    this.notify({ kind: "state", state, topics: this.topics });
   }
 
   private async run(): Promise<void> {
-    while (!this.stop.signal.aborted) {
-      this.tell({ kind: "state", state: "opening" });
+    while (!this.controller.signal.aborted) {
+      this.notifyState("opening");
       const status = await this.connect();
-      if (this.stop.signal.aborted) return;
+      if (this.controller.signal.aborted) return;
       if (status === 401 || status === 403 || status === 404) {
-        this.tell({ kind: "state", state: "refused", status });
+        this.notifyState("refused");
         return;
       }
-      this.tell({ kind: "state", state: "lost" });
+      this.notifyState("lost");
       this.failures++;
       const wait = Math.min(LONGEST_WAIT, 250 * 2 ** Math.min(this.failures, 10)) * (0.75 + Math.random() / 2);
-      await new Promise((done) => setTimeout(done, wait));
+      await new Promise((resolve) => setTimeout(resolve, wait));
     }
   }
 
-  // Ends when the connection does; gives the status where there was one.
+  // Returns when the connection ends. The result is the HTTP status of a refusal, or 0.
   private async connect(): Promise<number> {
-    const silent = new AbortController();
-    let timer = setTimeout(() => silent.abort(), SILENCE);
+    const silence = new AbortController();
+    let timer = setTimeout(() => silence.abort(), SILENCE_TIMEOUT);
     try {
       const headers: Record<string, string> = { Accept: "text/event-stream", "X-Sallyport-Page": this.secret };
-      if (this.last) headers["Last-Event-ID"] = this.last;
-      const response = await fetch(this.address, {
-        headers, credentials: "same-origin", cache: "no-store", signal: AbortSignal.any([this.stop.signal, silent.signal]),
+      if (this.lastEventId) headers["Last-Event-ID"] = this.lastEventId;
+      const query = this.topics.length > 0 ? `?topics=${this.topics.join(",")}` : "";
+      const response = await fetch(this.address + query, {
+        headers, credentials: "same-origin", cache: "no-store", signal: AbortSignal.any([this.controller.signal, silence.signal]),
       });
       if (!response.ok || !response.body) return response.status;
-      this.tell({ kind: "state", state: "open" });
+      this.notifyState("open");
       const cutter = new FrameCutter();
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       for (;;) {
@@ -106,8 +112,8 @@ export class EventReader {
         if (done) return 0;
         this.failures = 0;
         clearTimeout(timer);
-        timer = setTimeout(() => silent.abort(), SILENCE);
-        this.pass(cutter.take(value));
+        timer = setTimeout(() => silence.abort(), SILENCE_TIMEOUT);
+        this.deliver(cutter.take(value));
       }
     } catch {
       return 0;
@@ -116,14 +122,14 @@ export class EventReader {
     }
   }
 
-  private pass({ frames, comments }: { frames: Frame[]; comments: string[] }): void {
-    for (const comment of comments) if (/^\d{4}-/.test(comment)) this.tell({ kind: "time", at: comment });
+  private deliver({ frames, comments }: { frames: Frame[]; comments: string[] }): void {
+    for (const comment of comments) if (/^\d{4}-/.test(comment)) this.notify({ kind: "time", at: comment });
     if (frames.length === 0) return;
-    if (this.tellsAll) for (const frame of frames) if (frame.id) this.last = frame.id;
-    // Behind `lagged` the stream goes on where the ledger is now: what was missed is counted, not fetched.
+    if (this.resumes) for (const frame of frames) if (frame.id) this.lastEventId = frame.id;
+    // After `lagged` the stream continues at the end of the ledger. Missed records are counted, not fetched.
     const lagged = frames.find((frame) => frame.event === "lagged");
     const size = lagged && (JSON.parse(lagged.data) as { size?: number }).size;
-    if (this.tellsAll && size) this.last = String(size - 1);
-    this.tell({ kind: "frames", frames });
+    if (this.resumes && size) this.lastEventId = String(size - 1);
+    this.notify({ kind: "frames", frames });
   }
 }

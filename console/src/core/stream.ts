@@ -1,45 +1,52 @@
-// What the server tells by itself. All tabs share one worker; where a browser has no shared workers, the page reads.
-import { effect, signal } from "@preact/signals";
+// The stream of events from the server. All tabs share one worker. In a browser without shared workers the page reads the
+// stream itself.
+import { computed, effect, signal } from "@preact/signals";
 import { BASE, pageSecret } from "./api";
-import { tellServerTime } from "./clock";
+import { setServerTime } from "./clock";
 import { roles, session } from "./session";
-import { EventReader, type Frame, type Told } from "./sse";
-import type { Wish } from "../worker";
+import { EventReader, type Frame, type StreamMessage } from "./sse";
+import type { Subscription } from "../worker";
 
 declare const WORKER: string;
 
-export const stream = signal<"opening" | "open" | "lost" | "refused">("opening");
+const latestState = signal<Extract<StreamMessage, { kind: "state" }>>({ kind: "state", state: "opening", topics: [] });
+const requestedTopics = signal<string[]>([]); // the topics of the last subscription
+// If the stream lacks a topic of this page, the worker replaces it soon. Until then the state is `opening`.
+export const streamState = computed(() => {
+  const topicMissing = requestedTopics.value.some((topic) => !latestState.value.topics.includes(topic));
+  return latestState.value.state === "open" && topicMissing ? "opening" : latestState.value.state;
+});
 const listeners = new Set<(frame: Frame) => void>();
-const openers = new Set<() => void>();
-const wanted = signal<string[]>(["approvals", "health"]);
+const openListeners = new Set<() => void>();
+const wantedTopics = signal<string[]>(["approvals", "health"]);
 
-export function onFrame(listen: (frame: Frame) => void): () => void {
-  listeners.add(listen);
-  return () => listeners.delete(listen);
+export function onFrame(listener: (frame: Frame) => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
-// After a connection whatever was missed is read again; while there is none, it is read every two seconds.
-export function onOpen(listen: () => void): () => void {
-  openers.add(listen);
-  return () => openers.delete(listen);
+// Calls the listener after each connection, to read what was missed, and every two seconds while there is none.
+export function onOpen(listener: () => void): () => void {
+  openListeners.add(listener);
+  return () => openListeners.delete(listener);
 }
 
-export function wantTopics(topics: string[]): () => void {
-  wanted.value = [...new Set([...wanted.peek(), ...topics])];
-  return () => (wanted.value = ["approvals", "health"]);
+export function subscribeTopics(topics: string[]): () => void {
+  wantedTopics.value = [...new Set([...wantedTopics.peek(), ...topics])];
+  return () => (wantedTopics.value = ["approvals", "health"]);
 }
 
-function take(told: Told): void {
-  if (told.kind === "time") tellServerTime(told.at);
-  else if (told.kind === "frames") for (const frame of told.frames) for (const listen of [...listeners]) listen(frame);
+function receive(message: StreamMessage): void {
+  if (message.kind === "time") setServerTime(message.at);
+  else if (message.kind === "frames") for (const frame of message.frames) for (const listener of [...listeners]) listener(frame);
   else {
-    const opened = told.state === "open" && stream.peek() !== "open";
-    stream.value = told.state;
-    if (opened) for (const listen of [...openers]) listen();
+    const before = streamState.peek();
+    latestState.value = message;
+    if (streamState.peek() === "open" && before !== "open") for (const listener of [...openListeners]) listener();
   }
 }
 
-// The policy makes the address of the worker and nothing else.
+// The Trusted Types policy accepts the address of the worker only.
 const makeUrl = (url: string): string => {
   if (url !== WORKER) throw new TypeError("not the worker");
   return url;
@@ -47,43 +54,44 @@ const makeUrl = (url: string): string => {
 const policy = (window as unknown as { trustedTypes?: { createPolicy(name: string, rules: object): { createScriptURL(url: string): string } } }).trustedTypes
   ?.createPolicy("sallyport", { createScriptURL: makeUrl });
 
-// The same file, for this page alone: a long check runs there while the page stays usable.
-export function ownWorker(): Worker {
+// Starts the same file as a worker of this page alone. A long check runs there, so that the page stays usable.
+export function startPageWorker(): Worker {
   return new Worker(policy ? policy.createScriptURL(WORKER) : makeUrl(WORKER));
 }
 
 let port: MessagePort | null = null;
-let own: EventReader | null = null;
+let pageReader: EventReader | null = null;
 
-function send(wish: Wish | null): void {
+function subscribe(subscription: Subscription | null): void {
   if (typeof SharedWorker !== "undefined") {
     if (!port) {
       port = new SharedWorker(policy ? policy.createScriptURL(WORKER) : makeUrl(WORKER)).port;
-      port.onmessage = (event: MessageEvent<Told>) => take(event.data);
+      port.onmessage = (event: MessageEvent<StreamMessage>) => receive(event.data);
     }
-    port.postMessage(wish);
+    port.postMessage(subscription);
     return;
   }
-  const after = own?.after ?? "";
-  own?.end();
-  own = wish && new EventReader(wish.topics.length ? `${wish.address}?topics=${wish.topics.join(",")}` : wish.address, wish.secret, take, after);
+  const after = pageReader?.lastId ?? "";
+  pageReader?.close();
+  pageReader = subscription && new EventReader(subscription.address, subscription.topics, subscription.secret, receive, after);
 }
 
-const EVERY = 2_000;
+const POLL_INTERVAL = 2_000;
 
 export function startStream(): void {
   effect(() => {
-    if (!session.value || stream.value === "open") return;
-    const timer = setInterval(() => openers.forEach((listen) => listen()), EVERY);
+    if (!session.value || streamState.value === "open") return;
+    const timer = setInterval(() => openListeners.forEach((listener) => listener()), POLL_INTERVAL);
     return () => clearInterval(timer);
   });
   effect(() => {
     const secret = session.value ? pageSecret() : null;
-    // A person who may only answer has a stream of questions alone.
-    const all = roles.value.has("viewer");
-    send(secret ? { secret, address: BASE + (all ? "stream" : "approvals/stream"), topics: all ? wanted.value : [] } : null);
+    // Without the role `viewer` a person has the stream of questions only.
+    const isViewer = roles.value.has("viewer");
+    requestedTopics.value = isViewer ? wantedTopics.value : [];
+    subscribe(secret ? { secret, address: BASE + (isViewer ? "stream" : "approvals/stream"), topics: requestedTopics.value } : null);
   });
-  window.addEventListener("pagehide", () => send(null));
+  window.addEventListener("pagehide", () => subscribe(null));
   window.addEventListener("pageshow", (event) => {
     if (event.persisted) location.reload();
   });

@@ -1,20 +1,20 @@
-// Texts in the language of the person. English and Ukrainian have the same keys; a test keeps that so. Ukrainian is read
-// when it is wanted.
+// Texts in the language of the person. English and Ukrainian have the same keys; a test checks this. The page loads
+// Ukrainian only if the person chooses it.
 import { computed, signal } from "@preact/signals";
 import { visible } from "./visible";
 import en from "../../text/en.json";
 
-declare const UKRAINIAN: string; // where its texts are
+declare const UKRAINIAN: string; // the address of its texts
 
 export type Key = keyof typeof en;
 export type Language = "en" | "uk" | "pseudo";
 type Forms = Record<string, string>;
 
-const KEPT = "sallyport.language";
+const LANGUAGE_KEY = "sallyport.language";
 
-function first(): Language {
-  const kept = localStorage.getItem(KEPT);
-  if (kept === "en" || kept === "uk" || kept === "pseudo") return kept;
+function initialLanguage(): Language {
+  const stored = localStorage.getItem(LANGUAGE_KEY);
+  if (stored === "en" || stored === "uk" || stored === "pseudo") return stored;
   return navigator.language.toLowerCase().startsWith("uk") ? "uk" : "en";
 }
 
@@ -24,8 +24,8 @@ export const language = signal<Language>("en");
 export const locale = computed(() => (language.value === "uk" ? "uk" : "en-GB"));
 const plurals = computed(() => new Intl.PluralRules(locale.value));
 
-// Where the texts cannot be had, the page stays in English.
-async function speak(next: Language): Promise<void> {
+// If the texts cannot be loaded, the page keeps its language.
+async function applyLanguage(next: Language): Promise<void> {
   if (next === "uk" && !uk) {
     const response = await fetch(UKRAINIAN).catch(() => null);
     if (!response?.ok) return;
@@ -35,15 +35,15 @@ async function speak(next: Language): Promise<void> {
 }
 
 export function setLanguage(next: Language): Promise<void> {
-  localStorage.setItem(KEPT, next);
-  return speak(next);
+  localStorage.setItem(LANGUAGE_KEY, next);
+  return applyLanguage(next);
 }
 
 export function startLanguage(): Promise<void> {
-  return speak(first());
+  return applyLanguage(initialLanguage());
 }
 
-// 40 % longer: shows in tests where a longer language would not fit.
+// Makes words 40 % longer. Tests use it to find places where a longer language does not fit.
 function lengthened(text: string): string {
   return text.replace(/[A-Za-z]{2,}/g, (word) => word + word.slice(0, Math.ceil(word.length * 0.4)));
 }
@@ -58,7 +58,7 @@ export function t(key: Key, values: Record<string, string | number> = {}): strin
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => visible(String(values[name] ?? whole)));
 }
 
-// A word of the server: its text where we have one, else the word itself.
+// The text for a word of the server. Without a text, the word itself.
 export function word(prefix: string, value: string): string {
   const key = `${prefix}.${value}`;
   return key in en ? t(key as Key) : visible(value);

@@ -1,4 +1,4 @@
-// Grants: a tree of tokens with what was spent of each. A controller revokes one and says why.
+// Grants: the tree of tokens, with the uses and holds of each. A controller can revoke a token and gives a reason.
 import { useState } from "preact/hooks";
 import { post, query } from "../core/api";
 import { Confirm } from "../core/confirm";
@@ -28,42 +28,42 @@ interface Grant {
   children?: string[];
 }
 
-const at = (second: number) => time(new Date(second * 1000).toISOString());
+const timeText = (second: number) => time(new Date(second * 1000).toISOString());
 const stateClass = (state: string) => (state === "valid" ? "good" : state === "revoked" ? "failed" : "quiet");
 const stateWord = (state: string) => word("grant", state.replaceAll(" ", "_"));
 
-interface Placed {
+interface TreeRow {
   grant: Grant;
   depth: number;
 }
 
-// Parents stand before their children. A token whose parent is not in the list is a root here.
-export function tree(grants: Grant[]): Placed[] {
-  const known = new Set(grants.map((grant) => grant.grant_digest));
-  const placed: Placed[] = [];
+// Parents come before their children. A token is a root if the list does not have its parent.
+export function treeRows(grants: Grant[]): TreeRow[] {
+  const digests = new Set(grants.map((grant) => grant.grant_digest));
+  const rows: TreeRow[] = [];
   const seen = new Set<string>();
-  const put = (grant: Grant, depth: number) => {
+  const add = (grant: Grant, depth: number) => {
     if (seen.has(grant.grant_digest)) return;
     seen.add(grant.grant_digest);
-    placed.push({ grant, depth });
-    for (const child of grants) if (child.parent === grant.grant_digest) put(child, depth + 1);
+    rows.push({ grant, depth });
+    for (const child of grants) if (child.parent === grant.grant_digest) add(child, depth + 1);
   };
-  for (const grant of grants) if (grant.parent === null || !known.has(grant.parent)) put(grant, 0);
-  for (const grant of grants) put(grant, 0);
-  return placed;
+  for (const grant of grants) if (grant.parent === null || !digests.has(grant.parent)) add(grant, 0);
+  for (const grant of grants) add(grant, 0);
+  return rows;
 }
 
 function GrantList() {
-  const { read, failed } = useGet<Page<Grant>>("grants" + query({ limit: 500, cursor: place.value.query.get("cursor") }));
+  const { data, error } = useGet<Page<Grant>>("grants" + query({ limit: 500, cursor: place.value.query.get("cursor") }));
   return (
     <section class="page">
       <h1>{t("nav.grants")}</h1>
-      {failed !== null && <Failed problem={failed} />}
-      {!read && failed === null && <p class="quiet">{t("question.loading")}</p>}
-      {read && read.items.length === 0 && <p class="quiet empty">{t("grants.none")}</p>}
-      {read && read.items.length > 0 && (
+      {error !== null && <Failed problem={error} />}
+      {!data && error === null && <p class="quiet">{t("question.loading")}</p>}
+      {data && data.items.length === 0 && <p class="quiet empty">{t("grants.none")}</p>}
+      {data && data.items.length > 0 && (
         <Table label={t("nav.grants")} heads={["grants.principal", "grants.state", "grants.uses", "grants.holds", "grants.expires", "grants.origin"]}>
-          {tree(read.items).map(({ grant, depth }) => (
+          {treeRows(data.items).map(({ grant, depth }) => (
             <tr key={grant.grant_id} data-depth={depth}>
               <td>
                 {"↳ ".repeat(Math.min(depth, 8))}
@@ -74,13 +74,13 @@ function GrantList() {
               </td>
               <td>{number(grant.uses)}</td>
               <td>{number(grant.holds)}</td>
-              <td class="fixed">{at(grant.expires_at)}</td>
+              <td class="fixed">{timeText(grant.expires_at)}</td>
               <td>{word("origin", grant.origin)}</td>
             </tr>
           ))}
         </Table>
       )}
-      {read && <Pager list={read} />}
+      {data && <Pager list={data} />}
     </section>
   );
 }
@@ -88,41 +88,41 @@ function GrantList() {
 function GrantPage() {
   const { id } = place.value;
   const path = `grants/${encodeURIComponent(id)}`;
-  const { read, failed, again } = useGet<Grant>(path);
+  const { data, error, reload } = useGet<Grant>(path);
   const [reason, setReason] = useState("");
   return (
     <section class="page">
       <p class="pager">
         <Link to={address("grants")}>← {t("nav.grants")}</Link>
       </p>
-      <h1>{read ? visible(read.principal) : visible(id)}</h1>
-      {failed !== null && <Failed problem={failed} />}
-      {!read && failed === null && <p class="quiet">{t("question.loading")}</p>}
-      {read && (
+      <h1>{data ? visible(data.principal) : visible(id)}</h1>
+      {error !== null && <Failed problem={error} />}
+      {!data && error === null && <p class="quiet">{t("question.loading")}</p>}
+      {data && (
         <>
           <dl class="facts">
             <Row name="grants.state">
-              <strong class={stateClass(read.state)} data-state={read.state}>
-                {stateWord(read.state)}
+              <strong class={stateClass(data.state)} data-state={data.state}>
+                {stateWord(data.state)}
               </strong>
             </Row>
             <Row name="grants.id">
-              <code>{read.grant_id}</code>
+              <code>{data.grant_id}</code>
             </Row>
             <Row name="grants.issuer">
-              <code>{visible(read.issuer)}</code>
+              <code>{visible(data.issuer)}</code>
             </Row>
-            <Row name="grants.expires">{at(read.expires_at)}</Row>
-            <Row name="grants.uses">{number(read.uses)}</Row>
-            <Row name="grants.holds">{number(read.holds)}</Row>
-            {read.parent && (
+            <Row name="grants.expires">{timeText(data.expires_at)}</Row>
+            <Row name="grants.uses">{number(data.uses)}</Row>
+            <Row name="grants.holds">{number(data.holds)}</Row>
+            {data.parent && (
               <Row name="grants.parent">
-                <code>{read.parent}</code>
+                <code>{data.parent}</code>
               </Row>
             )}
-            {read.children && read.children.length > 0 && (
+            {data.children && data.children.length > 0 && (
               <Row name="grants.children">
-                {read.children.map((child) => (
+                {data.children.map((child) => (
                   <>
                     <Link to={address("grants", child)}>{child.slice(0, 13)}…</Link>{" "}
                   </>
@@ -130,14 +130,14 @@ function GrantPage() {
               </Row>
             )}
           </dl>
-          {read.state !== "revoked" && roles.value.has("controller") && (
+          {data.state !== "revoked" && roles.value.has("controller") && (
             <Confirm
               label={t("grants.revoke")}
-              question={t("grants.sure", { principal: visible(read.principal) })}
+              question={t("grants.sure", { principal: visible(data.principal) })}
               disabled={reason.trim() === ""}
               act={async (key) => {
                 await post(path + "/revoke", { reason }, key);
-                again();
+                reload();
               }}
             >
               <label>

@@ -1,4 +1,4 @@
-// Is the gate well, since when not, how much has it written, and where the record has gaps.
+// Health: the state of the gate, the start of each fault, the size of the log, the rate of calls, and gaps of the record.
 import { Chart } from "../core/chart";
 import { health } from "../core/health";
 import { Link } from "../core/link";
@@ -10,7 +10,7 @@ import { number, t, time, word } from "../core/text";
 import { address } from "../core/url";
 import { visible } from "../core/visible";
 
-interface Lately {
+interface Stats {
   pieces: { at: string; counts: Record<string, number> }[];
 }
 interface Gaps {
@@ -21,14 +21,14 @@ interface Gaps {
 const sum = (counts: Record<string, number>) => Object.values(counts).reduce((all, one) => all + one, 0);
 
 function Rates() {
-  const { read, failed } = useGet<Lately>("stats?bucket=1m&by=outcome");
-  if (failed) return <Failed problem={failed} />;
-  if (!read) return <p class="quiet">{t("question.loading")}</p>;
-  const points = read.pieces.map(({ at, counts }) => ({ at, value: sum(counts) }));
-  const most = Math.max(1, ...points.map((point) => point.value));
+  const { data, error } = useGet<Stats>("stats?bucket=1m&by=outcome");
+  if (error) return <Failed problem={error} />;
+  if (!data) return <p class="quiet">{t("question.loading")}</p>;
+  const points = data.pieces.map(({ at, counts }) => ({ at, value: sum(counts) }));
+  const max = Math.max(1, ...points.map((point) => point.value));
   return (
     <>
-      <Chart label={t("health.rates")} points={points} most={most} top={number(most)} />
+      <Chart label={t("health.rates")} points={points} max={max} maxText={number(max)} />
       <details>
         <summary>{t("agents.table")}</summary>
         <table>
@@ -39,7 +39,7 @@ function Rates() {
             </tr>
           </thead>
           <tbody>
-            {read.pieces
+            {data.pieces
               .filter(({ counts }) => sum(counts) > 0)
               .map(({ at, counts }) => (
                 <tr>
@@ -59,13 +59,13 @@ function Rates() {
 }
 
 function GapTable() {
-  const { read, failed } = useGet<Gaps>("log/gaps");
-  if (failed) return <Failed problem={failed} />;
-  if (!read) return <p class="quiet">{t("question.loading")}</p>;
-  if (read.gaps.length === 0) return <p class="quiet">{t("health.no_gaps")}</p>;
+  const { data, error } = useGet<Gaps>("log/gaps");
+  if (error) return <Failed problem={error} />;
+  if (!data) return <p class="quiet">{t("question.loading")}</p>;
+  if (data.gaps.length === 0) return <p class="quiet">{t("health.no_gaps")}</p>;
   return (
-    <Table label={t("health.gaps")} heads={["health.at", "health.kind", "health.detail", "health.record"]} name="gaps">
-      {read.gaps.map((gap) => (
+    <Table label={t("health.gaps")} heads={["health.at", "health.kind", "health.detail", "health.record"]} testName="gaps">
+      {data.gaps.map((gap) => (
         <tr>
           <td class="fixed">{time(gap.at)}</td>
           <td>{word("gap", gap.kind)}</td>
@@ -80,23 +80,23 @@ function GapTable() {
 }
 
 export function HealthPage() {
-  const told = health.value;
+  const current = health.value;
   return (
     <section class="page">
       <h1>{t("nav.health")}</h1>
-      {!told && <p class="quiet empty">{t("question.loading")}</p>}
-      {told && (
+      {!current && <p class="quiet empty">{t("question.loading")}</p>}
+      {current && (
         <dl class="facts">
           <Row name="health.state">
-            <strong class={told.banner.length === 0 ? "good" : "failed"}>{told.banner.length === 0 ? `✓ ${t("health.well")}` : `✗ ${t("health.ill")}`}</strong>
+            <strong class={current.banner.length === 0 ? "good" : "failed"}>{current.banner.length === 0 ? `✓ ${t("health.well")}` : `✗ ${t("health.ill")}`}</strong>
           </Row>
-          {told.banner.map((row) => (
+          {current.banner.map((row) => (
             <Row name="health.trouble">
               {word("banner", row.kind)}: {row.detail} {row.since && t("banner.since", { time: time(row.since) })}
             </Row>
           ))}
-          <Row name="health.size">{number(told.size)}</Row>
-          <Row name="health.version">{told.version}</Row>
+          <Row name="health.size">{number(current.size)}</Row>
+          <Row name="health.version">{current.version}</Row>
         </dl>
       )}
       {roles.value.has("viewer") && (

@@ -1,4 +1,4 @@
-// Bytes as the API writes them (unpadded base64url), and the bytes that people sign (RFC 8785).
+// Unpadded base64url, as the API writes bytes, and the canonical JSON (RFC 8785) that people sign.
 import { base64 } from "../core/verify/encoding";
 
 export function toBase64url(bytes: ArrayBuffer | Uint8Array): string {
@@ -9,7 +9,7 @@ export function fromBase64url(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (letter) => letter.charCodeAt(0));
 }
 
-// Of texts and truths alone, for which `JSON.stringify` writes what RFC 8785 asks for.
+// For texts and booleans only: `JSON.stringify` writes these as RFC 8785 requires.
 export function canonical(members: Record<string, string | boolean>): string {
   const names = Object.keys(members).sort();
   return `{${names.map((name) => `${JSON.stringify(name)}:${JSON.stringify(members[name])}`).join(",")}}`;

@@ -1,9 +1,9 @@
-// A new key waits until the registered key, or a passkey of the same person, signs for it.
+// Enrols a new key. The key waits until the registered key or a passkey of the same person signs for it.
 import { useEffect, useState } from "preact/hooks";
-import { ask, get } from "../core/api";
+import { get, request } from "../core/api";
 import { Failed } from "../core/parts";
 import { t } from "../core/text";
-import { hasBrowserKey, makeBrowserKey } from "./browser_key";
+import { findBrowserKey, makeBrowserKey } from "./browser_key";
 import { fromBase64url } from "./bytes";
 import { hasPasskeys, makePasskey, signWithPasskey } from "./passkey";
 
@@ -27,31 +27,31 @@ export async function readKeys(): Promise<Key[]> {
   return (await get<{ items: Key[] }>("passkeys")).items;
 }
 
-const spaced = (code: string) => code.replace(/^(....)/, "$1-");
+const codeText = (code: string) => code.replace(/^(....)/, "$1-");
 
-function Waiting({ offer, onDone, onFailed }: { offer: Offer; onDone: () => void; onFailed: (error: unknown) => void }) {
+function PendingKey({ offer, onDone, onError }: { offer: Offer; onDone: () => void; onError: (error: unknown) => void }) {
   const id = offer.statement.credential_id;
   useEffect(() => {
     const timer = setInterval(() => {
       void readKeys()
         .then((keys) => keys.some((key) => key.credential_id === id) && onDone())
-        .catch(onFailed);
+        .catch(onError);
     }, 1000);
     return () => clearInterval(timer);
   }, [id]);
   async function sign() {
     try {
       const signature = await signWithPasskey(fromBase64url(offer.challenge), offer.passkeys);
-      await ask("passkeys", { method: "POST", body: { code: offer.code, signature } });
+      await request("passkeys", { method: "POST", body: { code: offer.code, signature } });
       onDone();
     } catch (error) {
-      onFailed(error);
+      onError(error);
     }
   }
   return (
     <section class="stack waiting" aria-live="polite" data-code={offer.code}>
       <p>{t("keys.sign_for")}</p>
-      <pre class="shown">sallyport passkeys add {spaced(offer.code)}</pre>
+      <pre class="shown">sallyport passkeys add {codeText(offer.code)}</pre>
       <p class="quiet">{t("keys.code_good")}</p>
       {offer.passkeys.length > 0 && (
         <p>
@@ -66,29 +66,29 @@ function Waiting({ offer, onDone, onFailed }: { offer: Offer; onDone: () => void
 
 export function Enrol({ onAdded }: { onAdded: () => void }) {
   const [offer, setOffer] = useState<Offer | null>(null);
-  const [failed, setFailed] = useState<unknown>(null);
+  const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
 
   async function add(make: () => Promise<unknown>) {
     setBusy(true);
-    setFailed(null);
+    setError(null);
     try {
-      setOffer((await (await ask("passkeys", { method: "POST", body: await make() })).json()) as Offer);
+      setOffer((await (await request("passkeys", { method: "POST", body: await make() })).json()) as Offer);
     } catch (error) {
-      setFailed(error);
+      setError(error);
     }
     setBusy(false);
   }
   function done() {
     setOffer(null);
-    setFailed(null);
+    setError(null);
     onAdded();
   }
   return (
     <>
-      {failed !== null && <Failed problem={failed} />}
+      {error !== null && <Failed problem={error} />}
       {offer ? (
-        <Waiting offer={offer} onDone={done} onFailed={setFailed} />
+        <PendingKey offer={offer} onDone={done} onError={setError} />
       ) : (
         <p class="bar">
           <button type="button" class="primary" disabled={busy || !hasPasskeys} data-add="passkey" onClick={() => void add(makePasskey)}>
@@ -103,7 +103,7 @@ export function Enrol({ onAdded }: { onAdded: () => void }) {
   );
 }
 
-// Is this a key that this browser holds?
-export async function isHere(key: Key): Promise<boolean> {
-  return key.kind === "browser_key" && (await hasBrowserKey([key.credential_id])) !== null;
+// True if this browser has the key. Unknown, so false, for a passkey.
+export async function isLocal(key: Key): Promise<boolean> {
+  return key.kind === "browser_key" && (await findBrowserKey([key.credential_id])) !== null;
 }

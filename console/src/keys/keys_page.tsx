@@ -1,12 +1,12 @@
 // The person's own keys and sessions.
 import { useEffect, useState } from "preact/hooks";
-import { ask, get } from "../core/api";
+import { get, request } from "../core/api";
 import { Failed } from "../core/parts";
 import { roles } from "../core/session";
 import { Table } from "../core/table";
 import { t, time, word } from "../core/text";
-import { forgetBrowserKey } from "./browser_key";
-import { Enrol, isHere, type Key, readKeys } from "./enrol";
+import { deleteBrowserKey } from "./browser_key";
+import { Enrol, isLocal, type Key, readKeys } from "./enrol";
 
 interface OwnSession {
   id: string;
@@ -19,41 +19,41 @@ interface OwnSession {
 
 function Keys() {
   const [keys, setKeys] = useState<Key[] | null>(null);
-  const [here, setHere] = useState<Set<string>>(new Set());
-  const [failed, setFailed] = useState<unknown>(null);
+  const [localIds, setLocalIds] = useState<Set<string>>(new Set());
+  const [error, setError] = useState<unknown>(null);
   async function read() {
     try {
       const all = await readKeys();
-      const own = new Set<string>();
-      for (const key of all) if (await isHere(key)) own.add(key.credential_id);
+      const local = new Set<string>();
+      for (const key of all) if (await isLocal(key)) local.add(key.credential_id);
       setKeys(all);
-      setHere(own);
+      setLocalIds(local);
     } catch (error) {
-      setFailed(error);
+      setError(error);
     }
   }
   useEffect(() => void read(), []);
   async function remove(key: Key) {
     try {
-      await ask(`passkeys/${encodeURIComponent(key.credential_id)}`, { method: "DELETE" });
-      if (here.has(key.credential_id)) await forgetBrowserKey(key.credential_id);
+      await request(`passkeys/${encodeURIComponent(key.credential_id)}`, { method: "DELETE" });
+      if (localIds.has(key.credential_id)) await deleteBrowserKey(key.credential_id);
       await read();
     } catch (error) {
-      setFailed(error);
+      setError(error);
     }
   }
   return (
     <section class="stack">
       <h2>{t("keys.title")}</h2>
       <p class="quiet">{t("keys.about")}</p>
-      {failed !== null && <Failed problem={failed} />}
+      {error !== null && <Failed problem={error} />}
       {keys !== null && keys.length === 0 && <p class="quiet">{t("keys.none")}</p>}
       {keys !== null && keys.length > 0 && (
-        <Table label={t("keys.title")} heads={["keys.kind", "keys.page", "keys.enrolled", "keys.vouched"]} acts>
+        <Table label={t("keys.title")} heads={["keys.kind", "keys.page", "keys.enrolled", "keys.vouched"]} hasActions>
           {keys.map((key) => (
             <tr key={key.credential_id} data-key={key.credential_id}>
               <td>
-                {word("keys", key.kind)} {here.has(key.credential_id) && <span class="quiet">({t("keys.here")})</span>}
+                {word("keys", key.kind)} {localIds.has(key.credential_id) && <span class="quiet">({t("keys.here")})</span>}
               </td>
               <td>{key.origin}</td>
               <td class="fixed">{time(key.enrolled_at)}</td>
@@ -74,28 +74,28 @@ function Keys() {
 
 function Sessions() {
   const [sessions, setSessions] = useState<OwnSession[]>([]);
-  const [failed, setFailed] = useState<unknown>(null);
+  const [error, setError] = useState<unknown>(null);
   async function read() {
     try {
       setSessions((await get<{ items: OwnSession[] }>("sessions")).items);
     } catch (error) {
-      setFailed(error);
+      setError(error);
     }
   }
   useEffect(() => void read(), []);
   async function end(id: string) {
     try {
-      await ask(`sessions/${encodeURIComponent(id)}`, { method: "DELETE" });
+      await request(`sessions/${encodeURIComponent(id)}`, { method: "DELETE" });
       await read();
     } catch (error) {
-      setFailed(error);
+      setError(error);
     }
   }
   return (
     <section class="stack">
       <h2>{t("sessions.title")}</h2>
-      {failed !== null && <Failed problem={failed} />}
-      <Table label={t("sessions.title")} heads={["sessions.how", "sessions.since", "sessions.used", "sessions.address"]} acts>
+      {error !== null && <Failed problem={error} />}
+      <Table label={t("sessions.title")} heads={["sessions.how", "sessions.since", "sessions.used", "sessions.address"]} hasActions>
         {sessions.map((one) => (
           <tr key={one.id} data-session={one.id}>
             <td>{word("how", one.how)}</td>

@@ -1,9 +1,9 @@
-// Passkeys: the authenticator makes a credential, and signs what a person answers.
-import { ask, Problem } from "../core/api";
+// Passkeys: the authenticator makes a credential and signs answers and logins.
+import { Problem, request } from "../core/api";
 import { canonical, fromBase64url, toBase64url } from "./bytes";
 
 export const hasPasskeys = typeof window.PublicKeyCredential === "function";
-const WAIT = 120_000;
+const TIMEOUT = 120_000;
 
 interface Options {
   challenge: string;
@@ -13,7 +13,7 @@ interface Options {
   exclude: string[];
 }
 
-function refused(error: unknown): Problem {
+function passkeyProblem(error: unknown): Problem {
   const name = error instanceof DOMException ? error.name : "";
   const code = name === "InvalidStateError" ? "enrolled" : name === "NotAllowedError" || name === "AbortError" ? "passkey_cancelled" : "passkey_failed";
   return new Problem(0, code, String(error));
@@ -21,11 +21,11 @@ function refused(error: unknown): Problem {
 
 const credential = (id: string): PublicKeyCredentialDescriptor => ({ type: "public-key", id: fromBase64url(id) });
 
-// What the server reads a new credential from.
+// Makes a passkey. The server reads the new credential from the result.
 export async function makePasskey(): Promise<{ client_data: string; authenticator_data: string }> {
-  const options = (await (await ask("passkeys/options", { method: "POST", body: {} })).json()) as Options;
+  const options = (await (await request("passkeys/options", { method: "POST", body: {} })).json()) as Options;
   try {
-    const made = (await navigator.credentials.create({
+    const created = (await navigator.credentials.create({
       publicKey: {
         challenge: fromBase64url(options.challenge),
         rp: { id: options.rp_id, name: "Sallyport" },
@@ -37,31 +37,31 @@ export async function makePasskey(): Promise<{ client_data: string; authenticato
         excludeCredentials: options.exclude.map(credential),
         authenticatorSelection: { residentKey: "required", userVerification: "required" },
         attestation: "none",
-        timeout: WAIT,
+        timeout: TIMEOUT,
       },
     })) as PublicKeyCredential;
-    const response = made.response as AuthenticatorAttestationResponse;
+    const response = created.response as AuthenticatorAttestationResponse;
     return { client_data: toBase64url(response.clientDataJSON), authenticator_data: toBase64url(response.getAuthenticatorData()) };
   } catch (error) {
-    throw refused(error);
+    throw passkeyProblem(error);
   }
 }
 
-// `webauthn:` and the four members of an assertion. No ids: whichever passkey of this page the person chooses.
+// Returns `webauthn:` and the four members of an assertion. If `ids` is empty, the person chooses any passkey of this site.
 export async function signWithPasskey(challenge: Uint8Array<ArrayBuffer>, ids: string[] = []): Promise<string> {
   try {
-    const got = (await navigator.credentials.get({
-      publicKey: { challenge, rpId: location.hostname, allowCredentials: ids.map(credential), userVerification: "required", timeout: WAIT },
+    const assertion = (await navigator.credentials.get({
+      publicKey: { challenge, rpId: location.hostname, allowCredentials: ids.map(credential), userVerification: "required", timeout: TIMEOUT },
     })) as PublicKeyCredential;
-    const response = got.response as AuthenticatorAssertionResponse;
+    const response = assertion.response as AuthenticatorAssertionResponse;
     const members = {
-      credential_id: toBase64url(got.rawId),
+      credential_id: toBase64url(assertion.rawId),
       authenticator_data: toBase64url(response.authenticatorData),
       client_data: toBase64url(response.clientDataJSON),
       signature: toBase64url(response.signature),
     };
     return "webauthn:" + toBase64url(new TextEncoder().encode(canonical(members)));
   } catch (error) {
-    throw refused(error);
+    throw passkeyProblem(error);
   }
 }

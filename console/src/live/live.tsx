@@ -1,7 +1,7 @@
-// Records as they are written. It pauses only where it says so, and says what it missed.
+// Records as the gate writes them. The page shows when it is paused and how many records it missed.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link } from "../core/link";
-import { onFrame, stream, wantTopics } from "../core/stream";
+import { onFrame, streamState, subscribeTopics } from "../core/stream";
 import { Table } from "../core/table";
 import { clockTime, number, t, word } from "../core/text";
 import { address } from "../core/url";
@@ -18,7 +18,7 @@ interface Entry {
   call_id?: string | null;
 }
 
-const MOST = 500; // that wait while it is paused
+const MOST_BUFFERED = 500; // records that wait while the page is paused
 const ROWS = 100;
 
 export function Live() {
@@ -27,49 +27,49 @@ export function Live() {
   const [paused, setPaused] = useState(false);
   const [waiting, setWaiting] = useState(0);
   const buffer = useRef<Entry[]>([]);
-  const last = useRef(-1);
-  const stopped = useRef(false);
-  const drawing = useRef(0);
+  const lastSequence = useRef(-1);
+  const pausedRef = useRef(false);
+  const frameRequest = useRef(0);
 
   function draw() {
-    drawing.current = 0;
-    if (stopped.current) {
+    frameRequest.current = 0;
+    if (pausedRef.current) {
       setWaiting(buffer.current.length);
       return;
     }
-    const fresh = buffer.current.splice(0).reverse();
-    if (fresh.length > 0) setRows((before) => [...fresh, ...before].slice(0, ROWS));
+    const added = buffer.current.splice(0).reverse();
+    if (added.length > 0) setRows((before) => [...added, ...before].slice(0, ROWS));
     setWaiting(0);
   }
-  function soon() {
-    drawing.current ||= requestAnimationFrame(draw);
+  function scheduleDraw() {
+    frameRequest.current ||= requestAnimationFrame(draw);
   }
   useEffect(() => {
-    const leave = wantTopics(["entries"]);
-    const stop = onFrame((frame) => {
+    const leaveTopics = subscribeTopics(["entries"]);
+    const unsubscribe = onFrame((frame) => {
       if (frame.event === "lagged") setMissed((n) => n + ((JSON.parse(frame.data) as { missed: number }).missed ?? 0));
       if (frame.event !== "entries") return;
       const entry = JSON.parse(frame.data) as Entry;
-      // A connection that goes on may repeat what it had not finished.
-      if (entry.sequence <= last.current) return;
-      last.current = entry.sequence;
+      // A connection that resumes may repeat records.
+      if (entry.sequence <= lastSequence.current) return;
+      lastSequence.current = entry.sequence;
       buffer.current.push(entry);
-      if (buffer.current.length > MOST) {
+      if (buffer.current.length > MOST_BUFFERED) {
         buffer.current.shift();
         setMissed((n) => n + 1);
       }
-      soon();
+      scheduleDraw();
     });
     return () => {
-      stop();
-      leave();
-      cancelAnimationFrame(drawing.current);
+      unsubscribe();
+      leaveTopics();
+      cancelAnimationFrame(frameRequest.current);
     };
   }, []);
   function toggle() {
-    stopped.current = !stopped.current;
-    setPaused(stopped.current);
-    soon();
+    pausedRef.current = !pausedRef.current;
+    setPaused(pausedRef.current);
+    scheduleDraw();
   }
   return (
     <section class="page">
@@ -78,8 +78,8 @@ export function Live() {
         <button type="button" aria-pressed={paused} onClick={toggle}>
           {paused ? t("live.go_on") : t("live.pause")}
         </button>
-        <span role="status" data-live={paused ? "paused" : stream.value}>
-          {paused ? t("live.paused", { n: waiting, count: number(waiting) }) : stream.value === "open" ? t("live.running") : t("live.lost")}
+        <span role="status" data-live={paused ? "paused" : streamState.value}>
+          {paused ? t("live.paused", { n: waiting, count: number(waiting) }) : streamState.value === "open" ? t("live.running") : t("live.lost")}
           {missed > 0 && ` · ${t("live.missed", { n: missed, count: number(missed) })}`}
         </span>
       </p>

@@ -1,9 +1,9 @@
-// What another policy would have made of recorded calls. The gate decides them again; nothing is run or written.
+// Backtest: the gate decides recorded calls again under another policy. It runs and writes nothing.
 import { useEffect, useState } from "preact/hooks";
-import { ask, get, post } from "../core/api";
+import { get, post, request } from "../core/api";
 import { Link } from "../core/link";
 import { Failed } from "../core/parts";
-import { onFrame, wantTopics } from "../core/stream";
+import { onFrame, subscribeTopics } from "../core/stream";
 import { Table } from "../core/table";
 import { number, t, time, word } from "../core/text";
 import { address } from "../core/url";
@@ -49,7 +49,7 @@ function Codes({ counts }: { counts: Record<string, number> }) {
   return all.length === 0 ? null : <>: {all.map(([code, count]) => `${number(count)} ${visible(code)}`).join(", ")}</>;
 }
 
-function Found({ summary, groups }: { summary: Summary; groups: Group[] }) {
+function Result({ summary, groups }: { summary: Summary; groups: Group[] }) {
   return (
     <div data-backtest="done">
       <p>
@@ -103,29 +103,29 @@ export function Backtest({ text }: { text: string }) {
   const [last, setLast] = useState("200");
   const [agent, setAgent] = useState("");
   const [test, setTest] = useState<Test | null>(null);
-  const [failed, setFailed] = useState<unknown>(null);
+  const [error, setError] = useState<unknown>(null);
   const running = test?.state === "running";
-  const read = (id: string) => get<Test>(`backtests/${id}`).then(setTest, setFailed);
-  // The stream says how far it is; the result is read once.
+  const readTest = (id: string) => get<Test>(`backtests/${id}`).then(setTest, setError);
+  // The stream reports the progress. The page reads the result once.
   useEffect(() => {
     if (!running) return;
-    const leave = wantTopics(["backtests"]);
-    const stop = onFrame((frame) => {
+    const leaveTopics = subscribeTopics(["backtests"]);
+    const unsubscribe = onFrame((frame) => {
       if (frame.event !== "backtests") return;
-      const now = (JSON.parse(frame.data) as { items: Test[] }).items.find((one) => one.id === test.id);
-      if (now?.state === "running") setTest(now);
-      else void read(test.id);
+      const update = (JSON.parse(frame.data) as { items: Test[] }).items.find((one) => one.id === test.id);
+      if (update?.state === "running") setTest(update);
+      else void readTest(test.id);
     });
-    const timer = setInterval(() => void read(test.id), 2000); // where no stream is open
-    return () => (leave(), stop(), clearInterval(timer));
+    const timer = setInterval(() => void readTest(test.id), 2000); // for a page without an open stream
+    return () => (leaveTopics(), unsubscribe(), clearInterval(timer));
   }, [running, test?.id]);
   const start = async () => {
-    setFailed(null);
+    setError(null);
     try {
       const { id } = await post<{ id: string }>("backtests", { text, last: Number(last), ...(agent ? { agent } : {}) }, crypto.randomUUID());
       setTest({ id, state: "running", why: null, read: 0 });
     } catch (error) {
-      setFailed(error);
+      setError(error);
     }
   };
   return (
@@ -143,7 +143,7 @@ export function Backtest({ text }: { text: string }) {
             <input type="text" name="agent" value={agent} spellcheck={false} onInput={(event) => setAgent(event.currentTarget.value.trim())} />
           </label>
           {running ? (
-            <button type="button" onClick={() => void ask(`backtests/${test.id}`, { method: "DELETE" }).catch(setFailed)}>
+            <button type="button" onClick={() => void request(`backtests/${test.id}`, { method: "DELETE" }).catch(setError)}>
               {t("range.stop")}
             </button>
           ) : (
@@ -152,12 +152,12 @@ export function Backtest({ text }: { text: string }) {
             </button>
           )}
         </div>
-        {failed !== null && <Failed problem={failed} />}
+        {error !== null && <Failed problem={error} />}
         <div role="status">
           {running && <p data-backtest="running">{t("backtest.running", { count: number(test.read) })}</p>}
           {test?.state === "stopped" && <p data-backtest="stopped">{t("backtest.stopped")}</p>}
           {test?.state === "failed" && <p class="failed">{visible(test.why ?? "")}</p>}
-          {test?.state === "done" && test.summary && <Found summary={test.summary} groups={test.groups ?? []} />}
+          {test?.state === "done" && test.summary && <Result summary={test.summary} groups={test.groups ?? []} />}
         </div>
       </div>
     </details>

@@ -1,6 +1,7 @@
-// Edits a policy. The gate checks while you type and puts cases to it; nothing here judges.
+// The editor of a policy. The gate checks the text after each change and runs the test cases. The page itself checks
+// nothing.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ask, get, post } from "../core/api";
+import { get, post, request } from "../core/api";
 import { Confirm } from "../core/confirm";
 import { Diff } from "../core/diff";
 import { Link } from "../core/link";
@@ -11,33 +12,33 @@ import { address, place } from "../core/url";
 import { visible } from "../core/visible";
 import { Backtest } from "./backtest";
 import type { Policies, PolicyText } from "./policies";
-import { short } from "./policies";
+import { shortHash } from "./policies";
 
-interface Found {
+interface PolicyFinding {
   message: string;
   where: string;
   code: string | null;
 }
-interface Checked {
+interface CheckResult {
   valid: boolean;
   hash?: string;
-  error?: Found;
-  warnings?: Found[];
+  error?: PolicyFinding;
+  warnings?: PolicyFinding[];
 }
-interface Tested {
+interface TestResult {
   passed: number;
   failed: number;
   cases: { name: string; passed: boolean; problem: string | null; line: number }[];
 }
 
-const PAUSE = 120; // after the last key; the answer is there within 300 ms
+const CHECK_DELAY = 120; // ms after the last key; the answer must come within 300 ms
 
 export function placeOf(where: string): { line: number; column: number } | null {
-  const found = /:(\d+):(\d+)$/.exec(where);
-  return found ? { line: Number(found[1]), column: Number(found[2]) } : null;
+  const match = /:(\d+):(\d+)$/.exec(where);
+  return match ? { line: Number(match[1]), column: Number(match[2]) } : null;
 }
 
-// Where a line and column stand in the text.
+// The offset of a line and a column in the text.
 export function offsetOf(text: string, line: number, column: number): number {
   let at = 0;
   for (let i = 1; i < line; i++) {
@@ -48,8 +49,8 @@ export function offsetOf(text: string, line: number, column: number): number {
   return Math.min(at + column - 1, text.length);
 }
 
-function Finding({ found, area, kind }: { found: Found; area: HTMLTextAreaElement | null; kind: "error" | "warning" }) {
-  const at = placeOf(found.where);
+function Finding({ finding, area, kind }: { finding: PolicyFinding; area: HTMLTextAreaElement | null; kind: "error" | "warning" }) {
+  const at = placeOf(finding.where);
   const show = () => {
     if (!at || !area) return;
     const begin = offsetOf(area.value, at.line, at.column);
@@ -64,26 +65,26 @@ function Finding({ found, area, kind }: { found: Found; area: HTMLTextAreaElemen
           {t("editor.place", at)}
         </button>
       )}{" "}
-      {visible(found.message)}
+      {visible(finding.message)}
     </p>
   );
 }
 
-function useCheck(text: string | null): { checked: Checked | null; failed: unknown } {
-  const [state, setState] = useState<{ checked: Checked | null; failed: unknown }>({ checked: null, failed: null });
+function useCheck(text: string | null): { checked: CheckResult | null; error: unknown } {
+  const [state, setState] = useState<{ checked: CheckResult | null; error: unknown }>({ checked: null, error: null });
   useEffect(() => {
     if (text === null) return;
-    const stop = new AbortController();
+    const controller = new AbortController();
     const timer = setTimeout(() => {
-      ask("policies/check", { method: "POST", body: { text }, signal: stop.signal })
-        .then(async (response) => setState({ checked: (await response.json()) as Checked, failed: null }))
-        .catch((failed: unknown) => {
-          if (!stop.signal.aborted) setState({ checked: null, failed });
+      request("policies/check", { method: "POST", body: { text }, signal: controller.signal })
+        .then(async (response) => setState({ checked: (await response.json()) as CheckResult, error: null }))
+        .catch((error: unknown) => {
+          if (!controller.signal.aborted) setState({ checked: null, error });
         });
-    }, PAUSE);
+    }, CHECK_DELAY);
     return () => {
       clearTimeout(timer);
-      stop.abort();
+      controller.abort();
     };
   }, [text]);
   return state;
@@ -91,15 +92,15 @@ function useCheck(text: string | null): { checked: Checked | null; failed: unkno
 
 function Cases({ text }: { text: string }) {
   const [cases, setCases] = useState("");
-  const [tested, setTested] = useState<Tested | null>(null);
-  const [failed, setFailed] = useState<unknown>(null);
+  const [testResult, setTestResult] = useState<TestResult | null>(null);
+  const [error, setError] = useState<unknown>(null);
   const run = async () => {
-    setFailed(null);
-    setTested(null);
+    setError(null);
+    setTestResult(null);
     try {
-      setTested(await post<Tested>("policies/test", { text, cases }, crypto.randomUUID()));
+      setTestResult(await post<TestResult>("policies/test", { text, cases }, crypto.randomUUID()));
     } catch (error) {
-      setFailed(error);
+      setError(error);
     }
   };
   return (
@@ -113,12 +114,12 @@ function Cases({ text }: { text: string }) {
         <button type="button" disabled={cases.trim() === ""} onClick={() => void run()}>
           {t("editor.run")}
         </button>
-        {failed !== null && <Failed problem={failed} />}
-        {tested && (
+        {error !== null && <Failed problem={error} />}
+        {testResult && (
           <div role="status" data-tested>
-            <p class={tested.failed === 0 ? "good" : "failed"}>{t("editor.tested", { passed: tested.passed, failed: tested.failed })}</p>
+            <p class={testResult.failed === 0 ? "good" : "failed"}>{t("editor.tested", { passed: testResult.passed, failed: testResult.failed })}</p>
             <ul>
-              {tested.cases.map((one) => (
+              {testResult.cases.map((one) => (
                 <li>
                   {one.passed ? "✓" : "✗"} {visible(one.name)} {one.problem && <span class="failed">{visible(one.problem)}</span>}
                 </li>
@@ -131,28 +132,28 @@ function Cases({ text }: { text: string }) {
   );
 }
 
-function Keep({ text, writes, again }: { text: string; writes: string; again: () => void }) {
+function SaveDraft({ text, writes, reload }: { text: string; writes: string; reload: () => void }) {
   const [name, setName] = useState(place.value.query.get("draft") ?? "");
-  const [kept, setKept] = useState(false);
+  const [saved, setSaved] = useState(false);
   if (writes === "read_only") return null;
-  const good = /^[a-z0-9-]{1,64}$/.test(name);
+  const isValidName = /^[a-z0-9-]{1,64}$/.test(name);
   return (
     <Confirm
       label={t("editor.keep")}
       question={t("editor.keep_sure", { name })}
-      disabled={!good}
-      why={name !== "" ? t("editor.letters") : undefined}
+      disabled={!isValidName}
+      disabledReason={name !== "" ? t("editor.letters") : undefined}
       act={async () => {
-        await ask(`policies/drafts/${name}`, { method: "PUT", body: { text } });
-        setKept(true);
-        again();
+        await request(`policies/drafts/${name}`, { method: "PUT", body: { text } });
+        setSaved(true);
+        reload();
       }}
     >
       <label>
         <span>{t("editor.name")}</span>
         <input type="text" name="draft" value={name} spellcheck={false} onInput={(event) => setName(event.currentTarget.value)} />
       </label>
-      {kept && <span role="status">{t("editor.kept")}</span>}
+      {saved && <span role="status">{t("editor.kept")}</span>}
     </Confirm>
   );
 }
@@ -162,31 +163,31 @@ export function Editor() {
   const list = useGet<Policies>("policies");
   const [base, setBase] = useState<PolicyText | null>(null);
   const [text, setText] = useState<string | null>(null);
-  const [failed, setFailed] = useState<unknown>(null);
+  const [error, setError] = useState<unknown>(null);
   const area = useRef<HTMLTextAreaElement>(null);
-  const now = list.read?.items.find((one) => one.in_force)?.hash;
+  const activeHash = list.data?.items.find((one) => one.in_force)?.hash;
   useEffect(() => {
-    if (now === undefined || base !== null) return;
-    Promise.all([get<PolicyText>(`policies/${encodeURIComponent(now)}`), draft ? get<{ text: string | null }>(`policies/drafts/${draft}`) : null]).then(
-      ([inForce, kept]) => {
+    if (activeHash === undefined || base !== null) return;
+    Promise.all([get<PolicyText>(`policies/${encodeURIComponent(activeHash)}`), draft ? get<{ text: string | null }>(`policies/drafts/${draft}`) : null]).then(
+      ([inForce, draftText]) => {
         setBase(inForce);
-        setText(kept?.text ?? inForce.text ?? "");
+        setText(draftText?.text ?? inForce.text ?? "");
       },
-      setFailed,
+      setError,
     );
-  }, [now, draft]);
-  const { checked, failed: unchecked } = useCheck(text);
+  }, [activeHash, draft]);
+  const { checked, error: checkError } = useCheck(text);
   const at = checked?.error ? placeOf(checked.error.where) : null;
-  const wrong = failed ?? list.failed ?? unchecked;
+  const shownError = error ?? list.error ?? checkError;
   return (
     <section class="page">
       <p class="pager">
         <Link to={address("policies")}>← {t("nav.policies")}</Link>
       </p>
       <h1>{draft ? t("policies.draft", { name: draft }) : t("policies.edit")}</h1>
-      {wrong !== null && <Failed problem={wrong} />}
-      {text === null && wrong === null && <p class="quiet">{t("question.loading")}</p>}
-      {text !== null && base && list.read && (
+      {shownError !== null && <Failed problem={shownError} />}
+      {text === null && shownError === null && <p class="quiet">{t("question.loading")}</p>}
+      {text !== null && base && list.data && (
         <div class="stack">
           <label>
             <span>{t("policies.text")}</span>
@@ -196,9 +197,9 @@ export function Editor() {
             />
           </label>
           <div id="findings" role="status" data-valid={checked ? checked.valid : undefined} data-line={at?.line}>
-            {checked?.valid && <p class="good">✓ {t("editor.good", { hash: short(checked.hash ?? "") })}</p>}
-            {checked?.error && <Finding found={checked.error} area={area.current} kind="error" />}
-            {checked?.warnings?.map((warning) => <Finding found={warning} area={area.current} kind="warning" />)}
+            {checked?.valid && <p class="good">✓ {t("editor.good", { hash: shortHash(checked.hash ?? "") })}</p>}
+            {checked?.error && <Finding finding={checked.error} area={area.current} kind="error" />}
+            {checked?.warnings?.map((warning) => <Finding finding={warning} area={area.current} kind="warning" />)}
           </div>
           <Cases text={text} />
           <Backtest text={text} />
@@ -208,17 +209,17 @@ export function Editor() {
               <Diff before={base.text} now={text} label={t("editor.changes")} />
             </details>
           )}
-          <Keep text={text} writes={list.read.writes} again={list.again} />
-          {list.read.writes === "activate" && list.read.is_file && (
+          <SaveDraft text={text} writes={list.data.writes} reload={list.reload} />
+          {list.data.writes === "activate" && list.data.is_file && (
             <Confirm
               label={t("editor.activate")}
-              question={t("editor.sure", { hash: short(base.hash) })}
+              question={t("editor.sure", { hash: shortHash(base.hash) })}
               disabled={!checked?.valid || base.text === text}
-              why={base.text === text ? t("editor.same") : undefined}
+              disabledReason={base.text === text ? t("editor.same") : undefined}
               act={async (key) => {
                 await post("policies/activate", { text, replaces: base.hash }, key);
                 setBase(null);
-                list.again();
+                list.reload();
               }}
             />
           )}

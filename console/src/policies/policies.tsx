@@ -1,4 +1,4 @@
-// Policies that were in force, the newest first. Two of them can be compared; a controller edits.
+// All policies that were in force, newest first. A person can compare two of them. A controller can edit.
 import { query } from "../core/api";
 import { Diff } from "../core/diff";
 import { Link } from "../core/link";
@@ -8,7 +8,7 @@ import { Absent, Failed, Row } from "../core/parts";
 import { roles } from "../core/session";
 import { Table } from "../core/table";
 import { t, time } from "../core/text";
-import { address, filter, place } from "../core/url";
+import { address, place, setFilters } from "../core/url";
 import { visible } from "../core/visible";
 import { Editor } from "./editor";
 
@@ -36,19 +36,19 @@ export interface PolicyText {
   extends: { name: string; text: string } | null;
 }
 
-export const short = (hash: string) => hash.slice(0, 15) + "…";
+export const shortHash = (hash: string) => hash.slice(0, 15) + "…";
 
-function Compared({ read, other }: { read: PolicyText; other: string }) {
-  const { read: before, failed } = useGet<PolicyText>(`policies/${encodeURIComponent(other)}`);
-  if (failed !== null) return <Failed problem={failed} />;
+function Comparison({ policy, other }: { policy: PolicyText; other: string }) {
+  const { data: before, error } = useGet<PolicyText>(`policies/${encodeURIComponent(other)}`);
+  if (error !== null) return <Failed problem={error} />;
   if (!before) return <p class="quiet">{t("question.loading")}</p>;
-  if (before.text === null || read.text === null) return <Absent state={before.text_state} />;
-  return <Diff before={before.text} now={read.text} label={t("policies.differs", { hash: short(other) })} />;
+  if (before.text === null || policy.text === null) return <Absent state={before.text_state} />;
+  return <Diff before={before.text} now={policy.text} label={t("policies.differs", { hash: shortHash(other) })} />;
 }
 
 function PolicyPage() {
   const { id, query: search } = place.value;
-  const { read, failed } = useGet<PolicyText>(`policies/${encodeURIComponent(id)}`);
+  const { data, error } = useGet<PolicyText>(`policies/${encodeURIComponent(id)}`);
   const list = useGet<Policies>("policies?limit=500");
   const other = search.get("with") ?? "";
   return (
@@ -57,38 +57,38 @@ function PolicyPage() {
         <Link to={address("policies")}>← {t("nav.policies")}</Link>
       </p>
       <h1>
-        <code>{short(visible(id))}</code>
+        <code>{shortHash(visible(id))}</code>
       </h1>
-      {failed !== null && <Failed problem={failed} />}
-      {!read && failed === null && <p class="quiet">{t("question.loading")}</p>}
-      {read && (
+      {error !== null && <Failed problem={error} />}
+      {!data && error === null && <p class="quiet">{t("question.loading")}</p>}
+      {data && (
         <>
           <dl class="facts">
-            <Row name="policies.state">{read.in_force ? <strong class="good">{t("policies.in_force")}</strong> : t("policies.was")}</Row>
-            {read.source && <Row name="policies.source">{visible(read.source)}</Row>}
-            {read.extends && <Row name="policies.extends">{visible(read.extends.name)}</Row>}
+            <Row name="policies.state">{data.in_force ? <strong class="good">{t("policies.in_force")}</strong> : t("policies.was")}</Row>
+            {data.source && <Row name="policies.source">{visible(data.source)}</Row>}
+            {data.extends && <Row name="policies.extends">{visible(data.extends.name)}</Row>}
             <Row name="policies.hash">
-              <code>{read.hash}</code>
+              <code>{data.hash}</code>
             </Row>
           </dl>
           <label class="inline">
             <span>{t("policies.compare")}</span>
-            <select value={other} onChange={(event) => filter({ with: event.currentTarget.value })}>
+            <select value={other} onChange={(event) => setFilters({ with: event.currentTarget.value })}>
               <option value="">{t("policies.nothing")}</option>
-              {list.read?.items
-                .filter((one) => one.hash !== read.hash)
+              {list.data?.items
+                .filter((one) => one.hash !== data.hash)
                 .map((one) => (
                   <option value={one.hash}>
-                    {time(one.loaded_at)} {short(one.hash)}
+                    {time(one.loaded_at)} {shortHash(one.hash)}
                   </option>
                 ))}
             </select>
           </label>
-          {other !== "" && <Compared read={read} other={other} />}
-          {other === "" && read.text === null && <Absent state={read.text_state} />}
-          {other === "" && read.text !== null && (
+          {other !== "" && <Comparison policy={data} other={other} />}
+          {other === "" && data.text === null && <Absent state={data.text_state} />}
+          {other === "" && data.text !== null && (
             <pre class="shown" tabIndex={0} aria-label={t("policies.text")}>
-              {visible(read.text)}
+              {visible(data.text)}
             </pre>
           )}
         </>
@@ -98,30 +98,30 @@ function PolicyPage() {
 }
 
 function PolicyList() {
-  const { read, failed } = useGet<Policies>("policies" + query({ cursor: place.value.query.get("cursor") }));
-  const edits = roles.value.has("controller");
+  const { data, error } = useGet<Policies>("policies" + query({ cursor: place.value.query.get("cursor") }));
+  const mayEdit = roles.value.has("controller");
   return (
     <section class="page">
       <h1>{t("nav.policies")}</h1>
-      {failed !== null && <Failed problem={failed} />}
-      {!read && failed === null && <p class="quiet">{t("question.loading")}</p>}
-      {read && (
+      {error !== null && <Failed problem={error} />}
+      {!data && error === null && <p class="quiet">{t("question.loading")}</p>}
+      {data && (
         <>
-          <p class="quiet">{t(read.writes === "activate" ? "policies.activates" : read.writes === "propose" ? "policies.proposes" : "policies.read_only")}</p>
-          {edits && (
+          <p class="quiet">{t(data.writes === "activate" ? "policies.activates" : data.writes === "propose" ? "policies.proposes" : "policies.read_only")}</p>
+          {mayEdit && (
             <p class="pager">
               <Link to={address("policies", "edit")}>{t("policies.edit")}</Link>
-              {read.drafts.map((name) => (
+              {data.drafts.map((name) => (
                 <Link to={address("policies", "edit", { draft: name })}>{t("policies.draft", { name })}</Link>
               ))}
             </p>
           )}
           <Table label={t("nav.policies")} heads={["policies.loaded", "policies.hash", "policies.source", "policies.who", "policies.state"]}>
-            {read.items.map((one) => (
+            {data.items.map((one) => (
               <tr key={one.hash}>
                 <td class="fixed">{time(one.loaded_at)}</td>
                 <td class="what">
-                  <Link to={address("policies", one.hash)}>{short(one.hash)}</Link>
+                  <Link to={address("policies", one.hash)}>{shortHash(one.hash)}</Link>
                 </td>
                 <td>{visible(one.source)}</td>
                 <td>{visible(one.who)}</td>
@@ -129,7 +129,7 @@ function PolicyList() {
               </tr>
             ))}
           </Table>
-          <Pager list={read} />
+          <Pager list={data} />
         </>
       )}
     </section>
@@ -138,6 +138,6 @@ function PolicyList() {
 
 export function PoliciesScreen() {
   const { id } = place.value;
-  if (id === "edit" && roles.value.has("controller")) return <Editor />;
+  if (id === "edit" && roles.value.has("controller")) return <Editor key={place.value.query.get("draft") ?? ""} />;
   return id ? <PolicyPage /> : <PolicyList />;
 }

@@ -1,17 +1,17 @@
-// Receipts and checkpoints, checked in this browser. The page came from the server that is checked, and says so.
+// Proof: this browser checks receipts and checkpoints. The page warns that it comes from the same server that it checks.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ask, get } from "../core/api";
-import { Failed, Row, told } from "../core/parts";
+import { get, request } from "../core/api";
+import { Failed, problemText, Row } from "../core/parts";
 import { number, t, time, word } from "../core/text";
-import { filter, place } from "../core/url";
+import { place, setFilters } from "../core/url";
 import { shownValue, visible } from "../core/visible";
 import { canonical } from "../core/verify/json";
 import { canCheck, parseKey, type VerifierKey } from "../core/verify/note";
 import { receiptsIn, STEPS, type Verification, verifyReceipt } from "../core/verify/receipt";
-import { alarm, checkpoint, forget, type Memory, remember } from "./memory";
+import { forget, type Memory, readCheckpoint, remember, storedAlarm } from "./memory";
 import { Range } from "./range";
 
-const PASTED = "sallyport.key";
+const PASTED_KEY = "sallyport.key";
 
 interface Keys {
   keys: { key: string }[];
@@ -63,11 +63,11 @@ function Receipt({ answer }: { answer: Verification }) {
 }
 
 function MemoryLine({ memory }: { memory: Memory | null }) {
-  const kept = alarm();
-  if (kept || memory?.kind === "alarm") {
+  const alarm = storedAlarm();
+  if (alarm || memory?.kind === "alarm") {
     return (
       <p class="failed" role="alert" data-memory="alarm">
-        ✗ {word("memory", kept ?? (memory as { why: string }).why)}{" "}
+        ✗ {word("memory", alarm ?? (memory as { reason: string }).reason)}{" "}
         <button type="button" class="small" onClick={() => (forget(), location.reload())}>
           {t("memory.forget")}
         </button>
@@ -85,70 +85,74 @@ function MemoryLine({ memory }: { memory: Memory | null }) {
   if (memory.kind === "first") return <p data-memory="first">{t("memory.first", { n: Number(memory.size), size: number(memory.size) })}</p>;
   return (
     <p class="good" data-memory={memory.kind}>
-      ✓ {t("memory.continues", { size: number(BigInt((memory as { kept: { size: string } }).kept.size)), time: time((memory as { kept: { seen: string } }).kept.seen) })}
+      ✓ {t("memory.continues", { size: number(BigInt((memory as { stored: { size: string } }).stored.size)), time: time((memory as { stored: { seen: string } }).stored.seen) })}
     </p>
   );
 }
 
 export function Proof() {
   const entry = place.value.query.get("entry") ?? "";
-  const [able, setAble] = useState<boolean | null>(null);
-  const [given, setGiven] = useState("");
-  const [pasted, setPasted] = useState(localStorage.getItem(PASTED) ?? "");
+  const [supported, setSupported] = useState<boolean | null>(null);
+  const [serverKey, setServerKey] = useState("");
+  const [pastedKey, setPastedKey] = useState(localStorage.getItem(PASTED_KEY) ?? "");
   const [memory, setMemory] = useState<Memory | null>(null);
   const [answers, setAnswers] = useState<Verification[]>([]);
-  const [failed, setFailed] = useState<unknown>(null);
-  const turn = useRef(0); // of the newest check; what an older one finds counts no more
-  const clean = pasted.trim();
-  const proved = clean !== "" && clean === given;
-  const wrong = clean !== "" && given !== "" && clean !== given;
+  const [error, setError] = useState<unknown>(null);
+  const newestCheck = useRef(0); // the number of the newest check; results of older checks are ignored
+  const ownKey = pastedKey.trim();
+  const matches = ownKey !== "" && ownKey === serverKey;
+  const differs = ownKey !== "" && serverKey !== "" && ownKey !== serverKey;
 
-  // The key that counts: the person's own, else the server's, which proves little.
+  // The person's own key, or else the server's key, which proves little.
   async function key(): Promise<VerifierKey> {
-    return parseKey(clean || given);
+    return parseKey(ownKey || serverKey);
   }
   useEffect(() => {
-    void canCheck().then(setAble);
-    get<Keys>("log/keys").then((keys) => setGiven(keys.keys[keys.keys.length - 1]?.key ?? ""), setFailed);
+    void canCheck().then(setSupported);
+    get<Keys>("log/keys").then((keys) => setServerKey(keys.keys[keys.keys.length - 1]?.key ?? ""), setError);
   }, []);
   useEffect(() => {
-    if (!able || !given) return;
-    if (wrong) return setMemory({ kind: "unchecked" });
+    if (!supported || !serverKey) return;
+    if (differs) return setMemory({ kind: "unchecked" });
     void (async () => {
       try {
-        setMemory(await remember(await checkpoint(), await key()));
+        setMemory(await remember(await readCheckpoint(), await key()));
       } catch (error) {
         setMemory({ kind: "unchecked" });
-        setFailed(error);
+        setError(error);
       }
     })();
-  }, [able, given, wrong]);
+  }, [supported, serverKey, differs]);
 
   async function check(bytes: Uint8Array) {
-    const mine = ++turn.current;
-    setFailed(null);
+    const thisCheck = ++newestCheck.current;
+    setError(null);
     setAnswers([]);
     try {
       const trust = { key: await key() };
-      const found: Verification[] = [];
-      for (const receipt of receiptsIn(bytes)) found.push(await verifyReceipt(receipt, trust));
-      if (mine === turn.current) setAnswers(found);
+      const results: Verification[] = [];
+      for (const receipt of receiptsIn(bytes)) results.push(await verifyReceipt(receipt, trust));
+      if (thisCheck === newestCheck.current) setAnswers(results);
     } catch (error) {
-      if (mine === turn.current) setFailed(error);
+      if (thisCheck === newestCheck.current) setError(error);
     }
   }
-  // What was checked with one key says nothing under another.
+  // Results under one key mean nothing under another key.
   useEffect(() => {
-    turn.current++;
+    newestCheck.current++;
     setAnswers([]);
-    setFailed(null);
-  }, [clean]);
+    setError(null);
+  }, [ownKey]);
   useEffect(() => {
-    if (!able || !given || entry === "") return;
-    ask(`entries/${encodeURIComponent(entry)}/receipt`).then(async (response) => check(new Uint8Array(await response.arrayBuffer())), setFailed);
-  }, [able, given, entry, clean]);
+    if (!supported || !serverKey || entry === "") return;
+    const controller = new AbortController();
+    request(`entries/${encodeURIComponent(entry)}/receipt`, { signal: controller.signal })
+      .then(async (response) => check(new Uint8Array(await response.arrayBuffer())))
+      .catch((error: unknown) => controller.signal.aborted || setError(error));
+    return () => controller.abort();
+  }, [supported, serverKey, entry, ownKey]);
 
-  if (able === false) {
+  if (supported === false) {
     return (
       <section class="page">
         <h1>{t("nav.proof")}</h1>
@@ -166,19 +170,19 @@ export function Proof() {
       </p>
       <dl class="facts">
         <Row name="proof.key">
-          <code>{given}</code>
-          <p data-key={proved ? "proved" : wrong ? "wrong" : "unproved"} class={proved ? "good" : wrong ? "failed" : "quiet"} role={wrong ? "alert" : undefined}>
-            {proved ? `✓ ${t("proof.proved")}` : wrong ? `✗ ${t("proof.wrong")}` : `⚠ ${t("proof.unproved")}`}
+          <code>{serverKey}</code>
+          <p data-key={matches ? "proved" : differs ? "wrong" : "unproved"} class={matches ? "good" : differs ? "failed" : "quiet"} role={differs ? "alert" : undefined}>
+            {matches ? `✓ ${t("proof.proved")}` : differs ? `✗ ${t("proof.wrong")}` : `⚠ ${t("proof.unproved")}`}
           </p>
           <input
             type="text"
-            value={pasted}
+            value={pastedKey}
             aria-label={t("proof.paste")}
             placeholder={t("proof.paste")}
             spellcheck={false}
             onInput={(event) => {
-              setPasted(event.currentTarget.value);
-              localStorage.setItem(PASTED, event.currentTarget.value.trim());
+              setPastedKey(event.currentTarget.value);
+              localStorage.setItem(PASTED_KEY, event.currentTarget.value.trim());
             }}
           />
         </Row>
@@ -190,7 +194,7 @@ export function Proof() {
             class="bar"
             onSubmit={(event) => {
               event.preventDefault();
-              filter({ entry: ((event.currentTarget as HTMLFormElement).elements.namedItem("entry") as HTMLInputElement).value.trim() });
+              setFilters({ entry: ((event.currentTarget as HTMLFormElement).elements.namedItem("entry") as HTMLInputElement).value.trim() });
             }}
           >
             <input type="text" name="entry" inputMode="numeric" value={entry} aria-label={t("proof.number")} placeholder={t("proof.number")} />
@@ -205,13 +209,13 @@ export function Proof() {
             />
           </form>
         </Row>
-        {given !== "" && (
+        {serverKey !== "" && (
           <Row name="proof.range">
-            <Range signer={clean || given} key={clean || given} />
+            <Range signer={ownKey || serverKey} key={ownKey || serverKey} />
           </Row>
         )}
       </dl>
-      {failed !== null && <Failed problem={told(failed)} />}
+      {error !== null && <Failed problem={problemText(error)} />}
       {answers.map((answer) => (
         <Receipt answer={answer} />
       ))}

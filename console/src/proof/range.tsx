@@ -1,44 +1,44 @@
-// A range of the log, checked by a worker while the page stays usable.
+// Checks a range of the log in a worker, so that the page stays usable.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { BASE, pageSecret } from "../core/api";
-import { ownWorker } from "../core/stream";
+import { startPageWorker } from "../core/stream";
 import { number, t, word } from "../core/text";
 import { visible } from "../core/visible";
-import type { Asked, Told } from "./range_check";
+import type { RangeMessage, RangeRequest } from "./range_check";
 
 const CHOICES = [1000, 100_000, 0];
 
-function Outcome({ told }: { told: Told | null }) {
-  if (!told) return null;
-  if (told.kind === "progress") {
+function Outcome({ message }: { message: RangeMessage | null }) {
+  if (!message) return null;
+  if (message.kind === "progress") {
     return (
       <p data-range="running">
-        <progress aria-label={t("range.progress")} max={told.size - told.first} value={told.done - told.first} />{" "}
-        {t("range.done", { done: number(told.done - told.first), all: number(told.size - told.first) })}
+        <progress aria-label={t("range.progress")} max={message.size - message.first} value={message.done - message.first} />{" "}
+        {t("range.done", { done: number(message.done - message.first), all: number(message.size - message.first) })}
       </p>
     );
   }
-  if (told.kind === "good") {
+  if (message.kind === "good") {
     return (
       <p class="good" data-range="good">
-        ✓ {t("range.good", { first: number(told.first), last: number(told.size - 1) })}
+        ✓ {t("range.good", { first: number(message.first), last: number(message.size - 1) })}
       </p>
     );
   }
-  if (told.kind === "failed") return <p class="failed" data-range="failed">{t("range.failed", { detail: visible(told.detail) })}</p>;
+  if (message.kind === "failed") return <p class="failed" data-range="failed">{t("range.failed", { detail: visible(message.detail) })}</p>;
   return (
-    <p class="failed" data-range="bad" data-sequence={told.fault.sequence}>
-      ✗ {t("range.bad", { n: number(told.fault.sequence) })} {word("check", told.fault.check)}: {visible(told.fault.detail)}
+    <p class="failed" data-range="bad" data-sequence={message.fault.sequence}>
+      ✗ {t("range.bad", { n: number(message.fault.sequence) })} {word("check", message.fault.check)}: {visible(message.fault.detail)}
     </p>
   );
 }
 
-// `signer` is the key that counts.
+// `signer` is the key that must have signed the log.
 export function Range({ signer }: { signer: string }) {
   const [last, setLast] = useState(CHOICES[0]!);
-  const [told, setTold] = useState<Told | null>(null);
+  const [message, setMessage] = useState<RangeMessage | null>(null);
   const worker = useRef<Worker | null>(null);
-  const running = told?.kind === "progress";
+  const running = message?.kind === "progress";
   const stop = () => {
     worker.current?.terminate();
     worker.current = null;
@@ -46,14 +46,14 @@ export function Range({ signer }: { signer: string }) {
   useEffect(() => stop, []);
   const start = () => {
     stop();
-    const made = (worker.current = ownWorker());
-    setTold({ kind: "progress", first: 0, done: 0, size: 1 });
-    made.onmessage = (message: MessageEvent<Told>) => {
-      setTold(message.data);
+    const started = (worker.current = startPageWorker());
+    setMessage({ kind: "progress", first: 0, done: 0, size: 1 });
+    started.onmessage = (message: MessageEvent<RangeMessage>) => {
+      setMessage(message.data);
       if (message.data.kind !== "progress") stop();
     };
-    made.onerror = () => setTold({ kind: "failed", status: 0, detail: "the worker ended" });
-    made.postMessage({ base: location.origin + BASE, secret: pageSecret() ?? "", key: signer, last } satisfies Asked);
+    started.onerror = () => setMessage({ kind: "failed", status: 0, detail: "the worker ended" });
+    started.postMessage({ base: location.origin + BASE, secret: pageSecret() ?? "", key: signer, last } satisfies RangeRequest);
   };
   return (
     <>
@@ -64,7 +64,7 @@ export function Range({ signer }: { signer: string }) {
           ))}
         </select>
         {running ? (
-          <button type="button" onClick={() => (stop(), setTold(null))}>
+          <button type="button" onClick={() => (stop(), setMessage(null))}>
             {t("range.stop")}
           </button>
         ) : (
@@ -74,7 +74,7 @@ export function Range({ signer }: { signer: string }) {
         )}
       </div>
       <div role="status">
-        <Outcome told={told} />
+        <Outcome message={message} />
       </div>
     </>
   );

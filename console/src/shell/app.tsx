@@ -2,9 +2,9 @@ import type { ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Agents } from "../agents/agents";
 import { Approvals } from "../approvals/approvals";
-import { waiting } from "../approvals/queue";
+import { waitingCount } from "../approvals/queue";
 import { Calls } from "../calls/calls";
-import { tellsRecords } from "../core/health";
+import { servesRecords } from "../core/health";
 import { Link } from "../core/link";
 import { logout, roles, session, starting } from "../core/session";
 import { type Key, language, setLanguage, t } from "../core/text";
@@ -22,31 +22,31 @@ import { Login } from "./login";
 interface Screen {
   name: string;
   title: Key;
-  show: ComponentType;
-  roles?: string[]; // any one of them opens it; none: everybody
+  component: ComponentType;
+  roles?: string[]; // a person needs one of them; absent: every person may open the screen
 }
 
 const SCREENS: Screen[] = [
-  { name: "approvals", title: "nav.approvals", show: Approvals, roles: ["approver", "viewer"] },
-  { name: "calls", title: "nav.calls", show: Calls, roles: ["viewer", "auditor"] },
-  { name: "live", title: "nav.live", show: Live, roles: ["viewer"] },
-  { name: "proof", title: "nav.proof", show: Proof, roles: ["viewer"] },
-  { name: "agents", title: "nav.agents", show: Agents, roles: ["viewer"] },
-  { name: "policies", title: "nav.policies", show: PoliciesScreen, roles: ["viewer"] },
-  { name: "tools", title: "nav.tools", show: Tools, roles: ["viewer"] },
-  { name: "grants", title: "nav.grants", show: Grants, roles: ["viewer"] },
-  { name: "health", title: "nav.health", show: HealthPage },
-  { name: "keys", title: "nav.keys", show: KeysPage },
+  { name: "approvals", title: "nav.approvals", component: Approvals, roles: ["approver", "viewer"] },
+  { name: "calls", title: "nav.calls", component: Calls, roles: ["viewer", "auditor"] },
+  { name: "live", title: "nav.live", component: Live, roles: ["viewer"] },
+  { name: "proof", title: "nav.proof", component: Proof, roles: ["viewer"] },
+  { name: "agents", title: "nav.agents", component: Agents, roles: ["viewer"] },
+  { name: "policies", title: "nav.policies", component: PoliciesScreen, roles: ["viewer"] },
+  { name: "tools", title: "nav.tools", component: Tools, roles: ["viewer"] },
+  { name: "grants", title: "nav.grants", component: Grants, roles: ["viewer"] },
+  { name: "health", title: "nav.health", component: HealthPage },
+  { name: "keys", title: "nav.keys", component: KeysPage },
 ];
 
-function opens({ name, roles: any }: Screen): boolean {
-  if (name !== "approvals" && name !== "keys" && !tellsRecords.value) return false;
-  return any === undefined || any.some((role) => roles.value.has(role));
+function mayOpen({ name, roles: needed }: Screen): boolean {
+  if (name !== "approvals" && name !== "keys" && !servesRecords.value) return false;
+  return needed === undefined || needed.some((role) => roles.value.has(role));
 }
 
-// Of an address that names no screen, the first that opens for this person.
-function chosen(): Screen | undefined {
-  return SCREENS.find((one) => (screen.value === "" ? opens(one) : one.name === screen.value));
+// If the address names no screen, this is the first screen that the person may open.
+function currentScreen(): Screen | undefined {
+  return SCREENS.find((one) => (screen.value === "" ? mayOpen(one) : one.name === screen.value));
 }
 
 function Language() {
@@ -59,13 +59,13 @@ function Language() {
 }
 
 function Header() {
-  const now = chosen()?.name;
+  const currentName = currentScreen()?.name;
   const nav = useRef<HTMLElement>(null);
-  // On a narrow screen the names of the screens scroll; that of this one is in view.
+  // On a narrow display the navigation scrolls. Keeps the current name in view.
   useEffect(() => {
     const here = nav.current?.querySelector<HTMLElement>("[aria-current]");
     if (here) nav.current!.scrollLeft = here.offsetLeft - nav.current!.clientWidth / 2;
-  }, [now]);
+  }, [currentName]);
   return (
     <header class="top">
       <a class="skip" href="#content">
@@ -73,15 +73,15 @@ function Header() {
       </a>
       <span class="brand">Sallyport</span>
       <nav ref={nav} aria-label={t("nav.screens")}>
-        {SCREENS.filter((one) => one.name !== "keys" && opens(one)).map(({ name, title }) => (
-          <Link to={address(name)} current={name === now}>
+        {SCREENS.filter((one) => one.name !== "keys" && mayOpen(one)).map(({ name, title }) => (
+          <Link to={address(name)} current={name === currentName}>
             {t(title)}
-            {name === "approvals" && waiting.value > 0 && <span class="count">{waiting.value}</span>}
+            {name === "approvals" && waitingCount.value > 0 && <span class="count">{waitingCount.value}</span>}
           </Link>
         ))}
       </nav>
       <span class="who">
-        <Link to={address("keys")} class="name" current={now === "keys"} title={`${t("nav.keys")} · ${session.value!.roles.join(", ")}`}>
+        <Link to={address("keys")} class="name" current={currentName === "keys"} title={`${t("nav.keys")} · ${session.value!.roles.join(", ")}`}>
           {session.value!.name}
         </Link>
         <Language />
@@ -106,16 +106,16 @@ export function App() {
       </>
     );
   }
-  const current = chosen();
-  const missing = current && tellsRecords.value ? "nav.closed" : "nav.nothing";
-  const Show = current && opens(current) ? current.show : undefined;
-  document.title = `${waiting.value > 0 ? `(${waiting.value}) ` : ""}${t(current && Show ? current.title : missing)} · Sallyport`;
+  const current = currentScreen();
+  const fallback = current && servesRecords.value ? "nav.closed" : "nav.nothing";
+  const Show = current && mayOpen(current) ? current.component : undefined;
+  document.title = `${waitingCount.value > 0 ? `(${waitingCount.value}) ` : ""}${t(current && Show ? current.title : fallback)} · Sallyport`;
   return (
     <>
       <Header />
       <Banner />
       <main id="content" tabIndex={-1}>
-        {Show ? <Show /> : <p class="quiet empty">{t(missing)}</p>}
+        {Show ? <Show /> : <p class="quiet empty">{t(fallback)}</p>}
       </main>
     </>
   );

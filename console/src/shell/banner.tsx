@@ -1,6 +1,6 @@
-// What every page says while something is wrong with the gate itself, or with our connection to it.
+// The banners of all pages: faults of the gate, a lost connection, and a new build.
 import { health } from "../core/health";
-import { stream } from "../core/stream";
+import { streamState } from "../core/stream";
 import { clockTime, t, word } from "../core/text";
 import { newBuild } from "./upgrade";
 
@@ -13,7 +13,7 @@ export function Banner() {
           <strong>{word("banner", row.kind)}:</strong> {row.detail} {row.since && t("banner.since", { time: clockTime(row.since) })}
         </p>
       ))}
-      {(stream.value === "lost" || stream.value === "refused") && (
+      {(streamState.value === "lost" || streamState.value === "refused") && (
         <p class="banner warn" data-banner="lost">
           {t("banner.lost")}
         </p>

@@ -1,13 +1,13 @@
-// The page for a person who is not signed in.
+// The login page.
 import { useState } from "preact/hooks";
-import { told } from "../core/parts";
-import { loginByPasskey, loginByToken, safe, ways, why } from "../core/session";
+import { problemText } from "../core/parts";
+import { isSecure, loginByPasskey, loginByToken, loginMethods, loginProblem } from "../core/session";
 import { t } from "../core/text";
 import { hasPasskeys } from "../keys/passkey";
 
 export function Login() {
   const [busy, setBusy] = useState(false);
-  if (!safe) {
+  if (!isSecure) {
     return (
       <main class="login">
         <h1>Sallyport</h1>
@@ -17,7 +17,7 @@ export function Login() {
       </main>
     );
   }
-  // The token is in this field and in one request, and nowhere after.
+  // Only this field and one request ever have the token.
   async function submit(event: SubmitEvent) {
     event.preventDefault();
     const field = (event.target as HTMLFormElement).elements.namedItem("token") as HTMLInputElement;
@@ -28,7 +28,7 @@ export function Login() {
     await loginByToken(token);
     setBusy(false);
   }
-  async function touch() {
+  async function signIn() {
     setBusy(true);
     await loginByPasskey();
     setBusy(false);
@@ -36,17 +36,17 @@ export function Login() {
   return (
     <main class="login">
       <h1>Sallyport</h1>
-      {why.value && why.value.code !== "no_session" && (
+      {loginProblem.value && loginProblem.value.code !== "no_session" && (
         <p class="failed" role="alert">
-          {told(why.value)}
+          {problemText(loginProblem.value)}
         </p>
       )}
       {hasPasskeys && (
-        <button type="button" class="primary" data-passkey disabled={busy} onClick={() => void touch()}>
+        <button type="button" class="primary" data-passkey disabled={busy} onClick={() => void signIn()}>
           {t("login.passkey")}
         </button>
       )}
-      {ways.value.includes("oidc") && (
+      {loginMethods.value.includes("oidc") && (
         <a class="button" href="/api/v1/session/oidc" data-oidc>
           {t("login.oidc")}
         </a>

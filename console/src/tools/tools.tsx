@@ -1,4 +1,4 @@
-// Tools: whose definition is pinned, and what changed. A change counts when a controller accepts the hash that was shown.
+// Tools: the pinned definition of each, and its changes. A change takes effect when a controller accepts its hash.
 import { post, query } from "../core/api";
 import { Confirm } from "../core/confirm";
 import { Diff } from "../core/diff";
@@ -21,24 +21,24 @@ interface Pin {
   changed_hash?: string;
 }
 
-interface Shown extends Pin {
+interface PinDetail extends Pin {
   definition_state: string;
   before?: unknown;
   members?: { name: string; before: unknown; after: unknown }[];
 }
 
-const text = (value: unknown) => (value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2));
+const valueText = (value: unknown) => (value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2));
 
-// The address has one part for both names.
-function names(id: string): [string, string] {
-  const cut = id.indexOf("/");
-  return [id.slice(0, cut), id.slice(cut + 1)];
+// Splits `server/tool`, one part of the address.
+function splitId(id: string): [string, string] {
+  const slash = id.indexOf("/");
+  return [id.slice(0, slash), id.slice(slash + 1)];
 }
 
 function PinPage() {
-  const [server, tool] = names(place.value.id);
+  const [server, tool] = splitId(place.value.id);
   const path = `pins/${encodeURIComponent(server)}/${encodeURIComponent(tool)}`;
-  const { read, failed, again } = useGet<Shown>(path);
+  const { data, error, reload } = useGet<PinDetail>(path);
   return (
     <section class="page">
       <p class="pager">
@@ -47,48 +47,48 @@ function PinPage() {
       <h1>
         {visible(tool)} <span class="quiet">{t("question.on", { server: visible(server) })}</span>
       </h1>
-      {failed !== null && <Failed problem={failed} />}
-      {!read && failed === null && <p class="quiet">{t("question.loading")}</p>}
-      {read && (
+      {error !== null && <Failed problem={error} />}
+      {!data && error === null && <p class="quiet">{t("question.loading")}</p>}
+      {data && (
         <>
           <dl class="facts">
             <Row name="tools.state">
-              <strong class={read.held ? "failed" : "good"} data-held={read.held}>
-                {read.held ? t("tools.held") : t("tools.pinned")}
+              <strong class={data.held ? "failed" : "good"} data-held={data.held}>
+                {data.held ? t("tools.held") : t("tools.pinned")}
               </strong>
             </Row>
             <Row name="tools.hash">
-              <code>{read.hash}</code>
+              <code>{data.hash}</code>
             </Row>
-            {read.changed_hash && (
+            {data.changed_hash && (
               <Row name="tools.new_hash">
-                <code>{read.changed_hash}</code>
+                <code>{data.changed_hash}</code>
               </Row>
             )}
-            {read.definition_state !== "open" && (
+            {data.definition_state !== "open" && (
               <Row name="tools.definition">
-                <Absent state={read.definition_state} />
+                <Absent state={data.definition_state} />
               </Row>
             )}
           </dl>
-          {read.members?.map((member) => (
+          {data.members?.map((member) => (
             <>
               <h2>{visible(member.name)}</h2>
-              <Diff before={text(member.before)} now={text(member.after)} label={visible(member.name)} />
+              <Diff before={valueText(member.before)} now={valueText(member.after)} label={visible(member.name)} />
             </>
           ))}
-          {!read.held && read.before !== undefined && (
+          {!data.held && data.before !== undefined && (
             <pre class="shown" tabIndex={0} aria-label={t("tools.definition")}>
-              {visible(text(read.before))}
+              {visible(valueText(data.before))}
             </pre>
           )}
-          {read.held && read.definition_state === "open" && roles.value.has("controller") && (
+          {data.held && data.definition_state === "open" && roles.value.has("controller") && (
             <Confirm
               label={t("tools.accept")}
-              question={t("tools.sure", { tool: visible(tool), hash: read.changed_hash!.slice(0, 10) })}
+              question={t("tools.sure", { tool: visible(tool), hash: data.changed_hash!.slice(0, 10) })}
               act={async (key) => {
-                await post(path + "/accept", { hash: read.changed_hash }, key);
-                again();
+                await post(path + "/accept", { hash: data.changed_hash }, key);
+                reload();
               }}
             />
           )}
@@ -99,16 +99,16 @@ function PinPage() {
 }
 
 function PinList() {
-  const { read, failed } = useGet<Page<Pin>>("pins" + query({ cursor: place.value.query.get("cursor") }));
+  const { data, error } = useGet<Page<Pin>>("pins" + query({ cursor: place.value.query.get("cursor") }));
   return (
     <section class="page">
       <h1>{t("nav.tools")}</h1>
-      {failed !== null && <Failed problem={failed} />}
-      {!read && failed === null && <p class="quiet">{t("question.loading")}</p>}
-      {read && read.items.length === 0 && <p class="quiet empty">{t("tools.none")}</p>}
-      {read && read.items.length > 0 && (
+      {error !== null && <Failed problem={error} />}
+      {!data && error === null && <p class="quiet">{t("question.loading")}</p>}
+      {data && data.items.length === 0 && <p class="quiet empty">{t("tools.none")}</p>}
+      {data && data.items.length > 0 && (
         <Table label={t("nav.tools")} heads={["tools.server", "tools.tool", "tools.state", "tools.hash"]}>
-          {read.items.map((pin) => (
+          {data.items.map((pin) => (
             <tr key={pin.server + "/" + pin.tool}>
               <td>{visible(pin.server)}</td>
               <td>
@@ -120,7 +120,7 @@ function PinList() {
           ))}
         </Table>
       )}
-      {read && <Pager list={read} />}
+      {data && <Pager list={data} />}
     </section>
   );
 }

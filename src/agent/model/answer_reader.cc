@@ -13,7 +13,7 @@ std::unexpected<ProviderError> malformed_stream(std::string message) {
 AnswerReader::AnswerReader(std::unique_ptr<FrameReader> frames)
     : frames_(std::move(frames)), parser_(kLargestAnswer) {}
 
-// By lines: a fault is found at the same place for every way of cutting.
+// Reads by lines, so that an error does not depend on how the bytes are cut.
 ModelResult<void> AnswerReader::feed(std::string_view bytes, std::vector<ModelEvent>& out) {
   while (!bytes.empty() && !ended()) {
     const std::size_t end = bytes.find_first_of("\r\n");
@@ -29,7 +29,7 @@ ModelResult<void> AnswerReader::feed(std::string_view bytes, std::vector<ModelEv
 }
 
 ModelResult<void> AnswerReader::take_line(std::vector<ModelEvent>& out) {
-  if (!is_utf8(line_)) return malformed_stream("the stream holds bytes that are no UTF-8");
+  if (!is_utf8(line_)) return malformed_stream("the stream holds bytes that are not UTF-8");
   parser_.feed(line_);
   line_.clear();
   while (!ended()) {

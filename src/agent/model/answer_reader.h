@@ -1,4 +1,4 @@
-// Events of a model out of the bytes of its answer, whatever pieces these come in (RT-17, RT-91).
+// Reads the events of a model from the bytes of its answer, in pieces of any size (RT-17, RT-91).
 #pragma once
 
 #include <cstddef>
@@ -14,27 +14,27 @@ namespace sallyport::agent {
 
 inline constexpr std::size_t kLargestAnswer = 16u << 20;  // RT-91
 
-// One API's frames. Owned by an AnswerReader.
+// Reads the frames of one API. An AnswerReader owns it.
 class FrameReader {
  public:
   virtual ~FrameReader() = default;
   // `event` holds valid UTF-8. Frames of unknown types add nothing.
   virtual ModelResult<void> take(const net::SseEvent& event, std::vector<ModelEvent>& out) = 0;
-  virtual bool ended() const = 0;  // as the API demands; what follows is not read
-  // The body ended before the answer. An error: that is not a valid end.
+  virtual bool ended() const = 0;  // the API says so; later frames are not read
+  // Called when the body has ended. An error: the answer was not complete.
   virtual ModelResult<void> finish() const = 0;
 };
 
-// The bytes of one answer, at most 16 MiB. The same bytes give the same events and the same error,
-// however they are cut. On one thread.
+// Reads one answer of at most 16 MiB. The same bytes give the same events and the same error,
+// however they are cut into pieces. Use it on one thread.
 class AnswerReader {
  public:
   explicit AnswerReader(std::unique_ptr<FrameReader> frames);
 
-  // Adds the events of these bytes. After an error, or once it ended, nothing more may be fed.
+  // Adds the events of these bytes. After an error or the end, do not call it again.
   ModelResult<void> feed(std::string_view bytes, std::vector<ModelEvent>& out);
   bool ended() const { return frames_->ended(); }
-  // There are no more bytes. `malformed_stream`: the end is missing.
+  // Call it after the last byte. `malformed_stream`: the end is missing.
   ModelResult<void> finish() const { return frames_->finish(); }
 
  private:
@@ -42,11 +42,11 @@ class AnswerReader {
 
   std::unique_ptr<FrameReader> frames_;
   net::SseParser parser_;
-  std::string line_;  // that is not ended yet
+  std::string line_;  // the line that has not ended yet
   std::size_t bytes_ = 0;
 };
 
-// How `malformed_stream` is said.
+// Builds the error `malformed_stream`.
 std::unexpected<ProviderError> malformed_stream(std::string message);
 
 }  // namespace sallyport::agent

@@ -17,10 +17,10 @@ using llm::member_of;
 using llm::object_in;
 using llm::text_in;
 
-// Messages whose roles take turns, as the API wants them.
+// Builds messages with alternating roles, as the API requires.
 class Turns {
  public:
-  // Results stand before texts: the API wants them right behind their calls.
+  // Puts results before texts, because the API requires them directly after their calls.
   void add(std::string_view role, json::object block) {
     if (messages_.empty() || role_ != role) {
       role_ = role;
@@ -98,7 +98,7 @@ json::array anthropic_messages(const ModelRequest& request) {
   return turns.take();
 }
 
-// The API refuses a history with calls where no tool is declared.
+// The API refuses a history with calls if no tool is declared.
 json::array used_tools(const ModelRequest& request) {
   std::set<std::string> names;
   for (const sessions::Item& item : request.history) {
@@ -119,7 +119,7 @@ class AnthropicFrames final : public FrameReader {
   ModelResult<void> take(const net::SseEvent& event, std::vector<ModelEvent>& out) override {
     const Result<ParsedJson> parsed = llm::read_wire_json(event.data);
     if (!parsed || !parsed->value.is_object()) {
-      return malformed_stream("an event of the answer is no JSON object");
+      return malformed_stream("an event of the answer is not a JSON object");
     }
     const json::value& value = parsed->value;
     const std::string_view type = text_in(value, "type");
@@ -226,7 +226,7 @@ class AnthropicFrames final : public FrameReader {
     return {};
   }
 
-  // A call without fragments has the input that came with its start.
+  // A call without fragments uses the input from its start event.
   ModelResult<void> stop_block(const json::value& value, std::vector<ModelEvent>& out) {
     Block* const block = open_block(value);
     if (block == nullptr) return malformed_stream("the end of a content block that is not open");

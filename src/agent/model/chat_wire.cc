@@ -68,7 +68,7 @@ json::array chat_messages(const ModelRequest& request) {
   return messages;
 }
 
-// A finish reason ends a choice, `[DONE]` or the end of the body the answer.
+// A finish reason ends a choice. `[DONE]` or the end of the body ends the answer.
 class ChatFrames final : public FrameReader {
  public:
   ModelResult<void> take(const net::SseEvent& event, std::vector<ModelEvent>& out) override {
@@ -78,7 +78,7 @@ class ChatFrames final : public FrameReader {
     }
     const Result<ParsedJson> parsed = llm::read_wire_json(event.data);
     if (!parsed || !parsed->value.is_object()) {
-      return malformed_stream("a chunk of the answer is no JSON object");
+      return malformed_stream("a chunk of the answer is not a JSON object");
     }
     const json::value& chunk = parsed->value;
     const json::value* const error = member_of(chunk, "error");
@@ -120,7 +120,7 @@ class ChatFrames final : public FrameReader {
   }
 
   ModelResult<void> take_choice(const json::value& choice, std::vector<ModelEvent>& out) {
-    // One answer was asked for.
+    // The request asked for one choice.
     if (const json::value* const index = member_of(choice, "index");
         index != nullptr && *index != json::value(0)) {
       return malformed_stream("the answer has a choice that was not asked for");
@@ -146,11 +146,11 @@ class ChatFrames final : public FrameReader {
   static ModelResult<void> take_call(const json::value& call, std::size_t position,
                                      std::vector<ModelEvent>& out) {
     CallDelta delta{.index = position, .id = std::string(text_in(call, "id"))};
-    // Servers that send each call whole may leave the index out.
+    // Servers that send each call in one piece may omit the index.
     if (const json::value* const index = member_of(call, "index");
         index != nullptr && !index->is_null()) {
       const auto number = count_in(call, "index");
-      if (!number) return malformed_stream("a tool call has an index that is no number");
+      if (!number) return malformed_stream("a tool call has an index that is not a number");
       delta.index = *number;
     }
     if (const json::value* const function = member_of(call, "function")) {

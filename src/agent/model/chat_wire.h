@@ -1,4 +1,4 @@
-// Chat completions of OpenAI, and of the many servers that speak it (RT-13).
+// The chat completions API of OpenAI and of compatible servers (RT-13).
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 namespace sallyport::agent {
 
 // The body of `POST <base_url>/chat/completions`. `limit_name` is the member that bounds the
-// output: OpenAI's newer models refuse `max_tokens`, other servers know nothing else.
+// output: newer models of OpenAI refuse `max_tokens`, other servers accept nothing else.
 std::string chat_body(const ModelRequest& request, std::string_view limit_name = "max_tokens");
 
 std::unique_ptr<FrameReader> chat_frames();

@@ -30,7 +30,7 @@ std::string notice_text(const json::value& block) {
                      llm::text_in(block, "task_id"), llm::text_in(block, "status"), exit);
 }
 
-// Inside a marked text its end mark cannot stand.
+// Removes the end mark from inside a marked text.
 std::string within(std::string_view mark, std::string_view text) {
   const std::string end = fmt::format("</{}>", mark);
   std::string inside(text);

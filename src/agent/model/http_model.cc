@@ -11,6 +11,7 @@
 #include "base/cut_text.h"
 #include "base/race.h"
 #include "base/try.h"
+#include "base/without_secret.h"
 #include "net/content_decoder.h"
 #include "net/header_text.h"
 #include "net/http_client.h"
@@ -26,10 +27,9 @@ constexpr std::chrono::milliseconds kHeadTime{600'000};
 constexpr std::chrono::seconds kErrorTime{10};
 constexpr std::size_t kLongestError = 1u << 20;
 constexpr std::size_t kLongestKey = 8'192;
-constexpr std::size_t kShortestSecret = 4;  // shorter ones stand in too many texts
 constexpr std::size_t kLongestMessage = 4'096;
 
-// Shared: work that a cancel gave up on keeps what it uses until it ends.
+// Shared, because abandoned work uses it until it ends.
 struct Connection {
   std::shared_ptr<net::HttpClient> client;  // of the model, which may be gone before the work is
   std::unique_ptr<net::HttpExchange> exchange;
@@ -48,7 +48,7 @@ Task<std::string> read_error_on(std::shared_ptr<Connection> connection) {
   co_return co_await connection->exchange->read_all(kLongestError, kErrorTime);
 }
 
-// The work has a deadline of its own; a cancel ends the wait for it at once.
+// The work has its own deadline. A cancel ends the wait for it at once.
 template <class T>
 Task<T> unless_cancelled(Task<T> work, std::stop_token cancel) {
   if (cancel.stop_requested()) co_return fail(ErrorCode::Cancelled, kCancelled);
@@ -80,29 +80,20 @@ ProviderError error_of(const Error& error, bool opened) {
   return provider_error(cut ? TransportFault::CutBody : TransportFault::Reset, error.message);
 }
 
-// What a provider says may repeat the key that it was given.
+// Removes the key from texts of the provider, which may repeat it.
 class ErrorText {
  public:
   ErrorText(const core::Redactor& redactor, std::string key)
       : redactor_(redactor), key_(std::move(key)) {}
 
-  std::string without_key(std::string text) const {
-    if (key_.size() < kShortestSecret) return text;
-    constexpr std::string_view kMark = "[REDACTED:credential]";
-    for (std::size_t at = text.find(key_); at != std::string::npos;
-         at = text.find(key_, at + kMark.size())) {
-      text.replace(at, key_.size(), kMark);
-    }
-    return text;
-  }
-
   ProviderError http(std::uint64_t status, std::string body,
                      std::optional<std::chrono::milliseconds> retry_after) const {
-    return ProviderError::http(status, without_key(std::move(body)), retry_after, redactor_);
+    return ProviderError::http(status, without_secret(std::move(body), key_), retry_after,
+                               redactor_);
   }
 
   ProviderError shown(ProviderError error) const {
-    json::value message(without_key(std::move(error.message)));
+    json::value message(without_secret(std::move(error.message), key_));
     try {
       redactor_.redact("message", message);
     } catch (const std::exception&) {
@@ -278,7 +269,7 @@ class HttpModel final : public Model {
     return {};
   }
 
-  // `path` behind the path of `base_url`, before its query.
+  // Appends `path` to the path of `base_url`, before its query.
   std::string target(std::string_view path) const {
     const std::string_view whole = url_.target;
     const std::size_t query = std::min(whole.find('?'), whole.size());
@@ -309,7 +300,7 @@ class HttpModel final : public Model {
 
   Async<ProviderError> refusal(std::shared_ptr<Connection> connection, net::HttpHead head,
                                ErrorText errors, std::stop_token cancel) const {
-    const auto asked = parse_retry_after(head.header("retry-after"), parts_.clock.wall());
+    const auto retry_after = parse_retry_after(head.header("retry-after"), parts_.clock.wall());
     Result<std::string> body = co_await unless_cancelled(read_error_on(connection), cancel);
     if (!body && body.error().code == ErrorCode::Cancelled) {
       co_return error_of(body.error(), true);
@@ -318,7 +309,7 @@ class HttpModel final : public Model {
       body = net::ContentDecoder::decode(head.header("content-encoding"), std::move(*body),
                                          kLongestError);
     }
-    co_return errors.http(head.status, body.value_or(""), asked);
+    co_return errors.http(head.status, body.value_or(""), retry_after);
   }
 
   ModelSettings settings_;
@@ -338,7 +329,7 @@ Result<std::unique_ptr<Model>> open_http_model(const ModelSettings& settings, Mo
   }
   Result<net::Url> url = net::Url::parse(address);
   if (!url) {
-    // One with credentials is not repeated.
+    // An address with credentials is not shown.
     const std::string shown = address.contains('@') ? "" : fmt::format(" `{:.200}`", address);
     return fail(ErrorCode::InvalidInput,
                 fmt::format("`base_url`{}: {}", shown, url.error().message), "model.base_url");

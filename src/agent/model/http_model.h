@@ -1,4 +1,4 @@
-// Models that are asked over HTTP: Anthropic Messages and chat completions.
+// Models that are reached over HTTP: Anthropic Messages and chat completions.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace sallyport::agent {
 
-// As `open_model`. Plain HTTP is for this machine only, and redirects are not followed.
+// As `open_model`. Plain HTTP is allowed to this machine only. Redirects are not followed.
 Result<std::unique_ptr<Model>> open_http_model(const ModelSettings& settings, ModelParts parts);
 
 }  // namespace sallyport::agent

@@ -34,9 +34,12 @@ ModelResult<void> MessageBuilder::add_call(const CallDelta& delta) {
   const auto place = std::ranges::lower_bound(indexes_, delta.index);
   const auto at = place - indexes_.begin();
   if (place == indexes_.end() || *place != delta.index) {
-    if (delta.name.empty() || delta.id.empty()) {
+    if (delta.name.empty() && delta.id.empty()) {
       return malformed_stream(fmt::format("a fragment of call {}, which never began", delta.index));
     }
+    if (delta.id.empty()) return malformed_stream(fmt::format("call {} has no id", delta.index));
+    if (delta.name.empty())
+      return malformed_stream(fmt::format("call {} has no name", delta.index));
     if (calls_.size() == kMostCalls) return malformed_stream("the message has over 256 tool calls");
     if (std::ranges::find(calls_, delta.id, &ModelCall::id) != calls_.end()) {
       return malformed_stream(fmt::format("two tool calls have the id `{:.80}`", delta.id));

@@ -1,5 +1,5 @@
 // A model that answers in a stream: over HTTP (Anthropic Messages, chat completions), or from a
-// script. Sends and reads; decides nothing, records nothing and never tries again.
+// script. It sends and reads. It does not decide, record or retry.
 //
 //   ModelResult<std::unique_ptr<ModelStream>> opened = co_await model.open(request, cancel);
 //   while (true) {
@@ -30,24 +30,24 @@ namespace sallyport::agent {
 template <class T>
 using ModelResult = std::expected<T, ProviderError>;
 
-// A tool as the model is told of it.
+// A tool as it is offered to the model.
 struct OfferedTool {
   std::string name{};
   std::string description{};
   json::object schema{};  // JSON Schema of its input
-  std::string server{};   // whose words these are; empty: our own
+  std::string server{};   // the server that wrote these texts; empty: a tool of our own
 };
 
-// What an answer is wanted for. A script answers a summary from a text of its own.
+// The purpose of a request. A script has a separate text for summaries.
 enum class Purpose : std::uint8_t { Round, Summary };
 
 struct ModelRequest {
   Purpose purpose = Purpose::Round;
-  std::uint64_t attempt = 1;  // to open this answer, counted from 1; faults of a script ask for it
+  std::uint64_t attempt = 1;  // attempt number, from 1; used by faults of a script
   std::string model{};
   std::string system{};
   std::vector<sessions::Item> history{};
-  // Given to the model behind the history, and never committed: what memory recalled (RT-57).
+  // The recalled memory. It is sent after the history and never stored in it (RT-57).
   std::string recalled{};
   std::vector<OfferedTool> tools{};
   std::uint64_t max_output_tokens = 4096;
@@ -56,13 +56,13 @@ struct ModelRequest {
 struct TextDelta {
   std::string text;
 };
-// The first fragment of a call brings id and name; later ones may leave them empty. `index` is that
-// of the stream: of `tool_calls`, or of the content block.
+// A fragment of a call. The first one has the id and the name; later ones may leave them empty.
+// `index` is the index in `tool_calls`, or of the content block.
 struct CallDelta {
   std::uint64_t index = 0;
   std::string id{};
   std::string name{};
-  std::string arguments{};  // a fragment of their text
+  std::string arguments{};  // a fragment of the JSON text
 };
 struct UsageReport {
   Usage usage;
@@ -73,48 +73,48 @@ struct StopReport {
 };
 using ModelEvent = std::variant<TextDelta, CallDelta, UsageReport, StopReport>;
 
-// An answer that was opened. Destroying it closes the connection.
+// An open answer. Destroying it closes the connection.
 class ModelStream {
  public:
   virtual ~ModelStream() = default;
-  // No value: it has ended as its API demands (`message_stop`; `[DONE]`, or a finish reason at the
-  // end). `malformed_stream`: RT-91, or a missing end. `transport`: no byte for 60 s, a reset.
-  // A cancel ends the wait with `transport`, message `cancelled`.
+  // No value: the answer is complete (`message_stop`; `[DONE]`, or a finish reason at the end).
+  // `malformed_stream`: RT-91, or a missing end. `transport`: no byte for 60 s, or a reset; after a
+  // cancel, with the message `cancelled`.
   virtual Async<ModelResult<std::optional<ModelEvent>>> next() = 0;
   virtual std::uint64_t bytes() const = 0;              // of the answer so far
-  virtual std::string provider_request_id() const = 0;  // empty: none came
+  virtual std::string provider_request_id() const = 0;  // empty: none
 };
 
-// One for each agent. On a strand, or on a context with one thread.
+// One for each agent. Use it on a strand or on a context with one thread.
 class Model {
  public:
   virtual ~Model() = default;
-  // Returns once a 2xx response is opened. The error of any other response has its status, its body
-  // (redacted, at most 4 KiB) and its `Retry-After`. No key where one is wanted, or one that fits
-  // into no header: `invalid_request`. A cancel ends the wait with `transport`, `cancelled`.
+  // Returns when a 2xx response is open. The error of any other response has its status, its body
+  // (redacted, at most 4 KiB) and its `Retry-After`. `invalid_request`: the key is missing or does
+  // not fit into a header. A cancel ends the wait with `transport`, `cancelled`.
   virtual Async<ModelResult<std::unique_ptr<ModelStream>>> open(ModelRequest request,
                                                                 std::stop_token cancel) = 0;
   virtual std::string api() const = 0;       // `anthropic.messages`, `openai.chat`, `script`
   virtual std::string upstream() const = 0;  // host of the address, or the script's file name
-  // The key that was sent last, so that no record or message repeats it; empty: none.
+  // The key that was sent last. Callers remove it from records and messages. Empty: none.
   virtual std::string credential() const = 0;
 };
 
 // The message of the error with which a cancel ends a wait.
 inline constexpr const char* kCancelled = "cancelled";
 
-// One call of a message, with its arguments as they came.
+// One call of a message, with the arguments as received.
 struct ModelCall {
   std::string id{};
   std::string name{};
   std::string arguments{};
 };
 
-// Puts a message together; any cutting of the same stream gives the same one (RT-17).
+// Builds a message from events. The result does not depend on how the stream was cut (RT-17).
 class MessageBuilder {
  public:
-  // `malformed_stream`: a fragment of a call that never began, two calls with one id, over 16 MiB,
-  // over 256 calls.
+  // `malformed_stream`: a fragment of a call that never began, a call without an id or a name,
+  // two calls with one id, more than 16 MiB, or more than 256 calls.
   ModelResult<void> add(const ModelEvent& event);
 
   const std::string& text() const { return text_; }

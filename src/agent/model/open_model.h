@@ -1,4 +1,4 @@
-// The model of an agent, as its settings name it.
+// Opens the model that the settings of an agent name.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -16,18 +16,18 @@
 
 namespace sallyport::agent {
 
-// What a model uses. All of it outlives the model.
+// The dependencies of a model. All of them must outlive it.
 struct ModelParts {
   boost::asio::any_io_executor executor;
-  const core::Redactor& redactor;  // for what providers say in errors
+  const core::Redactor& redactor;  // for error texts of providers
   const Clock& clock;
-  // A variable of the environment, at the time of asking; no value: it is not set (RT-16).
+  // Returns the current value of an environment variable; no value: it is not set (RT-16).
   std::function<std::optional<std::string>(const std::string& name)> variable;
   std::chrono::milliseconds silence{60'000};  // the longest wait for a byte of an answer (RT-20)
 };
 
-// `InvalidInput`: `base_url` is no address that may be reached, the variable of the key is not set
-// (RT-90), or the script has a bad turn, named with its line (RT-94). Nothing is sent.
+// Opens the model and sends nothing. `InvalidInput`: `base_url` is not an allowed address, the
+// variable of the key is not set (RT-90), or a turn of the script is wrong; names its line (RT-94).
 Result<std::unique_ptr<Model>> open_model(const ModelSettings& settings, ModelParts parts);
 
 }  // namespace sallyport::agent

@@ -131,7 +131,7 @@ Result<void> read_fault(const policy::Place& place, ProviderError& error, std::u
   return {};
 }
 
-// `name` is how messages call it: an empty turn has no place in the file.
+// `name` names the turn in messages, because an empty turn has no place in the file.
 Result<void> read_turn(const policy::Place& place, ScriptTurn& turn, const std::string& name) {
   Mapping keys("one answer of the model");
   text_key(keys, "text", "what it says", turn.text);
@@ -161,9 +161,9 @@ Result<void> read_turn(const policy::Place& place, ScriptTurn& turn, const std::
       policy::read_number(1, kLongestText, [&](std::uint64_t number) { turn.chunk = number; }));
   time_key(keys, "pause_ms", "between two pieces", turn.pause);
   SALLYPORT_CHECK_OK(keys.read(place));
-  const bool says =
+  const bool has_content =
       !turn.text.empty() || !turn.calls.empty() || turn.error || turn.breaks || !turn.stop.empty();
-  if (says) return {};
+  if (has_content) return {};
   return place.refuse(
       fmt::format("{} is empty; give it `text`, `calls`, `stop` or an error", name));
 }

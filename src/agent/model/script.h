@@ -1,4 +1,4 @@
-// The turns of a scripted model, as values.
+// The turns of a scripted model.
 #pragma once
 
 #include <chrono>
@@ -19,18 +19,18 @@ struct ScriptCall {
   std::string arguments{};
 };
 
-// A fault in the place of an answer, or in the middle of one.
+// A fault that replaces an answer or breaks it.
 struct ScriptFault {
   ProviderError error{};
-  std::uint64_t times = UINT64_MAX;  // attempts that meet it
+  std::uint64_t times = UINT64_MAX;  // the number of attempts that fail with it
 };
 
 struct ScriptTurn {
   std::string text{};
   std::vector<ScriptCall> calls{};
   std::optional<Usage> usage{};
-  std::string stop{};                     // empty: `tool_use` or `end_turn`
-  std::string expect{};                   // stands in what came since the last answer
+  std::string stop{};    // empty: `tool_use` or `end_turn`
+  std::string expect{};  // a text that the messages since the last answer must contain
   std::optional<ScriptFault> error{};     // before it opens
   std::optional<ProviderError> breaks{};  // after its content, in place of the end
   std::chrono::milliseconds delay{0};     // before it opens
@@ -43,7 +43,7 @@ struct Script {
   ScriptTurn summary{};  // answers requests for a summary
 };
 
-// YAML or JSON. `InvalidInput` names file, line and column of what is wrong (RT-94).
+// Parses YAML or JSON. `InvalidInput` names file, line and column of the fault (RT-94).
 Result<Script> parse_script(const std::string& text, const std::string& file);
 
 }  // namespace sallyport::agent

@@ -45,7 +45,7 @@ std::string call_id(std::size_t turn, std::size_t place) {
   return fmt::format("{}{}_{}", kIdBegin, turn, place);
 }
 
-// The turn that an id of ours names.
+// The turn in one of our call ids.
 std::optional<std::uint64_t> turn_of(std::string_view id) {
   if (!id.starts_with(kIdBegin)) return std::nullopt;
   id.remove_prefix(kIdBegin.size());
@@ -55,8 +55,8 @@ std::optional<std::uint64_t> turn_of(std::string_view id) {
   return good ? std::optional(turn) : std::nullopt;
 }
 
-// One for each assistant message. Compaction takes early ones away, but ids of calls that are left
-// still say which turn they belong to.
+// Counts the assistant messages. Compaction removes early ones, but the ids of remaining calls
+// still name their turns.
 std::uint64_t next_turn(const std::vector<sessions::Item>& history) {
   std::uint64_t next = 0;
   for (const sessions::Item& item : history) {
@@ -194,14 +194,16 @@ Result<std::unique_ptr<Model>> open_script_model(const ModelSettings& settings, 
   const std::string file = settings.script.string();
   std::ifstream in(settings.script, std::ios::binary);
   std::string text;
+  bool readable = false;
   if (in) {
     text.resize(kLargestScript + 1);
     in.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(in.gcount()));
+    readable = !in.bad();
   }
   if (text.empty()) {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("script `{}` cannot be read; check `model.script`", file));
+    return fail(ErrorCode::InvalidInput, fmt::format("script `{}` {}; check `model.script`", file,
+                                                     readable ? "is empty" : "cannot be read"));
   }
   if (text.size() > kLargestScript) {
     return fail(ErrorCode::InvalidInput, fmt::format("script `{}` is over 8 MiB", file));

@@ -7,8 +7,8 @@
 //     - text: Done.
 //   summary: What happened so far.     # answers the request for a summary
 //
-// Which turn it plays follows from the history alone, so that a resumed session goes on where it
-// was. docs/agent.md lists all keys.
+// The history alone determines the next turn, so a resumed session continues where it stopped.
+// docs/agent.md lists all keys.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Whose work it is: joins the events and records of one run.
+// The ids that join the events and records of one run.
 #pragma once
 
 #include <string>

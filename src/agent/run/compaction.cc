@@ -4,16 +4,21 @@
 
 #include "agent/run/history.h"
 #include "base/try.h"
+#include "sessions/session_store.h"
 
 namespace sallyport::agent {
 
 namespace {
 
-constexpr std::string_view kFolder = "transcripts";
 constexpr std::uint64_t kAttempts = 3;  // RT-69
 constexpr std::string_view kAsk =
     "Summarise the conversation so far for yourself. Keep the task, decisions, names of files and "
     "commands, results that later steps need, and what is left to do. Call no tool.";
+
+std::unexpected<NoAnswer> no_summary(std::string why) {
+  return std::unexpected(
+      NoAnswer{.error = RuntimeError{RuntimeError::Kind::StreamResponse, std::move(why)}});
+}
 
 }  // namespace
 
@@ -36,7 +41,8 @@ Async<std::optional<Abort>> Compaction::run(std::vector<sessions::Item> items,
                                             std::function<Async<void>()> before_swap) {
   const std::size_t replaced = replaceable(items, parts_.settings.compaction.keep_items);
   const Result<std::string> snapshot = co_await on_store(
-      parts_.runtime, [lease = parts_.hold.lease(), folder = parts_.runtime.data_folder / kFolder](
+      parts_.runtime, [lease = parts_.lease.lease(),
+                       folder = parts_.runtime.data_folder / sessions::kSnapshotFolder](
                           sessions::SessionStore& store) { return store.snapshot(lease, folder); });
   if (!snapshot) {
     give_up(snapshot.error().message);
@@ -45,13 +51,14 @@ Async<std::optional<Abort>> Compaction::run(std::vector<sessions::Item> items,
   items.resize(replaced);
   std::expected<std::string, NoAnswer> text = co_await summary(std::move(items));
   if (!text && text.error().abort) co_return text.error().abort;
-  if (!text || text->empty()) {
-    give_up(text ? "the model gave no summary" : text.error().error->message);
+  if (!text) {
+    give_up(text.error().error->message);
     co_return std::nullopt;
   }
   co_await before_swap();
   const std::filesystem::path file = std::filesystem::path(*snapshot).filename();
-  co_await swap(revision, replaced, std::move(*text), fmt::format("{}/{}", kFolder, file.string()));
+  co_await swap(revision, replaced, std::move(*text),
+                fmt::format("{}/{}", sessions::kSnapshotFolder, file.string()));
   co_return std::nullopt;
 }
 
@@ -61,13 +68,17 @@ Async<std::expected<std::string, NoAnswer>> Compaction::summary(std::vector<sess
                        .system = parts_.settings.system,
                        .history = std::move(older),
                        .max_output_tokens = parts_.settings.model.max_output_tokens};
-  const sessions::NewItem ask = said_by_user(kAsk);
+  const sessions::NewItem ask = user_message(kAsk);
   request.history.push_back({.role = ask.role, .content = ask.content});
-  ModelExchange exchange(
+  ModelRound model_round(
       parts_.runtime, parts_.model, parts_.control, parts_.asker,
       {.retry = {.attempts = kAttempts, .jitter = parts_.settings.retry_jitter}});
-  std::expected<ModelAnswer, NoAnswer> answer = co_await exchange.run(std::move(request));
+  std::expected<ModelAnswer, NoAnswer> answer = co_await model_round.run(std::move(request));
   if (!answer) co_return std::unexpected(std::move(answer.error()));
+  if (answer->at_limit) co_return no_summary("the summary was cut at its output limit");
+  if (answer->text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    co_return no_summary("the model gave no summary");
+  }
   co_return std::move(answer->text);
 }
 
@@ -85,7 +96,7 @@ Async<void> Compaction::swap(std::uint64_t revision, std::size_t replaced, std::
   };
   const Result<Swapped> swapped = co_await on_store(
       parts_.runtime,
-      [lease = parts_.hold.lease(), revision, replaced,
+      [lease = parts_.lease.lease(), revision, replaced,
        item = summary_item(text)](sessions::SessionStore& store) -> Result<Swapped> {
         Swapped result;
         SALLYPORT_TRY(result.done, store.compact(lease, revision, replaced, item, result.length));
@@ -103,7 +114,8 @@ Async<void> Compaction::swap(std::uint64_t revision, std::size_t replaced, std::
       subject());
   const Result<std::size_t> pruned = co_await on_store(
       parts_.runtime,
-      [lease = parts_.hold.lease(), folder = parts_.runtime.data_folder / kFolder,
+      [lease = parts_.lease.lease(),
+       folder = parts_.runtime.data_folder / sessions::kSnapshotFolder,
        keep = parts_.settings.compaction.keep_snapshots](sessions::SessionStore& store) {
         return store.prune_snapshots(lease, folder, keep);
       });

@@ -1,18 +1,18 @@
-// Replaces the older part of a long transcript by a summary of the model's (RT-62..RT-70).
+// Replaces the older part of a long transcript by a summary that the model writes (RT-62..RT-70).
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <string>
 
-#include "agent/model/exchange.h"
+#include "agent/model/model_round.h"
 #include "agent/run/asker.h"
 #include "agent/run/session_lease.h"
 #include "agent/run/settings.h"
 
 namespace sallyport::agent {
 
-// Of one run. All references outlive it.
+// Belongs to one run. All references must outlive it.
 class Compaction {
  public:
   struct Parts {
@@ -20,17 +20,17 @@ class Compaction {
     const Settings& settings;
     Model& model;
     RunControl& control;
-    SessionLease& hold;
+    SessionLease& lease;
     Asker asker;
   };
   explicit Compaction(Parts parts) : parts_(std::move(parts)) {}
 
-  // `reported`: input tokens of the last answer, where its provider said how many.
+  // `reported`: input tokens of the last answer, if its provider reported them.
   bool due(std::span<const sessions::Item> items, std::optional<std::uint64_t> reported) const;
 
-  // Snapshot, summary, proposal, swap. `before_swap` runs when the summary is there; what it
-  // appends moves the revision, and the swap is skipped (RT-67). An abort ends the run; any other
-  // failure leaves the transcript as it is.
+  // Writes a snapshot, asks for a summary, proposes the change and swaps. `before_swap` runs after
+  // the summary; if it appends items, the revision changes and the swap is skipped (RT-67). An
+  // abort ends the run. After any other failure the transcript is unchanged.
   Async<std::optional<Abort>> run(std::vector<sessions::Item> items, std::uint64_t revision,
                                   std::function<Async<void>()> before_swap);
 

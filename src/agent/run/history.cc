@@ -15,9 +15,11 @@ using sessions::Role;
 
 namespace {
 
-// Fewer are not worth a request to the model.
+// Fewer items are not worth a request to the model.
 constexpr std::size_t kFewestReplaced = 2;
 constexpr std::uint64_t kBytesPerToken = 4;
+// The Governor and the store take no deeper values.
+constexpr std::size_t kDeepestArguments = 100;
 
 bool is_call(const json::value& block) {
   return llm::text_in(block, "type") == "tool_call";
@@ -25,17 +27,19 @@ bool is_call(const json::value& block) {
 
 }  // namespace
 
-NewItem said_by_user(std::string_view text) {
+NewItem user_message(std::string_view text) {
   return {.role = Role::User, .content = {json::object{{"type", "text"}, {"text", text}}}};
 }
 
-NewItem said_by_model(std::string_view text, std::span<const ModelCall> calls) {
+NewItem model_message(std::string_view text, std::span<const ModelCall> calls) {
   NewItem item{.role = Role::Assistant};
   if (!text.empty()) item.content.push_back(json::object{{"type", "text"}, {"text", text}});
   for (const ModelCall& call : calls) {
-    // What is no JSON object, or has a number that no double holds, stays as the model wrote it.
+    // Arguments that are not a JSON object, are nested too deeply or have a number that no double
+    // holds stay as text.
     const auto parsed = parse_json(call.arguments.empty() ? "{}" : call.arguments);
-    const bool object = parsed && parsed->value.is_object() && parsed->exact;
+    const bool object = parsed && parsed->value.is_object() && parsed->exact &&
+                        check_json(parsed->value, kDeepestArguments);
     item.content.push_back(
         json::object{{"type", "tool_call"},
                      {"id", call.id},
@@ -79,6 +83,16 @@ std::vector<ModelCall> calls_of(const Item& item) {
                      .arguments = std::move(arguments)});
   }
   return calls;
+}
+
+std::set<std::string> call_ids(std::span<const Item> items) {
+  std::set<std::string> ids;
+  for (const Item& item : items) {
+    for (const json::value& block : item.content) {
+      if (is_call(block)) ids.emplace(llm::text_in(block, "id"));
+    }
+  }
+  return ids;
 }
 
 std::vector<ModelCall> open_calls(std::span<const Item> items) {
@@ -128,7 +142,7 @@ std::size_t replaceable(std::span<const Item> items, std::size_t keep) {
   std::size_t first = 0;
   while (first < items.size() && items[first].role == Role::System) ++first;
   std::size_t cut = items.size() - std::min(items.size(), keep);
-  // A result stays with its call: the cut moves before the message that has the call.
+  // A result stays with its call: the cut moves before the message with the call.
   while (cut > first && items[cut].role == Role::Tool) --cut;
   return cut >= first + kFewestReplaced ? cut : 0;
 }

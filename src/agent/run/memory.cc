@@ -30,12 +30,12 @@ Async<std::string> Memory::recall(std::string query, std::stop_token cancel) {
   query = cut_utf8_bytes(query, kLongestQuery);
   if (!settings_.recall || query.find_first_not_of(" \t\r\n") == std::string::npos) co_return "";
   const Subject subject = this->subject();
-  const Result<void> told = co_await parts_.events.emit(
+  const Result<void> emitted = co_await parts_.events.emit(
       event::MemorySearchStarted{.agent_id = asker_.agent_id,
                                  .limit = settings_.limit,
                                  .query_preview = cut_code_points(redacted(query), kPreview)},
       subject);
-  if (!told) co_return "";
+  if (!emitted) co_return "";
   Result<Found> found = co_await search(std::move(query), std::move(cancel));
   event::MemorySearchFinished finished{.agent_id = asker_.agent_id, .success = found.has_value()};
   if (found) {
@@ -91,10 +91,10 @@ Async<std::string> Memory::released(std::string text) {
 
 Async<void> Memory::ingest(std::uint64_t revision, std::string task, std::string answer) {
   const Subject subject = this->subject();
-  const Result<void> told = co_await parts_.events.emit(
+  const Result<void> emitted = co_await parts_.events.emit(
       event::MemoryIngestStarted{.agent_id = asker_.agent_id, .source_revision = revision},
       subject);
-  if (!told) co_return;
+  if (!emitted) co_return;
   sessions::MemoryRecord record{
       .id = fmt::format("episode:{}:{}:{}", asker_.agent_id, asker_.session_id, revision),
       .agent_id = asker_.agent_id,

@@ -1,5 +1,5 @@
-// Long-term memory of an agent: what earlier sessions left is recalled before a round, and a
-// finished run leaves one record (RT-56..RT-61).
+// Long-term memory of an agent. Records of earlier sessions are recalled before each round, and a
+// finished run stores one record (RT-56..RT-61).
 #pragma once
 
 #include <stop_token>
@@ -11,18 +11,18 @@
 
 namespace sallyport::agent {
 
-// Of one run. All references outlive it.
+// Belongs to one run. All references must outlive it.
 class Memory {
  public:
   Memory(RuntimeParts& parts, const MemorySettings& settings, Asker asker)
       : parts_(parts), settings_(settings), asker_(std::move(asker)) {}
 
-  // What fits this text, as the second door releases it; empty: nothing does, or the search failed,
-  // and the round goes on without it.
+  // Returns the records that match the text, as the second door releases them. Empty: no match, or
+  // the search failed and the round continues without it.
   Async<std::string> recall(std::string query, std::stop_token cancel);
 
-  // One record of the task and its answer, redacted. A revision that was ingested before stores
-  // nothing. At most 5 s; what fails is made up for at the session's next start.
+  // Stores one redacted record of the task and its answer, if this revision was not ingested
+  // before. Takes at most 5 s. After a failure, the next start of the session ingests it.
   Async<void> ingest(std::uint64_t revision, std::string task, std::string answer);
 
  private:

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kAborted = "agent_run";
 constexpr std::chrono::hours kMarkedFor{24};  // far longer than a recovery takes
 
-// Refuses where the run has its event already.
+// Refuses if the run already has its event.
 class Once final : public core::FactChange {
  public:
   Once(std::string run_id, WallTime at) : run_id_(std::move(run_id)), at_(at) {}
@@ -52,13 +52,13 @@ Task<void> close_task(RuntimeParts& parts, sessions::BackgroundTask task) {
 
 }  // namespace
 
-Task<void> tell_aborted(RuntimeParts& parts, const Asker& asker, const std::string& reason) {
+Task<void> emit_aborted(RuntimeParts& parts, const Asker& asker, const std::string& reason) {
   core::BesideEvent beside;
   beside.changes.push_back(std::make_shared<const Once>(asker.run_id, parts.clock.wall()));
-  const Result<void> told =
+  const Result<void> emitted =
       co_await parts.events.emit(event::RunAborted{.agent_id = asker.agent_id, .reason = reason},
                                  asker.subject(parts.plans.current()->hash()), std::move(beside));
-  if (!told && told.error().code != ErrorCode::Exhausted) co_return told;
+  if (!emitted && emitted.error().code != ErrorCode::Exhausted) co_return emitted;
   co_return Result<void>{};
 }
 
@@ -78,13 +78,13 @@ Task<void> close_left_behind(RuntimeParts& parts) {
       core::abort_reason(core::AbortCause::Interrupted, "the process ended before the run did");
   for (const sessions::Run& run : left.runs) {
     const Asker asker{run.agent_id, run.session_id, run.id, run.trace_id};
-    SALLYPORT_CO_CHECK_OK(co_await tell_aborted(parts, asker, reason));
+    SALLYPORT_CO_CHECK_OK(co_await emit_aborted(parts, asker, reason));
     SALLYPORT_CO_TRY([[maybe_unused]] const bool closed,
                      co_await on_store(parts, [run, reason](sessions::SessionStore& store) {
                        return store.close_run(run, reason);
                      }));
   }
-  // A run that is closed is found no more, so its mark has done its work.
+  // A closed run is not found again, so its mark is no longer needed.
   co_return co_await core::retire_facts(recorder, {{std::string(kAborted), kMarkedFor}},
                                         parts.clock.wall());
 }

@@ -1,4 +1,4 @@
-// What instances that are gone left behind is closed, each thing once (RT-83, EV-51).
+// Closes what dead instances left open, each item once (RT-83, EV-51).
 #pragma once
 
 #include "agent/run/asker.h"
@@ -6,10 +6,10 @@
 
 namespace sallyport::agent {
 
-// Before `recovery_prepared`: their model requests, background tasks and runs.
+// Closes their model requests, background tasks and runs. Call it before `recovery_prepared`.
 Task<void> close_left_behind(RuntimeParts& parts);
 
-// `run_aborted`, exactly once for a run, whichever process comes first (EV-30).
-Task<void> tell_aborted(RuntimeParts& parts, const Asker& asker, const std::string& reason);
+// Emits `run_aborted` exactly once for a run, even if several processes try (EV-30).
+Task<void> emit_aborted(RuntimeParts& parts, const Asker& asker, const std::string& reason);
 
 }  // namespace sallyport::agent

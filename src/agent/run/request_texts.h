@@ -1,6 +1,6 @@
-// The policy's checks of what is said to a model: every text of people, of the configuration and of
-// memory at the stage `input`, and what tool servers say of their tools at the stage `tool_output`.
-// Results of tools have passed the second door before.
+// Runs the policy's checks on the texts of a model request. Texts of people, of the configuration
+// and of memory are checked at the stage `input`; tool descriptions of servers at `tool_output`.
+// Tool results are not checked here, because they have passed the second door.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,22 @@
 namespace sallyport::agent {
 
 struct CheckedTexts {
-  std::optional<core::TextBlock> block{};  // nothing may be sent
+  std::optional<core::TextBlock> block{};  // set: the request must not be sent
   std::vector<Finding> findings{};
-  std::vector<Finding> tool_findings{};  // in what servers say of their tools
-  std::uint64_t tools_withheld = 0;      // they are not offered
+  std::vector<Finding> tool_findings{};  // in tool descriptions of servers
+  std::uint64_t tools_withheld = 0;      // tools that are not offered
+  bool recall_withheld = false;          // what was recalled is blocked and left out
   std::uint64_t changes = 0;
   std::uint64_t bytes = 0;  // of all texts, results included
 };
 
-// Replaces in `request` what checks take out, and takes out tools that cannot be told. `guard`
-// null: there are no checks.
+// Redacts the texts of `request`. Removes tools with a blocked description and blocked recalled
+// text. Replaces a blocked text of an earlier request by the notice of its check; only the system
+// text and the newest text of a person block the request. A null `guard` means that there are no
+// checks.
 CheckedTexts check_texts(ModelRequest& request, const core::StreamGuard* guard);
 
-// All that the model is told, in a form that belongs to no provider: what a record commits to.
+// The whole request as text, independent of any provider. A record commits to it.
 std::string request_text(const ModelRequest& request);
 
 }  // namespace sallyport::agent

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <boost/json.hpp>
-#include <span>
+#include <utility>
 
 #include "agent/run/recovery.h"
-#include "base/encoding.h"
+#include "base/json_members.h"
 #include "base/try.h"
 #include "base/uuid.h"
 
@@ -19,14 +19,12 @@ using sessions::SessionStore;
 
 namespace {
 
-std::string fresh_trace(Entropy& entropy) {
-  std::array<std::uint8_t, 16> bytes{};
-  entropy.fill(bytes);
-  return hex(std::span<const std::uint8_t>(bytes));
-}
-
-json::value text_or_null(const std::string& text) {
-  return text.empty() ? json::value() : json::value(text);
+std::string why_blocked(const NoAnswer& none) {
+  const core::TextBlock& block = *none.block;
+  if (block.reason_code.empty()) return fmt::format("`{}`: {}", block.check, block.reason);
+  return fmt::format("guardrail check `{}` {} ({})", block.check,
+                     none.answered ? "withheld the answer" : "refused the prompt",
+                     block.reason_code);
 }
 
 }  // namespace
@@ -50,11 +48,11 @@ json::object to_json(const RunReport& report) {
 Run::Run(RunParts parts, std::stop_token cancel)
     : parts_(std::move(parts)),
       runtime_(parts_.runtime),
-      asker_{parts_.settings.id, parts_.hold.session_id(),
-             uuid7_text(runtime_.clock, runtime_.entropy), fresh_trace(runtime_.entropy)},
+      asker_{parts_.settings.id, parts_.lease.session_id(),
+             uuid7_text(runtime_.clock, runtime_.entropy), random_id(runtime_.entropy)},
       control_(parts_.settings.limits, runtime_.clock, runtime_.executor, std::move(cancel)),
       memory_(runtime_, parts_.settings.memory, asker_),
-      compaction_({runtime_, parts_.settings, parts_.model, control_, parts_.hold, asker_}),
+      compaction_({runtime_, parts_.settings, parts_.model, control_, parts_.lease, asker_}),
       continuations_(runtime_.recorder, runtime_.recorder, runtime_.digest, runtime_.clock,
                      runtime_.entropy),
       turns_(runtime_.governor, continuations_,
@@ -79,7 +77,7 @@ Run::End Run::failed(std::string why) {
 }
 
 Run::Ended Run::check() {
-  if (!parts_.hold.valid()) control_.end(core::AbortCause::LeaseLost, "the lease has run out");
+  if (!parts_.lease.valid()) control_.end(core::AbortCause::LeaseLost, "the lease has run out");
   if (const std::optional<Abort> abort = control_.ended()) return aborted(*abort);
   return std::nullopt;
 }
@@ -103,12 +101,12 @@ Task<void> Run::load() {
   co_return Result<void>{};
 }
 
-Task<void> Run::append(std::vector<NewItem> items, std::vector<std::string> told) {
+Task<void> Run::append(std::vector<NewItem> items, std::vector<std::string> noticed) {
   if (items.empty()) co_return Result<void>{};
   SALLYPORT_CO_TRY([[maybe_unused]] const std::uint64_t revision,
-                   co_await on_store(runtime_, [lease = parts_.hold.lease(), items,
-                                                told = std::move(told)](SessionStore& store) {
-                     return store.append(lease, items, told);
+                   co_await on_store(runtime_, [lease = parts_.lease.lease(), items,
+                                                noticed = std::move(noticed)](SessionStore& store) {
+                     return store.append(lease, items, noticed);
                    }));
   for (NewItem& item : items) {
     items_.push_back({.index = items_.size(),
@@ -132,10 +130,11 @@ Task<RunReport> Run::go(std::optional<std::string> message) {
         fmt::format("session `{}` has nothing open; give it a message", asker_.session_id), {},
         "nothing_to_resume");
   }
+  if (message) SALLYPORT_CO_CHECK_OK(co_await refuse_while_parked());
   SALLYPORT_CO_CHECK_OK(co_await begin());
   Ended ended = co_await pick_up(std::move(message));
   if (!ended) ended = co_await rounds();
-  parts_.hold.listen({});
+  parts_.lease.listen({});
   co_return co_await end(std::move(*ended));
 }
 
@@ -149,13 +148,13 @@ Task<void> Run::begin() {
                           .status = RunStatus::Running,
                           .started_at = rfc3339(runtime_.clock.wall())};
   SALLYPORT_CO_CHECK_OK(
-      co_await on_store(runtime_, [lease = parts_.hold.lease(), run](SessionStore& store) {
+      co_await on_store(runtime_, [lease = parts_.lease.lease(), run](SessionStore& store) {
         return store.begin_run(lease, run);
       }));
-  parts_.hold.listen(
-      {.lost =
+  parts_.lease.listen(
+      {.on_lost =
            [this](std::string why) { control_.end(core::AbortCause::LeaseLost, std::move(why)); },
-       .asked =
+       .on_request =
            [this](sessions::Request request) {
              if (request == sessions::Request::Stop) stopping_ = true;
              if (request == sessions::Request::Cancel) {
@@ -165,20 +164,39 @@ Task<void> Run::begin() {
   co_return Result<void>{};
 }
 
-// What earlier runs left open comes first, then the message.
+// Completes what earlier runs left open, then adds the message.
 Async<Run::Ended> Run::pick_up(std::optional<std::string> message) {
   co_await make_up_ingest();
-  if (before_ && before_->status == RunStatus::AwaitingApproval && !open_calls(items_).empty()) {
-    const auto continuation = continuation_from_text(before_->continuation);
-    if (continuation) {
-      if (Ended ended = co_await resume_parked(*continuation)) co_return ended;
-    }
+  Ended ended = co_await complete_history();
+  if (ended && message) {
+    runtime_.log(
+        fmt::format("session {}: the new message is not stored; send it again", asker_.session_id));
   }
-  if (Ended ended = co_await complete_open_calls()) co_return ended;
-  if (!message) co_return std::nullopt;
-  const Result<void> appended = co_await append({said_by_user(*message)});
+  if (ended || !message) co_return ended;
+  const Result<void> appended = co_await append_prompt(*message);
   if (!appended) co_return failed(appended.error().message);
   co_return std::nullopt;
+}
+
+Async<Run::Ended> Run::complete_history() {
+  if (std::optional<Continuation> parked = parked_turn()) {
+    if (Ended ended = co_await resume_parked(std::move(*parked))) co_return ended;
+  }
+  co_return co_await complete_open_calls();
+}
+
+// In place of a blocked prompt the transcript has the notice, so that no later request sends the
+// prompt (GR-56). The request of this run still refuses the prompt and records it.
+Task<void> Run::append_prompt(const std::string& message) {
+  sessions::NewItem item = user_message(message);
+  if (const auto& guard = runtime_.plans.current()->stream_guard()) {
+    const core::PassedText seen = guard->look_at(core::TextStage::Input, message, std::nullopt);
+    if (seen.block) {
+      refused_prompt_ = message;
+      item = user_message(seen.block->notice.empty() ? "[refused]" : seen.block->notice);
+    }
+  }
+  co_return co_await append({std::move(item)});
 }
 
 Async<Run::End> Run::rounds() {
@@ -190,31 +208,32 @@ Async<Run::End> Run::rounds() {
 
 Async<Run::Ended> Run::round() {
   if (Ended ended = check()) co_return ended;
-  co_await tell_notices();
+  co_await emit_notices();
   std::string recalled = co_await memory_.recall(last_user_text(items_), control_.stop());
   if (Ended ended = co_await compact_if_due()) co_return ended;
   co_return co_await ask_model(std::move(recalled));
 }
 
-// RT-51: each notice once, with the rows that say so.
-Async<void> Run::tell_notices() {
+// Adds each notice once and marks its task in the same transaction (RT-51).
+Async<void> Run::emit_notices() {
   const Result<std::vector<sessions::BackgroundTask>> tasks = co_await on_store(
-      runtime_, [id = asker_.session_id](SessionStore& store) { return store.untold_tasks(id); });
+      runtime_,
+      [id = asker_.session_id](SessionStore& store) { return store.unnoticed_tasks(id); });
   if (!tasks || tasks->empty()) co_return;
   std::vector<NewItem> items;
-  std::vector<std::string> told;
+  std::vector<std::string> noticed;
   for (const sessions::BackgroundTask& task : *tasks) {
     items.push_back(notice_of(task));
-    told.push_back(task.id);
+    noticed.push_back(task.id);
   }
-  const Result<void> appended = co_await append(std::move(items), std::move(told));
-  if (!appended) runtime_.log("notices of tasks wait: " + appended.error().message);
+  const Result<void> appended = co_await append(std::move(items), std::move(noticed));
+  if (!appended) runtime_.log("notices of tasks are not stored: " + appended.error().message);
 }
 
 Async<Run::Ended> Run::compact_if_due() {
   if (!compaction_.due(items_, input_tokens_)) co_return std::nullopt;
   const std::optional<Abort> abort =
-      co_await compaction_.run(items_, revision_, [this] { return tell_notices(); });
+      co_await compaction_.run(items_, revision_, [this] { return emit_notices(); });
   if (abort) co_return aborted(*abort);
   input_tokens_.reset();
   const Result<void> loaded = co_await load();
@@ -231,17 +250,22 @@ Async<Run::Ended> Run::ask_model(std::string recalled) {
                        .max_output_tokens = parts_.settings.model.max_output_tokens};
   if (Ended ended = check()) co_return ended;
   ++report_.rounds;
-  const auto commit = [this](const ModelAnswer& answer) -> Task<void> {
+  if (const auto refused = std::exchange(refused_prompt_, std::nullopt)) {
+    request.history.push_back(
+        {.role = sessions::Role::User, .content = user_message(*refused).content});
+  }
+  const auto commit = [this](ModelAnswer& answer) -> Task<void> {
     if (const Ended ended = check()) {
       co_return fail(ErrorCode::Cancelled, ended->reason);
     }
-    co_return co_await append({said_by_model(answer.text, answer.calls)});
+    SALLYPORT_CO_CHECK_OK(co_await make_ids_unique(answer.calls));
+    co_return co_await append({model_message(answer.text, answer.calls)});
   };
-  ModelExchange exchange(runtime_, parts_.model, control_, asker_,
+  ModelRound model_round(runtime_, parts_.model, control_, asker_,
                          {.retry = {.jitter = parts_.settings.retry_jitter},
                           .commit = commit,
                           .on_text = [this](std::string_view text) { parts_.view.text(text); }});
-  std::expected<ModelAnswer, NoAnswer> answer = co_await exchange.run(std::move(request));
+  std::expected<ModelAnswer, NoAnswer> answer = co_await model_round.run(std::move(request));
   parts_.view.text_ended();
   if (!answer) co_return co_await end_without_answer(std::move(answer.error()));
   report_.text = answer->text;
@@ -260,20 +284,20 @@ Async<Run::Ended> Run::ask_model(std::string recalled) {
   co_return then ? std::move(then) : Ended(End{});
 }
 
-// Of a blocked answer only the replacement enters history (RT-18).
+// If the answer was blocked, only the replacement enters the history (RT-18).
 Async<Run::End> Run::end_without_answer(NoAnswer none) {
   if (none.abort) co_return aborted(*none.abort);
   if (none.block) {
     parts_.view.note(none.block->notice);
     report_.text = none.block->notice;
-    const Result<void> appended = co_await append({said_by_model(none.block->notice, {})});
+    const Result<void> appended = co_await append({model_message(none.block->notice, {})});
     if (!appended) runtime_.log("the notice is not in the transcript: " + appended.error().message);
-    co_return failed(fmt::format("`{}`: {}", none.block->check, none.block->reason));
+    co_return failed(why_blocked(none));
   }
   co_return failed(none.error->message);
 }
 
-// A run that finished, and whose record was cut off (RT-61).
+// Ingests a finished run that has no memory record yet (RT-61).
 Async<void> Run::make_up_ingest() {
   if (!before_ || before_->status != RunStatus::Finished || items_.empty()) co_return;
   const Result<std::uint64_t> ingested = co_await on_store(
@@ -286,8 +310,8 @@ Async<void> Run::make_up_ingest() {
 Async<RunReport> Run::end(End end) {
   const bool aborts = end.status == RunStatus::Failed || end.status == RunStatus::Aborted;
   if (aborts) {
-    const Result<void> told = co_await tell_aborted(runtime_, asker_, end.reason);
-    if (!told) runtime_.log("the end of the run is owed to the ledger: " + told.error().message);
+    const Result<void> emitted = co_await emit_aborted(runtime_, asker_, end.reason);
+    if (!emitted) runtime_.log("the end of the run is not recorded: " + emitted.error().message);
   }
   sessions::Run run{.id = asker_.run_id,
                     .session_id = asker_.session_id,
@@ -299,7 +323,7 @@ Async<RunReport> Run::end(End end) {
                     .ended_at = rfc3339(runtime_.clock.wall())};
   if (end.continuation) run.continuation = canonical_json(to_json(*end.continuation));
   const Result<void> ended =
-      co_await on_store(runtime_, [lease = parts_.hold.lease(), run](SessionStore& store) {
+      co_await on_store(runtime_, [lease = parts_.lease.lease(), run](SessionStore& store) {
         return store.end_run(lease, run);
       });
   if (!ended) runtime_.log("the run is not ended in the store: " + ended.error().message);
@@ -313,6 +337,7 @@ Async<RunReport> Run::end(End end) {
   report_.usage = control_.usage();
   const std::uint64_t size = ledger_size();
   report_.last_sequence = size > 0 ? size - 1 : 0;
+  report_.first_sequence = std::min(report_.first_sequence, report_.last_sequence);
   co_return std::move(report_);
 }
 

@@ -1,5 +1,5 @@
-// One run of an agent: rounds of a model request and its tool calls, until the model has nothing
-// more to do or something ends it (RT-1, RT-11, RT-12).
+// One run of an agent: rounds of a model request and its tool calls, until the model makes no more
+// calls or the run is ended (RT-1, RT-11, RT-12).
 //
 //   Run run(parts, cancel);
 //   Result<RunReport> report = co_await run.go("Tidy the downloads folder");
@@ -8,11 +8,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
 
-#include "agent/model/exchange.h"
+#include "agent/model/model_round.h"
 #include "agent/run/asker.h"
 #include "agent/run/compaction.h"
 #include "agent/run/history.h"
@@ -25,13 +26,13 @@
 
 namespace sallyport::agent {
 
-// What came of a run (RT-2).
+// The result of a run (RT-2).
 struct RunReport {
   std::string session_id{};
   std::string run_id{};
   sessions::RunStatus status = sessions::RunStatus::Failed;
   std::string reason{};  // empty: none
-  std::string text{};    // the model's last words
+  std::string text{};    // the last text of the model
   std::uint64_t rounds = 0;
   std::uint64_t tool_calls = 0;
   Usage usage{};
@@ -42,7 +43,7 @@ struct RunReport {
 };
 json::object to_json(const RunReport& report);
 
-// Watches a run, on its executor. What it is given may hold anything a model can say.
+// Observes a run, on the executor of the run. Texts of a model are untrusted input.
 class RunView {
  public:
   virtual ~RunView() = default;
@@ -50,53 +51,56 @@ class RunView {
   virtual void text_ended() {}
   virtual void calling(const Call&) {}
   virtual void answered(const Call&, const Answer&) {}
-  virtual void note(std::string_view) {}  // what a person wants to know of the run itself
+  virtual void note(std::string_view) {}  // a message about the run itself, for a person
 };
 
-// All of it outlives the run.
+// All members must outlive the run.
 struct RunParts {
   RuntimeParts& runtime;
   const Settings& settings;
   Model& model;
   Toolbox& tools;
-  SessionLease& hold;
+  SessionLease& lease;
   RunView& view;
   std::shared_ptr<core::Attendant> attendant{};  // asks a person while the run waits
   bool interactive = false;                      // the front can ask its user
-  bool parks = false;                            // ends where a person is asked (RT-87)
+  bool parks = false;                            // the run ends when a person is asked (RT-87)
 };
 
-// Used once. On the executor of the runtime.
+// Used once, on the executor of the runtime.
 class Run {
  public:
   Run(RunParts parts, std::stop_token cancel);
   Run(const Run&) = delete;
 
-  // With a message, or on from where the session stands. An error: nothing was begun; the cause
-  // `nothing_to_resume` where there is no message and nothing is open (RT-88).
+  // Runs the session with a message, or continues it without one. An error means that no run began
+  // and the message is not stored. The cause is `nothing_to_resume` if there is no message and
+  // nothing is open (RT-88), and `awaiting_approval` if a person has not answered yet.
   Task<RunReport> go(std::optional<std::string> message);
 
  private:
-  // How it ends.
+  // How the run ends.
   struct End {
     sessions::RunStatus status = sessions::RunStatus::Finished;
     std::string reason{};
     std::optional<Continuation> continuation{};
   };
-  using Ended = std::optional<End>;  // no value: it goes on
+  using Ended = std::optional<End>;  // no value: continue
 
   // run.cc
   Task<void> begin();
   Async<Ended> pick_up(std::optional<std::string> message);
+  Async<Ended> complete_history();
+  Task<void> append_prompt(const std::string& message);
   Async<End> rounds();
   Async<Ended> round();
   Async<Ended> ask_model(std::string recalled);
   Async<End> end_without_answer(NoAnswer none);
   Async<Ended> compact_if_due();
-  Async<void> tell_notices();
+  Async<void> emit_notices();
   Async<void> make_up_ingest();
   Async<RunReport> end(End end);
-  Task<void> append(std::vector<sessions::NewItem> items, std::vector<std::string> told = {});
+  Task<void> append(std::vector<sessions::NewItem> items, std::vector<std::string> noticed = {});
   Task<void> load();
   End aborted(const Abort& abort) const;
   static End failed(std::string why);
@@ -107,15 +111,21 @@ class Run {
   Async<Ended> run_calls(std::vector<ModelCall> calls, std::string refused = {});
   Async<Ended> run_in_slices(std::vector<Call> calls);
   Async<Ended> run_parking(std::vector<Call> calls);
+  std::optional<Continuation> parked_turn() const;
+  Task<void> refuse_while_parked();
   Async<Ended> resume_parked(Continuation continuation);
   Async<Ended> end_turn(Result<core::Turns::Ended> ended);
   Async<Ended> complete_open_calls();
   Task<std::optional<sessions::NewItem>> known_result(const ModelCall& model_call, Call& call);
   Async<Ended> commit_results(std::vector<sessions::NewItem> results);
-  Call call_for(const ModelCall& model_call) const;
+  Task<void> make_ids_unique(std::vector<ModelCall>& calls);
+  Result<bool> was_used(const std::string& id, const std::set<std::string>& in_transcript);
+  std::string governed_id(const std::string& id);
+  Call call_for(const ModelCall& model_call);
+  void make_acceptable(Call& call, const ModelCall& model_call);
   std::shared_ptr<core::Upstream> upstream_for(const Call& call) const;
   const OfferedTool* offered_for(const Call& call) const;
-  // How many calls from this one on may run at the same time.
+  // The number of calls, from this one on, that may run at the same time.
   std::size_t adjacent(const std::vector<Call>& calls, std::size_t first) const;
   sessions::NewItem result_of(const Call& call, const ToolResult& result) const;
 
@@ -131,8 +141,9 @@ class Run {
   std::vector<sessions::Item> items_;  // the transcript, as it is stored
   std::uint64_t revision_ = 0;
   std::optional<sessions::Run> before_;           // the run before this one
-  std::map<std::string, std::string> refusals_;   // by tool call id: why it is not run
-  std::map<std::string, std::string> first_ids_;  // of calls that run again, by their new id
+  std::optional<std::string> refused_prompt_;     // blocked, and not in the transcript
+  std::map<std::string, std::string> refusals_;   // by tool call id: why the call does not run
+  std::map<std::string, std::string> first_ids_;  // id in the transcript, by another id of the call
   std::optional<std::uint64_t> input_tokens_;     // of the last answer, as reported
   RunReport report_;
   bool stopping_ = false;  // asked to end with this round (RT-77)

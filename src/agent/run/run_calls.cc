@@ -1,5 +1,5 @@
-// The tool calls of a run: all of them through the Governor, and each with one result in history
-// before the model speaks again (RT-9, RT-22..RT-25, RT-72, RT-86, RT-87).
+// The tool calls of a run. All go through the Governor, and each has one result in the history
+// before the next model request (RT-9, RT-22..RT-25, RT-72, RT-86, RT-87).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +8,11 @@
 #include "agent/run/run.h"
 #include "agent/tool/refused_tool.h"
 #include "agent/tool/tool_output.h"
+#include "base/cut_text.h"
+#include "base/digest.h"
+#include "base/encoding.h"
 #include "base/try.h"
+#include "core/call/call_check.h"
 
 namespace sallyport::agent {
 
@@ -19,11 +23,77 @@ namespace {
 
 constexpr std::size_t kTogether = 8;  // RT-24
 constexpr std::string_view kUnknown = "interrupted: outcome unknown";
+constexpr std::string_view kAwaits = "approval ";
+// The Governor takes no longer id or name.
+constexpr std::size_t kLongestGoverned = 512;
+
+// The id itself, or a short one made from it.
+std::string short_id(std::string id) {
+  if (id.size() <= kLongestGoverned) return id;
+  return "call_" + hex(sha256(id)).substr(0, 32);
+}
+
+// The id of a call that runs again after a crash, in this run.
+std::string id_to_run_again(const std::string& id, std::string_view run_id) {
+  return short_id(fmt::format("{}.again.{}", id, run_id));
+}
 
 }  // namespace
 
-Call Run::call_for(const ModelCall& model_call) const {
-  Call call{.tool_call_id = model_call.id,
+Result<bool> Run::was_used(const std::string& id, const std::set<std::string>& in_transcript) {
+  if (in_transcript.contains(id)) return true;
+  core::Idempotency& rows = runtime_.governor.idempotency();
+  // A compaction may have removed the earlier call, but its row stays.
+  SALLYPORT_TRY(const auto row,
+                rows.row(rows.key({.tool_call_id = id, .session_id = asker_.session_id})));
+  return row.has_value();
+}
+
+// Some servers count the calls of each message from zero. The Governor would take such a call for
+// the earlier one with its id, so it gets an id of its own before it enters the transcript.
+Task<void> Run::make_ids_unique(std::vector<ModelCall>& calls) {
+  if (calls.empty()) co_return Result<void>{};
+  const std::set<std::string> before = call_ids(items_);
+  std::set<std::string> taken;
+  for (const ModelCall& call : calls) taken.insert(call.id);
+  for (ModelCall& call : calls) {
+    std::string id = short_id(call.id);
+    SALLYPORT_CO_TRY(bool used, was_used(id, before));
+    for (std::uint64_t number = revision_ + 1; used; ++number) {
+      id = short_id(fmt::format("{}_{}", call.id, number));
+      SALLYPORT_CO_TRY(used, was_used(id, before));
+      used = used || taken.contains(id);
+    }
+    taken.insert(id);
+    call.id = std::move(id);
+  }
+  co_return Result<void>{};
+}
+
+// The id of a call for the Governor. Older transcripts have longer ids than it takes.
+std::string Run::governed_id(const std::string& id) {
+  std::string governed = short_id(id);
+  if (governed != id) first_ids_[governed] = id;
+  return governed;
+}
+
+// The Governor refuses such a call together with its neighbours, and then no call of the message
+// would have a result. So the call goes to it in a form that it takes, and does not run.
+void Run::make_acceptable(Call& call, const ModelCall& model_call) {
+  const Result<void> acceptable = core::check_call(call);
+  if (acceptable) return;
+  refusals_[call.tool_call_id] = acceptable.error().message;
+  if (acceptable.error().where == "input") {
+    call.input = json::value(model_call.arguments);
+    call.raw_input.reset();
+  } else {
+    call.server = kToolProfile;
+    call.tool = cut_utf8_bytes(model_call.name, kLongestGoverned);
+  }
+}
+
+Call Run::call_for(const ModelCall& model_call) {
+  Call call{.tool_call_id = governed_id(model_call.id),
             .agent_id = asker_.agent_id,
             .session_id = asker_.session_id,
             .trace_id = asker_.trace_id,
@@ -41,6 +111,7 @@ Call Run::call_for(const ModelCall& model_call) const {
   const std::vector<std::string> roots = parts_.tools.roots();
   call.setting = {.front = "agent", .workspace = roots, .interactive = parts_.interactive};
   if (!roots.empty()) call.setting.folder = roots.front();
+  make_acceptable(call, model_call);
   return call;
 }
 
@@ -67,17 +138,17 @@ std::shared_ptr<core::Upstream> Run::upstream_for(const Call& call) const {
 NewItem Run::result_of(const Call& call, const ToolResult& result) const {
   const auto first = first_ids_.find(call.tool_call_id);
   return result_item(first == first_ids_.end() ? call.tool_call_id : first->second,
-                     bounded(result.output, "ask for less at a time"), !result.success);
+                     cut_with_hint(result.output, "ask for less at a time"), !result.success);
 }
 
-// `refused`: none of them runs, and this is why.
+// `refused`: the reason why none of them runs; empty: they run.
 Async<Run::Ended> Run::run_calls(std::vector<ModelCall> calls, std::string refused) {
-  std::vector<Call> asked;
+  std::vector<Call> requested;
   for (const ModelCall& call : calls) {
-    asked.push_back(call_for(call));
-    if (!refused.empty()) refusals_[call.id] = refused;
+    requested.push_back(call_for(call));
+    if (!refused.empty()) refusals_[requested.back().tool_call_id] = refused;
   }
-  return parts_.parks ? run_parking(std::move(asked)) : run_in_slices(std::move(asked));
+  return parts_.parks ? run_parking(std::move(requested)) : run_in_slices(std::move(requested));
 }
 
 std::size_t Run::adjacent(const std::vector<Call>& calls, std::size_t first) const {
@@ -102,7 +173,9 @@ Async<Run::Ended> Run::run_in_slices(std::vector<Call> calls) {
       refusals_[calls[done].tool_call_id] = ended->reason;
     }
     std::vector<core::Governor::RunnableCall> slice;
-    const std::size_t count = ended ? 1 : adjacent(calls, done);
+    // Calls that do not run together are presented again, so each is counted with its answer.
+    const std::size_t count =
+        ended ? 1 : std::min(adjacent(calls, done), 1 + control_.calls_left());
     for (std::size_t i = done; i < done + count; ++i) {
       slice.push_back({calls[i], upstream_for(calls[i])});
       parts_.view.calling(calls[i]);
@@ -156,20 +229,47 @@ Async<Run::Ended> Run::run_parking(std::vector<Call> calls) {
   co_return ended ? std::move(ended) : std::move(over);
 }
 
-// What a turn has come to enters history whole, or the run waits with it.
+// Adds all results of a turn to the history, or ends the run if the turn is paused.
 Async<Run::Ended> Run::end_turn(Result<core::Turns::Ended> ended) {
   if (!ended) co_return failed(ended.error().message);
   if (ended->paused) {
-    co_return End{RunStatus::AwaitingApproval, "approval " + ended->approval_id, ended->paused};
+    co_return End{RunStatus::AwaitingApproval, fmt::format("{}{}", kAwaits, ended->approval_id),
+                  ended->paused};
   }
   std::vector<NewItem> results;
-  for (const CallResult& one : ended->results) {
-    results.push_back(result_of({.tool_call_id = one.tool_call_id}, one.result));
+  for (const CallResult& call_result : ended->results) {
+    results.push_back(result_of({.tool_call_id = call_result.tool_call_id}, call_result.result));
   }
   co_return co_await commit_results(std::move(results));
 }
 
+// The turn of the run before this one, if it waits for a person.
+std::optional<Continuation> Run::parked_turn() const {
+  const bool parked = before_ && before_->status == RunStatus::AwaitingApproval;
+  if (!parked || open_calls(items_).empty()) return std::nullopt;
+  const auto continuation = continuation_from_text(before_->continuation);
+  return continuation ? std::optional(*continuation) : std::nullopt;
+}
+
+// A message has no place in the transcript before the results of the turn that waits.
+Task<void> Run::refuse_while_parked() {
+  if (!parked_turn() || !before_->reason.starts_with(kAwaits)) co_return Result<void>{};
+  const std::string approval_id = before_->reason.substr(kAwaits.size());
+  SALLYPORT_CO_CHECK_OK(co_await runtime_.governor.approvals().expire(approval_id));
+  const auto decision = turns_.decision(approval_id);
+  if (decision || decision.error().cause != "approval_pending") co_return Result<void>{};
+  co_return fail(ErrorCode::Conflict,
+                 fmt::format("session `{}` waits for approval {}, so the message was not stored; "
+                             "send it again when a person has answered",
+                             asker_.session_id, approval_id),
+                 {}, "awaiting_approval");
+}
+
 Async<Run::Ended> Run::resume_parked(Continuation continuation) {
+  for (const ModelCall& call : open_calls(items_)) {
+    const std::string id = governed_id(call.id);
+    first_ids_[id_to_run_again(id, continuation.payload.run_id.value_or(""))] = call.id;
+  }
   Result<core::Turns::Ended> ended = co_await turns_.resume(
       continuation, asker_.session_id, {}, {.cancel = control_.stop(), .holds = false});
   if (ended) co_return co_await end_turn(std::move(ended));
@@ -182,7 +282,7 @@ Async<Run::Ended> Run::resume_parked(Continuation continuation) {
   co_return std::nullopt;
 }
 
-// The result that is on record, or that nothing is known; nothing: it may run, as `call`.
+// The recorded result, or the result that the outcome is unknown. No value: `call` may run.
 Task<std::optional<NewItem>> Run::known_result(const ModelCall& model_call, Call& call) {
   core::Idempotency& rows = runtime_.governor.idempotency();
   SALLYPORT_CO_TRY(const auto row, rows.row(rows.key(call)));
@@ -191,14 +291,14 @@ Task<std::optional<NewItem>> Run::known_result(const ModelCall& model_call, Call
     if (read && read->result) co_return result_of(call, *read->result);
   }
   const bool replay_safe = parts_.tools.replay_safe(model_call.name);
-  // Without an intent on record it never began, where intents are written first.
+  // If intents are written first, a call without a recorded intent never began.
   const bool never_began =
       !row && runtime_.plans.current()->durability() != core::IntentDurability::Relaxed;
   if (!replay_safe && !never_began) {
     co_return result_item(model_call.id, kUnknown, true);
   }
   if (row) {
-    call.tool_call_id = fmt::format("{}.again.{}", model_call.id, asker_.run_id);
+    call.tool_call_id = id_to_run_again(call.tool_call_id, asker_.run_id);
     first_ids_[call.tool_call_id] = model_call.id;
   }
   co_return std::nullopt;
@@ -212,14 +312,14 @@ Async<Run::Ended> Run::complete_open_calls() {
     if (!known) co_return failed(known.error().message);
     Ended ended;
     if (*known) {
-      std::vector<NewItem> one;
-      one.push_back(**known);
-      ended = co_await commit_results(std::move(one));
+      std::vector<NewItem> results;
+      results.push_back(**known);
+      ended = co_await commit_results(std::move(results));
     } else {
-      std::vector<Call> one;
-      one.push_back(std::move(call));
-      ended = parts_.parks ? co_await run_parking(std::move(one))
-                           : co_await run_in_slices(std::move(one));
+      std::vector<Call> calls;
+      calls.push_back(std::move(call));
+      ended = parts_.parks ? co_await run_parking(std::move(calls))
+                           : co_await run_in_slices(std::move(calls));
     }
     if (ended) co_return ended;
   }

@@ -1,4 +1,4 @@
-// What ends a run before its time: a cancel, the deadline, a budget, a lost lease (EV-106, EV-107).
+// Ends a run early: after a cancel, the deadline, a budget or a lost lease (EV-106, EV-107).
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -24,7 +24,7 @@ struct Abort {
   bool operator==(const Abort&) const = default;
 };
 
-// Owned by one run, on its executor; `end` may be called from any thread.
+// One run owns it and uses it on its executor. `end` may be called from any thread.
 class RunControl {
  public:
   // `cancel` ends the run as cancelled.
@@ -32,18 +32,19 @@ class RunControl {
              const boost::asio::any_io_executor& executor, std::stop_token cancel);
   RunControl(const RunControl&) = delete;
 
-  // The first cause counts. Whatever waits with `stop` is woken.
+  // Only the first cause counts. Wakes everything that waits with `stop`.
   void end(core::AbortCause cause, std::string detail = {});
   std::stop_token stop() const { return stop_.get_token(); }
-  // Why the run has to end; no value: it goes on.
+  // Returns why the run must end; no value: it continues.
   std::optional<Abort> ended();
   // True if a wait of this length would pass the deadline.
   bool outlasts(std::chrono::milliseconds wait) const;
 
-  // Counts an attempt to open an answer (EV-104). An abort: it is one too many.
+  // Counts an attempt to open an answer (EV-104). Returns an abort if it is over the limit.
   std::optional<Abort> take_attempt();
-  // Counts a call. False: it is one too many.
+  // Counts a call. False: it is over the limit.
   bool take_call();
+  std::size_t calls_left() const { return limits_.tool_calls - calls_; }
   void add(const Usage& usage);
   bool tokens_used_up() const { return tokens_ >= limits_.tokens; }
 

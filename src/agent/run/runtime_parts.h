@@ -1,4 +1,4 @@
-// What every part of the agent runtime works with.
+// The dependencies of every part of the agent runtime.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -21,14 +21,14 @@
 
 namespace sallyport::agent {
 
-// False: a cancel came first. Tests give one that moves their clock.
+// Waits. Returns false if it was cancelled. Tests pass a function that moves their clock.
 using Wait = std::function<Async<bool>(std::chrono::milliseconds time, std::stop_token cancel)>;
 Async<bool> wait_by_timer(std::chrono::milliseconds time, std::stop_token cancel);
 
-// All of it outlives the runtime. Everything runs on `executor`, a context with one thread.
+// All members must outlive the runtime. It runs on `executor`, a context with one thread.
 struct RuntimeParts {
   boost::asio::any_io_executor executor;
-  boost::asio::thread_pool& pool;  // for what blocks
+  boost::asio::thread_pool& pool;  // for blocking work
   core::Governor& governor;
   core::Recorder& recorder;
   core::HostEvents& events;
@@ -44,7 +44,7 @@ struct RuntimeParts {
   Wait wait = wait_by_timer;
 };
 
-// Work on the store, away from the loop. `work` owns what it uses but the store.
+// Runs `work` with the store on the pool. `work` must own everything else that it uses.
 template <class Work>
 auto on_store(const RuntimeParts& parts, Work work)
     -> Async<std::invoke_result_t<Work, sessions::SessionStore&>> {

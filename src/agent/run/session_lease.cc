@@ -26,10 +26,10 @@ Task<std::unique_ptr<SessionLease>> SessionLease::take(RuntimeParts& parts, std:
                                 instance = recorder.instance_id()](sessions::SessionStore& store) {
         return store.take_lease(session_id, agent_id, instance, kLength, dead);
       }));
-  std::unique_ptr<SessionLease> hold(new SessionLease(parts, std::move(lease)));
-  hold->group_.start(hold->renew_while_held());
-  hold->group_.start(hold->hear_requests());
-  co_return std::move(hold);
+  std::unique_ptr<SessionLease> session(new SessionLease(parts, std::move(lease)));
+  session->group_.start(session->renew_while_held());
+  session->group_.start(session->watch_for_requests());
+  co_return std::move(session);
 }
 
 SessionLease::SessionLease(RuntimeParts& parts, sessions::Lease lease)
@@ -45,13 +45,13 @@ bool SessionLease::valid() const {
 
 void SessionLease::listen(Listener listener) {
   listener_ = std::move(listener);
-  if (!lost_.empty() && listener_.lost) listener_.lost(lost_);
+  if (!lost_.empty() && listener_.on_lost) listener_.on_lost(lost_);
 }
 
 void SessionLease::lose(std::string why) {
   if (!lost_.empty()) return;
   lost_ = std::move(why);
-  if (listener_.lost) listener_.lost(lost_);
+  if (listener_.on_lost) listener_.on_lost(lost_);
 }
 
 Async<void> SessionLease::renew_while_held() {
@@ -72,15 +72,17 @@ Async<void> SessionLease::renew_while_held() {
   }
 }
 
-Async<void> SessionLease::hear_requests() {
+Async<void> SessionLease::watch_for_requests() {
   while (co_await wait_by_timer(kListening, ending_.get_token())) {
-    const Result<sessions::Request> asked = co_await on_store(
+    const Result<sessions::Request> request = co_await on_store(
         parts_,
         [id = lease_.session_id](sessions::SessionStore& store) { return store.requested(id); });
     if (ending_.stop_requested()) co_return;
-    // A stopped process wakes up here first: it may have lost the session meanwhile.
+    // A suspended process wakes up here first, and may have lost the session in the meantime.
     if (!valid()) lose("the lease has run out");
-    if (asked && *asked != sessions::Request::None && listener_.asked) listener_.asked(*asked);
+    if (request && *request != sessions::Request::None && listener_.on_request) {
+      listener_.on_request(*request);
+    }
   }
 }
 

@@ -1,5 +1,5 @@
-// The right to work on one session: a lease that is renewed while it is held, and what other
-// processes ask of the one that holds it (RT-74, RT-77..RT-81).
+// The right to work on one session. It renews the lease while it is held, and receives requests of
+// other processes for the session (RT-74, RT-77..RT-81).
 #pragma once
 
 #include <functional>
@@ -12,42 +12,43 @@
 
 namespace sallyport::agent {
 
-// On the executor of `parts`, which outlives it.
+// Use it on the executor of `parts`. `parts` must outlive it.
 class SessionLease {
  public:
-  // Makes the session where there is none. `Conflict`, cause `lease_unavailable`: another runtime
-  // works on it (RT-79).
+  // Creates the session if it does not exist. Takes the session over if the process that holds it is
+  // dead, or its lease has expired (`SqliteSessions::take_lease`). `Conflict`, cause
+  // `lease_unavailable`: another process works on it (RT-79).
   static Task<std::unique_ptr<SessionLease>> take(RuntimeParts& parts, std::string session_id,
                                                   std::string agent_id);
   SessionLease(const SessionLease&) = delete;
   ~SessionLease();
 
   const std::string& session_id() const { return lease_.session_id; }
-  // As it is now; renewed or not.
+  // The lease as last renewed.
   sessions::Lease lease() const { return lease_; }
-  // False: it has run out, or another runtime has it. No effect may begin.
+  // False: the lease has expired, or another process has it. No effect may begin.
   bool valid() const;
 
-  // What ends or stops the run at hand. Each is told once; the next run asks anew.
+  // Callbacks that end or stop the current run. The next run sets its own.
   struct Listener {
-    std::function<void(std::string why)> lost{};
-    std::function<void(sessions::Request request)> asked{};
+    std::function<void(std::string why)> on_lost{};
+    std::function<void(sessions::Request request)> on_request{};
   };
   void listen(Listener listener);
 
-  // Ends the renewal and gives the session back.
+  // Stops the renewal and releases the session.
   Async<void> release();
 
  private:
   SessionLease(RuntimeParts& parts, sessions::Lease lease);
   Async<void> renew_while_held();
-  Async<void> hear_requests();
+  Async<void> watch_for_requests();
   void lose(std::string why);
 
   RuntimeParts& parts_;
   sessions::Lease lease_;
   Listener listener_;
-  std::string lost_;  // why; empty: it is held
+  std::string lost_;  // why the lease was lost; empty: it is held
   bool released_ = false;
   std::stop_source ending_;
   net::TaskGroup group_;

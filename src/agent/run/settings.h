@@ -15,7 +15,7 @@ enum class Provider : std::uint8_t { OpenAi, Anthropic, Script };
 struct ModelSettings {
   Provider provider = Provider::OpenAi;
   std::string base_url{};  // empty: the provider's own
-  std::string model{};     // of a script: its name in records
+  std::string model{};     // for a script: its name in records
   std::filesystem::path script{};
   std::string api_key_env{};  // empty: no key is sent
   std::uint64_t max_output_tokens = 4096;
@@ -27,10 +27,10 @@ struct RootSettings {
   std::vector<std::string> deny{};  // globs, compared with the path below the root
 };
 
-// How commands are kept to the roots.
+// How commands are confined to the roots.
 enum class Sandbox : std::uint8_t {
   Off,
-  Auto,      // where the kernel can
+  Auto,      // if the kernel supports it
   Required,  // no command runs without it
 };
 

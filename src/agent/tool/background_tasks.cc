@@ -85,7 +85,7 @@ Task<std::string> BackgroundTasks::start(Call call, std::string command, Found f
                                                .cwd = folder.path,
                                                .started_at = rfc3339(parts.clock.wall())},
                                 subject_of(call));
-  // A caller that goes away must not leave a row without an end, so another coroutine works.
+  // A caller that leaves must not leave a row without an end, so another coroutine does the work.
   group_.start(work(shared_from_this(), task, std::move(folder)));
   struct Waits {
     SharedRunning task;
@@ -122,18 +122,18 @@ Async<void> BackgroundTasks::work(Self self, SharedRunning task, Found folder) {
 Task<void> BackgroundTasks::begin(SharedRunning task, Found folder) {
   SALLYPORT_CO_CHECK_OK(co_await write_row(task));
   running_.emplace(task->row.id, task);
-  const Result<void> told = co_await context_->parts.events.emit(
+  const Result<void> emitted = co_await context_->parts.events.emit(
       event::BackgroundTaskStarted{
           .agent_id = task->row.agent_id,
           .task_id = task->row.id,
-          // Half a secret would be recognised by nothing.
+          // No detector would recognise half a secret.
           .command = cut_whole_words(redacted_text(context_->parts.redactor, task->row.command),
                                      kEventText),
           .cwd = cut_utf8_bytes(task->row.cwd, kEventText)},
       task->subject);
-  if (!told) {
+  if (!emitted) {
     co_await end(task, TaskStatus::Failed, false);
-    co_return told;
+    co_return emitted;
   }
   if (task->stopped || closed_) {
     co_await end(task, TaskStatus::Interrupted, true);
@@ -170,17 +170,17 @@ Async<void> BackgroundTasks::end(SharedRunning task, TaskStatus status, bool ann
       context_->parts.pool,
       [context = context_, row = task->row] { return context->parts.store.end_task(row); });
   if (!written) {
-    // The next start finds it open and closes it, event included.
+    // The next start finds the task open and closes it with its event.
     log(fmt::format("the end of task `{}` is not written: {}", task->row.id,
                     written.error().message));
     co_return;
   }
   if (!announced) co_return;
-  const Result<void> told = co_await context_->parts.events.emit(
+  const Result<void> emitted = co_await context_->parts.events.emit(
       event::BackgroundTaskFinished{
           .agent_id = task->row.agent_id, .task_id = task->row.id, .status = event_status(status)},
       task->subject);
-  if (!told) log(fmt::format("the end of task `{}`: {}", task->row.id, told.error().message));
+  if (!emitted) log(fmt::format("the end of task `{}`: {}", task->row.id, emitted.error().message));
 }
 
 Task<std::optional<BackgroundTask>> BackgroundTasks::look(std::string agent_id,
@@ -188,7 +188,7 @@ Task<std::optional<BackgroundTask>> BackgroundTasks::look(std::string agent_id,
   const auto found = running_.find(task_id);
   if (found != running_.end() && found->second->row.agent_id == agent_id) {
     BackgroundTask seen = found->second->row;
-    // Its end, while that is being written, counts when it is on record.
+    // An end that is still being written does not count yet.
     seen.status = TaskStatus::Running;
     seen.exit_code.reset();
     seen.signal.reset();

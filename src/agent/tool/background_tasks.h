@@ -1,5 +1,5 @@
-// Commands that go on while the agent does (RT-46..RT-53): a row in the store and a pair of events
-// for each, and a watcher that writes how it ended.
+// Commands that run while the agent continues (RT-46..RT-53). Each has a row in the store, a pair
+// of events and a watcher that records its end.
 #pragma once
 
 #include <map>
@@ -13,23 +13,23 @@
 
 namespace sallyport::agent {
 
-// Shared by the tools and by its own coroutines. On the executor of the toolbox.
+// Shared by the tools and by its own coroutines. Use it on the executor of the toolbox.
 class BackgroundTasks : public std::enable_shared_from_this<BackgroundTasks> {
  public:
   BackgroundTasks(SharedContext context, std::shared_ptr<const CommandSetting> setting);
   BackgroundTasks(const BackgroundTasks&) = delete;
 
-  // Row, event, process, in this order; gives the id once the process runs. A caller that goes away
-  // leaves no process behind. `Exhausted`: as many run as may.
+  // Writes the row, emits the event and starts the process, in this order. Returns the id when the
+  // process runs. No process runs after the caller left. `Exhausted`: too many tasks run.
   Task<std::string> start(Call call, std::string command, Found folder);
 
-  // With its output so far. No value: this agent has no such task.
+  // Returns the task with its output so far. No value: this agent has no such task.
   Task<std::optional<sessions::BackgroundTask>> look(std::string agent_id, std::string task_id);
 
-  // Ends it as `interrupted` where it still runs, and gives how it ended. No value: as `look`.
+  // Ends the task as `interrupted` if it runs, and returns how it ended. No value: as `look`.
   Task<std::optional<sessions::BackgroundTask>> stop(std::string agent_id, std::string task_id);
 
-  // Ends all; none can be started any more. At most 5 s.
+  // Ends all tasks within 5 s. No task can be started afterwards.
   Async<void> stop_all();
 
  private:
@@ -41,8 +41,8 @@ class BackgroundTasks : public std::enable_shared_from_this<BackgroundTasks> {
     sessions::BackgroundTask row;
     const Subject subject;
     std::shared_ptr<RunningCommand> command{};  // shared with its readers; null: not spawned yet
-    boost::asio::steady_timer begun;            // cancelled when it runs, or will not
-    boost::asio::steady_timer done;             // cancelled when its end is on record
+    boost::asio::steady_timer begun;            // cancelled when the task runs or failed to start
+    boost::asio::steady_timer done;             // cancelled when the end is recorded
     bool has_begun = false;
     bool is_done = false;
     bool stopped = false;

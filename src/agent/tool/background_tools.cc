@@ -41,7 +41,7 @@ json::object data_of(const BackgroundTask& task) {
           {"output_dropped", task.output_dropped}};
 }
 
-// The last lines, as many as are asked for and fit.
+// The last lines, up to the requested number and the limit.
 std::string last_lines(const std::string& text, std::uint64_t count) {
   std::size_t from = text.size();
   for (std::uint64_t lines = 0; from > 0 && text.size() - from < kStatusBytes; --from) {
@@ -49,7 +49,7 @@ std::string last_lines(const std::string& text, std::uint64_t count) {
     if (++lines >= std::min<std::uint64_t>(count, kStatusLines)) break;
   }
   if (from == 0) return text;
-  // Not in the middle of a character.
+  // Do not start in the middle of a character.
   while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xc0u) == 0x80u) ++from;
   std::string kept = text.substr(from);
   if (!kept.ends_with('\n')) kept += '\n';
@@ -98,9 +98,9 @@ class BackgroundStatus final : public BackgroundTool {
     if (!task) co_return no_task(id);
     const std::string output = text_from(task->output);
     const std::optional<std::uint64_t> tail = number_in(input, "tail");
-    std::string text =
-        tail ? last_lines(output, *tail)
-             : bounded(output, "ask with `tail` for the last lines", kStatusBytes, kStatusLines);
+    std::string text = tail ? last_lines(output, *tail)
+                            : cut_with_hint(output, "ask with `tail` for the last lines",
+                                            kStatusBytes, kStatusLines);
     if (!text.empty() && !text.ends_with('\n')) text += '\n';
     co_return text_and_data(true, text + status_line(*task), data_of(*task));
   }
@@ -126,18 +126,22 @@ class BackgroundStop final : public BackgroundTool {
 std::vector<ToolEntry> background_tools(const SharedContext& context, const SharedTasks& tasks) {
   const OfferedTool start{
       .name = "background_start",
-      .description = "Starts a command with /bin/sh that goes on in the background.",
-      .schema = schema_of({{"command", InputType::Text, "the command line", true},
-                           {"cwd", InputType::Text, "the folder; the first root if left out"}})};
+      .description = "Starts a command with /bin/sh in the background.",
+      .schema = schema_of(
+          {{"command", InputType::Text, "the command line", true},
+           {"cwd", InputType::Text, "the folder to run in; the first root if left out"}})};
   const OfferedTool status{
       .name = "background_status",
-      .description = "Says whether a background command runs or how it ended, and what it wrote.",
-      .schema = schema_of({{"task_id", InputType::Text, "as background_start gave it", true},
-                           {"tail", InputType::Count, "only so many last lines"}})};
+      .description =
+          "Reports whether a background command is running or how it ended, and its output.",
+      .schema =
+          schema_of({{"task_id", InputType::Text, "the id that background_start returned", true},
+                     {"tail", InputType::Count, "only this many lines, from the end"}})};
   const OfferedTool stop{
       .name = "background_stop",
       .description = "Ends a background command.",
-      .schema = schema_of({{"task_id", InputType::Text, "as background_start gave it", true}})};
+      .schema =
+          schema_of({{"task_id", InputType::Text, "the id that background_start returned", true}})};
   return {{start, false, std::make_shared<BackgroundStart>(context, start, tasks)},
           {status, true, std::make_shared<BackgroundStatus>(context, status, tasks)},
           {stop, false, std::make_shared<BackgroundStop>(context, stop, tasks)}};

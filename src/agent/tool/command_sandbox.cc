@@ -38,7 +38,7 @@ constexpr std::uint64_t kMakingDevices =
 constexpr std::uint64_t kOfFiles = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
                                    LANDLOCK_ACCESS_FS_READ_FILE | kTruncate | kIoctl;
 
-// As the kernel has it since version 6; it takes a shorter one from those who know less.
+// The layout of the kernel since version 6. Older versions use a prefix of it.
 struct RulesetAttributes {
   std::uint64_t files = 0;
   std::uint64_t tcp = 0;
@@ -56,7 +56,7 @@ constexpr std::uint64_t known_files(int version) {
   return all;
 }
 
-// Where programs and what they need are found on Linux.
+// The folders of programs and their libraries on Linux.
 constexpr const char* kProgramFolders[] = {"/usr",   "/bin",    "/sbin", "/lib",      "/lib32",
                                            "/lib64", "/libx32", "/opt",  "/nix/store"};
 constexpr const char* kPlainDevices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
@@ -64,11 +64,11 @@ constexpr const char* kPlainDevices[] = {"/dev/null", "/dev/zero", "/dev/full", 
 // `/proc` shows of other processes only what any program may see: Landlock forbids the rest.
 constexpr const char* kViews[] = {"/proc", "/sys/devices/system/cpu"};
 
-// Of root: to change files as it can. Everything else a command does without.
+// The capabilities that a command of root keeps: those for changing files.
 constexpr std::uint64_t kKeptCapabilities =
     1ull << CAP_CHOWN | 1ull << CAP_DAC_OVERRIDE | 1ull << CAP_FOWNER;
 
-bool one_in_other(std::string_view a, std::string_view b) {
+bool overlap(std::string_view a, std::string_view b) {
   const auto below = [](std::string_view path, std::string_view folder) {
     return folder == "/" || (path.starts_with(folder) &&
                              (path.size() == folder.size() || path[folder.size()] == '/'));
@@ -85,7 +85,7 @@ class Ruleset {
         syscall(SYS_landlock_create_ruleset, &attributes, attributes_size(version), 0u)));
   }
 
-  // What is not there needs no rule.
+  // A path that does not exist needs no rule.
   Result<void> allow(const std::string& path, std::uint64_t rights) {
     if (!handle_) return failure("a ruleset");
     const Descriptor place(::open(path.c_str(), O_PATH | O_CLOEXEC));
@@ -112,8 +112,8 @@ class Ruleset {
   Descriptor handle_;
 };
 
-// Of `/etc` what every account may read: passwords and keys are not among it.
-std::vector<std::string> open_settings() {
+// The entries of `/etc` that every account may read. Passwords and keys are not among them.
+std::vector<std::string> readable_in_etc() {
   std::vector<std::string> all;
   std::error_code code;
   for (std::filesystem::directory_iterator at("/etc", code), end; !code && at != end;
@@ -130,7 +130,7 @@ Result<void> check_apart(const Roots& roots) {
   const std::string& data = roots.data_folder();
   const std::vector<std::string> paths = roots.paths();
   for (std::size_t i = 0; i < paths.size() && !data.empty(); ++i) {
-    if (!one_in_other(paths[i], data)) continue;
+    if (!overlap(paths[i], data)) continue;
     return fail(ErrorCode::InvalidInput,
                 fmt::format("`agent.roots[{}].path`: `{:.200}` and the data folder of Sallyport "
                             "lie one in the other, so a command could reach the data; name other "
@@ -172,7 +172,7 @@ Result<std::unique_ptr<const CommandSandbox>> CommandSandbox::make(const ShellSe
                 "agent.shell.sandbox");
   }
   if (kernel.landlock > 0) {
-    SALLYPORT_CHECK_OK(sandbox->bind_files(roots, kernel.landlock, settings.network));
+    SALLYPORT_CHECK_OK(sandbox->make_ruleset(roots, kernel.landlock, settings.network));
   }
   if (kernel.seccomp) {
     sandbox->filter_ =
@@ -190,16 +190,16 @@ Result<std::unique_ptr<const CommandSandbox>> CommandSandbox::make(const ShellSe
   return sandbox;
 }
 
-Result<void> CommandSandbox::bind_files(const Roots& roots, int version, bool network) {
+Result<void> CommandSandbox::make_ruleset(const Roots& roots, int version, bool network) {
   Ruleset ruleset(version, network);
   std::vector<std::string> read_only(std::begin(kProgramFolders), std::end(kProgramFolders));
-  std::ranges::move(open_settings(), std::back_inserter(read_only));
+  std::ranges::move(readable_in_etc(), std::back_inserter(read_only));
   read_only.insert(read_only.end(), std::begin(kViews), std::end(kViews));
   for (const std::string& path : read_only) {
     std::error_code code;
     const std::string real = std::filesystem::weakly_canonical(path, code).string();
-    // A program that lives beside our data does not run; our data stays ours.
-    if (!roots.data_folder().empty() && one_in_other(real, roots.data_folder())) continue;
+    // A program folder that overlaps our data folder is not allowed.
+    if (!roots.data_folder().empty() && overlap(real, roots.data_folder())) continue;
     SALLYPORT_CHECK_OK(ruleset.allow(path, kReading));
   }
   for (const char* device : kPlainDevices) {

@@ -1,5 +1,6 @@
-// What keeps the commands of an agent to its roots: Landlock for files, signals and TCP, a filter
-// of system calls for the rest. Made once a session; every command enters it before it begins.
+// Confines the commands of an agent to its roots: Landlock for files, signals and TCP, a filter of
+// system calls for the rest. Made once for a session. Every command enters it before it starts (`enter` in
+// `net/spawn.cc`).
 #pragma once
 
 #include <memory>
@@ -7,8 +8,8 @@
 #include <vector>
 
 #include "agent/run/settings.h"
-#include "agent/tool/descriptor.h"
 #include "agent/tool/roots.h"
+#include "base/descriptor.h"
 #include "net/spawn.h"
 
 namespace sallyport::agent {
@@ -21,11 +22,11 @@ struct KernelBounds {
   static KernelBounds of_this_machine();
 };
 
-// Immutable; from any thread.
+// Immutable. It may be used from any thread.
 class CommandSandbox {
  public:
-  // `InvalidInput` names the key: the sandbox is required and the kernel has not all of it, or a
-  // root and the data folder lie one in the other, so that no sandbox keeps them apart.
+  // `InvalidInput` names the key: the sandbox is required and the kernel lacks a part of it, or a
+  // root and the data folder overlap, so that no sandbox can separate them.
   static Result<std::unique_ptr<const CommandSandbox>> make(
       const ShellSettings& settings, const Roots& roots,
       KernelBounds kernel = KernelBounds::of_this_machine());
@@ -37,7 +38,7 @@ class CommandSandbox {
 
  private:
   CommandSandbox() = default;
-  Result<void> bind_files(const Roots& roots, int version, bool network);
+  Result<void> make_ruleset(const Roots& roots, int version, bool network);
 
   Descriptor ruleset_;
   std::vector<sock_filter> filter_;

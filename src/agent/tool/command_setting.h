@@ -1,4 +1,4 @@
-// What commands of an agent begin with: their folder, their variables, their sandbox.
+// The environment variables and the sandbox with which the commands of an agent start.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace sallyport::agent {
 // Immutable. Shared by the tools that start commands.
 class CommandSetting {
  public:
-  // The configuration has a shell. Errors as `CommandSandbox::make`.
+  // Requires a shell in the configuration. Errors are those of `CommandSandbox::make`.
   static Result<std::shared_ptr<const CommandSetting>> make(const SharedContext& context);
 
   const CommandSandbox& sandbox() const { return *sandbox_; }
@@ -25,7 +25,7 @@ class CommandSetting {
   std::vector<std::string> environment_;
 };
 
-// `InvalidInput`: no program can be given this text.
+// `InvalidInput`: the text cannot be passed to a program.
 Result<void> check_command(std::string_view command);
 
 }  // namespace sallyport::agent

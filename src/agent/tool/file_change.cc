@@ -89,7 +89,7 @@ Result<std::string> edited(std::string_view text, const json::object& input,
   return result + std::string(text.substr(from));
 }
 
-// What the file shall hold.
+// The new content of the file.
 Result<std::string> wanted(const json::object& input, const std::optional<Current>& current,
                            std::string_view path) {
   std::string text;

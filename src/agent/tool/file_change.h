@@ -1,5 +1,5 @@
-// What `write_file` and `edit_file` do to one file: planned first, then done only if the file is
-// still what it was (RT-36..RT-39). Both block on the disk and belong on a pool.
+// The change of one file by `write_file` or `edit_file`. It is planned first and applied only if
+// the file has not changed since (RT-36..RT-39). Both steps block on the disk: use a pool.
 #pragma once
 
 #include <optional>
@@ -18,17 +18,17 @@ struct FileChange {
   bool operator==(const FileChange&) const = default;
 };
 
-// The snapshot that a person approves, and back.
+// Conversion to the snapshot that a person approves, and back.
 json::object to_json(const FileChange& change);
 Result<FileChange> file_change_from_json(const json::value& snapshot);
 
-// `input` is that of `write_file` (it has `content`) or of `edit_file`, and fits its schema.
-// Errors: a refusal, or what is wrong with the input.
+// `input` is the input of `write_file` (it has `content`) or of `edit_file` and fits its schema.
+// An error is a refusal or says what is wrong with the input.
 Result<FileChange> plan_change(const Roots& roots, const json::object& input);
 
-// True: the file was replaced. False: it was what it shall be already. `Conflict`, cause
-// `other_revision`: it is not what it was when it was planned, and is untouched. `operation` names
-// the file that is written beside it and takes its place; one that a crash left is written anew.
+// True: the file was replaced. False: it has the new content already. `Conflict`, cause
+// `other_revision`: it changed since the plan, and is untouched. `operation` names the temporary
+// file that replaces it; one that a crash left is overwritten.
 Result<bool> apply_change(const Roots& roots, const json::object& input, const FileChange& change,
                           const std::string& operation);
 

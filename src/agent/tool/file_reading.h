@@ -13,16 +13,16 @@ namespace sallyport::agent {
 
 struct ReadFile {
   std::string path{};
-  std::uint64_t offset = 1;              // the first line that is wanted, counted from 1
+  std::uint64_t offset = 1;              // the first line to return, counted from 1
   std::optional<std::uint64_t> limit{};  // lines
 };
-Result<std::string> read_file(const Roots& roots, const ReadFile& asked, std::stop_token cancel);
+Result<std::string> read_file(const Roots& roots, const ReadFile& query, std::stop_token cancel);
 
 struct ListFiles {
   std::string path{};
   bool recursive = false;
 };
-Result<std::string> list_files(const Roots& roots, const ListFiles& asked, std::stop_token cancel);
+Result<std::string> list_files(const Roots& roots, const ListFiles& query, std::stop_token cancel);
 
 struct SearchFiles {
   std::string pattern{};
@@ -31,7 +31,7 @@ struct SearchFiles {
   std::uint64_t limit = 200;
   std::chrono::milliseconds longest{5'000};
 };
-Result<std::string> search_files(const Roots& roots, const SearchFiles& asked,
+Result<std::string> search_files(const Roots& roots, const SearchFiles& query,
                                  std::stop_token cancel);
 
 }  // namespace sallyport::agent

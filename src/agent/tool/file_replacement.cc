@@ -19,7 +19,7 @@ std::unexpected<Error> cannot_write(std::string_view path, int error) {
               fmt::format("`{:.200}` cannot be written: {}", path, std::strerror(error)));
 }
 
-// A handle that finds things cannot be synced, so the folder is opened once more.
+// An O_PATH handle cannot be synced, so the folder is opened again.
 Result<void> sync_folder(int folder, std::string_view path) {
   const Descriptor opened(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (opened && fsync(opened.get()) == 0) return {};
@@ -34,7 +34,7 @@ Result<Descriptor> make_folders(const Place& place) {
       return cannot_write(place.path, errno);
     }
     SALLYPORT_CHECK_OK(sync_folder(folder.get(), place.path));
-    // No link: what was just made may have been replaced by one.
+    // Do not follow a link: it may have replaced the new folder.
     Descriptor next(
         openat(folder.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!next) return cannot_write(place.path, errno);
@@ -43,7 +43,7 @@ Result<Descriptor> make_folders(const Place& place) {
   return folder;
 }
 
-// Gone unless it took the place of the file.
+// A temporary file. It is deleted unless it replaced the file.
 class Draft {
  public:
   Draft(int folder, std::string name) : folder_(folder), name_(std::move(name)) {}
@@ -88,7 +88,7 @@ class Draft {
     if (moved != 0 && new_file && errno == EEXIST) {
       return fail(ErrorCode::Conflict, "there is a file by now");
     }
-    // Not every file system can refuse to replace.
+    // Some file systems do not support RENAME_NOREPLACE.
     if (moved != 0 && (errno == EINVAL || errno == ENOSYS)) {
       moved = renameat(folder_, name_.c_str(), folder_, place.name.c_str());
     }

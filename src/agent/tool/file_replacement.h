@@ -1,4 +1,4 @@
-// Puts new content in the place of a file, whole or not at all (RT-38).
+// Replaces the content of a file atomically (RT-38).
 #pragma once
 
 #include <sys/stat.h>
@@ -14,12 +14,12 @@ namespace sallyport::agent {
 struct Replacement {
   const Place& place;
   std::string_view content;
-  const std::string& operation;           // names the file that is written first
-  std::optional<struct stat> expected{};  // what stands there; no value: nothing does
+  const std::string& operation;           // names the temporary file
+  std::optional<struct stat> expected{};  // the existing file; no value: there is none
 };
 
-// Makes the folders that are missing, keeps the mode, and is durable when it returns. `Conflict`:
-// another file stands there, and it is untouched.
+// Creates missing folders, keeps the mode, and is durable when it returns. `Conflict`: another file
+// is at this place; it is untouched.
 Result<void> replace_file(const Replacement& replacement);
 
 }  // namespace sallyport::agent

@@ -45,8 +45,8 @@ class Folder {
 
 class Walk {
  public:
-  Walk(const Roots& roots, const Found& start, const std::function<Step(const Seen&)>& see)
-      : roots_(roots), start_(start), see_(see) {}
+  Walk(const Roots& roots, const Found& start, const std::function<Step(const WalkEntry&)>& visit)
+      : roots_(roots), start_(start), visit_(visit) {}
 
   // Takes the handle. False: stop.
   bool through(int handle, const std::string& below, std::size_t depth) {
@@ -61,7 +61,7 @@ class Walk {
       if (roots_.hidden(start_.root, whole)) continue;
       struct stat state{};
       if (fstatat(folder.handle(), name.c_str(), &state, AT_SYMLINK_NOFOLLOW) != 0) continue;
-      const Step step = see_({folder.handle(), name, path, state});
+      const Step step = visit_({folder.handle(), name, path, state});
       if (step == Step::Stop) return false;
       if (step != Step::Enter || !S_ISDIR(state.st_mode) || depth >= kDeepestFolder) continue;
       const int inner =
@@ -74,21 +74,21 @@ class Walk {
  private:
   const Roots& roots_;
   const Found& start_;
-  const std::function<Step(const Seen&)>& see_;
+  const std::function<Step(const WalkEntry&)>& visit_;
   std::size_t left_ = kMostEntries;
 };
 
 }  // namespace
 
 Result<bool> walk(const Roots& roots, const Found& start,
-                  const std::function<Step(const Seen&)>& see) {
+                  const std::function<Step(const WalkEntry&)>& visit) {
   const std::string link = fmt::format("/proc/self/fd/{}", start.handle.get());
   const int handle = ::open(link.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (handle < 0) {
     return fail(ErrorCode::Unavailable,
                 fmt::format("`{:.200}` cannot be read: {}", start.path, std::strerror(errno)));
   }
-  return Walk(roots, start, see).through(handle, "", 0);
+  return Walk(roots, start, visit).through(handle, "", 0);
 }
 
 }  // namespace sallyport::agent

@@ -1,5 +1,5 @@
-// Goes through the files below a folder, by handles: no symbolic link is followed, and what a
-// pattern denies is left out.
+// Walks the files below a folder by handles. It follows no symbolic link and skips paths that a
+// pattern denies.
 #pragma once
 
 #include <sys/stat.h>
@@ -11,18 +11,18 @@
 
 namespace sallyport::agent {
 
-struct Seen {
-  int folder = -1;           // the open folder that it is in
+struct WalkEntry {
+  int folder = -1;           // the open folder that contains it
   const std::string& name;   // in that folder
-  const std::string& below;  // below the folder that the walk began at
+  const std::string& below;  // path below the start of the walk
   const struct stat& state;  // of a link: of the link itself
 };
 
 enum class Step { Enter, Pass, Stop };
 
-// Calls `see` for each entry, in the order of names, folders before what is in them. `Enter` goes
-// into a folder. False: `see` stopped it, or there was more than a walk may hold.
+// Calls `visit` for each entry, in the order of names, a folder before its content. `Enter` enters
+// a folder. False: `visit` stopped the walk, or there were too many entries.
 Result<bool> walk(const Roots& roots, const Found& start,
-                  const std::function<Step(const Seen&)>& see);
+                  const std::function<Step(const WalkEntry&)>& visit);
 
 }  // namespace sallyport::agent

@@ -1,4 +1,4 @@
-// Does the input of a call fit the schema of its tool?
+// Checks the input of a call against the schema of its tool.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,11 +48,11 @@ Result<void> check_type(const json::value& type, const json::value& value,
     return misfit(where, fmt::format("is not {} {}", article(word), word));
   }
   if (!type.is_array()) return {};
-  const bool fits = std::ranges::any_of(type.get_array(), [&](const json::value& one) {
-    return one.is_string() && is_of_type(value, one.get_string());
+  const bool fits = std::ranges::any_of(type.get_array(), [&](const json::value& allowed) {
+    return allowed.is_string() && is_of_type(value, allowed.get_string());
   });
   if (fits) return {};
-  return misfit(where, fmt::format("is of a type that is none of {}", json::serialize(type)));
+  return misfit(where, fmt::format("has a type that is not one of {}", json::serialize(type)));
 }
 
 Result<void> check_value(const json::object& schema, const json::value& value,
@@ -102,7 +102,7 @@ Result<void> check_bounds(const json::object& schema, const json::value& value,
   const json::value* const choices = schema.if_contains("enum");
   if (choices && choices->is_array() &&
       std::ranges::find(choices->get_array(), value) == choices->get_array().end()) {
-    return misfit(where, fmt::format("is none of {}", json::serialize(*choices)));
+    return misfit(where, fmt::format("is not one of {}", json::serialize(*choices)));
   }
   return {};
 }

@@ -11,34 +11,34 @@ namespace sallyport::agent {
 
 namespace {
 
-std::string target_of(const Seen& seen) {
+std::string target_of(const WalkEntry& entry) {
   std::string target(4096, '\0');
-  const ssize_t size = readlinkat(seen.folder, seen.name.c_str(), target.data(), target.size());
+  const ssize_t size = readlinkat(entry.folder, entry.name.c_str(), target.data(), target.size());
   target.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
   return visible(target);
 }
 
-std::string line_of(const Seen& seen) {
-  const std::string name = visible(seen.below);
-  if (S_ISDIR(seen.state.st_mode)) return name + "/";
-  if (S_ISLNK(seen.state.st_mode)) return name + " -> " + target_of(seen);
-  if (S_ISREG(seen.state.st_mode)) return fmt::format("{} ({} bytes)", name, seen.state.st_size);
+std::string line_of(const WalkEntry& entry) {
+  const std::string name = visible(entry.below);
+  if (S_ISDIR(entry.state.st_mode)) return name + "/";
+  if (S_ISLNK(entry.state.st_mode)) return name + " -> " + target_of(entry);
+  if (S_ISREG(entry.state.st_mode)) return fmt::format("{} ({} bytes)", name, entry.state.st_size);
   return name + " (not a regular file)";
 }
 
 }  // namespace
 
-Result<std::string> list_files(const Roots& roots, const ListFiles& asked, std::stop_token cancel) {
-  SALLYPORT_TRY(const Found found, roots.find(asked.path));
+Result<std::string> list_files(const Roots& roots, const ListFiles& query, std::stop_token cancel) {
+  SALLYPORT_TRY(const Found found, roots.find(query.path));
   if (!S_ISDIR(found.state.st_mode)) {
-    return fail(ErrorCode::InvalidInput, fmt::format("`{:.200}` is not a folder", asked.path));
+    return fail(ErrorCode::InvalidInput, fmt::format("`{:.200}` is not a folder", query.path));
   }
   BoundedLines lines;
-  SALLYPORT_TRY(const bool all, walk(roots, found, [&](const Seen& seen) {
+  SALLYPORT_TRY(const bool all, walk(roots, found, [&](const WalkEntry& entry) {
                   if (cancel.stop_requested()) return Step::Stop;
-                  lines.add(line_of(seen));
+                  lines.add(line_of(entry));
                   if (lines.full() && lines.left_out() > 100'000) return Step::Stop;
-                  return asked.recursive ? Step::Enter : Step::Pass;
+                  return query.recursive ? Step::Enter : Step::Pass;
                 }));
   if (cancel.stop_requested()) return fail(ErrorCode::Cancelled, "cancelled");
   if (lines.taken() == 0) return std::string("[the folder is empty]");

@@ -67,7 +67,8 @@ class MemorySearch final : public OwnTool {
       text += fmt::format("[{} of {}]\n{}\n", record.id, record.created_at, record.text);
       ids.emplace_back(record.id);
     }
-    return text_and_data(true, bounded(text, "ask for fewer records or search for other words"),
+    return text_and_data(true,
+                         cut_with_hint(text, "ask for fewer records or search for other words"),
                          {{"records", std::move(ids)}});
   }
 };
@@ -124,9 +125,9 @@ class MemoryForget final : public OwnTool {
 std::vector<ToolEntry> memory_tools(const SharedContext& context) {
   const OfferedTool search{
       .name = "memory_search",
-      .description = "Finds what was remembered of earlier runs, by words.",
+      .description = "Searches the memory of earlier runs by words.",
       .schema = schema_of({{"query", InputType::Text, "words, any of which may occur", true},
-                           {"limit", InputType::Count, "the most records"}})};
+                           {"limit", InputType::Count, "the maximum number of records"}})};
   std::vector<ToolEntry> tools{{search, true, std::make_shared<MemorySearch>(context, search)}};
   if (!context->settings.memory.edit) return tools;
   const OfferedTool pin{.name = "memory_pin",
@@ -135,7 +136,7 @@ std::vector<ToolEntry> memory_tools(const SharedContext& context) {
   const OfferedTool forget{
       .name = "memory_forget",
       .description = "Removes a record that memory_search showed.",
-      .schema = schema_of({{"record_id", InputType::Text, "the name of the record", true}})};
+      .schema = schema_of({{"record_id", InputType::Text, "the id of the record", true}})};
   tools.push_back({pin, false, std::make_shared<MemoryPin>(context, pin)});
   tools.push_back({forget, false, std::make_shared<MemoryForget>(context, forget)});
   return tools;

@@ -1,5 +1,5 @@
-// One of our own tools: its input fits its schema before its body sees it, its failures are error
-// results, and its refusals are told (RT-32).
+// Base of our own tools. It checks the input against the schema, turns failures into error results,
+// and reports refusals as events (RT-32).
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace sallyport::agent {
 
-// On the executor of the toolbox.
+// Use it on the executor of the toolbox.
 class OwnTool : public core::Upstream {
  public:
   OwnTool(SharedContext context, OfferedTool offered);
@@ -19,7 +19,7 @@ class OwnTool : public core::Upstream {
   std::string working_directory() const final;
 
  protected:
-  // An error is what the model is told; a refusal (`is_refusal`) is an event as well.
+  // The model receives the error. A refusal (`is_refusal`) is also reported as an event.
   virtual Task<Envelope> answer(Call call, std::stop_token cancel) = 0;
 
   const SharedContext& context() const { return context_; }
@@ -32,10 +32,10 @@ class OwnTool : public core::Upstream {
 // `InvalidInput` unless the input is an object that fits the schema of the tool.
 Result<json::object> checked_input(const OfferedTool& tool, const json::value& input);
 
-// The word that events have for a refusal by this tool. No value: they have none.
+// The action that events name for a refusal by this tool. No value: events have none.
 std::optional<event::DeniedAction> denied_action(std::string_view tool);
 
-// What a refusal names: the path or the folder as it was given, within bounds.
+// The path or folder that a refusal names, as it was given, cut to a limit.
 std::string refused_detail(const json::object& input);
 
 }  // namespace sallyport::agent

@@ -27,7 +27,7 @@ std::vector<std::string> names_of(std::string_view path) {
   return names;
 }
 
-// The places of the outermost first brace: where it opens, its commas, where it closes.
+// The places of the first outermost brace: its opening, its commas and its closing.
 std::optional<std::vector<std::size_t>> first_brace(std::string_view text) {
   std::vector<std::size_t> places;
   int depth = 0;
@@ -72,8 +72,8 @@ Result<std::vector<std::string>> without_braces(std::string_view pattern) {
   return done;
 }
 
-// One letter of the pattern against one of the name: how many letters of the pattern it takes; 0:
-// it does not match.
+// Matches one letter of the pattern. Returns the number of pattern letters that it takes; 0: no
+// match.
 std::size_t match_one(std::string_view pattern, char c) {
   if (pattern[0] == '?') return 1;
   if (pattern[0] == '\\' && pattern.size() > 1) return pattern[1] == c ? 2 : 0;
@@ -97,7 +97,7 @@ std::size_t match_one(std::string_view pattern, char c) {
   return found != negated ? close + 1 : 0;
 }
 
-// Takes back the last star only, so the time is bounded by the product of the lengths.
+// Backtracks to the last star only, so the time is bounded by the product of the lengths.
 bool match_name(std::string_view pattern, std::string_view name) {
   std::size_t at = 0;
   std::size_t letter = 0;
@@ -124,7 +124,7 @@ bool match_name(std::string_view pattern, std::string_view name) {
   return at == pattern.size();
 }
 
-// Likewise with names for letters and `**` for the star.
+// The same with names in place of letters and `**` in place of the star.
 bool match_names(const std::vector<std::string>& pattern, const std::vector<std::string>& names,
                  std::size_t count) {
   std::size_t at = 0;

@@ -2,10 +2,10 @@
 //
 //   PathGlob::parse("*.key")->covers("a/b.key");        // true: a name at any depth
 //   PathGlob::parse("secret/**")->covers("secret/a");   // true: with a slash, from the folder on
-//   PathGlob::parse("secret")->covers("secret/a/b");    // true: all that lies below
+//   PathGlob::parse("secret")->covers("secret/a/b");    // true: everything below it
 //
-// `*`, `?` and `[a-z]` match within a name, also a dot at its start; `**` any number of folders;
-// `{a,b}` one of several. `\` takes the meaning of the next letter.
+// `*`, `?` and `[a-z]` match within a name, also a dot at its start. `**` matches any number of
+// folders, `{a,b}` one of several names. `\` escapes the next character.
 #pragma once
 
 #include <string>
@@ -22,9 +22,9 @@ class PathGlob {
   static Result<PathGlob> parse(std::string_view pattern);
 
   const std::string& text() const { return text_; }
-  // The path itself.
+  // True if the pattern matches the path itself.
   bool matches(std::string_view path) const;
-  // The path, or a folder above it.
+  // True if the pattern matches the path or a folder above it.
   bool covers(std::string_view path) const;
 
  private:

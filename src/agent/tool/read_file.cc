@@ -47,7 +47,7 @@ std::string binary(std::string_view path, const struct stat& state, std::string_
                      path, state.st_size, type);
 }
 
-// Reads a file line by line, keeps those that are wanted and counts the others.
+// Reads a file line by line, keeps the requested lines and counts the others.
 class LineWindow {
  public:
   LineWindow(std::uint64_t first, std::uint64_t count) : first_(first), count_(count) {}
@@ -58,7 +58,7 @@ class LineWindow {
       const bool whole = end != std::string_view::npos;
       const std::string_view part = piece.substr(0, end);
       if (wanted()) {
-        // Of a line that is longer than a result, the beginning is enough.
+        // Of a line that is longer than a result, only the beginning is kept.
         line_.append(part.substr(0, kMostBytes - std::min(kMostBytes, line_.size())));
       }
       length_ += part.size();
@@ -84,7 +84,7 @@ class LineWindow {
   void close_line() {
     if (wanted()) {
       if (length_ > line_.size() || line_.size() + 1 > kMostBytes - 512) {
-        // Cut where it may break a character: what is left must be UTF-8.
+        // The cut may break a character: the rest must be UTF-8.
         for (int more = 0; more < 3 && !is_utf8(line_); ++more) line_.pop_back();
         if (lines_.taken() == 0) {
           cut_line_ = number_;
@@ -126,11 +126,11 @@ std::string note_of(const LineWindow& window, std::uint64_t lines, bool counted_
 
 }  // namespace
 
-Result<std::string> read_file(const Roots& roots, const ReadFile& asked, std::stop_token cancel) {
-  SALLYPORT_TRY(const Found found, roots.find(asked.path));
-  SALLYPORT_TRY(const Descriptor file, roots.open_text(found, asked.path));
-  const std::uint64_t first = std::max<std::uint64_t>(asked.offset, 1);
-  LineWindow window(first, asked.limit.value_or(kMostLines));
+Result<std::string> read_file(const Roots& roots, const ReadFile& query, std::stop_token cancel) {
+  SALLYPORT_TRY(const Found found, roots.find(query.path));
+  SALLYPORT_TRY(const Descriptor file, roots.open_text(found, query.path));
+  const std::uint64_t first = std::max<std::uint64_t>(query.offset, 1);
+  LineWindow window(first, query.limit.value_or(kMostLines));
   std::array<char, kPiece> buffer;
   std::uint64_t size = 0;
   bool all = true;
@@ -141,12 +141,12 @@ Result<std::string> read_file(const Roots& roots, const ReadFile& asked, std::st
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
       return fail(ErrorCode::Unavailable,
-                  fmt::format("`{:.200}` cannot be read: {}", asked.path, std::strerror(errno)));
+                  fmt::format("`{:.200}` cannot be read: {}", query.path, std::strerror(errno)));
     }
     const std::string_view piece(buffer.data(), static_cast<std::size_t>(got));
     if (size == 0) {
       start = piece.substr(0, 64);
-      if (piece.find('\0') != std::string_view::npos) return binary(asked.path, found.state, start);
+      if (piece.find('\0') != std::string_view::npos) return binary(query.path, found.state, start);
     }
     if (got == 0) break;
     size += piece.size();
@@ -157,13 +157,13 @@ Result<std::string> read_file(const Roots& roots, const ReadFile& asked, std::st
     }
   }
   window.finish();
-  if (!window.valid()) return binary(asked.path, found.state, start);
+  if (!window.valid()) return binary(query.path, found.state, start);
   if (size == 0) return std::string("[the file is empty]");
   if (window.taken().taken() == 0) {
-    if (asked.limit == 0) return fail(ErrorCode::InvalidInput, "`limit` is 0");
+    if (query.limit == 0) return fail(ErrorCode::InvalidInput, "`limit` is 0");
     return fail(
         ErrorCode::InvalidInput,
-        fmt::format("`offset` {} lies behind the last line, which is {}", first, window.lines()));
+        fmt::format("`offset` {} is after the last line, which is {}", first, window.lines()));
   }
   const std::string note = note_of(window, window.lines(), all);
   return std::move(window.taken()).text(note);

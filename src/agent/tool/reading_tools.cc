@@ -13,30 +13,30 @@ namespace sallyport::agent {
 
 namespace {
 
-using Look = Result<std::string> (*)(const Roots& roots, const json::object& input,
-                                     std::stop_token cancel);
+using Reader = Result<std::string> (*)(const Roots& roots, const json::object& input,
+                                       std::stop_token cancel);
 
 class ReadingTool final : public OwnTool {
  public:
-  ReadingTool(SharedContext context, OfferedTool offered, Look look)
-      : OwnTool(std::move(context), std::move(offered)), look_(look) {}
+  ReadingTool(SharedContext context, OfferedTool offered, Reader reader)
+      : OwnTool(std::move(context), std::move(offered)), reader_(reader) {}
 
  protected:
   Task<Envelope> answer(Call call, std::stop_token cancel) override {
     SALLYPORT_CO_TRY(std::string text,
                      co_await on_pool<Result<std::string>>(
                          context()->parts.pool,
-                         [context = context(), look = look_, input = call.input.as_object(),
-                          cancel] { return look(*context->roots, input, cancel); }));
+                         [context = context(), reader = reader_, input = call.input.as_object(),
+                          cancel] { return reader(*context->roots, input, cancel); }));
     co_return Envelope::of(json::value(std::move(text)));
   }
 
  private:
-  const Look look_;
+  const Reader reader_;
 };
 
-Result<std::string> look_into(const Roots& roots, const json::object& input,
-                              std::stop_token cancel) {
+Result<std::string> run_read_file(const Roots& roots, const json::object& input,
+                                  std::stop_token cancel) {
   return read_file(roots,
                    {.path = text_or_empty(input, "path"),
                     .offset = number_in(input, "offset").value_or(1),
@@ -44,21 +44,21 @@ Result<std::string> look_into(const Roots& roots, const json::object& input,
                    std::move(cancel));
 }
 
-Result<std::string> look_around(const Roots& roots, const json::object& input,
-                                std::stop_token cancel) {
+Result<std::string> run_list_files(const Roots& roots, const json::object& input,
+                                   std::stop_token cancel) {
   return list_files(roots,
                     {.path = text_or_empty(input, "path"),
                      .recursive = bool_in(input, "recursive").value_or(false)},
                     std::move(cancel));
 }
 
-Result<std::string> look_for(const Roots& roots, const json::object& input,
-                             std::stop_token cancel) {
-  SearchFiles asked{.pattern = text_or_empty(input, "pattern"),
+Result<std::string> run_search_files(const Roots& roots, const json::object& input,
+                                     std::stop_token cancel) {
+  SearchFiles query{.pattern = text_or_empty(input, "pattern"),
                     .path = text_or_empty(input, "path"),
                     .glob = text_or_empty(input, "glob")};
-  asked.limit = number_in(input, "limit").value_or(asked.limit);
-  return search_files(roots, asked, std::move(cancel));
+  query.limit = number_in(input, "limit").value_or(query.limit);
+  return search_files(roots, query, std::move(cancel));
 }
 
 }  // namespace
@@ -68,8 +68,8 @@ std::vector<ToolEntry> reading_tools(const SharedContext& context) {
   const OfferedTool read{
       .name = "read_file",
       .description =
-          "Reads a text file by lines. A long file is cut; its last line says how to "
-          "read on.",
+          "Reads a text file by lines. A long file is cut; the last line of the result says how "
+          "to read on.",
       .schema = schema_of({{"path", InputType::Text, "the file, below a root", true},
                            {"offset", InputType::Count, "the first line, counted from 1"},
                            {"limit", InputType::Count, "how many lines"}})};
@@ -77,7 +77,7 @@ std::vector<ToolEntry> reading_tools(const SharedContext& context) {
       .name = "list_files",
       .description = "Lists a folder.",
       .schema = schema_of({{"path", InputType::Text, "the folder, below a root", true},
-                           {"recursive", InputType::Flag, "also what is in folders below"}})};
+                           {"recursive", InputType::Flag, "also list the folders below"}})};
   const OfferedTool search{
       .name = "search_files",
       .description = "Finds lines of text files that match a regular expression.",
@@ -85,10 +85,10 @@ std::vector<ToolEntry> reading_tools(const SharedContext& context) {
           schema_of({{"pattern", InputType::Text, "the regular expression", true},
                      {"path", InputType::Text, "a file or folder; the first root if left out"},
                      {"glob", InputType::Text, "only files whose path matches, as `**/*.cc`"},
-                     {"limit", InputType::Count, "the most matches"}})};
-  return {{read, true, std::make_shared<ReadingTool>(context, read, look_into)},
-          {list, true, std::make_shared<ReadingTool>(context, list, look_around)},
-          {search, true, std::make_shared<ReadingTool>(context, search, look_for)}};
+                     {"limit", InputType::Count, "the maximum number of matches"}})};
+  return {{read, true, std::make_shared<ReadingTool>(context, read, run_read_file)},
+          {list, true, std::make_shared<ReadingTool>(context, list, run_list_files)},
+          {search, true, std::make_shared<ReadingTool>(context, search, run_search_files)}};
 }
 
 }  // namespace sallyport::agent

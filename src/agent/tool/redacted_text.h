@@ -1,4 +1,4 @@
-// Text without its secrets, for what is stored outside the ledger or cut before it gets there.
+// Redacts a text that is stored outside the ledger or cut before the ledger sees it.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace sallyport::agent {
 
-// A redactor that fails leaves nothing of it.
+// If the redactor fails, the result is `[REDACTED:unreadable]`.
 std::string redacted_text(const core::Redactor& redactor, std::string text);
 
 }  // namespace sallyport::agent

@@ -1,4 +1,4 @@
-// Stands for a tool whose call does not run, because of its input or of a limit: the call is denied
+// Replaces a tool when its call must not run, because of the input or a limit. The call is denied
 // and recorded like any other (RT-22, RT-72).
 #pragma once
 

@@ -51,7 +51,7 @@ std::string link_to(int handle) {
   return fmt::format("/proc/self/fd/{}", handle);
 }
 
-// The name that a handle has now. Empty: it has none.
+// The current name of a handle. Empty: it has none.
 std::string name_of(int handle) {
   std::string name(2 * kLongestPath, '\0');
   const ssize_t size = readlink(link_to(handle).c_str(), name.data(), name.size());
@@ -76,7 +76,7 @@ std::string joined(std::string_view folder, std::string_view name) {
   return fmt::format("{}{}{}", folder, folder.ends_with('/') ? "" : "/", name);
 }
 
-// Files that are a view into the kernel. What they say of this process is not for the model.
+// True for files of kernel file systems. Their content about this process is not for the model.
 bool of_the_kernel(int handle) {
   struct statfs system{};
   if (fstatfs(handle, &system) != 0) return true;
@@ -160,7 +160,7 @@ Result<std::unique_ptr<Roots>> Roots::open(const std::vector<RootSettings>& sett
         return wrong_root(i, fmt::format("deny[{}]", k), pattern.error().message);
       }
       root.deny.push_back(std::move(*pattern));
-      // One that names the root itself means what lies below it.
+      // A pattern that begins with the path of the root also applies below it.
       for (const std::string& prefix : {root.path, root.given}) {
         if (!is_below(settings[i].deny[k], prefix)) continue;
         const std::string rest = "/" + rest_below(settings[i].deny[k], prefix);
@@ -192,7 +192,7 @@ Result<Roots::Start> Roots::start_of(std::string_view path) const {
       if (!is_below(path, prefix) || prefix.size() <= longest) continue;
       longest = prefix.size();
       best = Start{.root = i, .rest = rest_below(path, prefix)};
-      // The kernel takes a leading slash for an absolute path.
+      // The kernel treats a leading slash as an absolute path.
       best->rest.erase(0, std::min(best->rest.find_first_not_of('/'), best->rest.size()));
     }
   }
@@ -210,7 +210,7 @@ Result<void> Roots::check_denied(std::size_t root, std::string_view below,
   if (!data_folder_.empty() && is_below(whole, data_folder_)) {
     return refuse(fmt::format("`{:.200}` lies in the data folder of Sallyport", path));
   }
-  // Of every root that the file lies in: one with fewer patterns is no way around another.
+  // Checks every root that contains the file: one with fewer patterns is no way around another.
   for (const Root& other : roots_) {
     if (!is_below(whole, other.path)) continue;
     const std::string rest = rest_below(whole, other.path);
@@ -273,7 +273,7 @@ Result<Descriptor> Roots::open_text(const Found& found, std::string_view path) c
     return refuse(
         fmt::format("`{:.200}` is {}, not a regular file", path, kind_of(found.state.st_mode)));
   }
-  // The very file that was looked at, whatever stands under its name by now.
+  // Opens the checked file itself, even if another file now has its name.
   Descriptor file(::open(link_to(found.handle.get()).c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (!file) return failed(path, errno);
   return file;
@@ -296,7 +296,7 @@ Result<Place> Roots::place(std::string_view path) const {
   return place_of_new(start, path);
 }
 
-// The folder is opened by the name that the file has now, through no link at all.
+// Opens the folder by the current name of the file, without following any link.
 Result<Place> Roots::place_of(Found file, std::string_view path) const {
   if (S_ISDIR(file.state.st_mode)) {
     return fail(ErrorCode::InvalidInput, fmt::format("`{:.200}` is a folder", path));

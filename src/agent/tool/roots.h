@@ -1,9 +1,9 @@
-// The folders that the tools of an agent work in (RT-29..RT-33). Every path is resolved by the
-// kernel beneath an open folder, so no `..`, absolute path or symbolic link leads out of it, also
-// when one is swapped in during the call. What is found is a handle, not a name.
+// The folders in which the tools of an agent work (RT-29..RT-33). The kernel resolves every path
+// beneath an open folder, so no `..`, absolute path or symbolic link leads out of it, even if it is
+// swapped in during the call. A lookup returns a handle, not a name.
 //
 //   Result<Found> found = roots.find("src/main.cc");
-//   Result<Descriptor> file = roots.open_text(*found);   // regular files only
+//   Result<Descriptor> file = roots.open_text(*found, "src/main.cc");   // regular files only
 #pragma once
 
 #include <sys/stat.h>
@@ -16,57 +16,57 @@
 #include <vector>
 
 #include "agent/run/settings.h"
-#include "agent/tool/descriptor.h"
 #include "agent/tool/path_glob.h"
+#include "base/descriptor.h"
 #include "sallyport/result.h"
 
 namespace sallyport::agent {
 
-// The cause of an error that is a refusal by a rule, and no mere failure (RT-32).
+// The cause of an error that is a refusal by a rule and not a failure (RT-32).
 inline constexpr const char* kRefused = "refused";
 inline bool is_refusal(const Error& error) {
   return error.cause == kRefused;
 }
 
-// RT-92: `InvalidInput` names the argument.
+// Checks the text of a path. `InvalidInput` names the argument (RT-92).
 Result<void> check_path(std::string_view path, std::string_view argument = "path");
 
-// Something that is there.
+// An existing file or folder.
 struct Found {
-  Descriptor handle{};  // O_PATH: nothing was opened for data
+  Descriptor handle{};  // O_PATH: not opened for data
   std::size_t root = 0;
   std::string below{};  // the path below the root, without links; empty: the root itself
   std::string path{};   // absolute, without links
   struct stat state{};
 };
 
-// Where a file is written.
+// A place at which a file can be written.
 struct Place {
-  Descriptor folder{};                 // the last folder that is there
-  std::vector<std::string> missing{};  // folders to make below it
+  Descriptor folder{};                 // the last folder that exists
+  std::vector<std::string> missing{};  // folders to create below it
   std::string name{};
   std::size_t root = 0;
   std::string below{};
   std::string path{};           // absolute, without links
-  std::optional<Found> file{};  // what stands there now: a regular file
+  std::optional<Found> file{};  // the regular file that exists there
 };
 
-// Immutable; from any thread. Blocks on the disk.
+// Immutable. It may be used from any thread. Blocks on the disk.
 class Roots {
  public:
-  // `InvalidInput` names the key: RT-89, or a pattern that cannot be read. Nothing below
-  // `data_folder` is ever found.
+  // Nothing below `data_folder` is ever found. `InvalidInput` names the key: a root that is wrong
+  // (RT-89) or a pattern that cannot be read.
   static Result<std::unique_ptr<Roots>> open(const std::vector<RootSettings>& settings,
                                              const std::filesystem::path& data_folder);
 
-  // A relative path begins at the first root. Errors: a refusal, `NotFound`, or why the system does
-  // not let us.
+  // A relative path starts at the first root. Errors: a refusal, `NotFound`, or the error of the
+  // system.
   Result<Found> find(std::string_view path) const;
   Result<Place> place(std::string_view path) const;
-  // A folder; the first root where `path` is empty. For commands.
+  // Finds a folder for a command. An empty path means the first root.
   Result<Found> folder(std::string_view path, std::string_view argument) const;
 
-  // For reading; a device, pipe or socket is refused.
+  // Opens a file for reading. A device, pipe or socket is refused.
   Result<Descriptor> open_text(const Found& found, std::string_view path) const;
 
   // True: a pattern denies this path below the root, or it is the data folder.
@@ -74,13 +74,13 @@ class Roots {
 
   bool writes() const;                        // true if a root has `write`
   std::vector<std::string> paths() const;     // as `Toolbox::roots`
-  std::vector<std::string> writable() const;  // of them, those with `write`
+  std::vector<std::string> writable() const;  // those with `write`
   const std::string& data_folder() const { return data_folder_; }
 
  private:
   struct Root {
     std::string path{};   // without links
-    std::string given{};  // as the configuration names it, absolute
+    std::string given{};  // as configured, absolute
     Descriptor folder{};
     bool write = false;
     std::vector<PathGlob> deny{};

@@ -14,7 +14,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <cstring>
 
-#include "agent/tool/descriptor.h"
+#include "base/descriptor.h"
 #include "base/together.h"
 #include "base/try.h"
 
@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{2};
 constexpr std::size_t kBite = 64 * 1024;
-constexpr std::size_t kLastBites = 32;  // of an end that others still write to
+constexpr std::size_t kLastBites = 32;  // after the command's end; descendants may still write
 
 struct OwnedPipe {
   Descriptor read_end;
@@ -65,13 +65,13 @@ Result<void> RunningCommand::begin(const CommandSpec& spec) {
   const net::Confinement confinement{
       .environment = spec.environment, .limits = {{RLIMIT_CORE, 0}}, .cage = spec.cage};
   const std::vector<std::string> arguments{"/bin/sh", "-c", spec.command};
-  SALLYPORT_TRY(
-      pid_, net::spawn({.arguments = arguments,
-                        // The very folder that was looked at, whatever its name leads to by now.
-                        .folder = fmt::format("/proc/self/fd/{}", spec.folder),
-                        .output = output.write_end.get(),
-                        .errors = (spec.one_stream ? output : errors).write_end.get(),
-                        .confinement = &confinement}));
+  SALLYPORT_TRY(pid_,
+                net::spawn({.arguments = arguments,
+                            // The checked folder itself, even if its name now leads elsewhere.
+                            .folder = fmt::format("/proc/self/fd/{}", spec.folder),
+                            .output = output.write_end.get(),
+                            .errors = (spec.one_stream ? output : errors).write_end.get(),
+                            .confinement = &confinement}));
   Descriptor ended(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
   if (!ended) {
     return fail(ErrorCode::Unavailable,
@@ -121,7 +121,7 @@ Async<bool> RunningCommand::read(std::shared_ptr<RunningCommand> self, std::size
     co_await stream.from.async_wait(asio::posix::stream_descriptor::wait_read,
                                     asio::as_tuple(asio::use_awaitable));
   }
-  // What it wrote last is there by now; what descendants write later is not waited for.
+  // Reads the last output of the command. Later output of descendants is not waited for.
   if (self->over_) self->take(stream, kLastBites);
   boost::system::error_code ignored;
   stream.from.close(ignored);
@@ -137,9 +137,9 @@ Async<bool> RunningCommand::watch(std::shared_ptr<RunningCommand> self,
     self->stopped_ = false;
     ended = co_await self->ends_within(kPatience);
   }
-  // Also when it has ended: the group is what it left behind.
+  // Also after its end, to kill the rest of the group.
   ::kill(-self->pid_, SIGKILL);
-  // A process that the kernel holds on to may take longer than the caller waits.
+  // A process that is stuck in the kernel dies later. The caller does not wait for it.
   self->stopped_ = false;
   if (!ended) co_await self->ends_within(kPatience);
   self->reap();

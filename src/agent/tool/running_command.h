@@ -1,4 +1,4 @@
-// A shell command that runs: its process group, and the beginning of what it writes (RT-40..RT-45).
+// A running shell command: its process group and the beginning of its output (RT-40..RT-45).
 //
 //   SALLYPORT_TRY(const auto command, RunningCommand::start(executor, spec));
 //   const CommandEnd end = co_await command->run(30s);
@@ -21,11 +21,11 @@ namespace sallyport::agent {
 
 struct CommandSpec {
   const std::string& command;
-  int folder = -1;                              // a handle of the folder it begins in
-  const std::vector<std::string>& environment;  // `NAME=value`, all of it
+  int folder = -1;                              // a handle of its working folder
+  const std::vector<std::string>& environment;  // complete, as `NAME=value`
   const net::Cage* cage = nullptr;              // null: none
   std::size_t kept = 0;     // bytes of each stream; the rest is read and dropped
-  bool one_stream = false;  // output and errors as they come
+  bool one_stream = false;  // mixes output and errors
 };
 
 struct CommandEnd {
@@ -38,22 +38,22 @@ struct CommandEnd {
 // One stream of a command.
 struct KeptOutput {
   std::string text{};
-  std::uint64_t dropped = 0;  // bytes behind the text
+  std::uint64_t dropped = 0;  // bytes after the text
 };
 
-// A command that runs. Its waiter and the coroutines that read its output share it; they outlive an
-// impatient caller. Used on one thread, which must live as long as the command: the command dies
-// with that thread (RT-53).
+// A running command. Its waiter and the coroutines that read its output share it, and may outlive
+// the caller. Use it on one thread, which must live as long as the command: the command dies with
+// that thread (RT-53).
 class RunningCommand : public std::enable_shared_from_this<RunningCommand> {
  public:
-  // `Unavailable` says why it cannot be started.
+  // `Unavailable` says why the command cannot start.
   static Result<std::shared_ptr<RunningCommand>> start(boost::asio::any_io_executor executor,
                                                        const CommandSpec& spec);
   RunningCommand(const RunningCommand&) = delete;
   ~RunningCommand();  // kills the group
 
-  // To the end of its own process, whatever its descendants do; those in its group end with it.
-  // After `longest` the group is asked to end, and killed 2 s later. Once.
+  // Waits for the end of the command's own process, not of its descendants; those in its group end
+  // with it. After `longest` the group is asked to end, and killed 2 s later. Call it once.
   Async<CommandEnd> run(std::chrono::milliseconds longest);
   // Asks the group to end, as after `longest`.
   void stop();
@@ -73,7 +73,7 @@ class RunningCommand : public std::enable_shared_from_this<RunningCommand> {
   Result<void> begin(const CommandSpec& spec);
   static Async<bool> read(std::shared_ptr<RunningCommand> self, std::size_t index);
   static Async<bool> watch(std::shared_ptr<RunningCommand> self, std::chrono::milliseconds longest);
-  // False: nothing more will come.
+  // False: the stream has ended.
   bool take(Stream& stream, std::size_t pieces);
   Async<bool> ends_within(std::chrono::milliseconds longest);
   bool has_ended() const;

@@ -36,7 +36,7 @@ Result<std::shared_ptr<const match::PatternSet>> compile(const std::string& patt
   return std::move(*set);
 }
 
-// Says of one line after the other whether the pattern matches in it. Linear in its length.
+// Tests whether the pattern matches in a line. Linear in the length of the line.
 class LineMatcher {
  public:
   explicit LineMatcher(const match::PatternSet& set) : scanner_(set) {}
@@ -63,17 +63,17 @@ class LineMatcher {
 
 class Search {
  public:
-  Search(const SearchFiles& asked, const match::PatternSet& set, std::stop_token cancel)
-      : asked_(asked),
+  Search(const SearchFiles& query, const match::PatternSet& set, std::stop_token cancel)
+      : query_(query),
         matcher_(set),
         cancel_(std::move(cancel)),
-        end_(std::chrono::steady_clock::now() + asked.longest),
-        limit_(std::min(asked.limit, kMostMatches)) {}
+        end_(std::chrono::steady_clock::now() + query.longest),
+        limit_(std::min(query.limit, kMostMatches)) {}
 
   enum class Why { All, Limit, Time, Size, Cancelled };
   Why why() const { return why_; }
 
-  // False: it is over.
+  // False: the search is over.
   bool in_file(const Descriptor& file, std::int64_t size, const std::string& name) {
     if (size > kLargestFile) {
       ++skipped_;
@@ -110,7 +110,7 @@ class Search {
     if (why_ == Why::Limit) note = fmt::format("[stopped at the limit of {} matches; ", limit_);
     if (why_ == Why::Size) note = "[stopped at the size of a result; ";
     if (why_ == Why::Time) {
-      note = fmt::format("[stopped after {} s; ", asked_.longest.count() / 1000.0);
+      note = fmt::format("[stopped after {} s; ", query_.longest.count() / 1000.0);
     }
     if (!note.empty()) note += "narrow `path`, `glob` or `pattern` to see the rest]";
     if (skipped_ > 0) {
@@ -128,7 +128,7 @@ class Search {
     return false;
   }
 
-  // Nothing: it is binary, or cannot be read.
+  // No value: the file is binary or cannot be read.
   std::optional<std::string> text_of(const Descriptor& file, std::int64_t size) {
     std::string text;
     text.resize(static_cast<std::size_t>(size));
@@ -151,7 +151,7 @@ class Search {
     return text;
   }
 
-  const SearchFiles& asked_;
+  const SearchFiles& query_;
   LineMatcher matcher_;
   std::stop_token cancel_;
   std::chrono::steady_clock::time_point end_;
@@ -164,30 +164,33 @@ class Search {
 
 }  // namespace
 
-Result<std::string> search_files(const Roots& roots, const SearchFiles& asked,
+Result<std::string> search_files(const Roots& roots, const SearchFiles& query,
                                  std::stop_token cancel) {
-  SALLYPORT_TRY(const auto set, compile(asked.pattern));
-  if (asked.limit == 0) return fail(ErrorCode::InvalidInput, "`limit` is 0", "limit");
+  SALLYPORT_TRY(const auto set, compile(query.pattern));
+  if (query.limit == 0) return fail(ErrorCode::InvalidInput, "`limit` is 0", "limit");
   std::optional<PathGlob> glob;
-  if (!asked.glob.empty()) {
-    Result<PathGlob> parsed = PathGlob::parse(asked.glob);
+  if (!query.glob.empty()) {
+    Result<PathGlob> parsed = PathGlob::parse(query.glob);
     if (!parsed) return fail(ErrorCode::InvalidInput, "`glob`: " + parsed.error().message, "glob");
     glob = std::move(*parsed);
   }
   SALLYPORT_TRY(const Found found,
-                asked.path.empty() ? roots.folder("", "path") : roots.find(asked.path));
-  Search search(asked, *set, std::move(cancel));
+                query.path.empty() ? roots.folder("", "path") : roots.find(query.path));
+  Search search(query, *set, std::move(cancel));
   if (!S_ISDIR(found.state.st_mode)) {
-    SALLYPORT_TRY(const Descriptor file, roots.open_text(found, asked.path));
-    (void)search.in_file(file, found.state.st_size, asked.path);
+    SALLYPORT_TRY(const Descriptor file, roots.open_text(found, query.path));
+    (void)search.in_file(file, found.state.st_size, query.path);
   } else {
-    SALLYPORT_TRY(const bool all, walk(roots, found, [&](const Seen& seen) {
+    // `read_file` opens the names as they are shown.
+    std::string folder = query.path == "." || query.path == "./" ? std::string() : query.path;
+    if (!folder.empty() && !folder.ends_with('/')) folder += '/';
+    SALLYPORT_TRY(const bool all, walk(roots, found, [&](const WalkEntry& entry) {
                     if (!search.go_on()) return Step::Stop;
-                    if (!S_ISREG(seen.state.st_mode)) return Step::Enter;
-                    if (glob && !glob->matches(seen.below)) return Step::Pass;
-                    // Another file may stand there by now: one that would wait is not waited for.
+                    if (!S_ISREG(entry.state.st_mode)) return Step::Enter;
+                    if (glob && !glob->matches(entry.below)) return Step::Pass;
+                    // It may have been replaced by a pipe; opening it must not block.
                     const Descriptor file(
-                        openat(seen.folder, seen.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+                        openat(entry.folder, entry.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
                     struct stat state{};
                     if (!file || fstat(file.get(), &state) != 0 || !S_ISREG(state.st_mode)) {
                       return Step::Pass;
@@ -195,8 +198,8 @@ Result<std::string> search_files(const Roots& roots, const SearchFiles& asked,
                     const std::string link = fmt::format("/proc/self/fd/{}", file.get());
                     const Descriptor text(::open(link.c_str(), O_RDONLY | O_CLOEXEC));
                     if (!text) return Step::Pass;
-                    return search.in_file(text, state.st_size, seen.below) ? Step::Pass
-                                                                           : Step::Stop;
+                    return search.in_file(text, state.st_size, folder + entry.below) ? Step::Pass
+                                                                                     : Step::Stop;
                   }));
     (void)all;
   }

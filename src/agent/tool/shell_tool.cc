@@ -19,7 +19,7 @@ namespace sallyport::agent {
 namespace {
 
 constexpr std::size_t kKeptOfCommand = 64 * 1024;
-// Of a result, which is shorter than what is kept.
+// The limit of a result, which is shorter than the kept output.
 constexpr std::size_t kOutputBytes = 32 * 1024;
 constexpr std::size_t kOutputLines = 1'300;
 constexpr std::size_t kErrorBytes = 14 * 1024;
@@ -41,7 +41,8 @@ json::value or_null(const std::optional<int>& number) {
 }
 
 std::string shown(const KeptOutput& kept, std::size_t bytes, std::size_t lines) {
-  std::string text = bounded(text_from(kept.text), "send it to a file and read that", bytes, lines);
+  std::string text =
+      cut_with_hint(text_from(kept.text), "send it to a file and read that", bytes, lines);
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
   if (kept.dropped > 0) text += fmt::format("[{} more bytes were dropped]\n", kept.dropped);
   return text;
@@ -93,11 +94,11 @@ class ShellTool final : public OwnTool {
  private:
   Result<std::chrono::seconds> time_in(const json::object& input) const {
     const ShellSettings& shell = *context()->settings.shell;
-    const std::optional<std::uint64_t> asked = number_in(input, "timeout_s");
-    if (!asked) return std::min(shell.timeout, shell.max_timeout);
-    if (*asked == 0) return fail(ErrorCode::InvalidInput, "`timeout_s` is 0", "timeout_s");
+    const std::optional<std::uint64_t> requested = number_in(input, "timeout_s");
+    if (!requested) return std::min(shell.timeout, shell.max_timeout);
+    if (*requested == 0) return fail(ErrorCode::InvalidInput, "`timeout_s` is 0", "timeout_s");
     const auto most = static_cast<std::uint64_t>(shell.max_timeout.count());
-    return std::chrono::seconds(std::min(*asked, most));
+    return std::chrono::seconds(std::min(*requested, most));
   }
 
   Envelope answer_of(const RunningCommand& command, const CommandEnd& end,
@@ -125,10 +126,11 @@ std::vector<ToolEntry> shell_tools(const SharedContext& context,
                                    std::shared_ptr<const CommandSetting> setting) {
   const OfferedTool shell{
       .name = "shell",
-      .description = "Runs a command with /bin/sh and gives what it wrote and how it ended.",
-      .schema = schema_of({{"command", InputType::Text, "the command line", true},
-                           {"cwd", InputType::Text, "the folder; the first root if left out"},
-                           {"timeout_s", InputType::Count, "seconds until it is ended"}})};
+      .description = "Runs a command with /bin/sh and returns its output and how it ended.",
+      .schema =
+          schema_of({{"command", InputType::Text, "the command line", true},
+                     {"cwd", InputType::Text, "the folder to run in; the first root if left out"},
+                     {"timeout_s", InputType::Count, "seconds after which the command is ended"}})};
   return {{shell, false, std::make_shared<ShellTool>(context, shell, std::move(setting))}};
 }
 

@@ -25,8 +25,8 @@ constexpr std::uint32_t kNativeCalls = AUDIT_ARCH_AARCH64;
 constexpr std::uint32_t kNativeCalls = 0;
 #endif
 
-// Other processes, the kernel itself, name spaces and mounts, files by handle; calls that hide
-// other calls (io_uring); and what would leave the group that a command is killed by.
+// Calls for other processes, the kernel, name spaces, mounts and files by handle; calls that hide
+// other calls (io_uring); and calls that leave the process group of the command.
 constexpr int kRefusedCalls[] = {
     SYS_ptrace,
     SYS_process_vm_readv,
@@ -83,8 +83,8 @@ constexpr int kRefusedCalls[] = {
 #endif
 };
 
-// Limits and priorities: of the caller itself they may be set, of another process they may not. A
-// command that limits the file size of the runtime would keep its own end from being recorded.
+// Limits and priorities may be set for the caller itself, but not for another process. A command
+// that limits the file size of the runtime would prevent the record of its own end.
 struct SelfOnly {
   int number;
   int process;  // the argument that names the process; 0 is the caller
@@ -98,12 +98,12 @@ constexpr std::uint32_t kNewSpaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUT
                                      CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 
 constexpr std::uint32_t argument(int index) {
-  // The low half: the values that count here fit into it.
+  // The low half of the argument, which is enough for these values.
   return static_cast<std::uint32_t>(offsetof(seccomp_data, args) +
                                     static_cast<std::size_t>(index) * sizeof(std::uint64_t));
 }
 
-class FilterText {
+class FilterProgram {
  public:
   void load(std::uint32_t offset) { add(BPF_LD | BPF_W | BPF_ABS, offset); }
   void mask(std::uint32_t bits) { add(BPF_ALU | BPF_AND | BPF_K, bits); }
@@ -111,7 +111,7 @@ class FilterText {
   void refuse(int error) {
     add(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error));
   }
-  // The next `count` instructions count only where the value is (or is not) this one.
+  // The next `count` instructions apply only if the value is (or is not) this one.
   void if_is(std::uint32_t value, std::uint8_t count) { jump(BPF_JEQ, value, 0, count); }
   void if_is_not(std::uint32_t value, std::uint8_t count) { jump(BPF_JEQ, value, count, 0); }
   void if_at_least(std::uint32_t value, std::uint8_t count) { jump(BPF_JGE, value, 0, count); }
@@ -134,73 +134,74 @@ class FilterText {
   std::vector<sock_filter> all_;
 };
 
-// Internet and netlink (which name look-ups use) or none. Sockets of this machine are never among
-// them: through one, a command asks a program outside to act for it.
-void add_sockets(FilterText& text, bool network) {
+// Allows internet and netlink sockets (which name lookups use) or none. Unix sockets are never
+// allowed: through one, a command could ask a program outside to act for it.
+void add_sockets(FilterProgram& program, bool network) {
   constexpr std::uint32_t kInternet[] = {AF_INET, AF_INET6, AF_NETLINK};
   const auto families = static_cast<std::uint8_t>(network ? std::size(kInternet) : 0);
-  text.if_is(SYS_socket, static_cast<std::uint8_t>(2 + 2 * families));
-  text.load(argument(0));
+  program.if_is(SYS_socket, static_cast<std::uint8_t>(2 + 2 * families));
+  program.load(argument(0));
   if (network) {
     for (const std::uint32_t family : kInternet) {
-      text.if_is(family, 1);
-      text.allow();
+      program.if_is(family, 1);
+      program.allow();
     }
   }
-  text.refuse(EACCES);
+  program.refuse(EACCES);
 }
 
 }  // namespace
 
 std::vector<sock_filter> syscall_filter(const FilteredCalls& allowed) {
   if (kNativeCalls == 0) return {};
-  FilterText text;
-  text.load(offsetof(seccomp_data, arch));
-  text.if_is_not(kNativeCalls, 1);
-  text.refuse(EPERM);
-  text.load(offsetof(seccomp_data, nr));
+  FilterProgram program;
+  program.load(offsetof(seccomp_data, arch));
+  program.if_is_not(kNativeCalls, 1);
+  program.refuse(EPERM);
+  program.load(offsetof(seccomp_data, nr));
 #if defined(__x86_64__)
-  text.if_at_least(0x40000000, 1);  // the numbers of x32
-  text.refuse(ENOSYS);
+  program.if_at_least(0x40000000, 1);  // the numbers of x32
+  program.refuse(ENOSYS);
 #endif
-  for (const int number : kRefusedCalls) text.refuse_call(number);
+  for (const int number : kRefusedCalls) program.refuse_call(number);
 #if defined(SYS_truncate)
-  if (!allowed.truncate_path) text.refuse_call(SYS_truncate);
+  if (!allowed.truncate_path) program.refuse_call(SYS_truncate);
 #endif
   for (const SelfOnly& call : kSelfOnly) {
-    text.if_is(static_cast<std::uint32_t>(call.number), 4);
-    text.load(argument(call.process));
-    text.if_is(0, 1);
-    text.allow();
-    text.refuse(EPERM);
+    program.if_is(static_cast<std::uint32_t>(call.number), 4);
+    program.load(argument(call.process));
+    program.if_is(0, 1);
+    program.allow();
+    program.refuse(EPERM);
   }
-  // Its flags are out of reach; libraries use `clone` where it is missing.
-  text.refuse_call(SYS_clone3, ENOSYS);
-  text.if_is(SYS_clone, 4);
-  text.load(argument(0));
-  text.if_has(kNewSpaces, 1);
-  text.refuse(EPERM);
-  text.allow();
-  add_sockets(text, allowed.network);
-  // A pair that carries datagrams could be turned to any address of this machine.
-  text.if_is(SYS_socketpair, 7);
-  text.load(argument(1));
-  text.mask(0xf);
-  text.if_is(SOCK_DGRAM, 1);
-  text.refuse(EACCES);
-  text.if_is(SOCK_RAW, 1);
-  text.refuse(EACCES);
-  text.allow();
-  // Typing on the terminal of the process that started us.
-  text.if_is(SYS_ioctl, 6);
-  text.load(argument(1));
-  text.if_is(TIOCSTI, 1);
-  text.refuse(EPERM);
-  text.if_is(TIOCLINUX, 1);
-  text.refuse(EPERM);
-  text.allow();
-  text.allow();
-  return text.take();
+  // A filter cannot read its flags. Libraries use `clone` if it is missing.
+  program.refuse_call(SYS_clone3, ENOSYS);
+  program.if_is(SYS_clone, 4);
+  program.load(argument(0));
+  program.if_has(kNewSpaces, 1);
+  program.refuse(EPERM);
+  program.allow();
+  add_sockets(program, allowed.network);
+  // A datagram pair could be reconnected to any address of this machine.
+  program.if_is(SYS_socketpair, 7);
+  program.load(argument(1));
+  program.mask(0xf);
+  program.if_is(SOCK_DGRAM, 1);
+  program.refuse(EACCES);
+  program.if_is(SOCK_RAW, 1);
+  program.refuse(EACCES);
+  program.allow();
+  // This request types on the terminal of the process that started us.
+  program.if_is(SYS_ioctl, 6);
+  program.load(argument(1));
+  program.if_is(TIOCSTI, 1);
+  program.refuse(EPERM);
+  program.if_is(TIOCLINUX, 1);
+  program.refuse(EPERM);
+  program.allow();
+
+  program.allow();  // every other call
+  return program.take();
 }
 
 }  // namespace sallyport::agent

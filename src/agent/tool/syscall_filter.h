@@ -1,5 +1,5 @@
-// A filter of system calls for commands of an agent, as the kernel takes it (seccomp): what could
-// lead out of the other bounds is refused with an error, everything else goes on.
+// Builds a seccomp filter for the commands of an agent. A system call that could escape the sandbox
+// fails with an error; all others are allowed.
 #pragma once
 
 #include <linux/filter.h>
@@ -9,11 +9,11 @@
 namespace sallyport::agent {
 
 struct FilteredCalls {
-  bool network = true;        // sockets of the internet families may be made
-  bool truncate_path = true;  // files may be cut by name, which old versions of Landlock overlook
+  bool network = true;        // internet sockets are allowed
+  bool truncate_path = true;  // truncate(2) by path is allowed; old Landlock versions miss it
 };
 
-// Empty: this processor is not known to us.
+// Empty: the processor is not supported.
 std::vector<sock_filter> syscall_filter(const FilteredCalls& allowed);
 
 }  // namespace sallyport::agent

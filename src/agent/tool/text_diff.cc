@@ -18,7 +18,7 @@ constexpr std::size_t kLongestLine = 2'000;  // bytes of a line that are shown
 
 using Lines = std::vector<std::string_view>;
 
-// Each with its newline; only the last may have none.
+// Each line includes its newline; only the last one may have none.
 Lines lines_in(std::string_view text) {
   Lines all;
   while (!text.empty()) {
@@ -40,7 +40,7 @@ void add_all(std::vector<Edit>& edits, char sign, const Lines& lines, std::size_
   for (std::size_t i = from; i < to; ++i) edits.push_back({sign, lines[i]});
 }
 
-// The longest common sequence of lines, by the table of lengths from the end.
+// Finds the longest common sequence of lines with a table of lengths from the end.
 void compare(std::vector<Edit>& edits, const Lines& old_lines, const Lines& new_lines) {
   const std::size_t rows = old_lines.size();
   const std::size_t columns = new_lines.size();

@@ -1,4 +1,4 @@
-// The difference of two texts, as people read it: unified, three lines of context.
+// The difference of two texts as a unified diff with three lines of context.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace sallyport::agent {
 
-// Empty: they are equal. Not much longer than `limit` bytes; its last line says what was left out.
-// Texts too long to be compared line by line are shown as taken out and put in.
+// Empty: the texts are equal. The result has about `limit` bytes at most; its last line says what
+// was left out. Texts that are too long to compare are shown as removed and added.
 std::string unified_diff(std::string_view before, std::string_view after, std::string_view name,
                          std::size_t limit);
 

@@ -1,4 +1,4 @@
-// What the tools of one session share. Made once, then only read.
+// Shared by the tools of one session. Immutable once made.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ struct ToolContext {
   std::unique_ptr<const Roots> roots;
 };
 
-// Shared with work on the pool whose caller no longer waits.
+// Shared, because work on the pool may outlive its caller.
 using SharedContext = std::shared_ptr<const ToolContext>;
 
 }  // namespace sallyport::agent

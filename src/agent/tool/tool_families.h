@@ -1,4 +1,4 @@
-// The tools, by what they have in common. Each function gives those that the configuration allows.
+// The tools in groups. Each function returns the tools that the configuration allows.
 #pragma once
 
 #include <vector>
@@ -18,7 +18,7 @@ struct ToolEntry {
 
 // `read_file`, `list_files`, `search_files`.
 std::vector<ToolEntry> reading_tools(const SharedContext& context);
-// `write_file`, `edit_file`: where a root may be written.
+// `write_file`, `edit_file`, if a root may be written.
 std::vector<ToolEntry> writing_tools(const SharedContext& context);
 // `shell`.
 std::vector<ToolEntry> shell_tools(const SharedContext& context,
@@ -26,7 +26,7 @@ std::vector<ToolEntry> shell_tools(const SharedContext& context,
 // `background_start`, `background_status`, `background_stop`.
 std::vector<ToolEntry> background_tools(const SharedContext& context,
                                         const std::shared_ptr<BackgroundTasks>& tasks);
-// `memory_search`; `memory_pin` and `memory_forget` where memory may be edited.
+// `memory_search`; also `memory_pin` and `memory_forget` if memory may be edited.
 std::vector<ToolEntry> memory_tools(const SharedContext& context);
 
 }  // namespace sallyport::agent

@@ -45,8 +45,8 @@ std::string BoundedLines::text(std::string_view note) && {
   return std::move(text_);
 }
 
-std::string bounded(std::string_view text, std::string_view how, std::size_t most_bytes,
-                    std::size_t most_lines) {
+std::string cut_with_hint(std::string_view text, std::string_view hint, std::size_t most_bytes,
+                          std::size_t most_lines) {
   const auto newlines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
   if (text.size() <= most_bytes && newlines < most_lines) return std::string(text);
   std::string kept = cut_utf8_bytes(text, most_bytes - kNoteRoom);
@@ -58,7 +58,7 @@ std::string bounded(std::string_view text, std::string_view how, std::size_t mos
   }
   const std::size_t left = text.size() - kept.size();
   if (!kept.ends_with('\n')) kept += '\n';
-  return kept + fmt::format("[{} bytes left out; {}]", left, how);
+  return kept + fmt::format("[{} bytes left out; {}]", left, hint);
 }
 
 std::string text_from(std::string_view bytes) {

@@ -10,7 +10,7 @@ struct Row {
   const char* effect_class;
 };
 
-// RT-26. The last two are offered only where the configuration asks for them.
+// RT-26. The last two are offered only if they are configured.
 constexpr Row kRows[] = {
     {"read_file", Tier::Observe, "none"},
     {"list_files", Tier::Observe, "none"},
@@ -28,10 +28,10 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-void bring_tools(core::PlanBuilder& plan) {
+void add_agent_tools(core::PlanBuilder& plan) {
   for (const Row& row : kRows) {
-    plan.brings_tool(std::string(kToolProfile), row.tool,
-                     {.tier = row.tier, .effect_class = row.effect_class, .source = "profile"});
+    plan.extension_tool(std::string(kToolProfile), row.tool,
+                        {.tier = row.tier, .effect_class = row.effect_class, .source = "profile"});
   }
 }
 

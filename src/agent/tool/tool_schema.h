@@ -1,4 +1,4 @@
-// JSON Schema of the input of a tool, from the few words that our tools need.
+// Builds the JSON Schema of a tool input.
 #pragma once
 
 #include <initializer_list>

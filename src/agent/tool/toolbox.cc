@@ -63,7 +63,7 @@ Result<std::unique_ptr<Toolbox>> Toolbox::open(const Settings& settings, ToolPar
   std::vector<ToolEntry> tools = reading_tools(context);
   add(tools, writing_tools(context));
   std::shared_ptr<BackgroundTasks> tasks;
-  // A command needs a folder to begin in.
+  // A command needs a working folder.
   if (settings.shell && !context->roots->paths().empty()) {
     SALLYPORT_TRY(const auto setting, CommandSetting::make(context));
     add(tools, shell_tools(context, setting));

@@ -52,7 +52,7 @@ class ChangePreparation final : public core::Preparation {
   const Call call_;
 };
 
-// `write_file` and `edit_file`. All that a change needs is in its snapshot, so it outlives us.
+// `write_file` and `edit_file`. The snapshot has all that a change needs, so it survives a restart.
 class WritingTool final : public core::PreparingUpstream {
  public:
   WritingTool(SharedContext context, OfferedTool offered)
@@ -101,9 +101,9 @@ class WritingTool final : public core::PreparingUpstream {
       return fail(ErrorCode::InvalidInput, "the change was not prepared");
     }
     Operation operation{.id = text_or_empty(*members, "operation_id")};
-    // It becomes part of a file name.
+    // The id becomes part of a file name.
     if (!parse_uuid(operation.id)) {
-      return fail(ErrorCode::InvalidInput, "`operation_id` is none of ours");
+      return fail(ErrorCode::InvalidInput, "`operation_id` is not a UUID");
     }
     SALLYPORT_TRY(operation.input, checked_input(offered_, *requested));
     SALLYPORT_TRY(operation.change, file_change_from_json(*snapshot));
@@ -129,16 +129,17 @@ std::vector<ToolEntry> writing_tools(const SharedContext& context) {
   if (!context->roots->writes()) return {};
   const OfferedTool write{
       .name = "write_file",
-      .description = "Writes a whole text file, and makes the folders that it needs.",
+      .description = "Writes a whole text file, and creates the folders that it needs.",
       .schema = schema_of({{"path", InputType::Text, "the file, below a root", true},
-                           {"content", InputType::Text, "all of its new content", true}})};
+                           {"content", InputType::Text, "the whole new content", true}})};
   const OfferedTool edit{
       .name = "edit_file",
-      .description = "Replaces a piece of a text file by another.",
-      .schema = schema_of({{"path", InputType::Text, "the file, below a root", true},
-                           {"old", InputType::Text, "the text as it stands in the file", true},
-                           {"new", InputType::Text, "the text that takes its place", true},
-                           {"all", InputType::Flag, "replace every occurrence"}})};
+      .description = "Replaces a piece of text in a file.",
+      .schema =
+          schema_of({{"path", InputType::Text, "the file, below a root", true},
+                     {"old", InputType::Text, "the text to replace, exactly as in the file", true},
+                     {"new", InputType::Text, "the new text", true},
+                     {"all", InputType::Flag, "replace every occurrence"}})};
   return {{write, false, std::make_shared<WritingTool>(context, write)},
           {edit, false, std::make_shared<WritingTool>(context, edit)}};
 }

@@ -115,17 +115,17 @@ Task<std::unique_ptr<AgentSession>> AgentSession::open(AgentDesk& desk, std::str
   co_return std::move(session);
 }
 
-Task<agent::RunReport> AgentSession::run(std::optional<std::string> message, How how) {
+Task<agent::RunReport> AgentSession::run(std::optional<std::string> message, RunOptions options) {
   agent::Run run({.runtime = desk_.parts(),
                   .settings = desk_.settings(),
                   .model = desk_.model(),
                   .tools = *tools_,
-                  .hold = *hold_,
-                  .view = how.view,
-                  .attendant = std::move(how.attendant),
-                  .interactive = how.interactive,
-                  .parks = how.parks},
-                 std::move(how.cancel));
+                  .lease = *hold_,
+                  .view = options.view,
+                  .attendant = std::move(options.attendant),
+                  .interactive = options.interactive,
+                  .parks = options.parks},
+                 std::move(options.cancel));
   co_return co_await run.go(std::move(message));
 }
 

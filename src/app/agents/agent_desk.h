@@ -41,7 +41,7 @@ class AgentDesk {
   std::unique_ptr<agent::Model> model_;
   std::unique_ptr<agent::RuntimeParts> parts_;
   std::unique_ptr<Gate> gate_;
-  boost::asio::thread_pool pool_{4};  // joined before all the others go
+  boost::asio::thread_pool pool_{4};  // joined before the other members are destroyed
 };
 
 // A session that this process works on: its lease and its tools, for any number of runs.
@@ -54,14 +54,14 @@ class AgentSession {
 
   const std::string& id() const { return hold_->session_id(); }
 
-  struct How {
+  struct RunOptions {
     agent::RunView& view;
     std::shared_ptr<core::Attendant> attendant{};
     bool interactive = false;
     bool parks = false;
     std::stop_token cancel{};
   };
-  Task<agent::RunReport> run(std::optional<std::string> message, How how);
+  Task<agent::RunReport> run(std::optional<std::string> message, RunOptions options);
 
   // Ends background tasks, and releases the session (RT-52).
   Async<void> close();

@@ -35,7 +35,7 @@ agent::OfferedTool offered_as(std::string name, const std::string& server,
   if (const json::object* const schema = object_in(tool.pinned, "inputSchema")) {
     offered.schema = *schema;
   }
-  // What APIs of models ask for.
+  // Model APIs require these members.
   offered.schema["type"] = "object";
   if (!offered.schema.contains("properties")) offered.schema["properties"] = json::object();
   return offered;

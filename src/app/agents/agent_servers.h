@@ -14,8 +14,8 @@
 
 namespace sallyport::app {
 
-// A name that every API of models takes: at most 64 of `A-Z a-z 0-9 _ -`. What does not fit is cut
-// and replaced, and then carries a digest, so that two tools keep two names.
+// Returns a name that every model API accepts: at most 64 of `A-Z a-z 0-9 _ -`. A name that does
+// not fit is cut, its other characters become `_`, and a digest keeps it unique.
 std::string offered_name(std::string_view server, std::string_view tool);
 
 class ServerTools final : public agent::Toolbox {

@@ -36,6 +36,15 @@ constexpr std::uint64_t kLargestNumber = 9'007'199'254'740'991;
 constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view kDigits = "0123456789";
 
+// `Error::cause` of an error whose message begins with the whole key.
+constexpr const char* kKeyNamed = "key_named";
+
+std::unexpected<Error> refuse_named(const Place& place, std::string message) {
+  std::unexpected<Error> refusal = place.refuse(std::move(message));
+  refusal.error().cause = kKeyNamed;
+  return refusal;
+}
+
 // One section of the file. Errors in its values begin with the whole key (RT-89).
 class Section {
  public:
@@ -68,12 +77,16 @@ class Section {
   json::object schema() const { return keys_.schema(); }
 
  private:
-  ReadValue named(const char* name, ReadValue read) const {
-    const std::string key = path_.empty() ? name : fmt::format("{}.{}", path_, name);
-    return [key, read = std::move(read)](const Place& place) {
-      Result<void> done = read(place);
-      if (!done && !done.error().message.starts_with("`" + key)) {
-        done.error().message = fmt::format("`{}`: {}", key, done.error().message);
+  ReadValue named(const char* own, ReadValue read) const {
+    const std::string key = path_.empty() ? own : fmt::format("{}.{}", path_, own);
+    return [name = fmt::format("`{}`", key), read = std::move(read)](const Place& place) {
+      Result<void> done = read(Place{place.node, place.file, name});
+      if (!done && done.error().cause != kKeyNamed) {
+        std::string& message = done.error().message;
+        const bool named =
+            message.starts_with(name + " must be ") || message.starts_with("each entry of " + name);
+        if (!named) message = fmt::format("{}: {}", name, message);
+        done.error().cause = kKeyNamed;
       }
       return done;
     };
@@ -104,15 +117,14 @@ json::object variable_schema() {
 
 ReadValue read_variable(std::string& out) {
   return [&out](const Place& place) -> Result<void> {
-    // What stands here may be the key itself, so it is not repeated.
+    // The value may be the key itself, so the message does not repeat it.
     std::string text;
     const bool word = policy::read_word(text, kLongestConfigName)(place).has_value();
     const auto is_letter = [](char c) {
       return c == '_' || kLetters.contains(c) || kDigits.contains(c);
     };
     if (!word || kDigits.contains(text.front()) || !std::ranges::all_of(text, is_letter)) {
-      return place.refuse(
-          "the name of a variable belongs here: letters, digits and _, not its value");
+      return place.must_be("the name of a variable (letters, digits and _), not its value");
     }
     out = std::move(text);
     return {};
@@ -137,19 +149,20 @@ Section model_keys(agent::ModelSettings& out, const std::filesystem::path& folde
   static const std::vector<std::string> kProviders = {"openai", "anthropic", "script"};
   const json::object text = policy::text_schema(kLongestConfigText);
   Section keys("agent.model", "the model");
-  keys.required("provider", "who answers", policy::choice_schema(kProviders),
+  keys.required("provider", "provider of the model", policy::choice_schema(kProviders),
                 policy::read_choice(
                     kProviders,
                     [&out](std::size_t at) { out.provider = static_cast<agent::Provider>(at); }))
-      .optional("model", "its name; of a script: what records call it [script]", text,
-                policy::read_text(out.model, kLongestConfigText))
-      .optional("base_url", "where the provider is reached [its own address]", text,
+      .optional("model", "name of the model; for provider `script`, the name in records [script]",
+                text, policy::read_text(out.model, kLongestConfigText))
+      .optional("base_url", "URL of the provider's API [the provider's own]", text,
                 read_base_url(out.base_url))
-      .optional("api_key_env", "the variable that holds the key [none is sent]", variable_schema(),
-                read_variable(out.api_key_env))
-      .optional("script", "the file with the answers of provider `script`", text,
+      .optional("api_key_env", "environment variable that holds the API key [no key is sent]",
+                variable_schema(), read_variable(out.api_key_env))
+      .optional("script", "file with the answers of provider `script`", text,
                 read_path(out.script, folder))
-      .count("max_output_tokens", "of one answer [4096]", kLargestNumber, out.max_output_tokens);
+      .count("max_output_tokens", "maximum tokens of one answer [4096]", kLargestNumber,
+             out.max_output_tokens);
   return keys;
 }
 
@@ -158,28 +171,30 @@ Result<void> read_model(agent::ModelSettings& out, const std::filesystem::path& 
   SALLYPORT_CHECK_OK(model_keys(out, folder).read(place));
   const bool script = out.provider == agent::Provider::Script;
   if (script && out.script.empty()) {
-    return place.refuse("`agent.model.script` is missing; name the file with the answers");
+    return refuse_named(place, "`agent.model.script` is missing; name the file with the answers");
   }
   if (script && (!out.base_url.empty() || !out.api_key_env.empty())) {
-    return place.refuse(
+    return refuse_named(
+        place,
         "`agent.model.base_url` and `api_key_env` are for a provider that is reached; provider "
         "`script` is not");
   }
   if (!script && !out.script.empty()) {
-    return place.refuse("`agent.model.script` is for provider `script`; leave it out");
+    return refuse_named(place, "`agent.model.script` is for provider `script`; leave it out");
   }
   if (script && out.model.empty()) out.model = "script";
-  if (out.model.empty()) return place.refuse("`agent.model.model` is missing; name the model");
+  if (out.model.empty())
+    return refuse_named(place, "`agent.model.model` is missing; name the model");
   return {};
 }
 
 Section root_keys(agent::RootSettings& out, const std::filesystem::path& folder) {
   Section keys("agent.roots", "a folder that the agent works in");
-  keys.required("path", "which folder", policy::text_schema(kLongestConfigText),
+  keys.required("path", "path of the folder", policy::text_schema(kLongestConfigText),
                 read_path(out.path, folder))
-      .required("write", "whether files in it may be written", policy::truth_schema(),
+      .required("write", "whether the agent may write files in it", policy::truth_schema(),
                 policy::read_truth(out.write))
-      .optional("deny", "patterns of files in it that are out of reach",
+      .optional("deny", "patterns of files in it that the agent cannot reach",
                 policy::list_schema(policy::word_schema(kLongestConfigText), kMostPatterns),
                 read_texts(out.deny, kMostPatterns, read_pattern));
   return keys;
@@ -187,73 +202,82 @@ Section root_keys(agent::RootSettings& out, const std::filesystem::path& folder)
 
 Section shell_keys(agent::ShellSettings& out) {
   static const std::vector<std::string> kSandbox = {"off", "auto", "required"};
-  Section keys("agent.shell", "commands");
-  keys.optional("env", "variables that commands are given [PATH]",
+  Section keys("agent.shell", "shell commands");
+  keys.optional("env", "environment variables that commands receive [PATH]",
                 policy::list_schema(variable_schema(), kMostVariables),
                 read_texts(out.env, kMostVariables, read_variable))
-      .count("timeout_s", "how long a command runs that names no time [30]", kMostSeconds,
+      .count("timeout_s", "seconds that a command may run if it names no time [30]", kMostSeconds,
              out.timeout)
-      .count("max_timeout_s", "the longest time that a command may name [600]", kMostSeconds,
+      .count("max_timeout_s", "maximum seconds that a command may name [600]", kMostSeconds,
              out.max_timeout)
       .optional(
-          "sandbox", "keeps commands to the roots [auto: where the kernel can]",
+          "sandbox", "confines commands to the roots [auto: if the kernel can]",
           policy::choice_schema(kSandbox),
           policy::read_choice(
               kSandbox, [&out](std::size_t at) { out.sandbox = static_cast<agent::Sandbox>(at); }))
-      .truth("network", "whether commands in the sandbox reach the network [true]", out.network);
+      .truth("network", "whether commands in the sandbox may use the network [true]", out.network);
   return keys;
 }
 
 Result<void> read_shell(std::optional<agent::ShellSettings>& out, const Place& place) {
   if (place.node.is_null()) {
-    return place.refuse("`agent.shell` is empty; write `shell: {}` for a shell, or leave it out");
+    return refuse_named(place,
+                        "`agent.shell` is empty; write `shell: {}` for a shell, or leave it out");
   }
   SALLYPORT_CHECK_OK(shell_keys(out.emplace()).read(place));
   if (out->timeout <= out->max_timeout) return {};
-  return place.refuse(fmt::format(
-      "`agent.shell.timeout_s` is {}, over `max_timeout_s`, which is {}; raise the second one",
-      out->timeout.count(), out->max_timeout.count()));
+  return refuse_named(
+      place,
+      fmt::format(
+          "`agent.shell.timeout_s` is {}, over `max_timeout_s`, which is {}; raise the second one",
+          out->timeout.count(), out->max_timeout.count()));
 }
 
 Section background_keys(agent::BackgroundSettings& out) {
   Section keys("agent.background", "background commands");
-  keys.count("max_running", "at the same time [8]", 1000, out.max_running)
-      .count("max_runtime_s", "the longest one [3600]", kMostSeconds, out.max_runtime);
+  keys.count("max_running", "maximum commands at the same time [8]", 1000, out.max_running)
+      .count("max_runtime_s", "maximum seconds that a command may run [3600]", kMostSeconds,
+             out.max_runtime);
   return keys;
 }
 
 Section memory_keys(agent::MemorySettings& out) {
   Section keys("agent.memory", "what the agent remembers of earlier runs");
-  keys.truth("recall", "before each round [true]", out.recall)
-      .count("limit", "records that are recalled [3]", 100, out.limit)
-      .count("max_chars", "characters that are recalled [2000]", 100'000, out.max_chars)
-      .count("timeout_ms", "the longest search [250]", 60'000, out.timeout)
-      .truth("edit", "offers `memory_pin` and `memory_forget` [false]", out.edit);
+  keys.truth("recall", "search the memory before each round [true]", out.recall)
+      .count("limit", "maximum records that are recalled [3]", 100, out.limit)
+      .count("max_chars", "maximum characters that are recalled [2000]", 100'000, out.max_chars)
+      .count("timeout_ms", "maximum milliseconds of a search [250]", 60'000, out.timeout)
+      .truth("edit", "offer `memory_pin` and `memory_forget` [false]", out.edit);
   return keys;
 }
 
 Section compaction_keys(agent::CompactionSettings& out) {
-  Section keys("agent.compaction", "how long transcripts become short");
-  keys.count("at_tokens", "of a request [50000]", kLargestNumber, out.at_tokens)
-      .count("keep_items", "the newest ones, which stay as they are [20]", 10'000, out.keep_items)
-      .count("keep_snapshots", "of whole transcripts [10]", 10'000, out.keep_snapshots);
+  Section keys("agent.compaction", "how long transcripts are shortened");
+  keys.count("at_tokens", "shorten the transcript if a request has more tokens than this [50000]",
+             kLargestNumber, out.at_tokens)
+      .count("keep_items", "how many of the newest items stay as they are [20]", 10'000,
+             out.keep_items)
+      .count("keep_snapshots", "how many snapshots of whole transcripts are kept [10]", 10'000,
+             out.keep_snapshots);
   return keys;
 }
 
 Section limit_keys(agent::LimitSettings& out) {
   Section keys("agent.limits", "limits of one run");
-  keys.count("deadline_s", "of the run [3600]", kMostSeconds, out.deadline)
-      .count("model_requests", "attempts at answers of the model [100]", kLargestNumber,
-             out.model_requests)
-      .count("tool_calls", "of the run [200]", kLargestNumber, out.tool_calls)
-      .count("tokens", "of all its answers [1000000]", kLargestNumber, out.tokens);
+  keys.count("deadline_s", "maximum seconds of a run [3600]", kMostSeconds, out.deadline)
+      .count("model_requests", "maximum requests to the model, retries included [100]",
+             kLargestNumber, out.model_requests)
+      .count("tool_calls", "maximum tool calls of a run [200]", kLargestNumber, out.tool_calls)
+      .count("tokens", "maximum tokens of a run, input and output together [1000000]",
+             kLargestNumber, out.tokens);
   return keys;
 }
 
 Section retry_keys(double& jitter) {
-  Section keys("agent.retry", "requests to the model that are sent again");
+  Section keys("agent.retry", "retries of requests to the model");
   keys.optional(
-      "jitter", "the share of a wait that is left to chance [0.25]",
+      "jitter",
+      "largest random addition to a wait, as a share of the wait; at most 0.25 counts [0.25]",
       json::object{{"type", "number"}, {"minimum", 0}, {"maximum", 1}},
       [&jitter](const Place& place) -> Result<void> {
         const std::string& text = place.node.text;
@@ -262,7 +286,7 @@ Section retry_keys(double& jitter) {
         const bool plain = place.node.kind == YamlNode::Kind::Scalar && !place.node.quoted &&
                            error == std::errc() && end == text.data() + text.size();
         if (!plain || !(number >= 0 && number <= 1)) {
-          return place.refuse(fmt::format("`{}` is no number from 0 to 1", text));
+          return place.must_be(fmt::format("a number from 0 to 1, not `{}`", text));
         }
         jitter = number;
         return {};
@@ -279,7 +303,7 @@ ReadValue read_server_name(std::string& out) {
     };
     if (!std::ranges::all_of(out, fits) || out.contains("__") || out.ends_with('_')) {
       return place.refuse(fmt::format(
-          "`{}` is no name of a server; use letters, digits, - and single _ between them", out));
+          "`{}` is not a name of a server; use letters, digits, - and single _ between them", out));
     }
     if (out == agent::kToolProfile) {
       return place.refuse(
@@ -292,15 +316,15 @@ ReadValue read_server_name(std::string& out) {
 Section server_keys(agent::ServerSettings& out) {
   const json::object text = policy::text_schema(kLongestConfigText);
   Section keys("agent.servers", "a tool server that the agent uses");
-  keys.required("name", "how policies and records call it",
+  keys.required("name", "name of the server in policies and records",
                 json::object{{"type", "string"},
                              {"pattern", "^[A-Za-z0-9_-]*[A-Za-z0-9-]$"},
                              {"maxLength", kLongestServer}},
                 read_server_name(out.name))
-      .optional("command", "that starts it, as a list of words",
+      .optional("command", "command that starts the server, as a list of words",
                 policy::list_schema(policy::word_schema(kLongestConfigText), kMostCommandWords),
                 read_texts(out.command, kMostCommandWords, read_pattern))
-      .optional("url", "where it is reached, instead of a command", text, read_base_url(out.url));
+      .optional("url", "URL of the server, instead of a command", text, read_base_url(out.url));
   return keys;
 }
 
@@ -308,11 +332,12 @@ Result<void> read_server(std::vector<agent::ServerSettings>& out, const Place& p
   agent::ServerSettings server;
   SALLYPORT_CHECK_OK(server_keys(server).read(place));
   if (server.command.empty() == server.url.empty()) {
-    return place.refuse(
+    return refuse_named(
+        place,
         fmt::format("`agent.servers`: `{}` needs either a `command` or a `url`", server.name));
   }
   if (std::ranges::find(out, server.name, &agent::ServerSettings::name) != out.end()) {
-    return place.refuse(fmt::format("`agent.servers`: `{}` is there twice", server.name));
+    return refuse_named(place, fmt::format("`agent.servers`: duplicate name `{}`", server.name));
   }
   out.push_back(std::move(server));
   return {};
@@ -323,7 +348,7 @@ Section agent_file_keys(agent::Settings& out, const std::filesystem::path& folde
   agent::ShellSettings shell;
   agent::ServerSettings server;
   Section keys("agent", "the agent");
-  keys.required("id", "who acts, in policies and records", name_schema(), read_name(out.id))
+  keys.required("id", "name of the agent in policies and records", name_schema(), read_name(out.id))
       .optional("system", "the system prompt", policy::text_schema(kLongestSystem),
                 policy::read_text(out.system, kLongestSystem))
       .required("model", "the model", model_keys(out.model, folder).schema(),
@@ -334,18 +359,19 @@ Section agent_file_keys(agent::Settings& out, const std::filesystem::path& folde
                                   [&out, folder](const Place& place) {
                                     return root_keys(out.roots.emplace_back(), folder).read(place);
                                   }))
-      .optional("shell", "commands [none are offered]", shell_keys(shell).schema(),
+      .optional("shell", "shell commands [not offered]", shell_keys(shell).schema(),
                 [&out](const Place& place) { return read_shell(out.shell, place); })
       .optional("background", "background commands", background_keys(out.background).schema(),
                 [&out](const Place& place) { return background_keys(out.background).read(place); })
-      .optional("memory", "what the agent remembers", memory_keys(out.memory).schema(),
+      .optional("memory", "what the agent remembers of earlier runs",
+                memory_keys(out.memory).schema(),
                 [&out](const Place& place) { return memory_keys(out.memory).read(place); })
-      .optional("compaction", "how long transcripts become short",
+      .optional("compaction", "how long transcripts are shortened",
                 compaction_keys(out.compaction).schema(),
                 [&out](const Place& place) { return compaction_keys(out.compaction).read(place); })
       .optional("limits", "limits of one run", limit_keys(out.limits).schema(),
                 [&out](const Place& place) { return limit_keys(out.limits).read(place); })
-      .optional("retry", "requests that are sent again", retry_keys(out.retry_jitter).schema(),
+      .optional("retry", "retries of requests to the model", retry_keys(out.retry_jitter).schema(),
                 [&out](const Place& place) { return retry_keys(out.retry_jitter).read(place); })
       .optional("servers", "tool servers that the agent uses",
                 policy::list_schema(server_keys(server).schema(), kMostServers),
@@ -390,7 +416,10 @@ Result<agent::Settings> parse_agent_config(const std::string& text,
   SALLYPORT_TRY(const YamlNode root, policy::parse_yaml(text, name));
   agent::Settings settings;
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
-  SALLYPORT_CHECK_OK(file_keys(settings, folder).read({root, name}));
+  if (Result<void> read = file_keys(settings, folder).read({root, name}); !read) {
+    read.error().cause.clear();
+    return std::unexpected(std::move(read.error()));
+  }
   SALLYPORT_CHECK_OK(check_roots(settings, {root, name}));
   const std::string& key = settings.model.api_key_env;
   if (settings.shell && std::ranges::count(settings.shell->env, key) != 0) {
@@ -441,7 +470,7 @@ Result<void> use_model(agent::Settings& settings, std::string_view model,
       model.substr(std::min(model.size(), known == std::end(kKnown) ? 0 : known->prefix.size())));
   if (known == std::end(kKnown) || rest.empty() || rest.size() > kLongestConfigText) {
     return fail(ErrorCode::InvalidInput,
-                fmt::format("`{:.200}` is no model; write anthropic/NAME, openai/NAME or "
+                fmt::format("`{:.200}` is not a model; write anthropic/NAME, openai/NAME or "
                             "script:FILE",
                             model),
                 "--model");

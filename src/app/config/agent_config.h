@@ -42,15 +42,14 @@ json::value agent_config_schema();
 // The agent without a configuration: it works in `folder` and may start commands there.
 agent::Settings default_agent(const std::filesystem::path& folder);
 
-// The model that the command line names: `anthropic/NAME`, `openai/NAME` or `script:FILE`. Its key
-// is the one that the provider's own tools use; a server of this machine is given none. An empty
-// `base_url`: the provider's own. `InvalidInput` says how it is written.
+// The model that the command line names: `anthropic/NAME`, `openai/NAME` or `script:FILE`. The key
+// is in the variable of the provider's own tools; a server of this machine gets none. An empty
+// `base_url`: the provider's. `InvalidInput` explains the syntax.
 Result<void> use_model(agent::Settings& settings, std::string_view model,
                        const std::string& base_url);
 
-// Checks that the variable of the key, if one is named, is set (RT-90). Call it before the first
-// change: before a session is made or a lease is taken. A configuration file can be checked without
-// it, on a machine that has no key.
+// Checks that the variable of the key, if one is named, is set (RT-90). Call it before a session is
+// made or a lease is taken. The check of a configuration file works without a key.
 Result<void> check_key(
     const agent::Settings& settings,
     const std::function<std::optional<std::string>(const std::string& name)>& variable);

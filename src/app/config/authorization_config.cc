@@ -36,9 +36,9 @@ ReadValue read_scope(std::string& out) {
 
 Mapping named_agent_keys(AuthorizationConfig::Agent& out) {
   Mapping keys("an agent of an issuer");
-  keys.required("claim", "what its tokens say", policy::text_schema(kLongestClaim),
-                policy::read_text(out.claim, kLongestClaim))
-      .required("name", "its name in records", name_schema(), read_name(out.name));
+  keys.required("claim", "value of the agent claim in its tokens",
+                policy::text_schema(kLongestClaim), policy::read_text(out.claim, kLongestClaim))
+      .required("name", "name of the agent in records", name_schema(), read_name(out.name));
   return keys;
 }
 
@@ -47,7 +47,7 @@ ReadValue read_named_agents(std::vector<AuthorizationConfig::Agent>& out) {
     AuthorizationConfig::Agent agent;
     SALLYPORT_CHECK_OK(named_agent_keys(agent).read(place));
     if (std::ranges::find(out, agent.claim, &AuthorizationConfig::Agent::claim) != out.end()) {
-      return place.refuse(fmt::format("`{}` is there twice", agent.claim));
+      return place.refuse(fmt::format("duplicate claim `{}`", agent.claim));
     }
     out.push_back(std::move(agent));
     return {};
@@ -58,19 +58,19 @@ Mapping issuer_keys(AuthorizationConfig::Issuer& out, const std::filesystem::pat
   AuthorizationConfig::Agent agent;
   const json::object text = policy::text_schema(kLongestConfigText);
   Mapping keys("an authorization server");
-  keys.required("name", "what the names of its agents begin with", name_schema(),
-                read_name(out.name))
-      .required("issuer", "as its tokens write it, letter by letter", text, read_issuer(out.issuer))
-      .optional("audience", "that its tokens are for [the address of this server]", text,
+  keys.required("name", "prefix of the names of its agents", name_schema(), read_name(out.name))
+      .required("issuer", "URL of the issuer, exactly as its tokens have it in `iss`", text,
+                read_issuer(out.issuer))
+      .optional("audience", "audience that its tokens must have [the address of this server]", text,
                 policy::read_text(out.audience, kLongestConfigText))
-      .optional("jwks_uri", "where its keys are [what it says about itself]", text,
+      .optional("jwks_uri", "URL of its keys [from its metadata]", text,
                 read_safe_url(out.jwks_uri))
-      .optional("jwks_file", "a file with its keys, instead", text,
+      .optional("jwks_file", "file with its keys, instead of a URL", text,
                 read_file_name(out.jwks_file, folder))
-      .optional("agent_claim", "that names the agent [client_id, else azp, else sub]",
+      .optional("agent_claim", "claim that names the agent [client_id, else azp, else sub]",
                 policy::text_schema(kLongestClaim),
                 policy::read_text(out.agent_claim, kLongestClaim))
-      .optional("agents", "known by names of their own",
+      .optional("agents", "agents with names of their own",
                 policy::list_schema(named_agent_keys(agent).schema(), kMostNamedAgents),
                 read_named_agents(out.agents));
   return keys;
@@ -83,8 +83,9 @@ ReadValue read_issuers(std::vector<AuthorizationConfig::Issuer>& out,
     SALLYPORT_CHECK_OK(issuer_keys(issuer, folder).read(place));
     for (const AuthorizationConfig::Issuer& other : out) {
       if (other.name == issuer.name || other.issuer == issuer.issuer) {
-        return place.refuse(fmt::format("`{}` is there twice",
-                                        other.name == issuer.name ? issuer.name : issuer.issuer));
+        return place.refuse(other.name == issuer.name
+                                ? fmt::format("duplicate name `{}`", issuer.name)
+                                : fmt::format("duplicate issuer `{}`", issuer.issuer));
       }
     }
     if (!issuer.jwks_uri.empty() && issuer.jwks_file) {
@@ -104,10 +105,10 @@ std::string AuthorizationConfig::scope() const {
 Mapping authorization_keys(AuthorizationConfig& out, const std::filesystem::path& folder) {
   AuthorizationConfig::Issuer issuer;
   Mapping keys("access tokens of authorization servers");
-  keys.required("issuers", "that are trusted to say who comes",
+  keys.required("issuers", "authorization servers that are trusted to identify agents",
                 policy::list_schema(issuer_keys(issuer, folder).schema(), kMostIssuers),
                 read_issuers(out.issuers, folder))
-      .optional("scopes", "that a token must have, all of them [none]",
+      .optional("scopes", "scopes that a token must have, all of them [none]",
                 policy::list_schema(policy::text_schema(kLongestScope), kMostScopes),
                 policy::read_list(kMostScopes, [&out](const Place& place) -> Result<void> {
                   std::string scope;

@@ -33,7 +33,7 @@ struct AuthorizationConfig {
     std::string audience{};  // empty: the address of this server
     std::string jwks_uri{};
     std::optional<std::filesystem::path> jwks_file{};
-    std::string agent_claim{};  // empty: those that are usual
+    std::string agent_claim{};  // empty: the default claims
     std::vector<Agent> agents{};
   };
   std::vector<Issuer> issuers{};

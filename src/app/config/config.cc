@@ -58,15 +58,14 @@ ReadValue read_witness(LedgerConfig& out, const std::filesystem::path& folder) {
 
 Mapping retention_keys(LedgerConfig& out) {
   Mapping kinds("how long records are kept, by kind");
-  for (int kind = 0; kind <= static_cast<int>(core::Kind::Control); ++kind) {
-    const std::string name(to_string(static_cast<core::Kind>(kind)));
+  for (const std::string_view kind : core::kind_words()) {
+    const std::string name(kind);
     kinds.optional(name, "a duration such as 12h, 90d or 26w",
                    json::object{{"type", "string"}, {"pattern", "^[0-9]+[smhdw]$"}},
                    [&out, name](const Place& place) -> Result<void> {
                      const auto age = parse_duration(place.node.text);
                      if (!age) {
-                       return place.refuse(fmt::format("`{}` is no duration; write 12h, 90d or 26w",
-                                                       place.node.text));
+                       return place.refuse(no_duration(place.node.text, "12h, 90d or 26w"));
                      }
                      out.retention[name] = *age;
                      return {};
@@ -82,19 +81,20 @@ json::object any_store_schema() {
 
 Mapping ledger_keys(LedgerConfig& out, const std::filesystem::path& folder) {
   Mapping keys("the ledger");
-  keys.optional("origin", "its name in checkpoints, before the first entry only",
+  keys.optional("origin",
+                "name of the ledger in checkpoints; it cannot change after the first entry",
                 policy::text_schema(kLongestText), read_origin(out.origin))
-      .optional("witness_path", "where a copy of checkpoints is kept, or `off`",
+      .optional("witness_path", "file that keeps a copy of the newest checkpoint, or `off`",
                 policy::text_schema(kLongestText), read_witness(out, folder))
-      .optional("witnesses", "the file that names the servers that cosign checkpoints",
+      .optional("witnesses", "file that lists the servers that cosign checkpoints",
                 policy::text_schema(kLongestText), read_file_name(out.witnesses, folder))
       .optional("retention", "how long records are kept, by kind", retention_keys(out).schema(),
                 [&out](const Place& place) { return retention_keys(out).read(place); })
-      .optional("reserve_bytes", "space kept for records of what has happened already",
+      .optional("reserve_bytes", "bytes on disk reserved for records of what has already happened",
                 policy::number_schema(0, 1ull << 40),
                 policy::read_number(0, 1ull << 40,
                                     [&out](std::uint64_t bytes) { out.reserve_bytes = bytes; }))
-      .optional("lock_wait_ms", "how long another process is waited for",
+      .optional("lock_wait_ms", "milliseconds to wait for another process",
                 policy::number_schema(0, 600'000),
                 policy::read_number(0, 600'000,
                                     [&out](std::uint64_t wait) {
@@ -103,7 +103,7 @@ Mapping ledger_keys(LedgerConfig& out, const std::filesystem::path& folder) {
       .optional("allow_network_fs", "whether the ledger may lie on a network file system",
                 policy::truth_schema(), policy::read_truth(out.allow_network_fs))
       .optional(
-          "store", "a log in PostgreSQL in the place of a file", any_store_schema(),
+          "store", "a log in PostgreSQL instead of a file", any_store_schema(),
           [&out](const Place& place) { return store_keys(out.shared.emplace()).read(place); });
   return keys;
 }
@@ -118,18 +118,18 @@ Mapping config_keys(Config& out, const std::filesystem::path& folder) {
   ServeConfig unused;
   ConsoleConfig any_console;
   Mapping keys("the configuration");
-  keys.required("version", "of this format", json::object{{"const", 1}}, read_version)
+  keys.required("version", "version of the format", json::object{{"const", 1}}, read_version)
       .optional(
           "ledger", "the ledger", ledger_keys(out.ledger, folder).schema(),
           [&out, &folder](const Place& place) { return read_ledger(out.ledger, folder, place); })
-      .optional("data_dir", "where data lives", policy::text_schema(kLongestText),
+      .optional("data_dir", "the data folder", policy::text_schema(kLongestText),
                 [&out, &folder](const Place& place) -> Result<void> {
                   std::string path;
                   SALLYPORT_CHECK_OK(policy::read_text(path, kLongestText)(place));
                   out.data_dir = std::filesystem::absolute(folder / path);
                   return {};
                 })
-      .optional("reviewers", "the file that registers who may approve [in the data folder]",
+      .optional("reviewers", "file that registers reviewers [reviewers.yaml in the data folder]",
                 policy::text_schema(kLongestText), read_file_name(out.reviewers, folder))
       .optional(
           "console", "the web console of the server; here or in `serve`",
@@ -154,6 +154,11 @@ std::optional<std::chrono::seconds> parse_duration(std::string_view text) {
     if (text.back() == unit) return std::chrono::seconds(*count * seconds);
   }
   return std::nullopt;
+}
+
+std::string no_duration(std::string_view text, std::string_view examples) {
+  if (text.empty()) return fmt::format("a duration is missing; write {}", examples);
+  return fmt::format("`{:.80}` is not a duration; write {}", text, examples);
 }
 
 Result<Config> parse_config(const std::string& text, const std::filesystem::path& file,

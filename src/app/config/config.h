@@ -49,7 +49,7 @@ struct Config {
   LedgerConfig ledger;
   std::optional<ConsoleConfig> console;  // moved into `serve` when the file is read
   std::optional<ServeConfig> serve;
-  // A variable that `serve` needs is not set here. Others than the server can do without it.
+  // Set if a variable that `serve` needs is not set. Only the server needs it.
   std::optional<Error> serve_lacks;
 };
 
@@ -65,5 +65,7 @@ Result<Config> load_config(const std::filesystem::path& file);
 
 // `45s`, `30m`, `12h`, `90d`, `26w`.
 std::optional<std::chrono::seconds> parse_duration(std::string_view text);
+// The message for a text that is none. `examples`: such as `12h or 90d`.
+std::string no_duration(std::string_view text, std::string_view examples);
 
 }  // namespace sallyport::app

@@ -23,7 +23,7 @@ ReadValue read_name(std::string& out) {
     constexpr std::string_view kLetters =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@-";
     if (out.find_first_not_of(kLetters) == std::string::npos) return {};
-    return place.refuse(fmt::format("`{}` is no name; use letters, digits and . _ : @ -", out));
+    return place.refuse(fmt::format("`{}` is not a name; use letters, digits and . _ : @ -", out));
   };
 }
 
@@ -40,7 +40,7 @@ ReadValue read_safe_url(std::string& out) {
     SALLYPORT_CHECK_OK(read_url(out)(place));
     const net::Url url = *net::Url::parse(out);
     if (url.tls || url.is_loopback()) return {};
-    return place.refuse(fmt::format("`{}` is not encrypted; `https` belongs here", out));
+    return place.refuse(fmt::format("`{}` is not encrypted; use `https`", out));
   };
 }
 

@@ -19,8 +19,8 @@ json::object name_schema();
 policy::ReadValue read_name(std::string& out);
 
 policy::ReadValue read_url(std::string& out);
-// An attacker who can change what comes from there can claim any name. So it must be TLS, or this
-// machine.
+// Requires TLS or an address of this machine: an attacker who can change the responses could claim
+// any name.
 policy::ReadValue read_safe_url(std::string& out);
 policy::ReadValue read_issuer(std::string& out);
 

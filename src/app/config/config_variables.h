@@ -14,8 +14,8 @@ namespace sallyport::app {
 using Variables = std::function<std::optional<std::string>(const std::string& name)>;
 Variables variables_of_this_process();
 
-// Replaces variables in values, never in keys. The inserted value is text, whatever it looks like,
-// and is not expanded again. `InvalidInput` names the place, the key and the variable.
+// Replaces variables in values, never in keys. The inserted value is always text, and is not
+// expanded again. `InvalidInput` names the place, the key and the variable.
 Result<void> put_variables(policy::YamlNode& node, const std::string& key, const std::string& file,
                            const Variables& variables);
 

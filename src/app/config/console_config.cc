@@ -8,7 +8,7 @@ using policy::Place;
 
 const std::vector<std::string> kStrong = {"dual_control", "requires_human"};
 
-// What stands in the list is strong, and nothing else is.
+// Only the listed kinds are strong.
 policy::ReadValue read_strong(StrongQuestions& out) {
   return [&out](const Place& place) -> Result<void> {
     out = {.dual_control = false, .requires_human = false};
@@ -41,15 +41,15 @@ policy::Mapping console_keys(ConsoleConfig& out) {
   keys.optional("enabled", "whether it is served at /console/ [true]", policy::truth_schema(),
                 policy::read_truth(out.enabled))
       .optional("strong",
-                "questions that take a passkey or the registered key over HTTP, never a session "
-                "or token alone [dual_control, requires_human]",
+                "questions that need a passkey or the registered key over HTTP; a session or "
+                "token alone is not enough [dual_control, requires_human]",
                 policy::list_schema(policy::choice_schema(kStrong), kStrong.size()),
                 read_strong(out.strong))
-      .optional("oidc", "an OpenID provider at which people sign in [none]",
+      .optional("oidc", "an OpenID provider where people sign in [none]",
                 oidc_keys(any_provider).schema(),
                 [&out](const Place& place) { return oidc_keys(out.oidc.emplace()).read(place); })
       .optional("policies",
-                "whether controllers may keep drafts of policies, and put one in force "
+                "whether controllers may store drafts of policies, and put a policy in force "
                 "[read_only]",
                 policy::choice_schema(words),
                 policy::read_choice(words, [&out](std::size_t choice) {

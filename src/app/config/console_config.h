@@ -17,7 +17,7 @@
 
 namespace sallyport::app {
 
-// What the console may do with policies. Their files are often kept by other means, such as git.
+// The rights of the console on policies, whose files are often managed elsewhere, such as in git.
 enum class PolicyWrites { ReadOnly, Propose, Activate };
 std::string_view to_string(PolicyWrites writes);
 

@@ -25,17 +25,17 @@ ReadValue read_subject(std::string& out) {
                       !out.ends_with('.') && out.find("..") == std::string::npos;
     if (good) return {};
     return place.refuse(
-        fmt::format("`{}` is no subject; write for example sallyport.entries", out));
+        fmt::format("`{}` is not a subject; write for example sallyport.entries", out));
   };
 }
 
-// `nats://` or `tls://`, with a port and without credentials, which would stand in logs.
+// `nats://` or `tls://`, with a port and without credentials, which would appear in logs.
 ReadValue read_broker(std::string& out) {
   return [&out](const Place& place) -> Result<void> {
     SALLYPORT_CHECK_OK(policy::read_text(out, kLongestConfigText)(place));
     if (!broker_address(out)) {
       return place.refuse(fmt::format(
-          "`{}` is no address of NATS; write for example tls://nats.example.com:4222", out));
+          "`{}` is not an address of NATS; write for example tls://nats.example.com:4222", out));
     }
     return {};
   };
@@ -45,18 +45,18 @@ Mapping jetstream_keys(JetStreamConfig& out, const std::filesystem::path& folder
   const json::object text = policy::text_schema(kLongestConfigText);
   Mapping keys("a stream of NATS JetStream");
   keys.required("url", "nats:// or tls://, host and port", text, read_broker(out.url))
-      .required("subject", "what messages are published to; `.` and the kind stand behind it",
+      .required("subject", "subject of messages; `.` and the kind of the entry are appended",
                 policy::text_schema(kLongestConfigName), read_subject(out.subject))
-      .optional("stream", "the stream that must take them [whichever has the subject]",
+      .optional("stream", "stream that must accept the messages [any stream with the subject]",
                 policy::text_schema(kLongestConfigName),
                 policy::read_text(out.stream, kLongestConfigName))
       .optional("credentials", "a file of NATS credentials (JWT and seed)", text,
                 read_file_name(out.credentials, folder))
-      .optional("token_env", "the variable that holds a token", name_schema(),
+      .optional("token_env", "environment variable that holds a token", name_schema(),
                 read_name(out.token_env))
-      .optional("ca_file", "certificates (PEM) that are trusted [those of the system]", text,
+      .optional("ca_file", "trusted certificates (PEM) [those of the system]", text,
                 read_file_name(out.ca_file, folder))
-      .optional("allow_plain", "no encryption on the way to another machine [false]",
+      .optional("allow_plain", "allow a connection to another machine without encryption [false]",
                 policy::truth_schema(), policy::read_truth(out.allow_plain));
   return keys;
 }
@@ -64,16 +64,16 @@ Mapping jetstream_keys(JetStreamConfig& out, const std::filesystem::path& folder
 Mapping http_keys(EventPostConfig& out, const std::filesystem::path& folder) {
   const json::object text = policy::text_schema(kLongestConfigText);
   Mapping keys("an address that entries are posted to");
-  keys.required("url", "where to", text, read_url(out.url))
+  keys.required("url", "URL that entries are posted to", text, read_url(out.url))
       .optional(
-          "format", "of the lines in a body [jsonl]", policy::choice_schema(kForms),
+          "format", "format of the lines in a body [jsonl]", policy::choice_schema(kForms),
           policy::read_choice(
               kForms, [&out](std::size_t choice) { out.form = static_cast<EventForm>(choice); }))
-      .optional("bearer_env", "the variable that holds our token there", name_schema(),
+      .optional("bearer_env", "environment variable that holds the bearer token", name_schema(),
                 read_name(out.bearer_env))
-      .optional("ca_file", "certificates (PEM) that are trusted beside those of the system", text,
-                read_file_name(out.ca_file, folder))
-      .optional("allow_http", "no encryption on the way to another machine [false]",
+      .optional("ca_file", "certificates (PEM) that are trusted in addition to those of the system",
+                text, read_file_name(out.ca_file, folder))
+      .optional("allow_http", "allow a connection to another machine without encryption [false]",
                 policy::truth_schema(), policy::read_truth(out.allow_http));
   return keys;
 }
@@ -83,7 +83,8 @@ ReadValue read_consumer(std::string& out) {
   return [&out](const Place& place) -> Result<void> {
     SALLYPORT_CHECK_OK(policy::read_text(out, kLongestConfigName)(place));
     if (core::check_topic_name(out)) return {};
-    return place.refuse(fmt::format("`{}` is no name of a consumer, use A-Z a-z 0-9 . _ -", out));
+    return place.refuse(
+        fmt::format("`{}` is not a name of a consumer, use A-Z a-z 0-9 . _ -", out));
   };
 }
 
@@ -104,9 +105,9 @@ policy::Mapping events_keys(EventsConfig& out, const std::filesystem::path& fold
   JetStreamConfig jetstream;
   EventPostConfig http;
   Mapping keys("a consumer of entries");
-  keys.required("name", "of its cursor", policy::text_schema(kLongestConfigName),
-                read_consumer(out.name))
-      .optional("from", "where it begins the first time [beginning]",
+  keys.required("name", "name of the consumer and of its cursor",
+                policy::text_schema(kLongestConfigName), read_consumer(out.name))
+      .optional("from", "where the consumer begins the first time [beginning]",
                 policy::choice_schema({"beginning", "now"}),
                 policy::read_choice({"beginning", "now"},
                                     [&out](std::size_t choice) { out.from_now = choice == 1; }))

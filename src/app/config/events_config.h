@@ -20,8 +20,8 @@ enum class EventForm { Json, Cef, Ocsf };
 
 struct JetStreamConfig {
   std::string url{};
-  std::string subject{};  // of the stream; the kind of the entry is put behind it
-  std::string stream{};   // that must take it; empty: whichever has the subject
+  std::string subject{};  // prefix; the kind of the entry is appended
+  std::string stream{};   // required stream; empty: any that has the subject
   std::optional<std::filesystem::path> credentials{};
   std::string token_env{};
   std::optional<std::filesystem::path> ca_file{};
@@ -39,7 +39,7 @@ struct EventPostConfig {
 // One consumer. Its cursor has the same name, so that it continues where it stopped.
 struct EventsConfig {
   std::string name{};
-  bool from_now = false;  // where it begins the first time; else with the first entry
+  bool from_now = false;  // starts with new entries; otherwise with the first entry
   std::optional<JetStreamConfig> jetstream{};
   std::optional<EventPostConfig> http{};
 };
@@ -48,7 +48,7 @@ struct EventsConfig {
 std::optional<net::Url> broker_address(std::string_view text);
 
 policy::Mapping events_keys(EventsConfig& out, const std::filesystem::path& folder);
-// Where it goes: exactly one place.
+// Checks that the consumer has exactly one destination.
 Result<void> check_events(const EventsConfig& config, const policy::Place& place);
 
 }  // namespace sallyport::app

@@ -48,7 +48,7 @@ json::object words_schema() {
 ReadValue read_rename(std::map<std::string, std::string>& out) {
   return [&out](const Place& place) -> Result<void> {
     if (place.node.kind != YamlNode::Kind::Mapping) {
-      return place.refuse("names belong here, as in `{fast: gpt-6-mini}`");
+      return place.must_be("a mapping of names to models, as in `{fast: gpt-6-mini}`");
     }
     for (const YamlMember& member : place.node.members) {
       SALLYPORT_CHECK_OK(
@@ -66,28 +66,29 @@ Mapping upstream_keys(UpstreamSettings& out, const std::filesystem::path& folder
   static const std::vector<std::string> kUsage = {"ask", "as_sent"};
   const json::object text = policy::text_schema(kLongestConfigText);
   Mapping keys("a provider of models");
-  keys.required("name", "its name in records", name_schema(), read_name(out.name))
-      .required("api", "that it speaks", policy::choice_schema(kApis),
+  keys.required("name", "name of the provider in records", name_schema(), read_name(out.name))
+      .required("api", "API that the provider speaks", policy::choice_schema(kApis),
                 policy::read_choice(
                     kApis, [&out](std::size_t at) { out.api = static_cast<llm::Api>(at); }))
-      .required("url", "where it is reached; `/v1/...` is put behind it", text, read_url(out.url))
-      .optional("key", "`none`: no credential is sent; `client`: the client's own goes upstream",
+      .required("url", "URL of the provider; `/v1/...` is appended", text, read_url(out.url))
+      .optional("key", "`none` sends no credential; `client` forwards the client's own",
                 policy::choice_schema(kKeys),
                 policy::read_choice(
                     kKeys, [&out](std::size_t at) { out.key = at == 0 ? Key::None : Key::Client; }))
-      .optional("key_env", "the variable that holds our key", text,
+      .optional("key_env", "environment variable that holds the API key", text,
                 [&out](const Place& place) -> Result<void> {
                   out.key = Key::Env;
                   return policy::read_text(out.key_env, kLongestConfigText)(place);
                 })
-      .optional("key_file", "the file that holds our key, with mode 0600", text,
+      .optional("key_file", "file that holds the API key, with mode 0600", text,
                 [&out, folder](const Place& place) -> Result<void> {
                   out.key = Key::File;
                   return read_path(out.key_file, folder)(place);
                 })
-      .optional("models", "names of models that it serves, with `*` [all]", words_schema(),
-                read_words(out.models))
-      .optional("rename", "names that agents use, and what the provider calls the model",
+      .optional("models",
+                "names of models that the provider serves; `*` stands for any characters [all]",
+                words_schema(), read_words(out.models))
+      .optional("rename", "names that agents use, each with the provider's name of the model",
                 json::object{{"type", "object"},
                              {"additionalProperties", policy::text_schema(kLongestModel)}},
                 read_rename(out.rename))
@@ -95,9 +96,9 @@ Mapping upstream_keys(UpstreamSettings& out, const std::filesystem::path& folder
           "usage", "whether the proxy asks chat streams for usage [ask]",
           policy::choice_schema(kUsage),
           policy::read_choice(kUsage, [&out](std::size_t at) { out.usage_as_sent = at == 1; }))
-      .optional("ca_file", "certificates that are trusted beside those of the system", text,
+      .optional("ca_file", "certificates that are trusted in addition to those of the system", text,
                 read_path(out.ca_file, folder))
-      .optional("allow_http", "no encryption on the way to another machine [false]",
+      .optional("allow_http", "allow a connection to another machine without encryption [false]",
                 policy::truth_schema(), policy::read_truth(out.allow_http))
       .optional("pass_through", "paths below /v1 that pass without checks, such as `/v1/files`",
                 words_schema(), read_words(out.pass_through));
@@ -110,16 +111,16 @@ ReadValue read_upstreams(std::vector<UpstreamSettings>& out, const std::filesyst
     SALLYPORT_CHECK_OK(upstream_keys(entry, folder).read(place));
     for (const UpstreamSettings& other : out) {
       if (other.name == entry.name) {
-        return place.refuse(fmt::format("`{}` is there twice", entry.name));
+        return place.refuse(fmt::format("duplicate name `{}`", entry.name));
       }
     }
     if (entry.url.ends_with("/v1") || entry.url.ends_with("/v1/")) {
       return place.refuse(fmt::format(
-          "`{:.200}` ends with `/v1`, which the proxy puts there itself; leave it out", entry.url));
+          "`{:.200}` ends with `/v1`, which the proxy appends itself; leave it out", entry.url));
     }
     for (const std::string& path : entry.pass_through) {
       if (!path.starts_with("/v1/")) {
-        return place.refuse(fmt::format("`{:.100}` is no path below `/v1/`", path));
+        return place.refuse(fmt::format("`{:.100}` is not a path below `/v1/`", path));
       }
     }
     out.push_back(std::move(entry));
@@ -134,17 +135,18 @@ ReadValue read_price(double& out) {
     const bool number = place.node.kind == YamlNode::Kind::Scalar && !place.node.quoted &&
                         error == std::errc() && end == text.data() + text.size();
     if (number && out >= 0 && out <= kHighestPrice) return {};
-    return place.refuse(fmt::format("`{:.80}` is no price in dollars per million tokens", text));
+    return place.refuse(fmt::format("`{:.80}` is not a price in dollars per million tokens", text));
   };
 }
 
 Mapping price_keys(Price& out) {
   const json::object price{{"type", "number"}, {"minimum", 0}};
   Mapping keys("dollars per million tokens");
-  keys.required("input", "of the prompt", price, read_price(out.input))
-      .required("output", "of the answer", price, read_price(out.output))
-      .optional("cache_read", "of the prompt, from a cache [0]", price, read_price(out.cache_read))
-      .optional("cache_write", "of the prompt, into a cache [0]", price,
+  keys.required("input", "input tokens", price, read_price(out.input))
+      .required("output", "output tokens", price, read_price(out.output))
+      .optional("cache_read", "input tokens read from a cache [0]", price,
+                read_price(out.cache_read))
+      .optional("cache_write", "input tokens written to a cache [0]", price,
                 read_price(out.cache_write));
   return keys;
 }
@@ -152,7 +154,7 @@ Mapping price_keys(Price& out) {
 ReadValue read_prices(std::vector<std::pair<std::string, Price>>& out) {
   return [&out](const Place& place) -> Result<void> {
     if (place.node.kind != YamlNode::Kind::Mapping || place.node.members.size() > kMostModels) {
-      return place.refuse("prices belong here, by names of models with `*`");
+      return place.must_be("a mapping of names of models to prices; `*` stands for any characters");
     }
     for (const YamlMember& member : place.node.members) {
       Price price;
@@ -177,7 +179,8 @@ Mapping models_keys(proxy::Settings& out, const std::filesystem::path& folder) {
   UpstreamSettings upstream;
   Price price;
   Mapping keys("providers of models");
-  keys.required("upstreams", "the first entry whose `api` and `models` fit serves a request",
+  keys.required("upstreams",
+                "the providers; the first whose `api` and `models` fit serves a request",
                 policy::list_schema(upstream_keys(upstream, folder).schema(), kMostProviders),
                 read_upstreams(out.upstreams, folder))
       .optional(
@@ -186,12 +189,12 @@ Mapping models_keys(proxy::Settings& out, const std::filesystem::path& folder) {
           read_prices(out.prices))
       .optional("session_headers", "headers that name the session of a request", words_schema(),
                 read_headers(out.session_headers))
-      .optional("answer_s", "how long a provider may take to begin an answer [600]",
+      .optional("answer_s", "seconds that a provider may take to begin an answer [600]",
                 policy::number_schema(1, kLongestAnswer),
                 policy::read_number(
                     1, kLongestAnswer,
                     [&out](std::uint64_t s) { out.answer_time = std::chrono::seconds(s); }))
-      .optional("silence_s", "how long a provider may say nothing within an answer [300]",
+      .optional("silence_s", "seconds that a provider may send nothing within an answer [300]",
                 policy::number_schema(1, kLongestSilence),
                 policy::read_number(1, kLongestSilence, [&out](std::uint64_t s) {
                   out.silence = std::chrono::seconds(s);

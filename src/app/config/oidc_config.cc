@@ -17,19 +17,20 @@ constexpr std::size_t kLongestWord = 256;
 const std::vector<std::string> kRoles = {"viewer", "auditor", "controller"};
 
 Mapping person_keys(OidcConfig::Person& out) {
-  Mapping keys("a person whom the provider knows");
-  keys.required("who", "what the claim says", policy::text_schema(kLongestWord),
-                policy::read_text(out.who, kLongestWord))
-      .required("as", "the registered person", name_schema(), read_name(out.as));
+  Mapping keys("a person at the provider");
+  keys.required("who", "value of the claim that names the person",
+                policy::text_schema(kLongestWord), policy::read_text(out.who, kLongestWord))
+      .required("as", "name of the registered person", name_schema(), read_name(out.as));
   return keys;
 }
 
 Mapping group_keys(OidcConfig::Group& out) {
   Mapping keys("a group of the provider");
   const auto take = [&out](std::size_t which) { out.roles.push_back(kRoles[which]); };
-  keys.required("group", "its name", policy::text_schema(kLongestWord),
+  keys.required("group", "name of the group", policy::text_schema(kLongestWord),
                 policy::read_text(out.group, kLongestWord))
-      .required("roles", "what its people may do; answering is for registered people",
+      .required("roles",
+                "roles of its members; only registered people can answer approval requests",
                 policy::list_schema(policy::choice_schema(kRoles), kRoles.size()),
                 policy::read_list(kRoles.size(), policy::read_choice(kRoles, take)));
   return keys;
@@ -53,21 +54,22 @@ Mapping oidc_keys(OidcConfig& out) {
   OidcConfig::Person any_person;
   OidcConfig::Group any_group;
   Mapping keys("an OpenID provider at which people sign in");
-  keys.required("issuer", "its address", policy::text_schema(kLongestConfigText),
+  keys.required("issuer", "URL of the provider", policy::text_schema(kLongestConfigText),
                 read_issuer(out.issuer))
-      .required("client_id", "how it knows us", policy::text_schema(kLongestWord),
-                policy::read_text(out.client_id, kLongestWord))
-      .optional("client_secret_env", "variable of the environment that holds our secret [none]",
+      .required("client_id", "id of this server as a client of the provider",
+                policy::text_schema(kLongestWord), policy::read_text(out.client_id, kLongestWord))
+      .optional("client_secret_env", "environment variable that holds the client secret [none]",
                 policy::text_schema(kLongestWord),
                 policy::read_text(out.client_secret_env, kLongestWord))
-      .optional("scope", "what is asked for [openid]", policy::text_schema(kLongestConfigText),
+      .optional("scope", "scopes to request [openid]", policy::text_schema(kLongestConfigText),
                 policy::read_text(out.scope, kLongestConfigText))
-      .optional("claim", "the claim by which people are named [sub]",
-                policy::text_schema(kLongestWord), policy::read_text(out.claim, kLongestWord))
-      .optional("groups_claim", "the claim that lists groups [groups]",
+      .optional("claim", "claim that names the person [sub]", policy::text_schema(kLongestWord),
+                policy::read_text(out.claim, kLongestWord))
+      .optional("groups_claim", "claim that lists the groups of the person [groups]",
                 policy::text_schema(kLongestWord),
                 policy::read_text(out.groups_claim, kLongestWord))
-      .optional("people", "who signs in as which registered person",
+      .optional("people",
+                "people at the provider, each with the registered person that they sign in as",
                 policy::list_schema(person_keys(any_person).schema(), kMostNamed),
                 policy::read_list(kMostNamed,
                                   [&out](const Place& place) {

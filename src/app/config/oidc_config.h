@@ -18,14 +18,14 @@ namespace sallyport::app {
 
 struct OidcConfig {
   struct Person {
-    std::string who;  // as the claim says
+    std::string who;  // the value of the claim
     std::string as;   // a registered person, with the roles of that registration
   };
   struct Group {
     std::string group;
     std::vector<std::string> roles;  // never `approver`: only registered people answer
   };
-  // What a person who signed in may do here. `roles` empty: as `name` is registered.
+  // A person who signed in. Empty `roles`: those with which `name` is registered.
   struct Admitted {
     std::string name;
     std::vector<std::string> roles;

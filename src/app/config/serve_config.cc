@@ -30,7 +30,7 @@ using policy::ReadValue;
 ReadValue read_listen(ServeConfig& out) {
   return [&out](const Place& place) -> Result<void> {
     std::string text;
-    SALLYPORT_CHECK_OK(policy::read_text(text, kLongestConfigText)(place));
+    SALLYPORT_CHECK_OK(policy::read_word(text, kLongestConfigText)(place));
     if (text == "none") {
       out.address.clear();
       return {};
@@ -45,7 +45,8 @@ ReadValue read_listen(ServeConfig& out) {
     (void)boost::asio::ip::make_address(address, error);
     const auto [end, bad] = std::from_chars(port.data(), port.data() + port.size(), out.port);
     if (error || bad != std::errc{} || end != port.data() + port.size()) {
-      return place.refuse(fmt::format("`{}` is no address and port; write 127.0.0.1:8765", text));
+      return place.must_be(
+          fmt::format("an address and a port, not `{}`; write \"127.0.0.1:8765\"", text));
     }
     out.address = address;
     return {};
@@ -55,7 +56,7 @@ ReadValue read_listen(ServeConfig& out) {
 ReadValue read_policy(std::string& out, const std::filesystem::path& folder) {
   return [&out, folder](const Place& place) -> Result<void> {
     SALLYPORT_CHECK_OK(policy::read_text(out, kLongestConfigText)(place));
-    // What looks like a file is one beside this file; a plain word is a policy that is shipped.
+    // A value that looks like a file is relative to this file. A plain word is a shipped policy.
     if (out.find_first_of("/.") != std::string::npos) out = (folder / out).string();
     return {};
   };
@@ -70,15 +71,14 @@ ReadValue read_digest(std::string& out) {
     SALLYPORT_CHECK_OK(policy::read_text(out, kLongestConfigText)(place));
     const auto bytes = from_hex(out);
     if (bytes && bytes->size() == 32) return {};
-    return place.refuse(
-        "a SHA-256 belongs here, 64 hexadecimal digits in lower case; `printf %s "
-        "TOKEN | sha256sum` shows it");
+    return place.must_be(
+        "a SHA-256, 64 hexadecimal digits in lower case; `printf %s TOKEN | sha256sum` shows it");
   };
 }
 
 Mapping agent_keys(ServeConfig::Agent& out, const std::filesystem::path&) {
   Mapping keys("an agent");
-  keys.required("name", "its name in records", name_schema(), read_name(out.name))
+  keys.required("name", "name of the agent in records", name_schema(), read_name(out.name))
       .required("token_sha256", "SHA-256 of its bearer token, hexadecimal", digest_schema(),
                 read_digest(out.token_sha256));
   return keys;
@@ -90,33 +90,35 @@ ReadValue read_into(std::optional<std::string>& out) {
   };
 }
 
-// Where nothing else is said, `sallyport mcp login` was run for the server.
+// The default is the login that `sallyport mcp login` stored for the server.
 Mapping login_keys(OAuthOptions& out, const std::filesystem::path& folder) {
   const json::object text = policy::text_schema(kLongestConfigText);
   Mapping keys("the login to a tool server");
-  keys.optional("client_id", "of a client that was registered by hand, or its address", text,
+  keys.optional("client_id",
+                "id of a client that was registered by hand, or the URL of its description", text,
                 read_into(out.client_id))
-      .optional("client_secret_env", "the variable that holds its secret", text,
+      .optional("client_secret_env", "environment variable that holds the client's secret", text,
                 read_into(out.client_secret_env))
-      .optional("client_secret_file", "the file that holds its secret, with mode 0600", text,
+      .optional("client_secret_file", "file that holds the client's secret, with mode 0600", text,
                 read_file_name(out.client_secret_file, folder))
-      .optional("client_key_file", "its private key in PEM, with mode 0600", text,
+      .optional("client_key_file",
+                "file that holds the client's private key in PEM, with mode 0600", text,
                 read_file_name(out.client_key_file, folder))
       .optional(
           "grant", "who logs in: a person, or the client itself [authorization_code]",
           policy::choice_schema({"authorization_code", "client_credentials"}),
           policy::read_choice({"authorization_code", "client_credentials"},
                               [&out](std::size_t choice) { out.client_credentials = choice == 1; }))
-      .optional("issuer", "the authorization server that it is a client of", text,
-                read_into(out.issuer))
-      .optional("scope", "what to ask for [what the server says]", text, read_into(out.scope));
+      .optional("issuer", "authorization server of the client", text, read_into(out.issuer))
+      .optional("scope", "scopes to request [those that the server names]", text,
+                read_into(out.scope));
   return keys;
 }
 
 Mapping upstream_keys(ServeConfig::ToolServer& out, const std::filesystem::path& folder) {
   Mapping keys("a tool server");
-  keys.required("name", "its name in records", name_schema(), read_name(out.name))
-      .optional("command", "that starts it, as a list of words",
+  keys.required("name", "name of the server in records", name_schema(), read_name(out.name))
+      .optional("command", "command that starts the server, as a list of words",
                 policy::list_schema(policy::word_schema(kLongestConfigText), kMostCommandWords),
                 [&out](const Place& place) -> Result<void> {
                   std::string word;
@@ -127,23 +129,23 @@ Mapping upstream_keys(ServeConfig::ToolServer& out, const std::filesystem::path&
                   };
                   SALLYPORT_CHECK_OK(policy::read_list(kMostCommandWords, read)(place));
                   if (!out.command.empty()) return {};
-                  return place.refuse("a command belongs here, as a list of words");
+                  return place.must_be("a command, as a list of words");
                 })
-      .optional("url", "where it is reached, instead of a command",
+      .optional("url", "URL of the server, instead of a command",
                 policy::text_schema(kLongestConfigText), read_url(out.url))
-      .optional("bearer_env", "the variable that holds our token for it",
+      .optional("bearer_env", "environment variable that holds the bearer token for the server",
                 policy::text_schema(kLongestConfigName),
                 policy::read_text(out.bearer_env, kLongestConfigName))
-      .optional("auth", "who we are where it asks for a login",
+      .optional("auth", "the login, if the server asks for one",
                 login_keys(out.oauth, folder).schema(),
                 [&out, folder](const Place& place) -> Result<void> {
                   return login_keys(out.oauth, folder).read(place);
                 })
-      .optional("allow_http", "no encryption on the way to another machine [false]",
+      .optional("allow_http", "allow a connection to another machine without encryption [false]",
                 policy::truth_schema(), policy::read_truth(out.allow_http))
-      .optional("run_as", "the account that its command runs as [`serve.run_as`]", name_schema(),
+      .optional("run_as", "account that runs the command [`serve.run_as`]", name_schema(),
                 read_name(out.run_as))
-      .optional("era", "of the protocol that it speaks [auto]",
+      .optional("era", "protocol era of the server [auto]",
                 policy::choice_schema({"auto", "legacy", "modern"}),
                 policy::read_choice({"auto", "legacy", "modern"}, [&out](std::size_t choice) {
                   constexpr const char* kEras[] = {"auto", "legacy", "modern"};
@@ -152,17 +154,17 @@ Mapping upstream_keys(ServeConfig::ToolServer& out, const std::filesystem::path&
   return keys;
 }
 
-// What keeps an entry from standing beside another one; empty: nothing.
+// The conflict between two entries of a list; empty: none.
 std::string clash(const ServeConfig::Agent& one, const ServeConfig::Agent& other) {
-  return one.name == other.name ? fmt::format("`{}` is there twice", one.name) : std::string();
+  return one.name == other.name ? fmt::format("duplicate name `{}`", one.name) : std::string();
 }
 
 std::string clash(const EventsConfig& one, const EventsConfig& other) {
-  return one.name == other.name ? fmt::format("`{}` is there twice", one.name) : std::string();
+  return one.name == other.name ? fmt::format("duplicate name `{}`", one.name) : std::string();
 }
 
 std::string clash(const ServeConfig::ToolServer& one, const ServeConfig::ToolServer& other) {
-  if (one.name == other.name) return fmt::format("`{}` is there twice", one.name);
+  if (one.name == other.name) return fmt::format("duplicate name `{}`", one.name);
   const auto& [shorter, longer] = std::minmax(one.name, other.name);
   if (!longer.starts_with(shorter + '.')) return {};
   return fmt::format(
@@ -199,9 +201,10 @@ ReadValue read_texts(std::vector<std::string>& out) {
 Mapping tls_keys(ServeConfig::TlsFiles& out, const std::filesystem::path& folder) {
   const json::object text = policy::text_schema(kLongestConfigText);
   Mapping keys("TLS of the server");
-  keys.required("cert_file", "its certificate in PEM, with those that lead to a root behind it",
-                text, read_file_name(out.certificate, folder))
-      .required("key_file", "the key of the certificate in PEM, with mode 0600", text,
+  keys.required("cert_file",
+                "the server's certificate in PEM, followed by those that lead to a root", text,
+                read_file_name(out.certificate, folder))
+      .required("key_file", "private key of the certificate in PEM, with mode 0600", text,
                 read_file_name(out.key, folder));
   return keys;
 }
@@ -224,10 +227,10 @@ Mapping telemetry_keys(TelemetryConfig& out) {
   const json::object text = policy::text_schema(kLongestConfigText);
   Mapping keys("the export to an OpenTelemetry collector");
   keys.required("otlp", "address of the collector, for OTLP over HTTP", text, read_url(out.otlp))
-      .optional("service_name", "how this server is called there [sallyport]",
+      .optional("service_name", "name of this server at the collector [sallyport]",
                 policy::text_schema(kLongestConfigName),
                 policy::read_text(out.service_name, kLongestConfigName))
-      .optional("allow_http", "no encryption on the way to another machine [false]",
+      .optional("allow_http", "allow a connection to another machine without encryption [false]",
                 policy::truth_schema(), policy::read_truth(out.allow_http));
   return keys;
 }
@@ -236,27 +239,29 @@ ReadValue read_idle(ServeConfig& out) {
   return [&out](const Place& place) -> Result<void> {
     const auto idle = parse_duration(place.node.text);
     if (!idle || idle->count() == 0) {
-      return place.refuse(fmt::format("`{}` is no duration; write 30m or 12h", place.node.text));
+      return place.refuse(no_duration(place.node.text, "30m or 12h"));
     }
     out.idle = *idle;
     return {};
   };
 }
 
-// Where the server is, under which policy, and who may come.
+// Address, policy and authentication.
 void add_door_keys(Mapping& keys, ServeConfig& out, const std::filesystem::path& folder) {
   ServeConfig::Agent agent;
   AuthorizationConfig issuers;
   ServeConfig::TlsFiles files;
-  keys.optional("listen", "address and port, or `none` beside `socket_dir` [127.0.0.1:8765]",
+  keys.optional("listen", "address and port, or `none` together with `socket_dir` [127.0.0.1:8765]",
                 policy::text_schema(kLongestConfigText), read_listen(out))
-      .optional("tls", "certificate and key [plain HTTP; others reach it only with `off`]",
+      .optional("tls",
+                "certificate and key; `off` lets other machines connect without encryption [plain "
+                "HTTP]",
                 json::object{{"anyOf", json::array{policy::choice_schema({"off"}),
                                                    tls_keys(files, folder).schema()}}},
                 read_tls(out, folder))
-      .optional("public_url", "under which agents and people reach this server, through a proxy",
+      .optional("public_url", "URL under which agents and people reach this server through a proxy",
                 policy::text_schema(kLongestConfigText), read_url(out.public_url))
-      .optional("policy", "a file, or a shipped one by its name [starter]",
+      .optional("policy", "policy file, or the name of a shipped policy [starter]",
                 policy::text_schema(kLongestConfigText), read_policy(out.policy, folder))
       .optional("auth", "whether agents need a token [tokens]",
                 policy::choice_schema({"tokens", "none"}),
@@ -272,14 +277,14 @@ void add_door_keys(Mapping& keys, ServeConfig& out, const std::filesystem::path&
                 });
 }
 
-// What it does for those who come, and whom it tells.
+// Services for clients, and destinations of spans and entries.
 void add_service_keys(Mapping& keys, ServeConfig& out, const std::filesystem::path& folder) {
   ServeConfig::ToolServer upstream;
   TelemetryConfig telemetry;
   EventsConfig consumer;
   ConsoleConfig console;
   proxy::Settings any_models;
-  keys.optional("upstreams", "the tool servers behind the gate [none: for hooks alone]",
+  keys.optional("upstreams", "the tool servers behind the gate [none: only hooks connect]",
                 policy::list_schema(upstream_keys(upstream, folder).schema(), kMostUpstreams),
                 read_entries(out.upstreams, kMostUpstreams, upstream_keys, folder))
       .optional("models", "providers of models that agents reach through this server [none]",
@@ -293,12 +298,12 @@ void add_service_keys(Mapping& keys, ServeConfig& out, const std::filesystem::pa
                 })
       .optional("metrics_token_sha256", "SHA-256 of the token that opens /metrics, hexadecimal",
                 digest_schema(), read_digest(out.metrics_sha256))
-      .optional("telemetry", "where spans go, as OpenTelemetry has them [as OTEL_ variables say]",
+      .optional("telemetry", "export of OpenTelemetry spans [as the OTEL_ variables say]",
                 telemetry_keys(telemetry).schema(),
                 [&out](const Place& place) -> Result<void> {
                   return telemetry_keys(out.telemetry.emplace()).read(place);
                 })
-      .optional("events", "consumers that get every entry of the log as it is written [none]",
+      .optional("events", "consumers that receive every entry of the log as it is written [none]",
                 policy::list_schema(events_keys(consumer, folder).schema(), kMostConsumers),
                 read_entries(out.events, kMostConsumers, events_keys, folder));
 }
@@ -325,7 +330,7 @@ Result<void> check_tool_server(const ServeConfig::ToolServer& upstream, const Se
   return {};
 }
 
-// Nobody comes from elsewhere without a token, under a name that is not ours, or in the clear.
+// Remote clients need a token, a known host name, and encryption.
 Result<void> check_reach(const ServeConfig& config, const Place& place) {
   if (!config.has_http() && !config.is_system_service()) {
     return place.refuse("`listen: none` is for a service with a `socket_dir`");
@@ -355,7 +360,7 @@ Result<void> check_reach(const ServeConfig& config, const Place& place) {
         "`authorization`");
   }
   if (!config.is_local() && config.hosts.empty()) {
-    return place.refuse("`allowed_hosts` must say by which names others come here");
+    return place.refuse("`allowed_hosts` must say which host names this server has");
   }
   if (!config.has_http() && config.tls) {
     return place.refuse("`tls` is for a server that listens, and `listen: none` does not");
@@ -386,7 +391,7 @@ bool ServeConfig::is_local() const {
   return !error && ip.is_loopback();
 }
 
-// A proxy connects from this machine, and says the name that others know.
+// A proxy connects from this machine, with the host name that remote clients use.
 bool ServeConfig::only_here() const {
   return is_local() && hosts.empty();
 }
@@ -397,16 +402,18 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
   Mapping keys("the server");
   add_door_keys(keys, out, folder);
   add_service_keys(keys, out, folder);
-  keys.optional("allowed_hosts", "names in `Host` beside the address itself", names,
+  keys.optional("allowed_hosts",
+                "names in `Host` that are accepted in addition to the address itself", names,
                 read_texts(out.hosts))
-      .optional("allowed_origins", "pages that may connect", names, read_texts(out.origins))
-      .optional("socket_dir", "the folder of sockets for all users, under the system set-up",
+      .optional("allowed_origins", "origins of web pages that may connect", names,
+                read_texts(out.origins))
+      .optional("socket_dir", "folder of the sockets for all users, under the system set-up",
                 policy::text_schema(kLongestConfigText), read_file_name(out.socket_dir, folder))
-      .optional("run_as",
-                "the account of tool servers that a command starts [that of this process]",
+      .optional("run_as", "account that runs the commands of tool servers [that of this process]",
                 name_schema(), read_name(out.run_as))
       .optional(
-          "sessions", "that are open at once [64]", policy::number_schema(1, 10'000),
+          "sessions", "maximum sessions that are open at once [64]",
+          policy::number_schema(1, 10'000),
           policy::read_number(1, 10'000, [&out](std::uint64_t count) { out.sessions = count; }))
       .optional("idle", "time after which an unused session ends [30m]",
                 json::object{{"type", "string"}, {"pattern", "^[0-9]+[smhdw]$"}}, read_idle(out));

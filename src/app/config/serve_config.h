@@ -45,7 +45,7 @@ namespace sallyport::app {
 // The collector of spans.
 struct TelemetryConfig {
   std::string otlp{};          // address of a collector
-  std::string service_name{};  // empty: that of the environment, else ours
+  std::string service_name{};  // empty: from the environment, else `sallyport`
   bool allow_http = false;
 };
 
@@ -60,9 +60,9 @@ struct ServeConfig {
     std::string url{};                   // where it is reached
     std::string bearer_env{};            // the variable that holds our token for it
     bool allow_http = false;             // without encryption, to other machines too
-    OAuthOptions oauth{};                // who we are where it asks for a login
+    OAuthOptions oauth{};                // our client if the server requires a login
     std::string era = "auto";
-    std::string run_as{};  // the account that its command runs as; empty: that of all, below
+    std::string run_as{};  // account of its command; empty: the default below
   };
 
   struct TlsFiles {
@@ -73,31 +73,31 @@ struct ServeConfig {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8765;
   std::optional<net::ServerTls::Files> tls{};  // no value: plain HTTP
-  bool tls_is_off = false;                     // said so: others may come without encryption
-  std::string public_url{};  // by which others come here, through a proxy; empty: as it listens
+  bool tls_is_off = false;                     // explicitly: plain HTTP for remote clients too
+  std::string public_url{};  // the address behind a proxy; empty: the listening address
   std::string policy = "starter";
   bool needs_token = true;
   std::vector<Agent> agents{};
   std::optional<AuthorizationConfig> authorization{};
-  std::string metrics_sha256{};  // of the token that opens /metrics; empty: none is asked for
+  std::string metrics_sha256{};  // of the token for /metrics; empty: no token is required
   std::optional<TelemetryConfig> telemetry{};  // no value: as the environment says
-  std::vector<EventsConfig> events{};          // who gets every entry as it is written
+  std::vector<EventsConfig> events{};          // consumers of all new entries
   std::vector<ToolServer> upstreams{};
   std::optional<proxy::Settings> models{};  // providers of models; none: no model proxy
-  std::optional<ConsoleConfig> console{};   // no value: served as it is without a section
+  std::optional<ConsoleConfig> console{};   // no value: served with the defaults
   std::vector<std::string> hosts{};
   std::vector<std::string> origins{};
-  // Where programs of all users of this machine come. No value: this is no service of the system
-  // set-up.
+  // The folder of the sockets for all users of this machine. No value: this is not the service of
+  // the system set-up.
   std::optional<std::filesystem::path> socket_dir{};
-  std::string run_as{};  // of commands that name no account; empty: the account of this process
+  std::string run_as{};  // default account of commands; empty: the account of this process
   std::uint64_t sessions = 64;
   std::chrono::seconds idle{1800};
 
   bool is_system_service() const { return socket_dir.has_value(); }
   bool has_http() const { return !address.empty(); }
   bool is_local() const;   // only programs of this machine can connect
-  bool only_here() const;  // and none of them brings others here, as a proxy does
+  bool only_here() const;  // and no proxy forwards remote clients
   std::string_view scheme() const { return tls ? "https://" : "http://"; }
   bool has_tools() const { return !upstreams.empty(); }
   bool is_for_hooks_alone() const { return upstreams.empty() && !models; }

@@ -38,14 +38,17 @@ Mapping store_keys(store::SharedLog& out) {
   Mapping keys("a log in PostgreSQL that several gateways share");
   keys.required("postgresql", "the address of the database",
                 policy::text_schema(kLongestConfigText), read_address(out.url))
-      .optional("log", "which log of the database [main]", name_schema(), read_name(out.name))
-      .optional("lock_wait_ms", "how long other writers, and answers, are waited for [5000]",
+      .optional("log", "name of the log in the database [main]", name_schema(), read_name(out.name))
+      .optional("lock_wait_ms",
+                "milliseconds to wait for other writers, and for answers of the database [5000]",
                 policy::number_schema(100, 60'000), read_time(out.lock_wait, 100, 60'000))
-      .optional("hold_ms", "after that the database ends a writer that stopped [2000]",
+      .optional("hold_ms",
+                "milliseconds after which the database ends a writer that has stopped [2000]",
                 policy::number_schema(100, 60'000), read_time(out.hold, 100, 60'000))
-      .optional("lease_ms", "after that a gateway without a sign of life is lost [10000]",
+      .optional("lease_ms",
+                "milliseconds without a sign of life after which a gateway counts as lost [10000]",
                 policy::number_schema(1'000, 600'000), read_time(out.lease, 1'000, 600'000))
-      .optional("replicas", "standbys that must have a commit on disk [0]",
+      .optional("replicas", "how many standbys must have a commit on disk [0]",
                 policy::number_schema(0, 16),
                 policy::read_number(
                     0, 16, [&out](std::uint64_t n) { out.replicas = static_cast<int>(n); }))

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <utility>
 
+#include "app/watch/file_rest.h"
 #include "base/async.h"
 
 namespace sallyport::app {
@@ -21,18 +21,14 @@ class ConfigWatch {
 
   // Call it before the file is read: its present state counts as known.
   void known();
-  // Until `stop`. Nothing else is looked at while `changed` runs.
+  // Runs until `stop`. Does not check the file while `changed` runs.
   Async<void> run();
   void stop();
 
  private:
-  using Stamp = std::pair<std::filesystem::file_time_type, std::uintmax_t>;
-  std::optional<Stamp> stamp() const;
-
   std::filesystem::path file_;
   Changed changed_;
-  std::optional<Stamp> known_;
-  std::optional<Stamp> seen_;
+  FileRest rest_;
   std::optional<boost::asio::steady_timer> timer_;
   bool stopped_ = false;
 };

@@ -58,8 +58,7 @@ void MetricsPage::look_at_ledger() {
   }
 }
 
-// Others answer in processes of their own, so the ledger is asked; not more often than that is
-// worth.
+// Other processes answer questions too, so the ledger is read, but only once in a while.
 void MetricsPage::look_at_approvals() {
   const SteadyTime now = parts_.clock.steady();
   if (counted_at_ && now - *counted_at_ < kBetweenCounts) return;

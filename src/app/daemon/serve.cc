@@ -1,5 +1,5 @@
 // `sallyport serve`: the gate as a server of its own, for clients that come over HTTP and for hooks
-// of coding agents. Without tool servers it is there for hooks alone.
+// of coding agents. Without tool servers and models it serves only hooks.
 #include "app/daemon/serve.h"
 
 #include <fmt/format.h>
@@ -52,22 +52,21 @@ LogForm form_of(const ServeOptions& options) {
 
 void warn_of_missing_programs(Gate& gate, const ServeConfig& config) {
   for (const auto& [name, why] : missing_programs(config)) {
-    gate.log(
-        fmt::format("warning: the upstream `{}` cannot be started: {}; its tools are not there",
-                    std::string_view(name), std::string_view(why.as_string())));
+    gate.log(fmt::format("warning: the upstream `{}` cannot be started: {}; its tools are missing",
+                         std::string_view(name), std::string_view(why.as_string())));
   }
 }
 
-// Something that is not ours stands where the sockets of the service belong: on record, because
-// clients may have met it.
-void tell_of_stranger(Gate& gate, const Error& error) {
+// Records a foreign file in the place of the service's sockets, because clients may have connected
+// to it.
+void record_stranger(Gate& gate, const Error& error) {
   const json::object body{
       {"who", "unknown"}, {"what", "socket"}, {"place", error.where}, {"reason", error.message}};
-  const auto told =
+  const auto recorded =
       gate.ledger().transact([&](ledger::WriteView&) -> Result<std::vector<core::Draft>> {
         return std::vector{ledger::control("refused_control", body)};
       });
-  if (!told) gate.log(told.error().message);
+  if (!recorded) gate.log(recorded.error().message);
 }
 
 // Users of this machine have no other way, so all sockets open or none.
@@ -75,7 +74,7 @@ Result<void> open_system(HookDoor& hooks, RelayDoor& relays, Gate& gate) {
   Result<void> open = hooks.open();
   if (open) open = relays.open();
   if (open) return {};
-  if (open.error().code == ErrorCode::Unauthenticated) tell_of_stranger(gate, open.error());
+  if (open.error().code == ErrorCode::Unauthenticated) record_stranger(gate, open.error());
   return open;
 }
 
@@ -107,7 +106,7 @@ void count_http(Metrics& metrics, net::HttpServer& server, const mcp::HttpFront&
       [&sessions, &front] { sessions.set(static_cast<double>(front.open_sessions())); });
 }
 
-// Of one agent: where there are several, none of them takes every place.
+// The limit of one agent: if there are several, none of them can take all sessions.
 std::uint64_t sessions_each(const ServeConfig& config) {
   const bool several = config.agents.size() > 1 || config.authorization;
   return several ? (config.sessions + 1) / 2 : config.sessions;
@@ -124,7 +123,7 @@ Result<mcp::HttpFront::Settings> front_settings(const ServeConfig& config,
       .scope = config.authorization ? config.authorization->scope() : ""};
 }
 
-// Of us at the provider where people sign in. Empty: a public client, or no provider.
+// Our client secret at the OpenID provider. Empty: a public client, or no provider.
 Result<std::string> oidc_secret_of(const ServeConfig& config) {
   if (!config.console || !config.console->oidc) return std::string();
   const std::string& name = config.console->oidc->client_secret_env;
@@ -148,7 +147,7 @@ T* part_or_null(std::optional<T>& part) {
   return part ? &*part : nullptr;
 }
 
-// All that runs beside each other, and ends together. Opened once, then run once.
+// All parts that run at the same time and end together. Opened once, then run once.
 class Service {
  public:
   Service(const Context& context, const ServeOptions& options, const ServeConfig& config,
@@ -286,7 +285,7 @@ class Service {
       const auto [error, number] =
           co_await hangups_->async_wait(asio::as_tuple(asio::use_awaitable));
       if (error) co_return;
-      co_await reload_->again("SIGHUP");
+      co_await reload_->reload("SIGHUP");
     }
   }
 
@@ -299,7 +298,7 @@ class Service {
   void stop(int number) {
     hangups_->cancel();
     if (reload_->watch() != nullptr) reload_->watch()->stop();
-    gate_.log(fmt::format("SIG{}: this ends, and calls on their way are cancelled and recorded",
+    gate_.log(fmt::format("SIG{}: shutting down; running calls are cancelled and recorded",
                           sigabbrev_np(number)));
     pages_->stop();
     server_.stop();
@@ -351,7 +350,7 @@ Result<int> run_server(const Context& context, const ServeOptions& options) {
                                      .approvals_url = public_address(
                                          config, fmt::format("{}/", ApprovalsApi::kPath))}));
   SALLYPORT_TRY(std::vector<ServedUpstream> upstreams, served_upstreams(config, gate->workspace()));
-  SALLYPORT_TRY(AgentTokens tokens, tokens_of(config, *gate));
+  SALLYPORT_TRY(AgentTokens tokens, tokens_of(config, *gate, config.models.has_value()));
   Service service(context, options, config, *gate, std::move(upstreams), std::move(tokens));
   SALLYPORT_CHECK_OK(service.open());
   service.run();
@@ -363,13 +362,13 @@ Result<int> run_server(const Context& context, const ServeOptions& options) {
 Result<int> serve(const Context& context, const ServeOptions& options) {
   Result<int> code = run_server(context, options);
   if (code || form_of(options) != LogForm::Json) return code;
-  // The last line of the log is one like the others.
+  // The last line has the form of the log, too.
   const std::string message =
       error_line(code.error()).substr(std::string_view("sallyport: ").size());
   const std::string line =
       log_line(LogForm::Json, SystemClock().wall(), "error: " + message) + '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);
-  return exit_code(code.error().code);
+  return exit_code(code.error());
 }
 
 }  // namespace sallyport::app

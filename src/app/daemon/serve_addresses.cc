@@ -56,7 +56,7 @@ net::HttpNames names_of(const ServeConfig& config, std::uint16_t port) {
   const auto own = [&](const std::string& host) {
     names.origins.push_back(fmt::format("{}{}", config.scheme(), host));
   };
-  // Pages of our own are not foreign. Who stands behind another name is known where we prove it.
+  // Our own pages are not foreign. Another host name is ours only if a certificate proves it.
   for (const std::string& host : names.hosts) own(host);
   for (const std::string& host : config.hosts) {
     names.hosts.push_back(host);

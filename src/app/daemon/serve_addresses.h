@@ -1,4 +1,4 @@
-// By which names and addresses others reach `sallyport serve`.
+// The names and addresses of `sallyport serve`.
 #pragma once
 
 #include <cstdint>
@@ -6,25 +6,25 @@
 #include <string_view>
 
 #include "app/config/serve_config.h"
-#include "net/server_request.h"
+#include "net/http_names.h"
 
 namespace sallyport::app {
 
-// What stands behind `public_url`; nothing where there is none.
+// `public_url` with this path; empty if there is no `public_url`.
 std::string public_address(const ServeConfig& config, std::string_view path);
 
-// A value, made once it is known at which port the server listens.
+// Made when the port of the server is known.
 struct ServeAddresses {
   std::string origin{};     // as the server listens
   std::string url{};        // of the tools, if there are any
   std::string models{};     // of the model proxy
-  std::string resource{};   // as agents compare it with the address that they were given (RFC 9728)
-  std::string console{};    // on this machine a name whose cookies no other port gets
+  std::string resource{};   // the resource that agents compare with their address (RFC 9728)
+  std::string console{};    // on this machine a name whose cookies other ports do not get
   std::string approvals{};  // where people answer
 };
 ServeAddresses addresses_of(const ServeConfig& config, std::uint16_t port);
 
-// What a request may name as its host and its origin.
+// The hosts and origins that a request may name.
 net::HttpNames names_of(const ServeConfig& config, std::uint16_t port);
 
 }  // namespace sallyport::app

@@ -47,7 +47,7 @@ std::string about_service(const ServeConfig& config, const Gate& gate, const Age
 }  // namespace
 
 std::string about_tokens(const ServeConfig& config, const AgentTokens& tokens) {
-  if (!config.needs_token) return "no token is asked for, so every program here is one of yours";
+  if (!config.needs_token) return "no token is required: every program of this machine has access";
   if (!tokens.file().empty()) return fmt::format("the token is in {}", tokens.file().string());
   std::string who = fmt::format("tokens of {} agents", config.agents.size());
   if (!config.authorization) return who;
@@ -61,17 +61,17 @@ std::string about_tokens(const ServeConfig& config, const AgentTokens& tokens) {
 Result<void> announce(const Context& context, const ServeConfig& config, Gate& gate,
                       const AgentTokens& tokens, const ServeAddresses& addresses) {
   const Workspace::Place& place = gate.workspace().place();
-  gate.log(fmt::format("{}; all is recorded in {}", about_service(config, gate, tokens, addresses),
+  gate.log(fmt::format("{}; records are in {}", about_service(config, gate, tokens, addresses),
                        place.log_name()));
   if (!context.json()) return {};
-  json::object said{{"policy", config.policy},
+  json::object body{{"policy", config.policy},
                     {"policy_hash", gate.plans().current()->hash()},
                     {"data_dir", place.data_dir.string()}};
-  if (config.has_http()) said["url"] = addresses.url;
-  if (config.has_http() && config.models) said["models_url"] = addresses.models;
-  if (!tokens.file().empty()) said["token_file"] = tokens.file().string();
-  if (config.is_system_service()) said["socket_dir"] = config.socket_dir->string();
-  say(json::serialize(said));
+  if (config.has_http()) body["url"] = addresses.url;
+  if (config.has_http() && config.models) body["models_url"] = addresses.models;
+  if (!tokens.file().empty()) body["token_file"] = tokens.file().string();
+  if (config.is_system_service()) body["socket_dir"] = config.socket_dir->string();
+  print_line(json::serialize(body));
   return finish_output();
 }
 

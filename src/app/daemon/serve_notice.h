@@ -1,4 +1,4 @@
-// What `sallyport serve` says of itself when it starts and when it takes up another configuration.
+// The messages of `sallyport serve` at its start and after a reload.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace sallyport::app {
 
-// Whose tokens open the tools.
+// Describes which tokens give access to the tools.
 std::string about_tokens(const ServeConfig& config, const AgentTokens& tokens);
 
-// To the log, and to standard output as JSON where that is asked for.
+// Writes to the log, and with --json to standard output.
 Result<void> announce(const Context& context, const ServeConfig& config, Gate& gate,
                       const AgentTokens& tokens, const ServeAddresses& addresses);
 

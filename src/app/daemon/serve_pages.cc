@@ -31,7 +31,7 @@ class OpenPage final : public net::HttpHandler {
   std::function<ServerResponse()> show_;
 };
 
-// In the place of tools where no tool server is behind the gate.
+// Serves `/mcp` if no tool server is behind the gate.
 class NoTools final : public net::HttpHandler {
  public:
   Async<std::optional<ServerResponse>> refuse(ServerRequest&) override {
@@ -55,7 +55,7 @@ ConsoleConfig console_of(const ServeConfig& config) {
   return config.console.value_or(ConsoleConfig{});
 }
 
-// A shipped policy is none of the files around, whatever they are called.
+// A shipped policy is never read from a file, even if one has its name.
 std::optional<std::filesystem::path> policy_file(const ServeConfig& config) {
   if (policy::PolicyOrigin::shipped(config.policy)) return std::nullopt;
   return config.policy;
@@ -80,6 +80,7 @@ ServePages::ServePages(Parts parts)
       metrics_({parts_.gate.metrics(), parts_.gate.ledger(), parts_.gate.workspace().clock()},
                metrics_readers(parts_.config)),
       opened_(parts_.gate.ledger(), parts_.gate.workspace().clock()),
+      log_size_(parts_.gate.ledger(), parts_.gate.workspace().clock()),
       links_(parts_.gate.workspace().clock(), parts_.gate.workspace().entropy()),
       passkeys_({parts_.gate.ledger(), people_, parts_.gate.workspace().clock(),
                  parts_.gate.workspace().entropy(), parts_.gate.ledger().origin()}),
@@ -87,11 +88,11 @@ ServePages::ServePages(Parts parts)
                 console_of(parts_.config).strong, console_of(parts_.config).policies}),
       passkeys_api_(passkeys_),
       approvals_({parts_.gate.ledger(), parts_.gate.governor(), parts_.gate.workspace().clock(),
-                  opened_, [this] { return people_.now(); }, [this] { return stopping_; },
-                  console_of(parts_.config).strong}),
+                  opened_, log_size_, [this] { return people_.now(); },
+                  [this] { return stopping_; }, console_of(parts_.config).strong}),
       records_({parts_.gate.ledger(), opened_, parts_.gate.workspace().clock(),
                 parts_.gate.workspace().place().ledger_file()}),
-      stream_({parts_.gate.ledger(), parts_.gate.workspace().clock(), opened_,
+      stream_({parts_.gate.ledger(), parts_.gate.workspace().clock(), log_size_, opened_,
                [this] { return stopping_; }, [this] { return backtests_.list(); }}),
       agents_({parts_.gate.ledger(), parts_.gate.workspace().clock(),
                parts_.gate.workspace().entropy(), [this] { return people_.now(); }}),
@@ -158,24 +159,24 @@ ServerResponse ServePages::readiness() const {
   const ServeConfig& config = parts_.config;
   const Result<void> ready = parts_.gate.ledger().ready();
   if (ready) {
-    json::object said{{"ready", true}};
-    // Who comes from elsewhere without a token need not know what runs here.
+    json::object body{{"ready", true}};
+    // Remote clients without a token must not learn what runs here.
     json::object missing = config.only_here() ? missing_programs(config) : json::object();
-    if (!missing.empty()) said["missing"] = std::move(missing);
+    if (!missing.empty()) body["missing"] = std::move(missing);
     if (parts_.models != nullptr) {
       const std::vector<std::string> open = parts_.models->open_circuits();
-      if (!open.empty()) said["open_circuits"] = json::array(open.begin(), open.end());
+      if (!open.empty()) body["open_circuits"] = json::array(open.begin(), open.end());
     }
-    return ServerResponse::json(200, json::serialize(said) + '\n');
+    return ServerResponse::json(200, json::serialize(body) + '\n');
   }
-  // Nor where its files are.
+  // Nor may they learn where its files are.
   const std::string& cause = ready.error().cause;
-  const json::object said{{"ready", false},
+  const json::object body{{"ready", false},
                           {"why", config.only_here() ? ready.error().message : cause}};
-  return ServerResponse::json(503, json::serialize(said) + '\n');
+  return ServerResponse::json(503, json::serialize(body) + '\n');
 }
 
-// What we say about ourselves to who wants a token (RFC 9728).
+// The metadata for clients that need a token (RFC 9728).
 json::object ServePages::resource_description() const {
   json::object out{{"resource", parts_.resource},
                    {"bearer_methods_supported", json::array{"header"}},

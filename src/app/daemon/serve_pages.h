@@ -13,6 +13,7 @@
 #include "app/daemon/api/backtests_api.h"
 #include "app/daemon/api/explain_api.h"
 #include "app/daemon/api/grants_api.h"
+#include "app/daemon/api/log_size.h"
 #include "app/daemon/api/passkey_desk.h"
 #include "app/daemon/api/passkeys_api.h"
 #include "app/daemon/api/pins_api.h"
@@ -39,22 +40,22 @@ class ServePages {
     const Context& context;
     const ServeConfig& config;
     Gate& gate;
-    std::string resource;               // where the tools are, as agents know it (RFC 9728)
+    std::string resource;               // the address of the tools for agents (RFC 9728)
     const ModelDoor* models = nullptr;  // null: no model proxy
-    std::string console{};              // where people find the console
-    std::string oidc_secret{};          // of us at the provider of `console.oidc`
+    std::string console{};              // address of the console
+    std::string oidc_secret{};          // our client secret at the provider
   };
   explicit ServePages(Parts parts);
 
-  // `tools` answer at `/mcp`, where there are any.
+  // Registers the pages. `tools` serves `/mcp` if there are tool servers.
   void route(net::HttpServer& server, net::HttpHandler& tools);
 
-  // For the door through which the command line asks for a link.
+  // For the console door, where the command line gets links.
   ApiPeople& people() { return people_; }
   LoginLinks& links() { return links_; }
   PasskeyDesk& passkeys() { return passkeys_; }
 
-  // From now on it is not ready, and streams end.
+  // From now on `/readyz` fails, and streams end.
   void stop() { stopping_ = true; }
 
  private:
@@ -66,6 +67,7 @@ class ServePages {
   bool stopping_ = false;
   MetricsPage metrics_;
   OpenedContent opened_;
+  LogSize log_size_;
   LoginLinks links_;
   PasskeyDesk passkeys_;
   SessionApi session_;

@@ -7,6 +7,7 @@
 
 #include "app/daemon/serve_notice.h"
 #include "app/gateway_plan.h"
+#include "app/terminal/exit_code.h"
 #include "app/terminal/input.h"
 #include "base/json_members.h"
 #include "base/try.h"
@@ -48,8 +49,9 @@ Result<ServeConfig> serve_config_of(const Context& context, const ServeOptions& 
   return config;
 }
 
-Result<AgentTokens> tokens_of(const ServeConfig& config, Gate& gate) {
-  if (config.is_for_hooks_alone() || !config.has_http()) return AgentTokens::of({});
+Result<AgentTokens> tokens_of(const ServeConfig& config, Gate& gate, bool serves_models) {
+  const bool hooks_alone = config.is_for_hooks_alone() && !serves_models;
+  if (hooks_alone || !config.has_http()) return AgentTokens::of({});
   Workspace& workspace = gate.workspace();
   return AgentTokens::open(config, acting_agent(*gate.plans().current()),
                            workspace.place().data_dir, workspace.entropy());
@@ -59,30 +61,29 @@ ServeReload::ServeReload(const Parts& parts) : parts_(parts) {
   if (const auto section = written_section(parts.context)) at_start_ = *section;
   const auto file = parts.context.config_file();
   if (!file || !*file) return;
-  watch_.emplace(**file, [this] { return again("its file has changed"); });
+  watch_.emplace(**file, [this] { return reload("its file has changed"); });
 }
 
-Async<void> ServeReload::again(std::string_view why) {
+Async<void> ServeReload::reload(std::string_view why) {
   waiting_ = true;
   if (std::exchange(running_, true)) co_return;
-  while (std::exchange(waiting_, false)) co_await once(why);
+  while (std::exchange(waiting_, false)) co_await reload_once(why);
   running_ = false;
 }
 
-Async<void> ServeReload::once(std::string_view why) {
+Async<void> ServeReload::reload_once(std::string_view why) {
   if (watch_) watch_->known();
   parts_.gate.log(fmt::format("{}: the configuration is read again", why));
-  const Result<void> taken = co_await take_up();
+  const Result<void> taken = co_await apply();
   if (taken) co_return;
-  parts_.gate.log(fmt::format("the configuration was refused, what was in force stays: {}{}{}",
-                              taken.error().where, taken.error().where.empty() ? "" : ": ",
-                              taken.error().message));
+  parts_.gate.log(fmt::format("the configuration was refused, what was in force stays: {}",
+                              with_place(taken.error())));
 }
 
-Task<void> ServeReload::take_up() {
+Task<void> ServeReload::apply() {
   auto& [context, options, gate, authenticator, tls, model_door] = parts_;
   SALLYPORT_CO_TRY(const ServeConfig config, serve_config_of(context, options));
-  SALLYPORT_CO_TRY(AgentTokens tokens, tokens_of(config, gate));
+  SALLYPORT_CO_TRY(AgentTokens tokens, tokens_of(config, gate, model_door != nullptr));
   SALLYPORT_CO_TRY(const json::object section, written_section(context));
   const bool has_tls = tls != nullptr && config.tls;
   std::unique_ptr<net::ServerTls> certificate;
@@ -96,16 +97,16 @@ Task<void> ServeReload::take_up() {
   SALLYPORT_CO_CHECK_OK(co_await gate.turn_to_policy(context, config.policy));
   if (has_tls) tls->use(*config.tls, std::move(certificate));
   authenticator.replace(std::move(tokens));
-  if (models) model_door->take_up(std::move(*models));
+  if (models) model_door->apply(std::move(*models));
   gate.log(
       fmt::format("{}; {}", gate.about_policy(), about_tokens(config, authenticator.tokens())));
-  if (const std::string later = changed(section); !later.empty()) {
+  if (const std::string later = keys_for_restart(section); !later.empty()) {
     gate.log(fmt::format("a change of {} counts from the next start", later));
   }
   co_return Result<void>{};
 }
 
-std::string ServeReload::changed(const json::object& section) const {
+std::string ServeReload::keys_for_restart(const json::object& section) const {
   std::set<std::string> names;
   for (const json::object* const one : {&at_start_, &section}) {
     for (const json::key_value_pair& pair : *one) {

@@ -1,5 +1,5 @@
-// Takes up policy, tokens, models and the certificate of `sallyport serve` as the configuration
-// names them now, when SIGHUP comes or its file has changed (MP-84).
+// Reloads policy, tokens, models and certificate of `sallyport serve` on SIGHUP, or when the
+// configuration file changes (MP-84).
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -16,11 +16,13 @@
 
 namespace sallyport::app {
 
-// The section `serve`, with what the command line says instead. `InvalidInput`: there is none.
+// The section `serve`, overridden by the command line. `InvalidInput`: there is no such section.
 Result<ServeConfig> serve_config_of(const Context& context, const ServeOptions& options);
 
-// Without tools over HTTP no token is needed, and none is made.
-Result<AgentTokens> tokens_of(const ServeConfig& config, Gate& gate);
+// Without tools and models over HTTP no token is needed, and none is made. `serves_models`: this
+// process does, also if the configuration no longer says so, because that counts from the next
+// start.
+Result<AgentTokens> tokens_of(const ServeConfig& config, Gate& gate, bool serves_models);
 
 // On the loop of the gate. All must outlive it.
 class ServeReload {
@@ -38,14 +40,14 @@ class ServeReload {
   // Null: there is no file.
   ConfigWatch* watch() { return watch_ ? &*watch_ : nullptr; }
 
-  // One after the other: what comes while it runs makes it run once more.
-  Async<void> again(std::string_view why);
+  // Reloads. A call during a reload makes it run once more.
+  Async<void> reload(std::string_view why);
 
  private:
-  Async<void> once(std::string_view why);
-  Task<void> take_up();
-  // What is not taken up while it runs.
-  std::string changed(const json::object& section) const;
+  Async<void> reload_once(std::string_view why);
+  Task<void> apply();
+  // Names the changed keys that need a restart.
+  std::string keys_for_restart(const json::object& section) const;
 
   Parts parts_;
   json::object at_start_;

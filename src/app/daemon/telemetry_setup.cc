@@ -27,7 +27,7 @@ std::string with_traces(std::string url) {
   return url.ends_with(kTraces) ? url : url.append(kTraces);
 }
 
-// Beside that of spans; empty where that one is called otherwise.
+// The path of metrics beside that of spans; empty: the path of spans has another name.
 std::string metrics_path(std::string_view traces) {
   if (!traces.ends_with(kTraces)) return {};
   return std::string(traces.substr(0, traces.size() - kTraces.size())).append(kMetrics);

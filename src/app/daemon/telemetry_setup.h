@@ -17,7 +17,7 @@ Result<std::unique_ptr<telemetry::Exporter>> exporter_of(const ServeConfig& conf
 // because the variables may be for other programs.
 std::unique_ptr<telemetry::Exporter> exporter_of_environment(Gate& gate);
 
-// Of `OTEL_EXPORTER_OTLP_HEADERS`: `name=value,name=value`, values with percent signs.
+// Parses `OTEL_EXPORTER_OTLP_HEADERS`: `name=value,name=value`, with percent-encoded values.
 net::HttpHeaders otlp_headers(std::string_view text);
 
 }  // namespace sallyport::app

@@ -10,12 +10,6 @@
 
 namespace sallyport::app {
 
-namespace {
-
-constexpr std::chrono::milliseconds kBetweenTlsLooks{500};
-
-}  // namespace
-
 TlsWatch::TlsWatch(net::HttpServer& server, Metrics& metrics, Log log)
     : server_(server),
       log_(std::move(log)),
@@ -45,7 +39,7 @@ Result<std::unique_ptr<net::ServerTls>> TlsWatch::read(const net::ServerTls::Fil
 
 void TlsWatch::use(net::ServerTls::Files files, std::unique_ptr<net::ServerTls> tls) {
   files_ = std::move(files);
-  used_ = seen_ = stamps();
+  rest_.know(states());
   const auto end = tls->not_after();
   ends_.set(std::chrono::duration<double>(end.time_since_epoch()).count());
   if (end < std::chrono::system_clock::now()) {
@@ -55,28 +49,11 @@ void TlsWatch::use(net::ServerTls::Files files, std::unique_ptr<net::ServerTls> 
   server_.serve_tls(std::move(tls));
 }
 
-TlsWatch::Stamps TlsWatch::stamps() const {
-  const auto of = [](const std::filesystem::path& file) -> std::optional<Stamp> {
-    std::error_code no_time;
-    std::error_code no_size;
-    Stamp stamp{std::filesystem::last_write_time(file, no_time),
-                std::filesystem::file_size(file, no_size)};
-    if (no_time || no_size) return std::nullopt;
-    return stamp;
-  };
-  const auto certificate = of(files_.certificate);
-  const auto key = of(files_.key);
-  if (!certificate || !key) return std::nullopt;
-  return std::pair(*certificate, *key);
-}
-
 // Two files are replaced one after the other: they are read when both have rested for a moment.
 void TlsWatch::look() {
-  const Stamps now = stamps();
-  const bool rests = now == seen_;
-  seen_ = now;
-  if (!rests || now == used_) return;
-  used_ = now;
+  const FileRest::States now = states();
+  if (!rest_.changed(now)) return;
+  rest_.know(now);
   Result<std::unique_ptr<net::ServerTls>> tls = read(files_);
   if (!tls) {
     log_(fmt::format(
@@ -92,7 +69,7 @@ void TlsWatch::look() {
 Async<void> TlsWatch::run() {
   timer_.emplace(co_await boost::asio::this_coro::executor);
   while (!stopped_) {
-    timer_->expires_after(kBetweenTlsLooks);
+    timer_->expires_after(FileRest::kBetweenLooks);
     co_await timer_->async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
     if (!stopped_) look();
   }

@@ -3,13 +3,12 @@
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <utility>
 
+#include "app/watch/file_rest.h"
 #include "base/async.h"
 #include "base/metrics.h"
 #include "net/http_server.h"
@@ -23,9 +22,9 @@ class TlsWatch {
   using Log = std::function<void(std::string_view)>;
   TlsWatch(net::HttpServer& server, Metrics& metrics, Log log);
 
-  // The first time. An error: nothing may be served.
+  // Loads the files for the first time. An error: nothing may be served.
   Result<void> open(net::ServerTls::Files files);
-  // What SIGHUP asks for. An error: it is counted, and the last good one stays.
+  // Reads the files on SIGHUP. An error is counted, and the last valid certificate stays.
   Result<std::unique_ptr<net::ServerTls>> read(const net::ServerTls::Files& files);
   void use(net::ServerTls::Files files, std::unique_ptr<net::ServerTls> tls);
 
@@ -34,9 +33,7 @@ class TlsWatch {
   void stop();
 
  private:
-  using Stamp = std::pair<std::filesystem::file_time_type, std::uintmax_t>;
-  using Stamps = std::optional<std::pair<Stamp, Stamp>>;
-  Stamps stamps() const;
+  FileRest::States states() const { return FileRest::of({files_.certificate, files_.key}); }
   void look();
 
   net::HttpServer& server_;
@@ -44,8 +41,7 @@ class TlsWatch {
   MetricNumbers& reloads_;
   MetricNumber& ends_;
   net::ServerTls::Files files_;
-  Stamps used_;  // of the files that were read last
-  Stamps seen_;
+  FileRest rest_;
   std::optional<boost::asio::steady_timer> timer_;
   bool stopped_ = false;
 };

@@ -31,10 +31,10 @@ std::string written(const HookQuestion& question, const Decision& decision) {
   return question.dialect->write(question.event, decision, question.setting);
 }
 
-// Nothing could be refused: what was asked for the session stays until its time is over.
+// The end of a session cannot be refused. Its open requests stay until they expire.
 HookAnswer not_ended(const HookQuestion& question, const Error& error) {
   return {.output = written(question, Decision::allow()),
-          .notice = error_line(error) + "; what was asked for this session stays open"};
+          .notice = error_line(error) + "; open requests of this session stay open"};
 }
 
 }  // namespace
@@ -45,10 +45,13 @@ std::string HookQuestion::agent() const {
 }
 
 HookAnswer refusal(const HookQuestion& question, const Error& error) {
-  const std::string reason = error_line(error) + ". Sallyport could not judge this and refuses it.";
   const Event::Kind kind = question.event.kind;
   if (kind == Event::Kind::End) return not_ended(question, error);
   const bool has_run = kind == Event::Kind::After || kind == Event::Kind::Batch;
+  const std::string reason =
+      error_line(error) +
+      (has_run ? ". The tool ran, but its result is withheld because Sallyport could not check it."
+               : ". Sallyport could not judge this and refuses it.");
   return {.output =
               written(question, has_run ? Decision::withhold(reason) : Decision::deny(reason))};
 }
@@ -64,7 +67,7 @@ HookAnswer failure(const HookQuestion& question, const Error& error) {
 Async<HookAnswer> HookDesk::answer(HookQuestion question) {
   const Result<Decision> decision = co_await judge(question);
   if (decision) co_return HookAnswer{.output = written(question, *decision)};
-  // It may read the policy once more.
+  // `failure` may read the policy again.
   const auto failing = [question, error = decision.error()] { return failure(question, error); };
   const HookAnswer failed = aside_ ? co_await on_pool<HookAnswer>(*aside_, failing) : failing();
   const bool let_pass = !failed.notice.empty() && question.event.kind != Event::Kind::End;
@@ -74,7 +77,7 @@ Async<HookAnswer> HookDesk::answer(HookQuestion question) {
   co_return failed;
 }
 
-// Loud: on record too. It was let pass whether that can be written or not.
+// Also records the passed call. The call passes even if that fails.
 Async<void> HookDesk::note_passed(std::string agent, std::string reason) {
   std::vector<core::Draft> drafts;
   drafts.push_back({.kind = core::Kind::Topic,
@@ -87,10 +90,11 @@ Async<void> HookDesk::note_passed(std::string agent, std::string reason) {
 Task<Decision> HookDesk::judge(HookQuestion question) {
   SALLYPORT_CO_TRY(const std::shared_ptr<HookPolicy> policy, co_await policy_of(question.policy));
   const std::string agent = question.agent();
-  const bool own = !question.asker;
+  // The host of another account is in the hands of the agent: its dialog proves no person (AP-33).
+  const bool own_account = !question.asker;
   if (question.host) SALLYPORT_CO_CHECK_OK(co_await mark_host(*question.host, agent));
   const Event& event = question.event;
-  // A run without a terminal is gone on with later, and what it asked waits for that.
+  // A run without a terminal may be continued later, so its requests stay open.
   if (event.kind == Event::Kind::End && !question.setting.interactive) {
     co_return Decision::allow();
   }
@@ -102,16 +106,16 @@ Task<Decision> HookDesk::judge(HookQuestion question) {
   }
   SALLYPORT_CO_CHECK_OK(co_await policy->governor().tidy());
   hook::Front::Settings settings{
-      .agent = own ? agent_of_policy(policy->plan()).value_or(agent) : agent,
+      .agent = own_account ? agent_of_policy(policy->plan()).value_or(agent) : agent,
       .host = std::string(question.dialect->name()),
-      .person = own ? who_runs_this() : "uid:" + question.asker->user,
-      .host_asks = own && question.dialect->asks(question.setting),
+      .person = own_account ? running_user() : "uid:" + question.asker->user,
+      .host_prompts = own_account && question.dialect->asks(question.setting),
       .workspace = question.setting.workspace,
       .origin = origin_of(question),
-      .speaker = speaker_of(question),
+      .reporter = reporter_of(question),
       .runs = still_runs,
-      .local_yes_counts = [policy, own](const json::object& request) {
-        return own && policy->local_yes_counts(request);
+      .local_yes_counts = [policy, own_account](const json::object& request) {
+        return own_account && policy->local_yes_counts(request);
       }};
   hook::Front front(
       {policy->governor(), policy->hand_offs(), recorder_, workspace_.ledger().digest(), origins_},
@@ -164,7 +168,7 @@ Task<std::shared_ptr<HookPolicy>> HookDesk::load(std::string name) {
   co_return loaded;
 }
 
-// What the agent starts must not answer for people (AP-29).
+// Processes that the agent starts must not answer for people (AP-29).
 Task<void> HookDesk::mark_host(int host, std::string agent) {
   const core::Fact governed = governs(host, agent);
   SALLYPORT_CO_TRY(const auto known, recorder_.fact(governed.space, governed.key));
@@ -179,27 +183,27 @@ Task<void> HookDesk::mark_host(int host, std::string agent) {
   co_return Result<void>{};
 }
 
-// Whose word it is. A process that is not to be seen is named by what the hook was told alone.
-hook::Speaker HookDesk::speaker_of(const HookQuestion& question) const {
-  hook::Speaker speaker{.facts = {{"host", question.dialect->name()}}};
-  if (question.asker) speaker.facts["uid"] = question.asker->uid;  // as the kernel says
+// The process that reports the event. If it cannot be seen, only the facts of the hook describe it.
+hook::Reporter HookDesk::reporter_of(const HookQuestion& question) const {
+  hook::Reporter reporter{.facts = {{"host", question.dialect->name()}}};
+  if (question.asker) reporter.facts["uid"] = question.asker->uid;  // as the kernel says
   const std::optional<SeenProcess> seen =
       question.host ? see_process(*question.host) : std::nullopt;
   if (!seen) {
-    speaker.facts["pid"] = nullptr;
-    return speaker;
+    reporter.facts["pid"] = nullptr;
+    return reporter;
   }
-  speaker.process = seen->key;
-  speaker.parent = seen->parent;
-  speaker.program = seen->program;
-  speaker.facts["pid"] = seen->pid;
-  if (!seen->started.empty()) speaker.facts["started"] = seen->started;
-  if (!seen->program.empty()) speaker.facts["program"] = seen->program;
-  if (seen->uid) speaker.facts["uid"] = *seen->uid;
-  return speaker;
+  reporter.process = seen->key;
+  reporter.parent = seen->parent;
+  reporter.program = seen->program;
+  reporter.facts["pid"] = seen->pid;
+  if (!seen->started.empty()) reporter.facts["started"] = seen->started;
+  if (!seen->program.empty()) reporter.facts["program"] = seen->program;
+  if (seen->uid) reporter.facts["uid"] = *seen->uid;
+  return reporter;
 }
 
-// Where the call comes from, for its record (AT-12).
+// The origin of the call, for its record (AT-12).
 json::value HookDesk::origin_of(const HookQuestion& question) {
   const Event& event = question.event;
   autonomy::DispatchContext context{

@@ -30,11 +30,11 @@ struct HookQuestion {
   hook::Setting setting{};
   hook::Event event{};
   std::optional<int> host{};  // the process that runs the agent; no value: it is gone
-  // No value: the host runs under the account of the judge. The yes of a host under another account
-  // does not count, because the agent could give it.
+  // No value: the host runs under the account of the judge. A yes of another account's host does
+  // not count: the agent could give it.
   std::optional<HookAsker> asker{};
 
-  // Whose event it is: `claude-code`, or `claude-code@dana`.
+  // The agent of the event: `claude-code`, or `claude-code@dana`.
   std::string agent() const;
 };
 
@@ -71,7 +71,7 @@ class HookDesk {
   std::shared_ptr<HookPolicy> known(const std::string& name);
   Task<void> mark_host(int host, std::string agent);
   json::value origin_of(const HookQuestion& question);
-  hook::Speaker speaker_of(const HookQuestion& question) const;
+  hook::Reporter reporter_of(const HookQuestion& question) const;
   Async<void> note_passed(std::string agent, std::string reason);
 
   Workspace& workspace_;

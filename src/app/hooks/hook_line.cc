@@ -16,7 +16,7 @@ UnixSocket::Deadline in(std::chrono::milliseconds time) {
 }
 
 // An agent runs as the same user and could listen there too, but only this program judges as this
-// program does. One that was updated meanwhile is another program.
+// program does. After an update it is another program.
 bool is_this_program(int pid) {
   struct stat theirs{};
   struct stat ours{};
@@ -25,7 +25,7 @@ bool is_this_program(int pid) {
          theirs.st_ino == ours.st_ino;
 }
 
-// True: the whole question has left. The daemon ignores half a question.
+// True: the whole question was sent. The daemon ignores a partial question.
 bool put(UnixSocket& daemon, const HookMessage& message, const HookPatience& patience) {
   if (!is_this_program(daemon.peer().pid)) return false;
   const Result<std::string> greeting =
@@ -36,9 +36,9 @@ bool put(UnixSocket& daemon, const HookMessage& message, const HookPatience& pat
 
 }  // namespace
 
-Result<std::optional<HookAnswer>> ask_daemon(const std::filesystem::path& data_dir,
-                                             const HookMessage& message,
-                                             const HookPatience& patience) {
+Result<std::optional<HookAnswer>> ask_hook_door(const std::filesystem::path& data_dir,
+                                                const HookMessage& message,
+                                                const HookPatience& patience) {
   Result<UnixSocket> daemon = UnixSocket::connect(data_dir, kHookSocket);
   if (!daemon || !put(*daemon, message, patience)) return std::nullopt;
   const Result<std::string> frame = daemon->receive_frame(kLargestHookAnswer, in(patience.answer));

@@ -15,11 +15,11 @@ struct HookPatience {
   std::chrono::milliseconds answer{5000};
 };
 
-// No value: no daemon of ours runs or is well, and it was not asked; the hook decides alone. An
-// error: the daemon was asked and gave no answer. It may have recorded the call, so the hook must
-// not judge it.
-Result<std::optional<HookAnswer>> ask_daemon(const std::filesystem::path& data_dir,
-                                             const HookMessage& message,
-                                             const HookPatience& patience = {});
+// No value: no healthy daemon runs and none was asked, so the hook decides alone. An error: the
+// daemon was asked and gave no answer. It may have recorded the call, so the hook must not judge
+// it.
+Result<std::optional<HookAnswer>> ask_hook_door(const std::filesystem::path& data_dir,
+                                                const HookMessage& message,
+                                                const HookPatience& patience = {});
 
 }  // namespace sallyport::app

@@ -13,19 +13,20 @@
 
 namespace sallyport::app {
 
-void what_the_hook_brings(core::PlanBuilder& plan, const hook::Origins& origins) {
+void extend_hook_plan(core::PlanBuilder& plan, const hook::Origins& origins) {
   for (const std::string& agent : hook::dialect_names()) {
     for (const hook::HostTool& tool : hook::dialect_named(agent)->tools()) {
-      plan.brings_tool(agent, std::string(tool.name),
-                       {.tier = tool.tier, .effect_class = std::string(tool.effect_class)});
+      plan.extension_tool(agent, std::string(tool.name),
+                          {.tier = tool.tier, .effect_class = std::string(tool.effect_class)});
     }
   }
   const std::string claude = "claude-code";
   for (const autonomy::ToolEntry& known : autonomy::known_tools({}, {{claude, claude}})) {
     if (known.server != claude) continue;
-    plan.brings_tool(claude, known.tool, {.tier = known.tier, .effect_class = known.effect_class});
+    plan.extension_tool(claude, known.tool,
+                        {.tier = known.tier, .effect_class = known.effect_class});
   }
-  plan.brings_guard(std::make_shared<const hook::OriginGuard>(origins));
+  plan.extension_guard(std::make_shared<const hook::OriginGuard>(origins));
 }
 
 Result<policy::Policy> read_hook_policy(const policy::PolicyOrigin& origin,
@@ -64,15 +65,15 @@ HookPolicy::HookPolicy(const Parts& parts, Read read)
 Result<HookPolicy::Read> HookPolicy::read(const Parts& parts, policy::PolicyOrigin origin) {
   Workspace& workspace = parts.workspace;
   Read read{.origin = std::move(origin)};
-  // Before its text: what changes in between is noticed the next time.
+  // Read before the text, so that a change in between is noticed the next time.
   if (read.origin.changes) read.file = FileState::of(*read.origin.changes);
   SALLYPORT_TRY(read.policy, read_hook_policy(read.origin, &workspace.patterns()));
   if (read.policy.extended_file) read.extended = FileState::of(*read.policy.extended_file);
   SALLYPORT_TRY(read.guardrails, policy::compile_guardrails(read.policy, 1, &workspace.patterns()));
   core::PlanBuilder builder;
-  what_the_hook_brings(builder, parts.origins);
+  extend_hook_plan(builder, parts.origins);
   builder.reviewers(
-      std::make_shared<const policy::PeopleOfFolder>(workspace.place().reviewers_file()));
+      std::make_shared<const policy::DataFolderReviewers>(workspace.place().reviewers_file()));
   ledger::Ledger& ledger = workspace.ledger();
   const effects::Machine machine =
       machine_of(Environment::of_this_process(), workspace.place().data_dir, read.origin.name);
@@ -89,7 +90,8 @@ Result<HookPolicy::Read> HookPolicy::read(const Parts& parts, policy::PolicyOrig
 
 Task<std::shared_ptr<HookPolicy>> HookPolicy::load(Parts parts, std::string name) {
   policy::PolicyOrigin origin = policy::PolicyOrigin::named(name);
-  core::PlanShelf::Origin told{.source = origin.name, .who = who_runs_this(), .generation = 1};
+  core::PlanShelf::Origin plan_origin{
+      .source = origin.name, .who = running_user(), .generation = 1};
   const auto reading = [parts, origin = std::move(origin)]() -> Result<Read> {
     SALLYPORT_TRY(Result<Read> read,
                   shielded("the policy", [&] { return HookPolicy::read(parts, origin); }));
@@ -102,13 +104,13 @@ Task<std::shared_ptr<HookPolicy>> HookPolicy::load(Parts parts, std::string name
   core::PlanShelf shelf(ledger, before.value_or(""));
   if (!read) {
     SALLYPORT_CO_TRY(const auto refused, ledger.fact("policy", "refused"));
-    if (!refused) SALLYPORT_CO_CHECK_OK(co_await shelf.reject(told, read.error()));
+    if (!refused) SALLYPORT_CO_CHECK_OK(co_await shelf.reject(plan_origin, read.error()));
     co_return std::unexpected(read.error());
   }
   SALLYPORT_CO_TRY(const auto kept, ledger.fact(core::kPolicyText, read->plan->hash()));
   if (before != read->plan->hash() || !kept) {
-    told.text = read->policy.text;
-    SALLYPORT_CO_CHECK_OK(co_await shelf.load(read->plan, told));
+    plan_origin.text = read->policy.text;
+    SALLYPORT_CO_CHECK_OK(co_await shelf.load(read->plan, plan_origin));
   }
   co_return std::shared_ptr<HookPolicy>(new HookPolicy(parts, std::move(*read)));
 }

@@ -23,12 +23,10 @@ Result<policy::Policy> read_hook_policy(const policy::PolicyOrigin& origin,
 
 // The tools of the coding agents themselves (AT-23), and the origin of each call. `origins` must
 // outlive the plan.
-void what_the_hook_brings(core::PlanBuilder& plan, const hook::Origins& origins);
+void extend_hook_plan(core::PlanBuilder& plan, const hook::Origins& origins);
 
 class HookPolicy {
  public:
-  // When this returns, the policy is in force and recorded. An error: the policy is invalid, and
-  // nothing may be judged by it.
   struct Parts {
     Workspace& workspace;
     core::Recorder&
@@ -37,6 +35,8 @@ class HookPolicy {
     // Where it is read and compiled, which may take seconds; null: right here.
     boost::asio::thread_pool* aside = nullptr;
   };
+  // When this returns, the policy is in force and recorded. An error: the policy is invalid, and
+  // nothing may be judged by it.
   static Task<std::shared_ptr<HookPolicy>> load(Parts parts, std::string name);
   HookPolicy(const HookPolicy&) = delete;
 
@@ -51,7 +51,8 @@ class HookPolicy {
   core::Governor& governor() { return governor_; }
   core::HandOffs& hand_offs() { return hand_offs_; }
 
-  // False if a human or two people are required, or if the policy names its reviewers (AP-33).
+  // True if the request is about a call that needs no human, no second person and no named reviewer
+  // (AP-33).
   bool local_yes_counts(const json::object& request) const;
 
  private:

@@ -41,7 +41,7 @@ std::string to_frame(const HookMessage& message) {
 }
 
 std::string to_frame(const RefusedCommand& refused) {
-  return joined({{"refused", refused.what}}, "");
+  return joined({{"refused", refused.command}}, "");
 }
 
 std::string to_frame(const HookAnswer& answer) {
@@ -56,7 +56,7 @@ Result<HookMessage> hook_message_in(std::string_view frame) {
   if (!agent || !policy || !interactive) {
     return fail(ErrorCode::InvalidInput, "a question names `agent`, `policy` and `interactive`");
   }
-  // A relative path would be one of the daemon's folder, and another file.
+  // The daemon would resolve a relative path in its own folder.
   if (!policy->empty() && !policy::PolicyOrigin::shipped(std::string(*policy)) &&
       !std::filesystem::path(*policy).is_absolute()) {
     return fail(ErrorCode::InvalidInput, "the file of a policy is named by its full path");
@@ -83,9 +83,9 @@ Result<HookAnswer> hook_answer_in(std::string_view frame) {
 
 std::optional<RefusedCommand> refused_command_in(std::string_view frame) {
   const Result<Parts> parts = parts_of(frame);
-  const auto what = parts ? text_in(parts->head, "refused") : std::nullopt;
-  if (!what) return std::nullopt;
-  return RefusedCommand{std::string(*what)};
+  const auto command = parts ? text_in(parts->head, "refused") : std::nullopt;
+  if (!command) return std::nullopt;
+  return RefusedCommand{std::string(*command)};
 }
 
 }  // namespace sallyport::app

@@ -28,7 +28,7 @@ struct HookMessage {
 
 // A command that a client refused to its user, reported to the service of this machine.
 struct RefusedCommand {
-  std::string what{};  // as `approvals approve`, without arguments
+  std::string command{};  // as `approvals approve`, without arguments
 };
 
 std::string to_frame(const HookMessage& message);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::array kEndings{SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 constexpr std::array kCrashes{SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
-// A signal handler can be told nothing else. Written with all signals of ours blocked.
+// A signal handler can only use globals. Written with all signals of ours blocked.
 LastWord::Answers kept_answers;  // owns what the next two point at
 struct Prepared {
   const char* volatile text = nullptr;
@@ -35,11 +35,11 @@ void set_timer(std::chrono::milliseconds time) {
 extern "C" void answer_and_end(int why) {
   const Prepared& answer = why == SIGALRM ? late_answer : broken_answer;
   const char* from = answer.text;
-  if (from == nullptr) _exit(kDeniedUnheard);
+  if (from == nullptr) _exit(kDeniedWithoutAnswer);
   std::size_t left = answer.size;
   while (left > 0) {
     const ssize_t written = write(STDOUT_FILENO, from, left);
-    if (written <= 0) _exit(kDeniedUnheard);
+    if (written <= 0) _exit(kDeniedWithoutAnswer);
     from += written;
     left -= static_cast<std::size_t>(written);
   }

@@ -32,10 +32,10 @@ Result<UnixSocket> greeted(const SystemSetup& setup, const char* name, std::stri
   Result<UnixSocket> service =
       UnixSocket::connect_public(setup.socket_dir, name, setup.service_uid);
   if (!service) return not_answering(service.error());
-  const Result<std::string> said =
+  const Result<std::string> received =
       service->receive_frame(greeting.size(), until_in(patience.greeting));
-  if (!said) return not_answering(said.error());
-  if (*said != greeting) {
+  if (!received) return not_answering(received.error());
+  if (*received != greeting) {
     return fail(ErrorCode::Unavailable,
                 "the service of this machine is of another release; restart it");
   }
@@ -61,7 +61,7 @@ Result<HookAnswer> ask_service(const SystemSetup& setup, const HookMessage& mess
   return hook_answer_in(answer);
 }
 
-Result<void> tell_refused(const SystemSetup& setup, const std::string& command) {
+Result<void> record_refused(const SystemSetup& setup, const std::string& command) {
   SALLYPORT_TRY(UnixSocket service, greeted(setup, kHookSocket, kHookGreeting, kServicePatience));
   SALLYPORT_CHECK_OK(
       answer_to(service, to_frame(RefusedCommand{command}), kLargestHookAnswer, kServicePatience));
@@ -75,10 +75,10 @@ Result<int> open_relay(const SystemSetup& setup, const std::string& server) {
   SALLYPORT_TRY(const std::string answer, answer_to(service, json::serialize(question),
                                                     kLargestRelayQuestion, kServicePatience));
   SALLYPORT_TRY(const ParsedJson parsed, parse_json(answer));
-  const json::object* const said = parsed.value.if_object();
-  if (said != nullptr && bool_in(*said, "ok").value_or(false)) return service.release();
-  return fail(ErrorCode::NotFound,
-              said == nullptr ? "the service gave no answer" : text_or_empty(*said, "error"));
+  const json::object* const response = parsed.value.if_object();
+  if (response != nullptr && bool_in(*response, "ok").value_or(false)) return service.release();
+  return fail(ErrorCode::NotFound, response == nullptr ? "the service gave no answer"
+                                                       : text_or_empty(*response, "error"));
 }
 
 }  // namespace sallyport::app

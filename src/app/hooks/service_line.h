@@ -27,7 +27,7 @@ Result<HookAnswer> ask_service(const SystemSetup& setup, const HookMessage& mess
 
 // Reports that `sallyport COMMAND` was refused to this user. When this returns, the ledger of the
 // service has it.
-Result<void> tell_refused(const SystemSetup& setup, const std::string& command);
+Result<void> record_refused(const SystemSetup& setup, const std::string& command);
 
 // A descriptor over which the service speaks MCP for the tool server of this name; empty: for all.
 Result<int> open_relay(const SystemSetup& setup, const std::string& server);

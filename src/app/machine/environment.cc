@@ -88,7 +88,7 @@ effects::Machine machine_of(const Environment& environment, const std::filesyste
   return machine;
 }
 
-std::string who_runs_this() {
+std::string running_user() {
   const std::optional<Account> user = account();
   return "uid:" + (user ? user->name : std::to_string(geteuid()));
 }

@@ -43,7 +43,7 @@ Result<std::filesystem::path> default_data_dir(const Environment& environment);
 effects::Machine machine_of(const Environment& environment, const std::filesystem::path& data_dir,
                             const std::string& policy);
 
-// Who runs this, for control entries: `uid:<name>`, or the number when the user has no name.
-std::string who_runs_this();
+// The user of this process, for control entries: `uid:<name>`, or the number if there is no name.
+std::string running_user();
 
 }  // namespace sallyport::app

@@ -66,7 +66,7 @@ std::string mount_type(const std::filesystem::path& path) {
 }  // namespace
 
 std::string network_file_system_name(long magic, const std::string& type) {
-  // Some machines hand the number out with its sign.
+  // On some machines the number is sign-extended.
   const long number = magic & 0xffffffff;
   const auto* const known = std::ranges::find(kNetwork, number, &Known::magic);
   if (known != kNetwork.end()) return known->name;

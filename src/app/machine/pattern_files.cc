@@ -22,7 +22,7 @@ constexpr std::size_t kSecretSize = 32;
 constexpr const char* kSecretName = "key";
 constexpr const char* kSuffix = ".patterns";
 
-// The name counts too: a good file of something else is not a good file of this.
+// The code covers the name too, so a file under another name is invalid.
 std::string code_of(const std::string& secret, const std::string& digest, std::string_view bytes) {
   return std::string(
       text_of(hmac_sha256(secret, digest + ":" + std::string(text_of(sha256(bytes))))));
@@ -50,8 +50,8 @@ std::optional<std::string> PatternFiles::secret() const {
   return std::move(*kept);
 }
 
-// The one that is there afterwards, if another process was quicker. A damaged one goes with all
-// that it vouched for.
+// Returns the secret of another process if that was quicker. A damaged secret is replaced, which
+// makes all its files invalid.
 std::optional<std::string> PatternFiles::make_secret() const {
   if (auto known = secret()) return known;
   std::array<std::uint8_t, kSecretSize> fresh{};
@@ -68,7 +68,7 @@ std::optional<std::string> PatternFiles::load(const std::string& digest) const {
   if (!secret) return std::nullopt;
   Result<std::optional<std::string>> kept =
       ledger::read_private_file(file_of(digest), kLargestKept);
-  // What others could have written is not taken.
+  // A file that others could have written is ignored.
   if (!kept || !*kept || (*kept)->size() < kSecretSize) return std::nullopt;
   std::string bytes = std::move(**kept);
   const std::string code = bytes.substr(0, kSecretSize);
@@ -81,7 +81,7 @@ void PatternFiles::keep(const std::string& digest, std::string_view bytes) const
   if (bytes.size() > kLargestKept - kSecretSize || !ledger::make_private_folder(folder_)) return;
   const std::optional<std::string> secret = make_secret();
   if (!secret) return;
-  // Nothing is synced: a copy that a crash damaged is noticed, and compiled again.
+  // Not synced: a file that a crash damaged is detected, and compiled again.
   std::string fresh = file_of(digest).string() + ".XXXXXX";
   const int descriptor = ::mkostemp(fresh.data(), O_CLOEXEC);
   if (descriptor < 0) return;
@@ -96,7 +96,7 @@ void PatternFiles::forget_oldest() const {
   std::vector<std::pair<std::filesystem::file_time_type, std::filesystem::path>> files;
   std::error_code code;
   for (const auto& entry : std::filesystem::directory_iterator(folder_, code)) {
-    // Also what a process that was ended left half written.
+    // Includes unfinished files of processes that were killed.
     if (entry.path().filename().string().find(kSuffix) == std::string::npos) continue;
     files.emplace_back(entry.last_write_time(code), entry.path());
   }

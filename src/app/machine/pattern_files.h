@@ -13,7 +13,7 @@ namespace sallyport::app {
 
 class PatternFiles final : public guardrails::PatternStore {
  public:
-  // The folder is made when something is kept. At most this many files stay in it, the newest.
+  // The first `keep` creates the folder. Only the newest files stay, at most this many.
   static constexpr std::size_t kMostFiles = 64;
 
   PatternFiles(std::filesystem::path folder, Entropy& entropy)

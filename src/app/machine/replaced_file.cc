@@ -9,6 +9,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/descriptor.h"
+
 namespace sallyport::app {
 
 namespace {
@@ -25,25 +27,40 @@ Result<void> write_all(int descriptor, std::string_view bytes, const std::filesy
     if (written < 0) return unreplaced("write", file);
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
-  if (::fsync(descriptor) != 0) return unreplaced("write", file);
   return {};
+}
+
+// Without this, a crash may bring the old file back. Some file systems cannot sync a folder.
+Result<void> sync_folder_of(const std::filesystem::path& file) {
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened && ::fsync(opened.get()) == 0) return {};
+  if (errno == EINVAL || errno == EACCES) return {};
+  return unreplaced("sync the folder of", file);
 }
 
 }  // namespace
 
-Result<void> replace_file(const std::filesystem::path& file, std::string_view bytes) {
+Result<void> replace_file(const std::filesystem::path& file, std::string_view bytes,
+                          std::optional<FileAccess> access) {
   struct stat before{};
-  const mode_t mode = ::stat(file.c_str(), &before) == 0 ? before.st_mode & 07777 : 0600;
+  const mode_t kept = ::stat(file.c_str(), &before) == 0 ? before.st_mode & 07777 : 0600;
   std::error_code code;
   if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), code);
   std::string fresh = file.string() + ".XXXXXX";
-  const int descriptor = ::mkstemp(fresh.data());
-  if (descriptor < 0) return unreplaced("write beside", file);
-  Result<void> done = write_all(descriptor, bytes, file);
-  if (done && ::fchmod(descriptor, mode) != 0) done = unreplaced("set the mode of", file);
-  ::close(descriptor);
+  const Descriptor opened(::mkostemp(fresh.data(), O_CLOEXEC));
+  if (!opened) return unreplaced("write beside", file);
+  Result<void> done = write_all(opened.get(), bytes, file);
+  if (done && access && ::fchown(opened.get(), access->owner, access->group) != 0) {
+    done = unreplaced("set the owner of", file);
+  }
+  if (done && ::fchmod(opened.get(), access ? access->mode : kept) != 0) {
+    done = unreplaced("set the mode of", file);
+  }
+  if (done && ::fsync(opened.get()) != 0) done = unreplaced("write", file);
   if (done && ::rename(fresh.c_str(), file.c_str()) != 0) done = unreplaced("replace", file);
   if (!done) ::unlink(fresh.c_str());
+  if (done) done = sync_folder_of(file);
   return done;
 }
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/descriptor.h"
 #include "base/json_members.h"
 #include "base/try.h"
 
@@ -17,19 +18,6 @@ namespace sallyport::app {
 namespace {
 
 constexpr std::size_t kLargestSystemFile = 1u << 16;
-
-class OpenedFile {
- public:
-  explicit OpenedFile(int descriptor) : descriptor_(descriptor) {}
-  OpenedFile(const OpenedFile&) = delete;
-  ~OpenedFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  int number() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
 
 std::string place_of_file() {
   return fmt::format("{}/{}", SystemSetup::kFolder, SystemSetup::kFile);
@@ -85,7 +73,7 @@ std::string to_text(const SystemSetup& setup) {
 Result<SystemSetup> system_setup_in(std::string_view text) {
   const Result<ParsedJson> parsed = parse_json(text);
   const json::object* const object = parsed ? parsed->value.if_object() : nullptr;
-  if (object == nullptr) return not_believed("it is no JSON object");
+  if (object == nullptr) return not_believed("it is not a JSON object");
   const auto user = text_in(*object, "service_user");
   const auto uid = number_in(*object, "service_uid");
   const auto sockets = text_in(*object, "socket_dir");
@@ -101,17 +89,17 @@ Result<SystemSetup> system_setup_in(std::string_view text) {
 }
 
 Result<std::optional<SystemSetup>> system_setup() {
-  const OpenedFile folder(
+  const Descriptor folder(
       ::open(SystemSetup::kFolder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (folder.number() < 0 && errno == ENOENT) return std::nullopt;
-  if (folder.number() < 0) return not_believed(std::strerror(errno));
-  const OpenedFile file(::openat(folder.number(), SystemSetup::kFile,
-                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (file.number() < 0 && errno == ENOENT) return std::nullopt;
-  if (file.number() < 0) return not_believed(std::strerror(errno));
-  SALLYPORT_CHECK_OK(check_root_owns(folder.number(), S_IFDIR));
-  SALLYPORT_CHECK_OK(check_root_owns(file.number(), S_IFREG));
-  SALLYPORT_TRY(const std::string text, read_whole(file.number()));
+  if (folder.get() < 0 && errno == ENOENT) return std::nullopt;
+  if (folder.get() < 0) return not_believed(std::strerror(errno));
+  const Descriptor file(
+      ::openat(folder.get(), SystemSetup::kFile, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (file.get() < 0 && errno == ENOENT) return std::nullopt;
+  if (file.get() < 0) return not_believed(std::strerror(errno));
+  SALLYPORT_CHECK_OK(check_root_owns(folder.get(), S_IFDIR));
+  SALLYPORT_CHECK_OK(check_root_owns(file.get(), S_IFREG));
+  SALLYPORT_TRY(const std::string text, read_whole(file.get()));
   SALLYPORT_TRY(SystemSetup setup, system_setup_in(text));
   return setup;
 }

@@ -82,7 +82,7 @@ void EventFeed::run() {
   while (!wait_for_stop(milliseconds(0))) {
     const milliseconds pause = pass();
     if (failed_ > 0) {
-      // A ring does not mend a consumer that is down.
+      // New entries do not help while a consumer is down.
       (void)wait_for_stop(pause);
     } else if (pause.count() > 0) {
       (void)bell.wait(stop_, pause);
@@ -92,9 +92,9 @@ void EventFeed::run() {
 }
 
 milliseconds EventFeed::pass() {
-  const Result<bool> charged = take_charge();
-  if (!charged) return failed(charged.error());
-  if (!*charged) return kLongestDelivery;
+  const Result<bool> claimed = claim();
+  if (!claimed) return failed(claimed.error());
+  if (!*claimed) return kLongestDelivery;
   const Result<std::vector<OutgoingEvent>> batch = next_batch();
   if (!batch) return failed(batch.error());
   if (!batch->empty()) {
@@ -107,7 +107,7 @@ milliseconds EventFeed::pass() {
     parts_.log(fmt::format("the consumer `{}` takes entries again, from {} on", name_, next_));
   }
   failed_ = 0;
-  // Not after each batch: a cursor costs a sync, and what is sent twice is known by its id.
+  // Not after each batch: a cursor costs a sync, and consumers recognise repeated entries by id.
   if (next_ != saved_ && parts_.clock.steady() - saved_at_ >= kBetweenSaves) {
     if (const Result<void> saved = save_cursor(); !saved) return failed(saved.error());
   }
@@ -115,7 +115,7 @@ milliseconds EventFeed::pass() {
 }
 
 // One process at a time serves a consumer; the next goes on where it stood.
-Result<bool> EventFeed::take_charge() {
+Result<bool> EventFeed::claim() {
   if (parts_.ledger.holds(claim_)) return true;
   claim_.reset();
   SALLYPORT_TRY(claim_, parts_.ledger.claim("events/" + name_));
@@ -140,7 +140,7 @@ Result<OutgoingEvent> EventFeed::outgoing(const ledger::StoredEntry& stored) con
   OutgoingEvent event{.sequence = stored.sequence,
                       .id = fmt::format("sequence-{}", stored.sequence),
                       .kind = "pruned"};
-  // What is pruned has no form but its hash.
+  // A pruned entry has only its hash.
   if (!stored.bytes || sink_->form() == EventForm::Json) {
     SALLYPORT_TRY(event.line, ledger::sealed_line(stored));
   } else if (sink_->form() == EventForm::Cef) {

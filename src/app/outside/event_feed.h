@@ -37,7 +37,7 @@ class EventFeed {
   void run();
   // How long to wait until there is something to do; zero: there is more now.
   std::chrono::milliseconds pass();
-  Result<bool> take_charge();
+  Result<bool> claim();
   Result<std::vector<OutgoingEvent>> next_batch();
   Result<OutgoingEvent> outgoing(const ledger::StoredEntry& stored) const;
   Result<void> save_cursor();

@@ -33,11 +33,11 @@ class EventSink {
   };
   // In order. Ends within ten seconds.
   virtual Delivered deliver(std::span<const OutgoingEvent> events) = 0;
-  // From any thread: what waits ends soon, and nothing more is delivered.
+  // From any thread. A running delivery ends soon, and nothing more is delivered.
   virtual void cancel() = 0;
 };
 
-// `InvalidInput`: a variable is not set, a file cannot be read, or it would leave unencrypted.
+// `InvalidInput`: a variable is not set, a file cannot be read, or it would be sent unencrypted.
 Result<std::unique_ptr<EventSink>> open_jetstream(const JetStreamConfig& config);
 Result<std::unique_ptr<EventSink>> open_http_sink(const EventPostConfig& config);
 

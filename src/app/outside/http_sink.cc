@@ -70,7 +70,7 @@ class HttpSink final : public EventSink {
     return {.count = events.size()};
   }
 
-  // Heard where a request is on its way, and else before the next one.
+  // Ends a running request, and is checked before the next one.
   void cancel() override {
     asio::post(loop_, [this] {
       cancelled_ = true;

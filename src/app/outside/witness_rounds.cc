@@ -67,7 +67,7 @@ Result<std::unique_ptr<WitnessRounds>> WitnessRounds::open(
     const boost::asio::any_io_executor& executor, Parts parts, ledger::WitnessPolicy policy) {
   std::unique_ptr<WitnessRounds> rounds(new WitnessRounds(std::move(parts), std::move(policy)));
   for (const ledger::WitnessPolicy::Witness& witness : rounds->policy_.witnesses) {
-    if (witness.url.empty()) continue;  // of use to those who verify
+    if (witness.url.empty()) continue;  // only for verifiers
     Result<std::unique_ptr<WitnessPeer>> peer = WitnessPeer::open(executor, witness);
     if (!peer) {
       return fail(peer.error().code,
@@ -117,7 +117,7 @@ Task<WitnessRounds::Round> WitnessRounds::offer(bool everybody) {
   SALLYPORT_CO_TRY(const Offered offered, newest());
   Round round{.size = offered.size, .has_quorum = policy_.is_met_by(offered.cosigners)};
   if (offered.size == 0) co_return round;
-  std::vector<Async<Said>> asked;
+  std::vector<Async<MemberAnswer>> asked;
   const SteadyTime now = parts_.clock.steady();
   for (Member& member : members_) {
     if (offered.cosigners.contains(member.peer->witness().name)) continue;
@@ -128,23 +128,23 @@ Task<WitnessRounds::Round> WitnessRounds::offer(bool everybody) {
     SALLYPORT_CO_CHECK_OK(ledger::note_offered(parts_.ledger, offered.size));
     announced_ = offered.size;
   }
-  round.said = co_await together(std::move(asked));
-  SALLYPORT_CO_CHECK_OK(keep(offered, round.said));
+  round.answers = co_await together(std::move(asked));
+  SALLYPORT_CO_CHECK_OK(keep(offered, round.answers));
   std::set<std::string> cosigners = offered.cosigners;
-  for (const Said& said : round.said) {
-    if (said.answer.kind == Kind::Cosigned) cosigners.insert(said.witness);
+  for (const MemberAnswer& member : round.answers) {
+    if (member.answer.kind == Kind::Cosigned) cosigners.insert(member.witness);
   }
   round.has_quorum = policy_.is_met_by(cosigners);
   co_return round;
 }
 
-Async<WitnessRounds::Said> WitnessRounds::ask(Member& member, const Offered& offered) {
+Async<WitnessRounds::MemberAnswer> WitnessRounds::ask(Member& member, const Offered& offered) {
   WitnessAnswer answer = co_await offer_to(member, offered);
   remember(member, answer, offered.size);
-  co_return Said{member.peer->witness().name, std::move(answer)};
+  co_return MemberAnswer{member.peer->witness().name, std::move(answer)};
 }
 
-// A second time where it names the size that it knows: from there, with a proof.
+// Offers again if the witness names the size that it knows: from there, with a proof.
 Async<WitnessAnswer> WitnessRounds::offer_to(Member& member, const Offered& offered) {
   WitnessAnswer answer;
   for (int time = 0; time < 2; ++time) {
@@ -159,8 +159,8 @@ Async<WitnessAnswer> WitnessRounds::offer_to(Member& member, const Offered& offe
   co_return answer;
 }
 
-// What a size means that is not the one we sent. It stays a difference where a proof from there can
-// be sent.
+// Judges a size that differs from the one we sent. It stays `Differs` if a proof from there can be
+// sent.
 WitnessAnswer WitnessRounds::judge_size(const WitnessAnswer& differs, std::uint64_t sent,
                                         const Offered& offered) const {
   const auto judged = [&](Kind kind, std::string detail) {
@@ -203,27 +203,27 @@ void WitnessRounds::remember(Member& member, const WitnessAnswer& answer, std::u
 }
 
 // One transaction for the round. A refusal is one entry, until the witness cosigns again (SC-56).
-Result<void> WitnessRounds::keep(const Offered& offered, const std::vector<Said>& said) {
-  const auto counts = [](const Said& one) {
-    return one.answer.kind == Kind::Cosigned || one.answer.kind == Kind::Refused;
+Result<void> WitnessRounds::keep(const Offered& offered, const std::vector<MemberAnswer>& answers) {
+  const auto counts = [](const MemberAnswer& member) {
+    return member.answer.kind == Kind::Cosigned || member.answer.kind == Kind::Refused;
   };
-  if (std::ranges::none_of(said, counts)) return {};
+  if (std::ranges::none_of(answers, counts)) return {};
   SALLYPORT_CHECK_OK(
       parts_.ledger.transact([&](ledger::WriteView& view) -> Result<std::vector<core::Draft>> {
         std::vector<core::Draft> drafts;
         std::vector<ledger::NoteSignature> lines;
-        for (const Said& one : said) {
-          if (!counts(one)) continue;
-          const auto& witness = *std::ranges::find(policy_.witnesses, one.witness,
+        for (const MemberAnswer& member : answers) {
+          if (!counts(member)) continue;
+          const auto& witness = *std::ranges::find(policy_.witnesses, member.witness,
                                                    &ledger::WitnessPolicy::Witness::name);
           const std::string key = fact_key(witness.key);
-          SALLYPORT_TRY(const auto told, view.fact(kWitnessRefusedSpace, key));
-          if (one.answer.kind == Kind::Refused) {
-            if (!told) drafts.push_back(refusal(witness, one.answer, offered.size));
+          SALLYPORT_TRY(const auto recorded, view.fact(kWitnessRefusedSpace, key));
+          if (member.answer.kind == Kind::Refused) {
+            if (!recorded) drafts.push_back(refusal(witness, member.answer, offered.size));
             continue;
           }
-          lines.insert(lines.end(), one.answer.lines.begin(), one.answer.lines.end());
-          if (!told) continue;
+          lines.insert(lines.end(), member.answer.lines.begin(), member.answer.lines.end());
+          if (!recorded) continue;
           SALLYPORT_CHECK_OK(view.put_fact({std::string(kWitnessRefusedSpace), key, std::nullopt}));
         }
         if (!lines.empty()) {

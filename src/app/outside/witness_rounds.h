@@ -27,14 +27,14 @@ class WitnessRounds {
     Metrics& metrics;
     std::function<void(std::string_view)> log;
   };
-  struct Said {
+  struct MemberAnswer {
     std::string witness;
     WitnessAnswer answer;
   };
   struct Round {
-    std::uint64_t size = 0;    // 0: the log has no entry, or another process offers it
-    std::vector<Said> said{};  // by those that were asked
-    bool has_quorum = false;   // at this size
+    std::uint64_t size = 0;  // 0: the log has no entry, or another process offers it
+    std::vector<MemberAnswer> answers{};
+    bool has_quorum = false;  // at this size
   };
 
   // `InvalidInput`: no witness has a URL, or one is wrong.
@@ -56,7 +56,7 @@ class WitnessRounds {
     unsigned failures = 0;    // in a row
     SteadyTime next_try{};
   };
-  // What is offered, all of one snapshot.
+  // The checkpoint that is offered, from one snapshot.
   struct Offered {
     std::uint64_t size = 0;
     std::string checkpoint{};
@@ -66,12 +66,12 @@ class WitnessRounds {
   WitnessRounds(Parts parts, ledger::WitnessPolicy policy);
   Result<Offered> newest() const;
   Result<ledger::Proof> proof_from(std::uint64_t old_size, std::uint64_t size) const;
-  Async<Said> ask(Member& member, const Offered& offered);
+  Async<MemberAnswer> ask(Member& member, const Offered& offered);
   Async<WitnessAnswer> offer_to(Member& member, const Offered& offered);
   WitnessAnswer judge_size(const WitnessAnswer& differs, std::uint64_t sent,
                            const Offered& offered) const;
   void remember(Member& member, const WitnessAnswer& answer, std::uint64_t size);
-  Result<void> keep(const Offered& offered, const std::vector<Said>& said);
+  Result<void> keep(const Offered& offered, const std::vector<MemberAnswer>& answers);
 
   Parts parts_;
   ledger::WitnessPolicy policy_;

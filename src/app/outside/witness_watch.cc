@@ -59,12 +59,12 @@ Async<void> WitnessWatch::look() {
     const Result<WitnessRounds::Round> round = co_await rounds_->offer(false);
     if (!round) done = std::unexpected(round.error());
   }
-  // Once, until it works again: the state of the ledger is told by others.
-  if (!done && !std::exchange(told_, true)) {
+  // Logged once until it works again: the state of the ledger is logged elsewhere.
+  if (!done && !std::exchange(reported_, true)) {
     log_(
         fmt::format("warning: checkpoints are not offered to witnesses: {}", done.error().message));
   }
-  if (done) told_ = false;
+  if (done) reported_ = false;
 }
 
 }  // namespace sallyport::app

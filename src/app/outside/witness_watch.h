@@ -31,8 +31,8 @@ class WitnessWatch {
   boost::asio::steady_timer timer_;
   std::unique_ptr<WitnessRounds> rounds_;
   std::function<void(std::string_view)> log_;
-  bool stopped_ = false;  // on the thread
-  bool told_ = false;     // that the ledger does not take what witnesses said
+  bool stopped_ = false;   // on the thread
+  bool reported_ = false;  // that the ledger does not accept the answers of witnesses
   std::thread thread_;
 };
 

@@ -110,7 +110,7 @@ std::optional<Process> look_at(const std::string& name) {
 
 std::optional<Process> look_at(int pid) {
   std::optional<Process> process = look_at(std::to_string(pid));
-  // The file of another process stands in the place of this one's.
+  // The file is that of another process.
   if (process && process->number != pid) return std::nullopt;
   return process;
 }
@@ -119,7 +119,7 @@ std::string key_of(const Process& process) {
   return fmt::format("{}/{}/{}/{}", boot_id(), process.space, process.inner, process.started);
 }
 
-// Once from here to the top. Nothing: a process went away meanwhile, or cannot be seen.
+// One pass from this process to the top. No value: a process ended meanwhile or cannot be seen.
 std::optional<std::vector<std::string>> walk_up() {
   std::vector<std::string> keys;
   std::optional<Process> process = look_at("self");
@@ -149,7 +149,7 @@ Governed governed_in(const std::string& value) {
   return {value.substr(0, end), end == std::string::npos ? "" : value.substr(end + 1)};
 }
 
-// Who is above this process. `Unauthenticated`: that cannot be seen.
+// The agent among the ancestors of this process. `Unauthenticated`: they cannot be seen.
 Result<std::optional<std::string>> agent_above(Workspace& workspace) {
   ledger::StoreReader records(workspace.store());
   SALLYPORT_TRY(const std::vector<core::Fact> all, records.facts(kGovernedSpace));
@@ -232,7 +232,7 @@ std::optional<SeenProcess> see_process(int pid) {
 }
 
 // A key has the number that the process has in its own namespace, so all that this /proc shows are
-// compared. It is asked only where another process brings the result of a call.
+// compared. Called only when another process reports the result of a call.
 bool still_runs(const std::string& key) {
   std::error_code code;
   for (const auto& shown : std::filesystem::directory_iterator("/proc", code)) {
@@ -260,7 +260,7 @@ std::optional<int> parent_of_shell(int pid) {
   return process->parent;
 }
 
-// Which process is a subreaper cannot be asked from outside; the one that people have is known by
+// Whether a process is a subreaper cannot be read from outside; that of a login session is known by
 // its name.
 bool adopts_orphans(int pid) {
   return pid <= 1 || proc_file(fmt::format("/proc/{}/comm", pid)) == "systemd\n";
@@ -286,13 +286,13 @@ core::Fact governs(int pid, const std::string& agent) {
           agent};
 }
 
-std::optional<core::Fact> governs_no_more(int pid) {
+std::optional<core::Fact> unregistered_process(int pid) {
   std::optional<std::string> key = process_key(pid);
   if (!key) return std::nullopt;
   return core::Fact{std::string(kGovernedSpace), std::move(*key), std::nullopt};
 }
 
-Result<void> govern_this_process(ledger::Ledger& ledger, const std::string& agent) {
+Result<void> register_process(ledger::Ledger& ledger, const std::string& agent) {
   if (setenv("SALLYPORT_AGENT", agent.c_str(), 1) != 0) {
     return fail(ErrorCode::Internal, "the environment cannot be changed");
   }
@@ -305,8 +305,8 @@ Result<void> govern_this_process(ledger::Ledger& ledger, const std::string& agen
   return {};
 }
 
-Result<void> govern_no_more(ledger::Ledger& ledger) {
-  const std::optional<core::Fact> fact = governs_no_more(getpid());
+Result<void> unregister_process(ledger::Ledger& ledger) {
+  const std::optional<core::Fact> fact = unregistered_process(getpid());
   if (!fact) return {};
   SALLYPORT_CHECK_OK(ledger.transact([&](ledger::WriteView&) -> Result<std::vector<core::Draft>> {
     core::Draft draft = process_entry("governed_no_more");
@@ -333,16 +333,17 @@ Result<void> refuse_agents(const Context& context, std::string_view command) {
     SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
     SALLYPORT_CHECK_OK(
         workspace->ledger().transact([&](ledger::WriteView&) -> Result<std::vector<core::Draft>> {
-          json::object said{{"who", who_runs_this()}, {"what", command}};
-          if (agent) said["agent"] = **agent;
-          if (!agent) said["cause"] = agent.error().message;
-          return std::vector{ledger::control("refused_control", std::move(said))};
+          json::object attempt{{"who", running_user()}, {"what", command}};
+          if (agent) attempt["agent"] = **agent;
+          if (!agent) attempt["cause"] = agent.error().message;
+          return std::vector{ledger::control("refused_control", std::move(attempt))};
         }));
   }
   if (!agent) return std::unexpected(agent.error());
   return fail(
       ErrorCode::Unauthenticated,
-      fmt::format("`sallyport {}` is for people: this process was started by agent `{:.60}`",
+      fmt::format("`sallyport {}` is for people: this process was started by agent `{:.60}`; run "
+                  "it in a terminal that no agent started",
                   command, **agent));
 }
 

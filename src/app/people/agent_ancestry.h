@@ -18,7 +18,7 @@ inline constexpr std::string_view kGovernedSpace = "governed_process";
 // no such process, or /proc does not show it.
 std::optional<std::string> process_key(int pid);
 
-// What can be seen of a process.
+// The visible properties of a process.
 struct SeenProcess {
   int pid = 0;
   std::string key{};      // as `process_key` names it
@@ -47,15 +47,15 @@ std::optional<int> host_of_hook(int pid);
 // chain of parents does not end.
 Result<std::vector<std::string>> ancestry();
 
-// To be written by a front with any entry, when it starts to govern a process or lets go of it.
+// Facts for any entry of a front that starts to govern a process, or stops.
 core::Fact governs(int pid, const std::string& agent);
-std::optional<core::Fact> governs_no_more(int pid);
+std::optional<core::Fact> unregistered_process(int pid);
 
 // For a front that is its own process: from now on the ledger and the environment mark it and its
 // children as `agent`'s.
-Result<void> govern_this_process(ledger::Ledger& ledger, const std::string& agent);
+Result<void> register_process(ledger::Ledger& ledger, const std::string& agent);
 // Before it ends. Numbers of processes are used again, but never with the same start.
-Result<void> govern_no_more(ledger::Ledger& ledger);
+Result<void> unregister_process(ledger::Ledger& ledger);
 
 // `Unauthenticated`: an agent's process is among the ancestors, the environment names an agent, or
 // agents are known and the ancestors cannot be seen. The attempt of `command` is then recorded.

@@ -32,12 +32,15 @@ std::string whole_binding(const std::string& seen, const std::string& asked) {
 template <class T>
 Result<T> at_desk(const Context& context, const Login& login,
                   const std::function<Task<T>(people::ApprovalDesk&)>& work) {
-  boost::asio::io_context loop(1);  // behind the ledger, which may still tell it something
+  boost::asio::io_context loop(1);  // destroyed after the ledger, which may still post to it
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
   core::Approvals approvals(workspace->ledger(), workspace->clock(), workspace->redactor(),
                             [&login] { return login.rules; });
   people::ApprovalDesk desk({approvals, workspace->ledger(), workspace->clock()});
-  return run_on(loop, work(desk));
+  Result<T> done = run_on(loop, work(desk));
+  // A command has no member `by`: the person has logged in.
+  if (!done && done.error().where == "by") done.error().where.clear();
+  return done;
 }
 
 }  // namespace
@@ -53,7 +56,12 @@ Result<json::object> pending_request(const Context& context, const std::string& 
                             "takes it off the queue",
                             id, id));
   }
-  if (!state) return fail(ErrorCode::NotFound, fmt::format("there is no approval `{:.80}`", id));
+  if (!state) {
+    return fail(ErrorCode::NotFound,
+                fmt::format("there is no approval `{:.80}`; `sallyport approvals list --state all` "
+                            "shows them",
+                            id));
+  }
   if (!state->open()) {
     const std::string word(to_string(state->status));
     return fail(ErrorCode::Conflict, fmt::format("approval `{}` is already {}", id, word), {},
@@ -62,20 +70,20 @@ Result<json::object> pending_request(const Context& context, const std::string& 
   return core::stored_request(records, id);
 }
 
-Result<Answering::Given> Answering::answer(const std::string& id, Said said) const {
+Result<Answering::Recorded> Answering::answer(const std::string& id, Response response) const {
   SALLYPORT_TRY(const json::object request, pending_request(context_, id));
-  people::Said whole{.kind = said.kind,
-                     .by = login_.name,
-                     .door = login_.door,
-                     .reason = std::move(said.reason),
-                     .answer = std::move(said.answer)};
-  if (said.binding) {
-    whole.binding = whole_binding(*said.binding, text_or_empty(request, "binding"));
+  people::PersonAnswer whole{.kind = response.kind,
+                             .by = login_.name,
+                             .door = login_.door,
+                             .reason = std::move(response.reason),
+                             .answer = std::move(response.answer)};
+  if (response.binding) {
+    whole.binding = whole_binding(*response.binding, text_or_empty(request, "binding"));
   }
   if (login_.key) {
     whole.sign = [this](std::string_view text) { return login_.key->sign(text); };
   }
-  return at_desk<Given>(context_, login_, [&](people::ApprovalDesk& desk) {
+  return at_desk<Recorded>(context_, login_, [&](people::ApprovalDesk& desk) {
     return desk.answer(id, std::move(whole));
   });
 }

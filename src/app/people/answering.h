@@ -1,5 +1,4 @@
-// Takes answers of an authenticated person: to one question, to a list, or one after another as
-// they come.
+// Gives the answers of an authenticated person to questions.
 #pragma once
 
 #include <optional>
@@ -22,15 +21,15 @@ class Answering {
   // `context` must outlive it.
   Answering(const Context& context, Login login) : context_(context), login_(std::move(login)) {}
 
-  using Given = people::ApprovalDesk::Given;
-  struct Said {
+  using Recorded = people::ApprovalDesk::Recorded;
+  struct Response {
     Reply::Kind kind = Reply::Kind::Denied;
     std::string reason{};
-    std::string answer{};                  // to a question that is about no call
+    std::string answer{};                  // words, for a question that is not about a call
     std::optional<std::string> binding{};  // that the person saw, or its first 8 digits; no value:
                                            // the binding of the question as it is now
   };
-  Result<Given> answer(const std::string& id, Said said) const;
+  Result<Recorded> answer(const std::string& id, Response response) const;
   Result<void> escalate(const std::string& id, std::vector<std::string> to,
                         std::string reason) const;
 

@@ -25,8 +25,22 @@ json::value bounded(const json::value& value) {
   return value;
 }
 
+// A path of a walk. Names may be long and many, so a step appends to it and does not copy it.
+class Step {
+ public:
+  Step(std::string& path, std::string_view name) : path_(path), size_(path.size()) {
+    append_step(path_, name);
+  }
+  Step(const Step&) = delete;
+  ~Step() { path_.resize(size_); }
+
+ private:
+  std::string& path_;
+  std::size_t size_;
+};
+
 // The members that differ, down to the first place where they do.
-void compare(const json::value* before, const json::value* now, const std::string& path,
+void compare(const json::value* before, const json::value* now, std::string& path,
              json::array& members) {
   if (members.size() >= kMostMembers) return;
   const json::object* const was = before ? before->if_object() : nullptr;
@@ -36,7 +50,8 @@ void compare(const json::value* before, const json::value* now, const std::strin
     for (const json::key_value_pair& pair : *was) names.emplace(pair.key());
     for (const json::key_value_pair& pair : *is) names.emplace(pair.key());
     for (const std::string& name : names) {
-      compare(was->if_contains(name), is->if_contains(name), pointer_to(path, name), members);
+      const Step step(path, name);
+      compare(was->if_contains(name), is->if_contains(name), path, members);
     }
     return;
   }
@@ -60,11 +75,12 @@ constexpr std::pair<std::string_view, std::string_view> kEdits[] = {{"old_string
                                                                     {"old_str", "new_str"},
                                                                     {"old", "new"}};
 
-void find_edits(const json::value& value, const std::string& path, json::array& found) {
+void find_edits(const json::value& value, std::string& path, json::array& found) {
   if (found.size() >= kMostMembers) return;
   if (const json::array* const items = value.if_array()) {
     for (std::size_t i = 0; i < items->size(); ++i) {
-      find_edits((*items)[i], pointer_to(path, i), found);
+      const Step step(path, std::to_string(i));
+      find_edits((*items)[i], path, found);
     }
   }
   const json::object* const members = value.if_object();
@@ -76,13 +92,13 @@ void find_edits(const json::value& value, const std::string& path, json::array& 
                                  {"now", bounded(members->at(now))}});
   }
   for (const json::key_value_pair& member : *members) {
-    const std::string here = pointer_to(path, member.key());
+    const Step step(path, member.key());
     if (member.key() == "prepared_snapshot" && member.value().is_object() &&
         text_in(member.value().get_object(), "diff")) {
-      found.push_back(json::object{{"path", pointer_to(here, "diff")},
+      found.push_back(json::object{{"path", pointer_to(path, "diff")},
                                    {"diff", bounded(member.value().at("diff"))}});
     }
-    find_edits(member.value(), here, found);
+    find_edits(member.value(), path, found);
   }
 }
 
@@ -100,7 +116,7 @@ Result<json::value> unlike_json(ledger::ReadView& view, const ApprovalItem& item
                                    {ledger::Facet::Tool, asked_text(item, "tool_name")}}};
   const std::string server = asked_text(item, "server");
   if (!server.empty()) filter.facets[ledger::Facet::Server] = server;
-  // Of a question that is done: what was approved before it was asked.
+  // For a finished question, only approvals before it was asked count.
   if (item.status != core::ApprovalStatus::Pending) {
     filter.until = from_rfc3339(asked_text(item, "requested_at"));
   }
@@ -116,7 +132,8 @@ Result<json::value> unlike_json(ledger::ReadView& view, const ApprovalItem& item
     const json::value* const before = body->if_contains("effective_input");
     const json::value now = input_of(item);
     json::array members;
-    compare(before, &now, "", members);
+    std::string path;
+    compare(before, &now, path, members);
     return json::value(json::object{{"request_id", approval},
                                     {"answered_at", text_or_empty(*entry, "recorded_at")},
                                     {"members", std::move(members)}});
@@ -126,7 +143,8 @@ Result<json::value> unlike_json(ledger::ReadView& view, const ApprovalItem& item
 
 json::array edits_json(const ApprovalItem& item) {
   json::array found;
-  find_edits(item.exact ? *item.exact : input_of(item), "", found);
+  std::string path;
+  find_edits(item.exact ? *item.exact : input_of(item), path, found);
   return found;
 }
 

@@ -1,5 +1,5 @@
-// The context of a question, read only from the ledger: how it differs from earlier approvals, why
-// it is asked, and the record of the agent (CO-30, CO-31).
+// The context of a question, read only from the ledger: how it differs from earlier approvals, what
+// the call would edit, why it is asked, and the record of the agent (CO-30, CO-31).
 #pragma once
 
 #include "app/people/approval_items.h"

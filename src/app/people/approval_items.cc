@@ -50,7 +50,7 @@ std::string words_of(core::RecordReader& records, const ApprovalItem& item) {
   return std::string(body ? text_in(*body, "answer").value_or("") : "");
 }
 
-// The questions among which those in this state are: finished ones are looked for in all.
+// The ids of the questions in this state. Only `pending` avoids a search through all questions.
 Result<std::vector<std::string>> ids_of(core::RecordReader& records, const std::string& wanted,
                                         WallTime now) {
   std::vector<std::string> ids;
@@ -74,7 +74,7 @@ Result<std::vector<std::string>> ids_of(core::RecordReader& records, const std::
   return ids;
 }
 
-// Keeps the order, but for what is beyond the share of one agent: that comes behind.
+// Keeps the order, but moves questions beyond the share of one agent to the end.
 void share_out(std::vector<ApprovalItem>& items) {
   constexpr std::size_t kShare = 16;
   std::map<std::string, std::size_t> seen;
@@ -115,7 +115,12 @@ const std::vector<std::string>& approval_states() {
 Result<ApprovalItem> approval_item(core::RecordReader& records, const std::string& id,
                                    WallTime now) {
   SALLYPORT_TRY(const auto state, core::approval_state(records, id));
-  if (!state) return fail(ErrorCode::NotFound, fmt::format("there is no approval `{:.80}`", id));
+  if (!state) {
+    return fail(ErrorCode::NotFound,
+                fmt::format("there is no approval `{:.80}`; `sallyport approvals list --state all` "
+                            "shows them",
+                            id));
+  }
   SALLYPORT_TRY(const json::object entry, core::request_entry(records, id));
   ApprovalItem item{.id = id,
                     .state = *state,
@@ -124,11 +129,50 @@ Result<ApprovalItem> approval_item(core::RecordReader& records, const std::strin
                     .description = {}};
   if (const json::object* const body = object_in(entry, "body")) {
     item.description = text_in(*body, "description").value_or("");
+    item.folder = text_or_empty(*body, "folder");
     item.hidden = core::hidden_in(body->if_contains("hidden"));
     item.rules = core::rules_in(body);
   }
   item.answer = words_of(records, item);
   return item;
+}
+
+namespace {
+
+std::string reason_at(core::RecordReader& records, std::uint64_t sequence) {
+  const Result<json::object> entry = records.entry(sequence);
+  const json::object* const body = entry ? object_in(*entry, "body") : nullptr;
+  return body ? text_or_empty(*body, "reason") : "";
+}
+
+// Who ended an unanswered question, when, through which door and why; null: it is open or has
+// answers (CO-41).
+json::value ended_json(core::RecordReader& records, const ApprovalItem& item, bool reads) {
+  using enum core::ApprovalStatus;
+  const core::ApprovalStatus status = item.state.status;
+  if (status != Cancelled && status != Expired && status != Invalidated) return nullptr;
+  const Result<json::object> entry = records.entry(item.state.sequence);
+  const json::object* const body = entry ? object_in(*entry, "body") : nullptr;
+  if (body == nullptr || text_in(*body, "record") != "approval_decision") return nullptr;
+  const json::value* const by = body->if_contains("reviewers");
+  const std::string reason = reads ? text_or_empty(*body, "reason") : "";
+  return json::object{{"state", to_string(status)},
+                      {"by", by != nullptr && by->is_array() ? *by : json::array()},
+                      {"at", text_or_empty(*body, "decided_at")},
+                      {"door", text_or_empty(*body, "door")},
+                      {"reason", reason.empty() ? json::value() : json::value(reason)}};
+}
+
+}  // namespace
+
+void read_answers(core::RecordReader& records, bool reads, ApprovalItem& item) {
+  item.ended = ended_json(records, item, reads);
+  if (!reads) return;
+  for (const core::Vote& vote : item.state.votes) {
+    // The last answer could not know its own place.
+    const std::uint64_t place = vote.sequence != 0 ? vote.sequence : item.state.sequence;
+    item.reasons.push_back(reason_at(records, place));
+  }
 }
 
 Result<std::vector<ApprovalItem>> approval_items(core::RecordReader& records,
@@ -138,7 +182,7 @@ Result<std::vector<ApprovalItem>> approval_items(core::RecordReader& records,
   SALLYPORT_CHECK_OK(check_word(options.state, "state", approval_states()));
   const std::string wanted = options.state.value_or("pending");
   std::vector<ApprovalItem> items;
-  // Finished ones are told apart without opening what they were about.
+  // The state is known before the request is opened.
   SALLYPORT_TRY(const std::vector<std::string> ids, ids_of(records, wanted, now));
   for (const std::string& id : ids) {
     SALLYPORT_TRY(ApprovalItem item, approval_item(records, id, now));

@@ -18,7 +18,7 @@ json::object to_json(const core::Vote& vote) {
           {"signature", vote.proof()}};
 }
 
-// What rules say of the call, and whether a yes needs a reason (RU-18, RU-73).
+// The results of rules, and whether a yes needs a reason (RU-18, RU-73).
 void add_rules(json::object& object, const ApprovalItem& item) {
   if (!item.rules.empty()) object["rules"] = item.rules;
   if (item.state.reason_required) object["reason_required"] = true;
@@ -63,14 +63,23 @@ Result<json::value> result_of_approval(core::RecordReader& records, const std::s
 
 json::object page_json(const ApprovalItem& item, json::value result) {
   json::array responses;
-  for (const core::Vote& vote : item.state.votes) responses.push_back(to_json(vote));
+  for (std::size_t i = 0; i < item.state.votes.size(); ++i) {
+    json::object response = to_json(item.state.votes[i]);
+    if (i < item.reasons.size()) {
+      const std::string& reason = item.reasons[i];
+      response["reason"] = reason.empty() ? json::value() : json::value(reason);
+    }
+    responses.push_back(std::move(response));
+  }
   json::object page{{"request", item.request},
                     {"state", to_string(item.status)},
                     {"description", item.description},
                     {"answer", item.answer.empty() ? json::value() : json::value(item.answer)},
                     {"responses", std::move(responses)},
                     {"result", std::move(result)},
+                    {"ended", item.ended},
                     {"hidden", core::hidden_json(item.hidden)}};
+  if (!item.folder.empty()) page["folder"] = item.folder;
   if (item.exact) page["exact_input"] = *item.exact;
   add_rules(page, item);
   return page;

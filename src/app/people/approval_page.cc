@@ -34,6 +34,7 @@ class Page {
     if (!text("server").empty()) {
       add(fmt::format("{:<10} {}", "server", with_lookalikes(visible(text("server")))));
     }
+    line("folder", item_.folder);
     line("class", text("action"));
     for (const core::RuleLine& one : core::rule_lines(item_.rules)) {
       add(fmt::format("{:<10} {}", one.name, one.text));
@@ -48,11 +49,8 @@ class Page {
     if (item_.state.reason_required && item_.status == core::ApprovalStatus::Pending) {
       line("reason", "required: approve with `--reason TEXT`");
     }
-    add(what_happens());
-    for (const core::Vote& vote : item_.state.votes) {
-      add(fmt::format("{:<10} {} said {} at {} through {}", "answer", visible(vote.by), said(vote),
-                      visible(vote.at), visible(vote.door)));
-    }
+    add(consequence());
+    add_answers();
     if (!result.is_null()) add("result     " + json_in_lines(shown(result), 11));
     if (!core::is_question(item_.request)) {
       add("input      " + with_lookalikes(json_in_lines(shown(input()), 11)));
@@ -77,11 +75,35 @@ class Page {
   json::value shown(const json::value& value) const {
     return full_ ? value : with_long_texts_cut(value, "--full");
   }
-  std::string said(const core::Vote& vote) const {
+  std::string vote_text(const core::Vote& vote) const {
     if (!vote.approved) return "no";
     return item_.answer.empty() ? "yes" : "`" + visible(item_.answer) + "`";
   }
-  // What the input above does not show, and how to see it.
+  void add_answers() {
+    const auto because = [](const std::string& reason) {
+      return reason.empty() ? std::string() : ": " + visible(reason);
+    };
+    for (std::size_t i = 0; i < item_.state.votes.size(); ++i) {
+      const core::Vote& vote = item_.state.votes[i];
+      const std::string reason = i < item_.reasons.size() ? item_.reasons[i] : std::string();
+      add(fmt::format("{:<10} {} said {} at {} through {}{}", "answer", visible(vote.by),
+                      vote_text(vote), visible(vote.at), visible(vote.door), because(reason)));
+    }
+    const json::object* const ended = item_.ended.if_object();
+    if (ended == nullptr) return;
+    add(fmt::format("{:<10} {} at {} by {}{}", "ended", text_or_empty(*ended, "state"),
+                    visible(text_or_empty(*ended, "at")), visible(enders(*ended)),
+                    because(text_or_empty(*ended, "reason"))));
+  }
+  // The people who ended it, or the door, such as the clock.
+  static std::string enders(const json::object& ended) {
+    std::string names;
+    for (const json::value& name : ended.at("by").as_array()) {
+      if (name.is_string()) names += (names.empty() ? "" : ", ") + std::string(name.get_string());
+    }
+    return names.empty() ? "the " + text_or_empty(ended, "door") : names;
+  }
+  // Lists the hidden parts of the input above, and how to see them.
   void add_hidden() {
     for (const core::HiddenPart& part : item_.hidden) {
       add(fmt::format("{:<10} {}{}", item_.exact ? "secret" : "hidden", visible(part.text()),
@@ -95,8 +117,8 @@ class Page {
   json::value input() const {
     if (item_.exact) return *item_.exact;
     const json::value* const args = item_.request.if_contains("args");
-    const bool one = args != nullptr && args->is_array() && args->get_array().size() == 1;
-    return one ? args->get_array().front() : json::value();
+    if (args == nullptr || !args->is_array()) return "(erased)";
+    return args->get_array().size() == 1 ? args->get_array().front() : json::value();
   }
   std::string reviewers() const {
     std::string names;
@@ -112,7 +134,7 @@ class Page {
     return fmt::format("{} of {}", item_.state.required,
                        names.empty() ? "all registered approvers" : names);
   }
-  std::string what_happens() const {
+  std::string consequence() const {
     if (core::is_question(item_.request)) {
       if (item_.status == core::ApprovalStatus::Pending)
         return "next       the program that asked gets your answer, in your words";

@@ -103,20 +103,20 @@ json::object may_answer_json(const std::string& why, const std::string& person,
   }
   const bool signs = (why == "key_needed" || why == "strong_needed") &&
                      (!passkeys.empty() || !browser_keys.empty());
-  json::object told{{"ok", why.empty() || signs},
-                    {"why", why.empty() || signs ? json::value() : json::value(why)}};
+  json::object may_answer{{"ok", why.empty() || signs},
+                          {"why", why.empty() || signs ? json::value() : json::value(why)}};
   if (signs) {
-    told["sign"] =
+    may_answer["sign"] =
         json::object{{"passkeys", std::move(passkeys)}, {"browser_keys", std::move(browser_keys)}};
   }
-  return told;
+  return may_answer;
 }
 
 void withhold(json::object& shown, const api::Person& person) {
   json::array withheld;
   if (!person.reads_sealed()) {
     for (const char* const name : {"description", "rules", "hidden", "answer", "result", "shown",
-                                   "unlike", "edits", "why", "exact_input", "message"}) {
+                                   "unlike", "edits", "why", "exact_input", "message", "folder"}) {
       json::value* const member = shown.if_contains(name);
       if (member == nullptr || member->is_null()) continue;
       *member = nullptr;

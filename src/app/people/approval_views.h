@@ -1,5 +1,5 @@
-// What a person needs to know beside the question: its risk, who has answered, who may still
-// answer, and whether this person may.
+// Views beside the question: its risk, who has answered, who may still answer, and whether this
+// person may.
 #pragma once
 
 #include <functional>
@@ -25,8 +25,8 @@ Result<std::string> why_not(const ApprovalItem& item, const api::Person& person,
                             const trust::Reviewers& people, const StrongQuestions& strong,
                             const NeedsOwnLook& needs_own_look);
 
-// Whether and how this person may answer: `{ok, why, sign?}`. Where an answer has to be signed,
-// `sign` names the keys that this person has enrolled and that this question takes.
+// Whether and how this person may answer: `{ok, why, sign?}`. If an answer must be signed, `sign`
+// names the enrolled keys of this person that the question accepts.
 json::object may_answer_json(const std::string& why, const std::string& person,
                              const std::vector<trust::Enrolment>& enrolled);
 

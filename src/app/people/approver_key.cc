@@ -25,7 +25,7 @@ constexpr std::size_t kLongest = 1024;
 
 using BoxKey = std::array<std::uint8_t, crypto_secretbox_KEYBYTES>;
 
-// What turns a passphrase into a key. Kept in the file, so that it can be made dearer later.
+// Parameters of the key derivation. Kept in the file, so that the cost can be raised later.
 struct Stretching {
   std::uint64_t operations = 3;
   std::uint64_t memory = 64u << 20;
@@ -244,7 +244,11 @@ Result<std::filesystem::path> find_approver_key(const std::filesystem::path& dat
     return fail(ErrorCode::NotFound,
                 "there is no approver key; `sallyport approvals init` makes one");
   }
-  return fail(ErrorCode::InvalidInput, "there are several approver keys; name one by --key-file");
+  std::ranges::sort(keys);
+  std::string names;
+  for (const auto& key : keys) names += (names.empty() ? "" : ", ") + key.string();
+  return fail(ErrorCode::InvalidInput,
+              fmt::format("there are several approver keys; name one by --key-file: {}", names));
 }
 
 Result<std::string> read_passphrase(int descriptor) {

@@ -1,4 +1,4 @@
-// Opens what is kept encrypted for waiting calls, where a data folder is only read.
+// Decrypts the inputs of waiting calls in a data folder that is only read.
 #pragma once
 
 #include "app/workspace.h"

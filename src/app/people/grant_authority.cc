@@ -34,7 +34,11 @@ Result<grants::Signer> grant_authority(Workspace& workspace) {
   if (first) return made;
   // Another process was quicker.
   SALLYPORT_TRY(found, existing_grant_authority(folder));
-  if (!found) return fail(ErrorCode::Unavailable, "the key of the grants is gone", folder.string());
+  if (!found) {
+    return fail(ErrorCode::Unavailable,
+                "the key file of the grants was removed while this started; run it again",
+                key_file(folder).string());
+  }
   return std::move(*found);
 }
 

@@ -29,9 +29,10 @@ Result<const trust::Reviewer*> registered(const trust::Reviewers& people, const 
   }
   if (found != nullptr) return found;
   return fail(ErrorCode::Unauthenticated,
-              fmt::format("`{:.80}` is not registered as {}; the lines that `sallyport "
-                          "approvals init` printed belong in reviewers.yaml of the data folder, "
-                          "or in the policy of the gate",
+              fmt::format("`{:.80}` is not registered as {}; reviewers.yaml of the data folder "
+                          "decides if it names anyone, else the policy of the gate. Add the lines "
+                          "that `sallyport approvals init` printed to it, or name the policy that "
+                          "registers you with `--reviewers`",
                           name, role));
 }
 
@@ -43,7 +44,7 @@ Result<std::string> passphrase_of(const LoginOptions& options, const std::string
   const std::string& text = *options.passphrase_fd;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), descriptor);
   if (error != std::errc() || end != text.data() + text.size() || descriptor < 0) {
-    return fail(ErrorCode::InvalidInput, fmt::format("`{:.40}` is no descriptor", text),
+    return fail(ErrorCode::InvalidInput, fmt::format("`{:.40}` is not a descriptor", text),
                 "--passphrase-fd");
   }
   return read_passphrase(descriptor);
@@ -79,11 +80,13 @@ Result<Login> by_token(const LoginOptions& options, const trust::Reviewers& peop
   SALLYPORT_TRY(const std::optional<std::string> text,
                 ledger::read_private_file(*options.token_file));
   if (!text) {
-    return fail(ErrorCode::NotFound, "there is no such file", options.token_file->string());
+    return fail(ErrorCode::NotFound,
+                fmt::format("cannot read `{}`: no such file", options.token_file->string()),
+                options.token_file->string());
   }
   const std::string token = text->substr(0, text->find('\n'));
   const std::string digest = trust::token_digest(token);
-  // Where a key is registered a token would be the weaker way around it.
+  // If a key is registered, a token would bypass it.
   const bool good = token.size() >= kShortestToken && !person->key && person->token &&
                     person->token->size() == digest.size() &&
                     sodium_memcmp(person->token->data(), digest.data(), digest.size()) == 0;
@@ -98,26 +101,11 @@ Result<Login> by_token(const LoginOptions& options, const trust::Reviewers& peop
                .rules = {}};
 }
 
-// A failed login attempt is evidence. The refusal stands even if it cannot be recorded.
-void record_refusal(const Context& context, std::string_view command, const Error& error) {
-  const Result<Workspace::Place> place = context.place();
-  if (!place || !place->has_ledger()) return;
-  const Result<std::unique_ptr<Workspace>> workspace = context.open_maintaining();
-  if (!workspace) return;
-  (void)(*workspace)
-      ->ledger()
-      .transact([&](ledger::WriteView&) -> Result<std::vector<core::Draft>> {
-        return std::vector{ledger::control(
-            "refused_control",
-            {{"who", who_runs_this()}, {"what", command}, {"cause", error.message}})};
-      });
-}
-
 Result<Login> find_person(const Context& context, const LoginOptions& options,
                           const trust::Reviewers& people, std::string_view role) {
   SALLYPORT_TRY(Login login, options.token_file ? by_token(options, people, role)
                                                 : by_key(context, options, people, role));
-  // Of several entries of one name it is the one that was used.
+  // If a name has several entries, the one that was used counts.
   trust::Reviewers found = people;
   std::erase_if(found.people, [&](const trust::Reviewer& one) {
     return login.key && one.name == login.name && one.key != login.key->key();
@@ -135,13 +123,26 @@ Result<Login> log_in_among(const Context& context, const LoginOptions& options,
                            std::string_view role) {
   Result<Login> login = people ? find_person(context, options, *people, role)
                                : Result<Login>(std::unexpected(people.error()));
-  if (!login && login.error().code == ErrorCode::Unauthenticated) {
-    record_refusal(context, command, login.error());
-  }
+  if (!login) record_refusal(context, command, login.error());
   return login;
 }
 
 }  // namespace
+
+void record_refusal(const Context& context, std::string_view command, const Error& error) {
+  if (error.code != ErrorCode::Unauthenticated) return;
+  const Result<Workspace::Place> place = context.place();
+  if (!place || !place->has_ledger()) return;
+  const Result<std::unique_ptr<Workspace>> workspace = context.open_maintaining();
+  if (!workspace) return;
+  (void)(*workspace)
+      ->ledger()
+      .transact([&](ledger::WriteView&) -> Result<std::vector<core::Draft>> {
+        return std::vector{ledger::control(
+            "refused_control",
+            {{"who", running_user()}, {"what", command}, {"cause", error.message}})};
+      });
+}
 
 Result<Login> log_in(const Context& context, const LoginOptions& options, std::string_view command,
                      std::string_view role) {
@@ -154,7 +155,7 @@ Result<Person> authorize_change(const Context& context, const LoginOptions& opti
                                 std::string_view command, std::string_view role) {
   SALLYPORT_CHECK_OK(refuse_agents(context, command));
   SALLYPORT_TRY(const trust::Reviewers people, registered_reviewers(context));
-  if (people.people.empty()) return Person{who_runs_this()};
+  if (people.people.empty()) return Person{running_user()};
   SALLYPORT_TRY(const Login login, log_in_among(context, options, people, command, role));
   return Person{fmt::format("{} ({})", login.name, login.known_by)};
 }

@@ -21,20 +21,24 @@ struct Login {
   std::shared_ptr<const core::ApprovalRules> rules;  // the list that names the person
 };
 
-// Refuses processes of agents, whatever they show. `Unauthenticated`: not registered with that role,
-// or another key or token than the registered one; the attempt is on record then. `command` is what
-// was tried.
+// Refuses processes of agents, with any credential. `Unauthenticated`: the person is not registered
+// with that role, or the key or token is not the registered one; the attempt of `command` is
+// recorded.
 Result<Login> log_in(const Context& context, const LoginOptions& options, std::string_view command,
                      std::string_view role = "approver");
+
+// Records that `command` was refused, if the error is `Unauthenticated`: a failed attempt is
+// evidence. The refusal stands even if it cannot be recorded. No workspace may be open.
+void record_refusal(const Context& context, std::string_view command, const Error& error);
 
 // The person who changes evidence or authority, for the record.
 struct Person {
   std::string who;  // the person and the key, or the user of this process if no one is registered
 };
 
-// For every command that changes evidence or authority. A process of an agent is refused. If people
-// are registered, one with the role `controller` must log in; otherwise the process stands for its
-// user. `command` is what was tried.
+// For every command that changes evidence or authority. Refuses processes of agents. If people are
+// registered, a person with the role `controller` must log in; otherwise the user of the process
+// counts. `command` is for the record of a refusal.
 Result<Person> authorize_change(const Context& context, const LoginOptions& options,
                                 std::string_view command, std::string_view role = "controller");
 

@@ -12,7 +12,7 @@ struct LoginOptions {
   std::optional<std::filesystem::path> passphrase_file;
   std::optional<std::string> passphrase_fd;
   std::optional<std::filesystem::path> token_file;
-  std::optional<std::string> name;  // whose token it is
+  std::optional<std::string> name;  // the owner of the token
   // A policy that names people; commands that change evidence or authority do not take it.
   std::optional<std::filesystem::path> reviewers;
 };

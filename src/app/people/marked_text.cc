@@ -19,11 +19,13 @@ std::size_t escape_at(std::string_view text) {
   return end > 3 && end < text.size() && text[end] == '}' ? end + 1 : 0;
 }
 
+// Marks are short. A search to the end of the text at each place would take quadratic time.
 std::size_t between(std::string_view text, std::string_view begin, std::string_view end) {
+  constexpr std::size_t kLongestMark = 256;
   if (!text.starts_with(begin)) return 0;
+  text = text.substr(0, kLongestMark);
   const std::size_t at = text.find(end);
-  const std::size_t line = text.find('\n');
-  return at == std::string_view::npos || at > line ? 0 : at + end.size();
+  return at == std::string_view::npos || at > text.find('\n') ? 0 : at + end.size();
 }
 
 }  // namespace

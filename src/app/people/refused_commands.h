@@ -17,17 +17,17 @@ class RefusedCommands {
   RefusedCommands(core::RecordLog& records, const Clock& clock)
       : records_(records), clock_(clock) {}
 
-  // True: it is recorded. False: it was only counted, or could not be written. `what` comes from
+  // True: it is recorded. False: it was only counted, or could not be written. `command` comes from
   // the client; it is recorded only if it looks like a command of ours.
-  Async<bool> record(net::Peer peer, std::string what);
+  Async<bool> record(net::Peer peer, std::string command);
 
  private:
   struct Tries {
     double left = 0;
     SteadyTime filled{};
-    std::uint64_t untold = 0;
+    std::uint64_t unrecorded = 0;
   };
-  bool may_write(unsigned uid, std::uint64_t& untold);
+  bool may_write(unsigned uid, std::uint64_t& unrecorded);
 
   core::RecordLog& records_;
   const Clock& clock_;

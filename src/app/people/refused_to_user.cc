@@ -14,14 +14,14 @@ bool belongs_to_service(const SystemSetup& setup) {
 
 std::unexpected<Error> refused_to_user(const SystemSetup& setup, const std::string& command,
                                        const std::string& advice) {
-  const Result<void> told = tell_refused(setup, command);
+  const Result<void> recorded = record_refused(setup, command);
   return fail(
       ErrorCode::Unauthenticated,
       fmt::format("`sallyport {}` is for the account `{}` on this machine, and not for `{}` "
                   "({}); {}",
                   command, setup.service_user, name_of_user(::geteuid()),
-                  told ? "the attempt is on record"
-                       : "the service does not answer, so the attempt is not on record",
+                  recorded ? "the attempt is on record"
+                           : "the service does not answer, so the attempt is not on record",
                   advice));
 }
 

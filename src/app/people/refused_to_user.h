@@ -7,11 +7,11 @@
 
 namespace sallyport::app {
 
-// Root passes this check too: the ledger has an owner and refuses root by itself.
+// Root passes this check too: the ledger itself refuses root, because it has an owner.
 bool belongs_to_service(const SystemSetup& setup);
 
-// `Unauthenticated` with what to do instead. The ledger of the service names user, process and
-// command, where the service runs; the message says whether it does.
+// `Unauthenticated` with `advice`. A running service records user, process and command; the message
+// says whether it did.
 std::unexpected<Error> refused_to_user(const SystemSetup& setup, const std::string& command,
                                        const std::string& advice);
 

@@ -36,7 +36,15 @@ void add(trust::Reviewers& all, const trust::Reviewers& more) {
   all.people.insert(all.people.end(), more.people.begin(), more.people.end());
 }
 
-// Those that still stand in their files as they were loaded. `missing` names one that does not.
+Result<void> add_named(trust::Reviewers& all, const std::vector<std::filesystem::path>& files) {
+  for (const std::filesystem::path& file : files) {
+    SALLYPORT_TRY(const trust::Reviewers more, policy::read_reviewers(file));
+    add(all, more);
+  }
+  return {};
+}
+
+// The people of policies with an unchanged list. `missing` names a policy with a changed list.
 trust::Reviewers of_policies(const std::vector<core::Fact>& lists, std::string* missing) {
   trust::Reviewers all;
   for (const core::Fact& list : lists) {
@@ -95,10 +103,15 @@ Result<trust::Reviewers> reviewers_of_all_times(const Context& context,
     std::string missing;
     add(all, of_policies(*lists, &missing));
   }
-  for (const std::filesystem::path& file : files) {
-    SALLYPORT_TRY(const trust::Reviewers more, policy::read_reviewers(file));
-    add(all, more);
-  }
+  SALLYPORT_CHECK_OK(add_named(all, files));
+  return all;
+}
+
+Result<trust::Reviewers> reviewers_for_file(const Context& context,
+                                            const std::vector<std::filesystem::path>& files) {
+  trust::Reviewers all;
+  if (const Result<trust::Reviewers> here = reviewers_of_all_times(context, {})) all = *here;
+  SALLYPORT_CHECK_OK(add_named(all, files));
   return all;
 }
 

@@ -1,4 +1,4 @@
-// Who is registered to approve and to control, as commands on a data folder know it.
+// Finds the people who are registered to approve and to control, for commands on a data folder.
 //
 // The people are those of `<data-dir>/reviewers.yaml`. If that file registers no one, they are
 // those of the policies that gates on this data folder have loaded: the ledger keeps the source of
@@ -27,5 +27,10 @@ Result<trust::Reviewers> registered_reviewers(
 // and one name may have several keys.
 Result<trust::Reviewers> reviewers_of_all_times(const Context& context,
                                                 const std::vector<std::filesystem::path>& files);
+
+// The same for a file that may come from another machine: a configuration or list of this one that
+// cannot be read names nobody. Only an error of `files` is an error.
+Result<trust::Reviewers> reviewers_for_file(const Context& context,
+                                            const std::vector<std::filesystem::path>& files);
 
 }  // namespace sallyport::app

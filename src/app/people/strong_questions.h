@@ -1,5 +1,5 @@
-// Finds the questions that neither a session nor a token alone can answer (section 5.3 of the
-// console's specification): they need a passkey or the registered key.
+// Finds the questions that neither a session nor a token alone can answer: they need a passkey or
+// the registered key.
 #pragma once
 
 namespace sallyport::app {

@@ -37,17 +37,12 @@ Result<SignedChange> signed_change_from(const json::value& value, bool is_signed
 }
 
 json::object to_json(const SignedChange& change) {
-  const trust::ControlStatement& said = change.statement;
-  return {{"action", said.action},
-          {"agent", said.agent},
-          {"control_id", said.control_id},
-          {"from_tier", to_string(said.from_tier)},
-          {"ledger", said.ledger},
-          {"reviewer", said.reviewer},
-          {"schema", "sallyport.control.v1"},
-          {"signature", change.signature},
-          {"signed_at", said.signed_at},
-          {"to_tier", to_string(said.to_tier)}};
+  const trust::ControlStatement& statement = change.statement;
+  return {{"action", statement.action},         {"agent", statement.agent},
+          {"control_id", statement.control_id}, {"from_tier", to_string(statement.from_tier)},
+          {"ledger", statement.ledger},         {"reviewer", statement.reviewer},
+          {"schema", "sallyport.control.v1"},   {"signature", change.signature},
+          {"signed_at", statement.signed_at},   {"to_tier", to_string(statement.to_tier)}};
 }
 
 Result<Autonomy> tier_before(const trust::ControlStatement& statement, const ChangeScene& scene) {
@@ -58,22 +53,22 @@ Result<Autonomy> tier_before(const trust::ControlStatement& statement, const Cha
 
 Result<core::Draft> change_draft(const SignedChange& change, const ChangeScene& scene,
                                  std::string record_id, std::string trace_id) {
-  const trust::ControlStatement& said = change.statement;
-  SALLYPORT_CHECK_OK(trust::check_control(said, change.signature, scene.people, scene.now));
-  SALLYPORT_TRY(const Autonomy before, tier_before(said, scene));
-  if (before != said.from_tier) {
+  const trust::ControlStatement& statement = change.statement;
+  SALLYPORT_CHECK_OK(trust::check_control(statement, change.signature, scene.people, scene.now));
+  SALLYPORT_TRY(const Autonomy before, tier_before(statement, scene));
+  if (before != statement.from_tier) {
     return fail(ErrorCode::Conflict,
-                fmt::format("the tier of `{:.80}` is {} by now, not {}; sign again", said.agent,
-                            to_string(before), to_string(said.from_tier)));
+                fmt::format("the tier of `{:.80}` is {} by now, not {}; sign again",
+                            statement.agent, to_string(before), to_string(statement.from_tier)));
   }
   SALLYPORT_TRY(trust::ControlHistory history, history_of(scene));
-  history.add(said, change.signature);
+  history.add(statement, change.signature);
   const trust::TrustRecord record = trust::control_record(
-      said, change.signature, std::move(record_id), std::move(trace_id), scene.now);
+      statement, change.signature, std::move(record_id), std::move(trace_id), scene.now);
   SALLYPORT_CHECK_OK(trust::check_record(record));
   core::Draft draft = trust::trust_draft(record);
-  draft.facts.push_back({std::string(trust::kStandingSpace), said.agent, history.text()});
-  draft.facts.push_back({std::string(kControlIds), said.control_id, "used", true});
+  draft.facts.push_back({std::string(trust::kStandingSpace), statement.agent, history.text()});
+  draft.facts.push_back({std::string(kControlIds), statement.control_id, "used", true});
   return draft;
 }
 

@@ -33,8 +33,8 @@ struct ChangeScene {
 // The tier that the agent has before the change.
 Result<Autonomy> tier_before(const trust::ControlStatement& statement, const ChangeScene& scene);
 
-// The entry of the change, with the facts that it changes. `Unauthenticated`: it does not count.
-// `Conflict`: the agent has another tier by now.
+// The entry of the change, with the facts that it changes. `Unauthenticated`: the signature does
+// not count. `Conflict`: the agent has another tier by now.
 Result<core::Draft> change_draft(const SignedChange& change, const ChangeScene& scene,
                                  std::string record_id, std::string trace_id);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostCalls = 5;
 
-// Gathers what the records of one agent say.
+// Gathers the trust records of one agent.
 class Gathering {
  public:
   explicit Gathering(const std::string& agent) : keeper_(agent) {}
@@ -31,7 +31,7 @@ class Gathering {
     if (calls_.size() > kMostCalls) calls_.pop_front();
   }
 
-  AgentTrust told(AgentTier tier) const {
+  AgentTrust result(AgentTier tier) const {
     return {.score = keeper_.score(tier.tier),
             .tier = std::move(tier),
             .history = history_.points(),
@@ -67,7 +67,7 @@ Result<DeclaredTiers> DeclaredTiers::read(core::RecordReader& records) {
   SALLYPORT_TRY(const auto kept, core::kept_policy(records, *hash));
   if (!kept) return DeclaredTiers();
   const Result<policy::Policy> read = policy::read_policy(kept->text, kept->source);
-  // A text that a newer release wrote says nothing here.
+  // A text of a newer release declares nothing here.
   if (!read || !read->autonomy) return DeclaredTiers();
   DeclaredTiers tiers;
   tiers.find_ = [rules = *read->autonomy](const std::string& agent) -> std::optional<AgentTier> {
@@ -100,7 +100,7 @@ void ScoreHistory::take(const trust::TrustRecord& record, const trust::TrustScor
   if (seen_++ % step_ != 0) return;
   kept_.push_back(*last_);
   if (kept_.size() < kMost) return;
-  // Every second one goes, and from here on half as many come.
+  // Drops every second point. From here on half as many are added.
   for (std::size_t i = 0; 2 * i < kept_.size(); ++i) kept_[i] = kept_[2 * i];
   kept_.resize((kept_.size() + 1) / 2);
   step_ *= 2;
@@ -127,19 +127,19 @@ std::optional<TierProposal> AgentTrust::proposal() const {
 
 Result<std::map<std::string, AgentTrust>> agents_of(ledger::ReadView& view,
                                                     core::RecordReader& records,
-                                                    const TrustAsked& asked) {
+                                                    const AgentQuery& query) {
   std::map<std::string, Gathering> all;
-  if (asked.agent) all.try_emplace(*asked.agent, *asked.agent);
+  if (query.agent) all.try_emplace(*query.agent, *query.agent);
   SALLYPORT_CHECK_OK(each_trust_record(view, [&](const trust::TrustRecord& record) {
-    if (asked.agent && record.agent != *asked.agent) return;
+    if (query.agent && record.agent != *query.agent) return;
     all.try_emplace(record.agent, record.agent).first->second.take(record);
   }));
-  std::map<std::string, AgentTrust> told;
+  std::map<std::string, AgentTrust> agents;
   for (const auto& [agent, gathered] : all) {
-    SALLYPORT_TRY(const trust::Standing standing, trust::standing_of(records, agent, asked.people));
-    told.emplace(agent, gathered.told(tier_of(standing, asked.declared.of(agent))));
+    SALLYPORT_TRY(const trust::Standing standing, trust::standing_of(records, agent, query.people));
+    agents.emplace(agent, gathered.result(tier_of(standing, query.declared.of(agent))));
   }
-  return told;
+  return agents;
 }
 
 json::object to_json(const AgentTrust& agent) {

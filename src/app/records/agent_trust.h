@@ -23,12 +23,12 @@ struct AgentTier {
   std::string source = "default";  // promotion, demotion, agent_tiers, autonomy_tier, tier, default
 };
 
-// What the policy that was in force last declares for agents. A ledger without a policy text
+// The tiers that the last policy in force declares for agents. A ledger without a policy text
 // declares nothing, so the default counts.
 class DeclaredTiers {
  public:
   static Result<DeclaredTiers> read(core::RecordReader& records);
-  // The score that was asked for, for all agents alike.
+  // The same tier for all agents, as the command line names it.
   static DeclaredTiers fixed(Autonomy tier);
 
   AgentTier of(const std::string& agent) const;
@@ -60,7 +60,7 @@ class ScoreHistory {
   std::vector<ScorePoint> kept_;
   std::optional<ScorePoint> last_;
   std::uint64_t seen_ = 0;
-  std::uint64_t step_ = 1;  // every so many are kept
+  std::uint64_t step_ = 1;  // every `step_`th point is kept
 };
 
 // A change of tier that the record of an agent suggests. It takes effect only if a controller signs
@@ -86,7 +86,7 @@ struct AgentTrust {
 inline constexpr std::uint64_t kRecordsToPropose = 20;
 inline constexpr double kRateToPropose = 0.95;
 
-struct TrustAsked {
+struct AgentQuery {
   std::optional<std::string> agent{};  // no value: all
   const DeclaredTiers& declared;
   const core::ReviewerBook* people = nullptr;
@@ -94,7 +94,7 @@ struct TrustAsked {
 // By agent. A requested agent without records is included, with zero counts.
 Result<std::map<std::string, AgentTrust>> agents_of(ledger::ReadView& view,
                                                     core::RecordReader& records,
-                                                    const TrustAsked& asked);
+                                                    const AgentQuery& query);
 
 json::object to_json(const AgentTrust& agent);
 json::array to_json(const std::vector<ScorePoint>& history);

@@ -11,7 +11,7 @@ namespace sallyport::app {
 
 namespace {
 
-// What the grant of a call is known by; null: the call has none.
+// The evidence of the grant of a call; null: the call has none.
 const json::object* grant_evidence(const json::object& body) {
   const json::value* const guards = body.if_contains("guards");
   if (guards == nullptr || !guards->is_array()) return nullptr;
@@ -42,14 +42,14 @@ bool BudgetHistory::knows(std::string_view space) {
   return space == "budget" || space == "budget_charge";
 }
 
-bool BudgetHistory::learn(const grants::TokenChain& chain) {
-  bool learned = false;
+bool BudgetHistory::add_token(const grants::TokenChain& chain) {
+  bool added = false;
   for (std::size_t i = 0; i < chain.leaf().grants.size(); ++i) {
     const core::Spending spending = grants::spending_of(chain, i);
-    learned = spendings_.emplace(spending.limits.front().key, spending).second || learned;
+    added = spendings_.emplace(spending.limits.front().key, spending).second || added;
     for (const core::Limit& limit : spending.limits) limits_.emplace(limit.key, limit);
   }
-  return learned;
+  return added;
 }
 
 const grants::KnownToken* BudgetHistory::token(std::string_view digest) const {
@@ -68,12 +68,12 @@ core::Spending BudgetHistory::spending_of(const json::object& evidence) {
   };
   add(key);
   const grants::KnownToken* at = token(digest);
-  if (at == nullptr) untold_.insert("");
+  if (at == nullptr) incomplete_.insert("");
   while (at != nullptr && !at->parent.empty()) {
     const grants::KnownToken* const parent = token(at->parent);
-    // Of several grants, only the token itself says which one it came from.
-    if (parent == nullptr) untold_.insert("");
-    if (parent && parent->grants != 1) untold_.insert(parent->digest);
+    // If the parent has several grants, only the token itself names the one that it came from.
+    if (parent == nullptr) incomplete_.insert("");
+    if (parent && parent->grants != 1) incomplete_.insert(parent->digest);
     if (parent && parent->grants == 1) add(grants::counter_key(parent->digest, 0));
     at = parent;
   }
@@ -105,12 +105,12 @@ Result<void> BudgetHistory::take(const json::object& entry, const json::object& 
     const json::object* const evidence = grant_evidence(body);
     if (evidence == nullptr) return {};
     core::Spending spending = spending_of(*evidence);
-    // It had room then.
+    // The budget had room then, so no limit is checked again.
     for (core::Limit& limit : spending.limits) {
       limit.max.reset();
       if (asks) limit.rate.reset();
     }
-    if (asks) return change(*core::budgets::hold(std::move(spending), {call, ""}, WallTime()));
+    if (asks) return change(*core::budgets::reserve(std::move(spending), {call, ""}, WallTime()));
     const std::optional<WallTime> began = from_rfc3339(text_or_empty(body, "started_at"));
     if (!began) return fail(ErrorCode::Corrupt, "an intent has no time");
     return change(*core::budgets::charge(std::move(spending), {call, ""}, *began));
@@ -124,7 +124,7 @@ Result<void> BudgetHistory::take(const json::object& entry, const json::object& 
 
 void BudgetHistory::forget() {
   stored_.clear();
-  untold_.clear();
+  incomplete_.clear();
 }
 
 std::optional<std::string> BudgetHistory::fact(std::string_view space, const std::string& key,
@@ -132,9 +132,9 @@ std::optional<std::string> BudgetHistory::fact(std::string_view space, const std
   const std::string_view digest = digest_of(key);
   const std::string counter =
       space == "budget_charge" ? key.substr(0, key.rfind('/')) : std::string();
-  const bool told = !untold_.contains("") && !untold_.contains(std::string(digest)) &&
-                    (counter.empty() || limits_.contains(counter));
-  if (!told) unknown.insert("the budget of the grant");
+  const bool complete = !incomplete_.contains("") && !incomplete_.contains(std::string(digest)) &&
+                        (counter.empty() || limits_.contains(counter));
+  if (!complete) unknown.insert("the budget of the grant");
   const auto found = stored_.find({std::string(space), key});
   return found == stored_.end() ? std::nullopt : std::optional(found->second);
 }

@@ -19,11 +19,11 @@ class BudgetHistory {
  public:
   static bool knows(std::string_view space);
 
-  // A token, which says what entries do not: its rates, and which grant came from which. True: it
-  // says something new, and entries have to be taken again from the start.
-  bool learn(const grants::TokenChain& chain);
-  // Tokens that the ledger has seen, by which calls under narrower tokens are told.
-  void learn(std::vector<grants::KnownToken> tokens) { tokens_ = std::move(tokens); }
+  // Adds a token, which has what entries do not: rates, and the parent of each grant. True: it is
+  // new, so entries must be taken again from the start.
+  bool add_token(const grants::TokenChain& chain);
+  // Sets the tokens that the ledger has seen. They link narrower tokens to their parents.
+  void set_known_tokens(std::vector<grants::KnownToken> tokens) { tokens_ = std::move(tokens); }
 
   // Entries in order, opened.
   Result<void> take(const json::object& entry, const json::object& body);
@@ -38,11 +38,11 @@ class BudgetHistory {
   const grants::KnownToken* token(std::string_view digest) const;
   Result<void> change(const core::FactChange& change);
 
-  std::map<std::string, core::Limit> limits_;        // of the tokens that were learned, by key
+  std::map<std::string, core::Limit> limits_;        // of the added tokens, by key
   std::map<std::string, core::Spending> spendings_;  // the same, by key of the leaf
   std::vector<grants::KnownToken> tokens_;
   std::map<core::FactKey, std::string> stored_;
-  std::set<std::string> untold_;  // digests of tokens of which a charge may lack
+  std::set<std::string> incomplete_;  // digests of tokens that may lack a charge
 };
 
 }  // namespace sallyport::app

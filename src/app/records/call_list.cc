@@ -15,7 +15,7 @@ namespace sallyport::app {
 
 namespace {
 
-// Members that say what a call is about, the most telling first.
+// Members that describe a call, the most useful first.
 constexpr const char* kTelling[] = {"command", "cmd",   "script", "file_path", "path", "url",
                                     "uri",     "query", "sql",    "pattern",   "name"};
 
@@ -66,11 +66,11 @@ std::string why_of(const AuditRecord& record) {
 
 }  // namespace
 
-std::string telling_part(const json::value& input) {
-  // Of an operation that was prepared, what was asked for.
+std::string call_subject(const json::value& input) {
+  // For a prepared operation, the requested input.
   if (const json::object* const operation = input.if_object()) {
     const json::value* const asked = operation->if_contains("requested_input");
-    if (asked != nullptr && operation->contains("operation_id")) return telling_part(*asked);
+    if (asked != nullptr && operation->contains("operation_id")) return call_subject(*asked);
   }
   const json::object* const members = input.if_object();
   if (members == nullptr) return input.is_null() ? "" : compact_json(input);
@@ -91,7 +91,7 @@ CallRow call_row(const AuditRecord& record) {
           .agent = record.agent_id,
           .server = record.server,
           .tool = record.tool_name,
-          .what = telling_part(record.effective_input),
+          .about = call_subject(record.effective_input),
           .verdict = verdict_of(record),
           .why = why_of(record)};
 }

@@ -18,7 +18,7 @@ struct CallRow {
   std::string agent{};
   std::string server{};
   std::string tool{};
-  std::string what{};  // the command, path or address that the call names, else its input
+  std::string about{};  // command, path or address that the call names, else its input
   std::string
       verdict{};  // runs, failed, withheld, cached, refused, skipped, proposed, asks, unknown
   std::string why{};
@@ -29,7 +29,7 @@ Result<std::vector<CallRow>> list_calls(ledger::ReadView& view, ledger::Filter f
                                         std::size_t count);
 
 // The command, path or address in the input of a call, else the input on one line.
-std::string telling_part(const json::value& input);
+std::string call_subject(const json::value& input);
 
 CallRow call_row(const AuditRecord& record);
 

@@ -16,7 +16,7 @@ json::value or_null(const std::optional<std::string>& text) {
   return text ? json::value(*text) : json::value();
 }
 
-json::value text_or_null(const json::object& object, std::string_view name) {
+json::value member_or_null(const json::object& object, std::string_view name) {
   const auto text = text_in(object, name);
   return text ? json::value(*text) : json::value();
 }
@@ -56,17 +56,17 @@ bool refuses(const GuardRun& run) {
 }
 
 json::object guard_json(const GuardRun& run, bool decided, bool reads) {
-  json::object one{{"guard", run.guard},        {"stage", run.stage},
-                   {"pass", run.pass},          {"verdict", to_string(run.verdict)},
-                   {"rule", or_null(run.rule)}, {"why", reads ? or_null(run.why) : json::value()},
-                   {"us", run.duration_us}};
-  if (run.verdict == GuardVerdict::Skipped) one["skipped"] = or_null(run.why);
+  json::object step{{"guard", run.guard},        {"stage", run.stage},
+                    {"pass", run.pass},          {"verdict", to_string(run.verdict)},
+                    {"rule", or_null(run.rule)}, {"why", reads ? or_null(run.why) : json::value()},
+                    {"us", run.duration_us}};
+  if (run.verdict == GuardVerdict::Skipped) step["skipped"] = or_null(run.why);
   if (reads && run.evidence.is_object()) {
     const auto place = text_in(run.evidence.get_object(), "path");
-    if (place) one["place"] = *place;
+    if (place) step["place"] = *place;
   }
-  if (decided) one["decided"] = true;
-  return one;
+  if (decided) step["decided"] = true;
+  return step;
 }
 
 // The rules of the policy as one step, in the words of guards.
@@ -75,29 +75,30 @@ json::object rules_json(const json::object& rules, bool decided) {
       {"refused", "deny"}, {"asks", "ask"}, {"allowed", "allow"}};
   const auto word = std::ranges::find(kWords, text_or_empty(rules, "verdict"),
                                       [](const auto& one) { return one.first; });
-  json::object one{{"guard", "rules"},
-                   {"stage", "rules"},
-                   {"verdict", word != std::end(kWords) ? word->second : "not_applicable"},
-                   {"rule", text_or_null(rules, "rule")}};
-  if (const auto place = text_in(rules, "place")) one["place"] = *place;
-  if (decided) one["decided"] = true;
-  return one;
+  json::object step{{"guard", "rules"},
+                    {"stage", "rules"},
+                    {"verdict", word != std::end(kWords) ? word->second : "not_applicable"},
+                    {"rule", member_or_null(rules, "rule")}};
+  if (const auto place = text_in(rules, "place")) step["place"] = *place;
+  if (decided) step["decided"] = true;
+  return step;
 }
 
-// Guards and rules in the order in which they were asked. What refused decided, else the first that
-// asked.
+// Guards and rules in the order in which they ran. The one that refused decided, else the first
+// that asked a person.
 json::array first_door(const AuditRecord& record, const json::object* rules, bool reads) {
-  const std::string said = rules != nullptr ? text_or_empty(*rules, "verdict") : "";
+  const std::string rules_verdict = rules != nullptr ? text_or_empty(*rules, "verdict") : "";
   auto decided = std::ranges::find_if(record.guards, refuses);
-  if (decided == record.guards.end() && said != "refused") {
+  if (decided == record.guards.end() && rules_verdict != "refused") {
     decided = std::ranges::find(record.guards, GuardVerdict::Ask, &GuardRun::verdict);
   }
-  const bool by_rules = decided == record.guards.end() && (said == "refused" || said == "asks");
+  const bool by_rules =
+      decided == record.guards.end() && (rules_verdict == "refused" || rules_verdict == "asks");
   const auto is_outer = [](const GuardRun& run) {
     return run.stage == "pre_hook" || run.stage == "authorizer" || run.stage == "external";
   };
   json::array all;
-  std::size_t inner = 0;  // rules are asked behind these
+  std::size_t inner = 0;  // rules run after these
   for (auto run = record.guards.begin(); run != record.guards.end(); ++run) {
     if (run->stage == "autonomy") continue;
     all.push_back(guard_json(*run, run == decided, reads));
@@ -117,34 +118,34 @@ json::array autonomy_guards(const AuditRecord& record, bool reads) {
   return all;
 }
 
-// What a guard of results found, over all that it wrote down.
-void add_evidence(json::object& one, const json::object& door, bool reads) {
+// Adds the findings of a guard of results, from all its evidence.
+void add_evidence(json::object& step, const json::object& door, bool reads) {
   std::string rules, details;
   const auto add = [](std::string& text, const std::string& more) {
     if (!more.empty()) text += (text.empty() ? "" : ", ") + more;
   };
   for (const json::object* const evidence : objects_in(door, "evidence")) {
-    if (text_in(*evidence, "guard_name") != one.at("guard").as_string()) continue;
+    if (text_in(*evidence, "guard_name") != step.at("guard").as_string()) continue;
     add(rules, text_or_empty(*evidence, "rule"));
     add(details, text_or_empty(*evidence, "details"));
   }
-  if (!rules.empty()) one["rule"] = rules;
-  if (reads && !details.empty()) one["why"] = details;
+  if (!rules.empty()) step["rule"] = rules;
+  if (reads && !details.empty()) step["why"] = details;
 }
 
 json::array second_door(const json::object& door, bool reads) {
   json::array all;
   for (const json::object* const hook : objects_in(door, "hooks")) {
     const std::string state = text_or_empty(*hook, "state");
-    json::object one{{"guard", text_or_empty(*hook, "guard")},
-                     {"stage", "result"},
-                     {"verdict", text_or_null(*hook, "verdict")},
-                     {"rule", nullptr}};
-    if (const json::value* const us = hook->if_contains("duration_us")) one["us"] = *us;
-    if (state != "ran") one["skipped"] = text_in(*hook, "why").value_or(state);
-    add_evidence(one, door, reads);
-    if (text_in(door, "guard") == one.at("guard").as_string()) one["decided"] = true;
-    all.push_back(std::move(one));
+    json::object step{{"guard", text_or_empty(*hook, "guard")},
+                      {"stage", "result"},
+                      {"verdict", member_or_null(*hook, "verdict")},
+                      {"rule", nullptr}};
+    if (const json::value* const us = hook->if_contains("duration_us")) step["us"] = *us;
+    if (state != "ran") step["skipped"] = text_in(*hook, "why").value_or(state);
+    add_evidence(step, door, reads);
+    if (text_in(door, "guard") == step.at("guard").as_string()) step["decided"] = true;
+    all.push_back(std::move(step));
   }
   return all;
 }
@@ -155,7 +156,7 @@ std::string_view shown_state(const AuditRecord& record, std::string_view member,
   return state == "open" && was_redacted(record, member) ? "redacted" : state;
 }
 
-// What the agent was told, cut for the page.
+// The output that the agent got, cut for the page.
 json::object second_door_json(const AuditRecord& record, const OpenedEntry& stored, bool reads) {
   const json::object* const door = record.post_invocation.if_object();
   json::object stage{{"stage", "second_door"},
@@ -163,10 +164,10 @@ json::object second_door_json(const AuditRecord& record, const OpenedEntry& stor
                      {"guards", door ? second_door(*door, reads) : json::array()},
                      {"reached", door != nullptr}};
   if (door == nullptr) return stage;
-  stage["verdict"] = text_or_null(*door, "verdict");
+  stage["verdict"] = member_or_null(*door, "verdict");
   const std::string_view state = state_of(stored, "/body/outcome/result");
   const bool open = state == "open";
-  if (open && !record.outcome.result) return stage;  // nobody was told anything
+  if (open && !record.outcome.result) return stage;  // the agent got no output
   const std::string text = reads && open ? record.outcome.result->output : "";
   stage["output"] =
       reads && open ? json::value(cut_utf8_bytes(text, kLongestOutput)) : json::value();

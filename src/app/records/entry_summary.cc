@@ -1,10 +1,13 @@
-// What an entry says, by kind: the one thing a person scans a list for.
+#include "app/records/entry_summary.h"
+
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
 
-#include "app/records/entry_text.h"
+#include "app/terminal/terminal.h"
+#include "base/json_for_people.h"
 #include "base/json_members.h"
+#include "base/visible_text.h"
 
 namespace sallyport::app {
 
@@ -52,7 +55,7 @@ std::string process_text(const json::object& by) {
   return text;
 }
 
-// What was asked, and what came of it.
+// The question, and its outcome.
 std::string of_audit(const json::object& body) {
   std::string out;
   add(out, "", first_of(body, {"effective_input", "requested_input", "input"}));

@@ -4,10 +4,11 @@
 
 #include <boost/json.hpp>
 
+#include "app/records/entry_summary.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/record/stored_record.h"
-#include "ledger/write/opening_check.h"
+#include "ledger/read/stored_entry.h"
 
 namespace sallyport::app {
 
@@ -69,9 +70,9 @@ Result<OpenedEntry> open_entry(const ledger::StoredEntry& stored) {
   if (!entry.entry.is_object() || !entry.entry.get_object().contains("body")) {
     return fail(
         ErrorCode::Corrupt,
-        fmt::format("entry {} is no entry; run `sallyport ledger verify`", stored.sequence));
+        fmt::format("entry {} is not an entry; run `sallyport ledger verify`", stored.sequence));
   }
-  entry.body = ledger::opened_body(entry.entry, entry.openings);
+  entry.body = ledger::opened_body(entry.entry, entry.openings, Numbers::Exact);
   return entry;
 }
 

@@ -29,9 +29,4 @@ std::string entry_page(const OpenedEntry& entry, const Terminal& terminal);
 // `{"entry":{..},"openings":[{"path","form","state"}],"body":{..}}`.
 std::string entry_json(const OpenedEntry& entry);
 
-// Describes a result that another process reported, and its standing. Empty: the call ran here.
-std::string assertion_in(const json::value& body);
-// A short summary of a body, without hidden characters.
-std::string summary_of(const json::value& entry, const json::value& body);
-
 }  // namespace sallyport::app

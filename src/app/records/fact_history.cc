@@ -56,7 +56,7 @@ Result<std::optional<std::string>> FactHistory::fact(std::string_view space, con
   if (lane == &all_) {
     ledger::StoreReader records(store_);
     SALLYPORT_TRY(std::vector<grants::KnownToken> tokens, grants::known_tokens(records));
-    grants_.learn(std::move(tokens));
+    grants_.set_known_tokens(std::move(tokens));
   }
   SALLYPORT_CHECK_OK(advance(*lane, as_of, unknown));
   if (lane == &all_) return grants_.fact(space, key, unknown);
@@ -90,8 +90,8 @@ Result<std::vector<core::Fact>> FactHistory::facts(std::string_view space, std::
   return found;
 }
 
-// Entries before `as_of` that were not taken yet, opened and in order. What was pruned cannot be
-// counted any more.
+// Takes the entries before `as_of` that were not taken yet, opened and in order. Pruned entries
+// make a fact unknown.
 Result<void> FactHistory::advance(Lane& lane, std::uint64_t as_of, std::set<std::string>& unknown) {
   if (lane.next > as_of) forget(lane);
   if (lane.next > as_of) lane.next = 0;
@@ -114,8 +114,8 @@ Result<void> FactHistory::advance(Lane& lane, std::uint64_t as_of, std::set<std:
   return {};
 }
 
-void FactHistory::learn(const grants::TokenChain& chain) {
-  if (!grants_.learn(chain)) return;
+void FactHistory::add_token(const grants::TokenChain& chain) {
+  if (!grants_.add_token(chain)) return;
   grants_.forget();
   all_.next = 0;
 }
@@ -144,7 +144,7 @@ void FactHistory::take_trust(const json::object& entry, const json::object& body
   standings_[agent].add(std::move(claimed->statement), std::move(claimed->signature));
 }
 
-// Every dispatch that ran by itself under a policy with a budget (AT-18).
+// Counts each automatic dispatch under a policy with a budget (AT-18).
 void FactHistory::take_intent(const json::object& entry, const json::object& body) {
   const bool counted =
       text_in(body, "autonomy") == "act_auto" && text_in(body, "autonomy_source") != "observe";
@@ -204,14 +204,14 @@ Result<bool> FactHistory::has_budget(const std::string& policy_hash, Use& use) {
   return found->second.value_or(false);
 }
 
-// When the call of an intent was decided: its record says so, if it got one.
+// The time at which the call of an intent was decided: from its audit record, else its start.
 Result<WallTime> FactHistory::decided(const json::object& entry, const json::object& body) {
   std::string time = text_or_empty(body, "started_at");
   const ledger::Filter filter{.facets = {{ledger::Facet::Call, text_or_empty(entry, "call_id")},
                                          {ledger::Facet::Kind, "tool_audit"}}};
   SALLYPORT_CHECK_OK(store_.read([&](ledger::ReadView& view) {
-    return visit_opened(view, filter, [&](const json::object&, const json::object& said) {
-      if (said.contains("decided_at")) time = text_or_empty(said, "decided_at");
+    return visit_opened(view, filter, [&](const json::object&, const json::object& audit_record) {
+      if (audit_record.contains("decided_at")) time = text_or_empty(audit_record, "decided_at");
       return true;
     });
   }));

@@ -1,6 +1,6 @@
 // Facts of earlier moments, recomputed from entries alone (WB-10): promotions and demotions, trust
-// tallies, budgets of autonomy and of grants, revocations, held-back tools. Each entry is read once as long as the
-// moments that are asked for only advance, so many decisions cost one pass over the ledger.
+// tallies, budgets of autonomy and of grants, revocations, held-back tools. Each entry is read once
+// as long as the requested moments only advance, so many decisions cost one pass over the ledger.
 //
 //   FactHistory history(store);
 //   history.fact("trust_tally", "agent", 120);   // as it was when there were 120 entries
@@ -29,8 +29,8 @@ class FactHistory {
 
   // True if this class knows the facts of the space.
   static bool knows(std::string_view space);
-  // A token, whose rates and ancestors entries do not have.
-  void learn(const grants::TokenChain& chain);
+  // Adds a token: entries do not have its rates and ancestors.
+  void add_token(const grants::TokenChain& chain);
   // Describes in `unknown` what can no longer be recomputed.
   Result<std::optional<std::string>> fact(std::string_view space, const std::string& key,
                                           std::uint64_t as_of, std::set<std::string>& unknown);
@@ -45,7 +45,7 @@ class FactHistory {
     Take take = nullptr;
     std::uint64_t next = 0;
   };
-  // What an agent did by itself under policies with a budget.
+  // The automatic calls of an agent under policies with a budget.
   struct Use {
     autonomy::AutoUse counted{};
     bool any = false;
@@ -68,9 +68,9 @@ class FactHistory {
   Lane intents_;
   Lane controls_;
   Lane pins_;
-  Lane all_;  // of what grants lost
+  Lane all_;  // for the budgets of grants
   BudgetHistory grants_;
-  std::optional<Error> failed_;                             // of what a lane met while it advanced
+  std::optional<Error> failed_;                             // of a lane that could not advance
   std::map<std::string, trust::ControlHistory> standings_;  // by agent, as are those below
   std::map<std::string, trust::Tally> tallies_;
   std::map<std::string, Use> uses_;

@@ -54,10 +54,10 @@ class GapList {
   std::uint64_t left_out_ = 0;
 };
 
-// Of a stored ledger, in write order.
+// The gaps of a stored ledger, in write order.
 Result<GapList> find_gaps(ledger::ReadView& view);
 
-// Of a JSON Lines export that has been verified.
+// The gaps of a JSON Lines export that has been verified.
 Result<GapList> find_gaps(std::istream& lines);
 
 }  // namespace sallyport::app

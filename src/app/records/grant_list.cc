@@ -7,6 +7,7 @@
 
 #include "app/records/selection.h"
 #include "base/try.h"
+#include "base/uuid.h"
 #include "ledger/entry/entry.h"
 
 namespace sallyport::app {
@@ -67,23 +68,25 @@ Result<std::vector<GrantRow>> grant_rows(core::RecordReader& reader, WallTime no
   return rows;
 }
 
-Result<core::Draft> revocation(core::RecordReader& reader, const std::string& id,
-                               const std::string& who, const std::string& reason) {
+Result<Revocation> revocation(core::RecordReader& reader, const std::string& id,
+                              const std::string& who, const std::string& reason) {
   SALLYPORT_CHECK_OK(check_reason(reason));
-  SALLYPORT_TRY(const auto known, grants::known_token(reader, id));
-  if (!known) {
-    return fail(ErrorCode::NotFound,
-                fmt::format("no grant `{}` was issued or seen here; `sallyport grants list` shows "
-                            "those that were",
-                            id));
+  if (!parse_uuid(id)) {
+    return fail(
+        ErrorCode::NotFound,
+        fmt::format("`{}` is not an id of a grant, which is a UUID in lower case; `sallyport "
+                    "grants list` shows the grants that were issued or seen here",
+                    id));
   }
+  SALLYPORT_TRY(const auto known, grants::known_token(reader, id));
   SALLYPORT_TRY(const bool revoked, grants::is_revoked(reader, id));
   if (revoked) return fail(ErrorCode::Conflict, fmt::format("grant `{}` is already revoked", id));
-  core::Draft draft = ledger::control(
-      "grant_revoked",
-      {{"who", who}, {"grant_id", id}, {"grant_digest", known->digest}, {"reason", reason}});
-  draft.facts.push_back(grants::revoked_fact(id));
-  return draft;
+  json::object details{{"who", who}, {"grant_id", id}, {"reason", reason}};
+  if (known) details["grant_digest"] = known->digest;
+  Revocation revocation{.draft = ledger::control("grant_revoked", std::move(details)),
+                        .known = known.has_value()};
+  revocation.draft.facts.push_back(grants::revoked_fact(id));
+  return revocation;
 }
 
 }  // namespace sallyport::app

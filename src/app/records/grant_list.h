@@ -20,9 +20,13 @@ json::object to_json(const GrantRow& row);
 // The oldest first.
 Result<std::vector<GrantRow>> grant_rows(core::RecordReader& reader, WallTime now);
 
-// The entry that revokes a token, with the fact that makes it count. `NotFound`: no such token is
-// known. `Conflict`: it is revoked already. `InvalidInput`: the reason is empty.
-Result<core::Draft> revocation(core::RecordReader& reader, const std::string& id,
-                               const std::string& who, const std::string& reason);
+struct Revocation {
+  core::Draft draft{};  // the entry, with the fact that makes it count
+  bool known = false;   // the token was issued or seen here
+};
+// A token need not be known: it may be presented later. `NotFound`: this is no id of a token.
+// `Conflict`: it is revoked already. `InvalidInput`: the reason is empty.
+Result<Revocation> revocation(core::RecordReader& reader, const std::string& id,
+                              const std::string& who, const std::string& reason);
 
 }  // namespace sallyport::app

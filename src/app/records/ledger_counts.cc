@@ -11,7 +11,7 @@ namespace sallyport::app {
 
 namespace {
 
-// Every call ends in exactly one record; only a question is a record that ends none.
+// Every call ends in exactly one record. Only records of questions end no call.
 std::uint64_t ended_calls(const Counts& outcomes) {
   std::uint64_t calls = 0;
   for (const auto& [outcome, count] : outcomes) {

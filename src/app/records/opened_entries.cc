@@ -2,7 +2,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "ledger/write/opening_check.h"
+#include "ledger/read/stored_entry.h"
 
 namespace sallyport::app {
 

@@ -8,7 +8,7 @@
 
 namespace sallyport::app {
 
-// Those of `filter` that have a body, in write order, for as long as `visit` wants more.
+// Visits the entries of `filter` that have a body, in write order, until `visit` returns false.
 Result<void> visit_opened(
     ledger::ReadView& view, const ledger::Filter& filter,
     const std::function<bool(const json::object& entry, const json::object& body)>& visit);

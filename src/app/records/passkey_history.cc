@@ -29,20 +29,20 @@ class PasskeyHistory {
   Result<void> add(const json::object& body, const std::string& origin) {
     const json::object* const statement = object_in(body, "statement");
     if (statement == nullptr) return fail(ErrorCode::Corrupt, "it lacks its statement");
-    SALLYPORT_TRY(trust::Enrolment one, trust::Enrolment::from_statement(*statement));
-    one.signature = text_or_empty(body, "signature");
-    if (one.ledger != origin) return fail(ErrorCode::Unauthenticated, "it is for another ledger");
-    if (trust::find_enrolment(all_, one.credential_id) != nullptr) {
+    SALLYPORT_TRY(trust::Enrolment key, trust::Enrolment::from_statement(*statement));
+    key.signature = text_or_empty(body, "signature");
+    if (key.ledger != origin) return fail(ErrorCode::Unauthenticated, "it is for another ledger");
+    if (trust::find_enrolment(all_, key.credential_id) != nullptr) {
       return fail(ErrorCode::Conflict, "its credential was enrolled before");
     }
-    const bool by_passkey = one.signature.starts_with(trust::Assertion::kMark);
-    SALLYPORT_CHECK_OK(by_one_of(one.reviewer, [&](const trust::Reviewer& person) -> Result<void> {
+    const bool by_passkey = key.signature.starts_with(trust::Assertion::kMark);
+    SALLYPORT_CHECK_OK(by_one_of(key.reviewer, [&](const trust::Reviewer& person) -> Result<void> {
       if (by_passkey) {
-        SALLYPORT_CHECK_OK(trust::check_passkey(person, one.statement_text(), one.signature, all_));
+        SALLYPORT_CHECK_OK(trust::check_passkey(person, key.statement_text(), key.signature, all_));
       }
-      return trust::check_enrolment(one, all_, *person.key);
+      return trust::check_enrolment(key, all_, *person.key);
     }));
-    all_.push_back(std::move(one));
+    all_.push_back(std::move(key));
     return {};
   }
 
@@ -89,7 +89,7 @@ class PasskeyHistory {
 }  // namespace
 
 ledger::CheckPasskeys passkeys_of(trust::Reviewers reviewers) {
-  // Shared because a function is copied; one of the copies is asked, on one thread.
+  // Shared between the copies of the function. One of them is called, on one thread.
   const auto history = std::make_shared<PasskeyHistory>(std::move(reviewers));
   return [history](const json::object& body, const std::string& origin) {
     return history->look(body, origin);

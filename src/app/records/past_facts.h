@@ -25,7 +25,7 @@ class PastFacts final : public core::RecordReader {
   PastFacts(ledger::LedgerStore& store, FactHistory& history, std::uint64_t as_of)
       : store_(store), history_(history), as_of_(as_of) {}
 
-  // A fact that the record of the call says, such as the workspace of its session.
+  // Sets a fact that the record of the call has, such as the workspace of its session.
   void set(std::string space, std::string key, std::optional<std::string> value);
 
   Result<std::optional<std::string>> fact(std::string_view space, std::string_view key) override;

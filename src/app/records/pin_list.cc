@@ -7,6 +7,22 @@
 
 namespace sallyport::app {
 
+namespace {
+
+Result<std::optional<json::value>> kept_definition(core::RecordReader& records,
+                                                   std::uint64_t sequence) {
+  Result<json::value> found = mcp::pinned_definition(records, sequence);
+  if (found) return std::optional(std::move(*found));
+  if (found.error().code == ErrorCode::NotFound) return std::nullopt;
+  return std::unexpected(std::move(found).error());
+}
+
+const json::object* members_of(const std::optional<json::value>& definition) {
+  return definition ? definition->if_object() : nullptr;
+}
+
+}  // namespace
+
 json::object to_json(const mcp::Pin& pin) {
   json::object object{{"server", pin.server},
                       {"tool", pin.tool},
@@ -22,14 +38,15 @@ json::object to_json(const mcp::Pin& pin) {
 
 Result<PinChange> change_of(core::RecordReader& records, const mcp::Pin& pin) {
   PinChange change;
-  SALLYPORT_TRY(change.before, mcp::pinned_definition(records, pin.sequence));
-  SALLYPORT_TRY(change.after, mcp::pinned_definition(records, pin.changed_sequence));
+  SALLYPORT_TRY(change.before, kept_definition(records, pin.sequence));
+  SALLYPORT_TRY(change.after, kept_definition(records, pin.changed_sequence));
   return change;
 }
 
 std::vector<PinMember> differing(const PinChange& change) {
-  const json::object* const before = change.before.if_object();
-  const json::object* const after = change.after.if_object();
+  static const json::object kNone;
+  const json::object* const before = change.before ? members_of(change.before) : &kNone;
+  const json::object* const after = members_of(change.after);
   std::vector<PinMember> all;
   if (before == nullptr || after == nullptr) return all;
   std::set<std::string> names;

@@ -1,6 +1,7 @@
 // Pinned tool definitions as commands and the HTTP API show them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,12 +12,11 @@ namespace sallyport::app {
 
 json::object to_json(const mcp::Pin& pin);
 
-// A definition that has changed, and what it was before.
+// A definition that has changed, and what it was before. No value: it was pruned or erased.
 struct PinChange {
-  json::value before{};
-  json::value after{};
+  std::optional<json::value> before{};
+  std::optional<json::value> after{};
 };
-// `NotFound`: one of them was erased.
 Result<PinChange> change_of(core::RecordReader& records, const mcp::Pin& pin);
 
 // A member of a definition that differs; a null pointer: it is not there.
@@ -25,7 +25,8 @@ struct PinMember {
   const json::value* before = nullptr;
   const json::value* after = nullptr;
 };
-// By name. The pointers live as long as `change`.
+// By name. The pointers live as long as `change`. Without the definition before, every member of the
+// new one differs; without the new one, none does.
 std::vector<PinMember> differing(const PinChange& change);
 
 }  // namespace sallyport::app

@@ -4,7 +4,7 @@
 
 #include "app/records/record_rows.h"
 #include "base/try.h"
-#include "ledger/write/opening_check.h"
+#include "ledger/read/stored_entry.h"
 
 namespace sallyport::app {
 
@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kFirstEntries = 4 * ledger::kTile;  // that are read for the first list
 constexpr std::size_t kMostCalls = 1024;
 
-// Content of earlier entries was removed: their rows say less from here on.
+// True if content of earlier entries was removed, so their rows have changed.
 bool removes(const ledger::StoredEntry& stored) {
   return stored.bytes->find(R"("control":"erased")") != std::string::npos ||
          stored.bytes->find(R"("control":"pruned")") != std::string::npos;
@@ -40,7 +40,7 @@ Result<std::optional<std::vector<CallRow>>> RecentCalls::newest(
 
 Result<void> RecentCalls::read_on(ledger::ReadView& view, std::uint64_t size, Kept& kept,
                                   const std::function<bool()>& wanted) {
-  const std::uint64_t read = kept.end;  // what is behind it is new
+  const std::uint64_t read = kept.end;  // entries from here on are new
   bool again = read == 0 || size - read > kFirstEntries;
   const auto look = [&](const ledger::StoredEntry& stored) -> Result<bool> {
     if (!wanted()) return fail(ErrorCode::Cancelled, "the caller no longer waits");
@@ -70,7 +70,7 @@ Result<void> RecentCalls::read_on(ledger::ReadView& view, std::uint64_t size, Ke
   return {};
 }
 
-// A newer record stands for its call, unless an earlier one has ended it.
+// A newer record gives the row of its call, unless an earlier one has ended the call.
 void RecentCalls::add(Kept& kept, CallRow row, bool terminal) {
   if (const auto earlier = kept.unfinished.find(row.call_id); earlier != kept.unfinished.end()) {
     kept.calls.erase(std::ranges::lower_bound(kept.calls, earlier->second, {}, &CallRow::sequence));

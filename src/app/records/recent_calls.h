@@ -26,7 +26,7 @@ class RecentCalls {
 
  private:
   struct Kept {
-    std::uint64_t begin = 0;  // of the entries whose calls are here
+    std::uint64_t begin = 0;  // of the entries that `calls` covers
     std::uint64_t end = 0;
     Hash last{};  // leaf of the entry before the end: another log may take the place of this one
     std::deque<CallRow> calls{};                                  // the oldest first

@@ -14,7 +14,7 @@ namespace sallyport::app {
 namespace {
 
 constexpr std::uint64_t kMostSequence = (1ull << 53) - 1;
-// Entries that are looked at together: many of them may be no row.
+// Entries that one pass reads. Many of them may not be rows.
 constexpr std::size_t kFirstPass = 64;
 constexpr std::size_t kLargestPass = 256;  // they are held in memory with their content
 constexpr std::uint64_t kMostLooked = 2 * ledger::kBlock;  // by one page: a fraction of a second
@@ -35,13 +35,13 @@ FilterOptions filters_in(const api::Query& query) {
           .until = get("until")};
 }
 
-json::value cursor_of(const PageAsked& asked, const api::Request& request, std::uint64_t position,
+json::value cursor_of(const PageRequest& page, const api::Request& request, std::uint64_t position,
                       std::uint64_t tree_size, bool back) {
-  return json::value(api::Cursor{position, tree_size, back}.text(asked.list, request.query));
+  return json::value(api::Cursor{position, tree_size, back}.text(page.list, request.query));
 }
 
-bool unfiltered(const PageAsked& asked) {
-  return asked.filter == ledger::Filter{} && !asked.verdict && !asked.text;
+bool unfiltered(const PageRequest& page) {
+  return page.filter == ledger::Filter{} && !page.verdict && !page.text;
 }
 
 // A view cannot be read while it is scanned, so matches are collected before rows are made of them.
@@ -76,26 +76,26 @@ Result<std::vector<ledger::StoredEntry>> newest_before(ledger::ReadView& view,
 
 }  // namespace
 
-Result<PageAsked> page_asked(std::string list, const api::Request& request) {
-  PageAsked asked{.list = std::move(list)};
+Result<PageRequest> page_request(std::string list, const api::Request& request) {
+  PageRequest page{.list = std::move(list)};
   const api::Query& query = request.query;
-  SALLYPORT_TRY(asked.filter, filter_from(filters_in(query), Spelling::Member));
+  SALLYPORT_TRY(page.filter, filter_from(filters_in(query), Spelling::Member));
   SALLYPORT_TRY(const auto limit, query.number("limit", 1, 500));
-  if (limit) asked.limit = static_cast<std::size_t>(*limit);
-  SALLYPORT_TRY(asked.tree_size, query.number("tree_size", 0, kMostSequence));
-  asked.verdict = query.get("verdict");
+  if (limit) page.limit = static_cast<std::size_t>(*limit);
+  SALLYPORT_TRY(page.tree_size, query.number("tree_size", 0, kMostSequence));
+  page.verdict = query.get("verdict");
   const std::string order = query.get("order").value_or("desc");
   if (order != "asc" && order != "desc") {
     return fail(ErrorCode::InvalidInput, "`order` is `asc` or `desc`", "order");
   }
-  asked.ascending = order == "asc";
+  page.ascending = order == "asc";
   if (const auto cursor = query.get("cursor")) {
-    SALLYPORT_TRY(asked.cursor, api::Cursor::parse(*cursor, asked.list, query));
+    SALLYPORT_TRY(page.cursor, api::Cursor::parse(*cursor, page.list, query));
   }
-  return asked;
+  return page;
 }
 
-Result<Rows> rows_behind(ledger::ReadView& view, const PageAsked& asked, std::uint64_t tree_size,
+Result<Rows> rows_behind(ledger::ReadView& view, const PageRequest& page, std::uint64_t tree_size,
                          std::optional<std::uint64_t> from, bool ascending, std::size_t count,
                          const MakeRow& make, const std::function<bool()>& wanted) {
   Rows rows;
@@ -103,14 +103,15 @@ Result<Rows> rows_behind(ledger::ReadView& view, const PageAsked& asked, std::ui
   PrefixView whole(view, tree_size, wanted);
   PrefixView searched(view, tree_size, wanted, &search);
   std::optional<std::uint64_t> edge = from;
-  // Twice as many each time: each pass reads the block that it begins in anew.
-  for (std::size_t pass = std::max(count, kFirstPass);; pass = std::min(2 * pass, kLargestPass)) {
+  // Passes grow, because each reads its first block again.
+  for (std::size_t pass = std::clamp(count, kFirstPass, kLargestPass);;
+       pass = std::min(2 * pass, kLargestPass)) {
     search.lowest = std::min(edge.value_or(tree_size), tree_size);
     search.highest = edge ? *edge + 1 : 0;
     SALLYPORT_TRY(
         const std::vector<ledger::StoredEntry> found,
-        ascending ? oldest_behind(searched, asked.filter, edge, pass)
-                  : newest_before(view, asked.filter, std::min(edge.value_or(tree_size), tree_size),
+        ascending ? oldest_behind(searched, page.filter, edge, pass)
+                  : newest_before(view, page.filter, std::min(edge.value_or(tree_size), tree_size),
                                   pass, wanted, search));
     for (const ledger::StoredEntry& stored : found) {
       if (!wanted()) return fail(ErrorCode::Cancelled, "the caller no longer waits");
@@ -124,52 +125,52 @@ Result<Rows> rows_behind(ledger::ReadView& view, const PageAsked& asked, std::ui
   }
 }
 
-Result<api::Response> page_of(ledger::ReadView& view, const PageAsked& asked,
+Result<api::Response> page_of(ledger::ReadView& view, const PageRequest& page,
                               const api::Request& request, const MakeRow& make) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
-  std::uint64_t tree_size = asked.tree_size.value_or(size);
-  if (asked.cursor) tree_size = asked.cursor->tree_size;
+  std::uint64_t tree_size = page.tree_size.value_or(size);
+  if (page.cursor) tree_size = page.cursor->tree_size;
   if (tree_size > size) {
     return fail(ErrorCode::InvalidInput, fmt::format("the log has {} entries", size), "tree_size");
   }
-  const bool back = asked.cursor && asked.cursor->back;
+  const bool back = page.cursor && page.cursor->back;
   std::optional<std::uint64_t> from;
-  if (asked.cursor) from = asked.cursor->position;
-  SALLYPORT_TRY(Rows found, rows_behind(view, asked, tree_size, from, asked.ascending != back,
-                                        asked.limit + 1, make, request.wanted));
-  return page_of(std::move(found), asked, request, tree_size);
+  if (page.cursor) from = page.cursor->position;
+  SALLYPORT_TRY(Rows found, rows_behind(view, page, tree_size, from, page.ascending != back,
+                                        page.limit + 1, make, request.wanted));
+  return page_of(std::move(found), page, request, tree_size);
 }
 
-api::Response page_of(Rows found, const PageAsked& asked, const api::Request& request,
+api::Response page_of(Rows found, const PageRequest& page, const api::Request& request,
                       std::uint64_t tree_size) {
-  const bool back = asked.cursor && asked.cursor->back;
+  const bool back = page.cursor && page.cursor->back;
   std::vector<Row>& rows = found.rows;
-  const bool full = rows.size() > asked.limit;
+  const bool full = rows.size() > page.limit;
   const bool more = full || found.reached;
-  if (full) rows.resize(asked.limit);
+  if (full) rows.resize(page.limit);
   if (back) std::ranges::reverse(rows);
-  const bool has_next = back ? asked.cursor.has_value() : more;
-  const bool has_prev = back ? more : asked.cursor.has_value();
-  // A page that was not filled goes on where its search stopped.
+  const bool has_next = back ? page.cursor.has_value() : more;
+  const bool has_prev = back ? more : page.cursor.has_value();
+  // After a page that was not filled, the next one continues where the search stopped.
   json::array items;
   for (Row& row : rows) items.push_back(std::move(row.shown));
   json::object body{{"items", std::move(items)}, {"next", nullptr}, {"prev", nullptr}};
-  // A page without rows leads back to where it began, with the entry there.
-  const std::uint64_t begin = asked.cursor ? asked.cursor->position : 0;
+  // The cursor back from an empty page includes the entry where the page began.
+  const std::uint64_t begin = page.cursor ? page.cursor->position : 0;
   const std::uint64_t before = begin == 0 ? 0 : begin - 1;
   if (has_next) {
-    std::uint64_t at = asked.ascending ? before : begin + 1;
+    std::uint64_t at = page.ascending ? before : begin + 1;
     if (!rows.empty()) at = rows.back().sequence;
     body["next"] =
-        cursor_of(asked, request, back ? at : found.reached.value_or(at), tree_size, false);
+        cursor_of(page, request, back ? at : found.reached.value_or(at), tree_size, false);
   }
   if (has_prev) {
-    std::uint64_t at = asked.ascending ? begin + 1 : before;
+    std::uint64_t at = page.ascending ? begin + 1 : before;
     if (!rows.empty()) at = rows.front().sequence;
     body["prev"] =
-        cursor_of(asked, request, back ? found.reached.value_or(at) : at, tree_size, true);
+        cursor_of(page, request, back ? found.reached.value_or(at) : at, tree_size, true);
   }
-  const bool every = asked.list == "entries" && unfiltered(asked);
+  const bool every = page.list == "entries" && unfiltered(page);
   body["tree_size"] = tree_size;
   body["total"] = every ? tree_size : rows.size() + (full ? 1 : 0);
   body["exact"] = every || (!has_next && !has_prev);

@@ -14,7 +14,7 @@
 namespace sallyport::app {
 
 // The request for a page of a list.
-struct PageAsked {
+struct PageRequest {
   std::string list;  // the name of the route, for cursors
   ledger::Filter filter{};
   std::optional<std::string> verdict{};  // of calls
@@ -25,7 +25,7 @@ struct PageAsked {
   std::optional<std::uint64_t> tree_size{};
 };
 // `InvalidInput`: a value is malformed.
-Result<PageAsked> page_asked(std::string list, const api::Request& request);
+Result<PageRequest> page_request(std::string list, const api::Request& request);
 
 // A row of some list, with its place in the log.
 struct Row {
@@ -39,7 +39,7 @@ using MakeRow = std::function<Result<std::optional<Row>>(ledger::ReadView& cut,
 // `{items,next,prev,tree_size,total,exact,reached}`. A page reads a bounded number of entries. If
 // it reaches the bound, `reached` is the last entry that it read, and the next page continues
 // there.
-Result<api::Response> page_of(ledger::ReadView& view, const PageAsked& asked,
+Result<api::Response> page_of(ledger::ReadView& view, const PageRequest& page,
                               const api::Request& request, const MakeRow& make);
 
 // Rows of a list, and where the search for them stopped before its end.
@@ -47,12 +47,12 @@ struct Rows {
   std::vector<Row> rows{};
   std::optional<std::uint64_t> reached{};
 };
-// The same page, of rows that were found: the first of the list, one more than it shows where there
-// are more.
-api::Response page_of(Rows found, const PageAsked& asked, const api::Request& request,
+// The page of rows that were already found. If the list continues, `found` holds one row more than
+// the page shows.
+api::Response page_of(Rows found, const PageRequest& page, const api::Request& request,
                       std::uint64_t tree_size);
 // The rows that follow `from` in the list, at most `count`.
-Result<Rows> rows_behind(ledger::ReadView& view, const PageAsked& asked, std::uint64_t tree_size,
+Result<Rows> rows_behind(ledger::ReadView& view, const PageRequest& page, std::uint64_t tree_size,
                          std::optional<std::uint64_t> from, bool ascending, std::size_t count,
                          const MakeRow& make, const std::function<bool()>& wanted);
 

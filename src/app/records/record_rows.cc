@@ -18,11 +18,7 @@ constexpr std::size_t kLongestCell = 100;
 constexpr std::size_t kMostKept = 4096;     // rows
 constexpr std::size_t kLongestKept = 1024;  // bytes of the texts of one
 
-json::value text_or_null(const std::string& text) {
-  return text.empty() ? json::value() : json::value(text);
-}
-
-// Of everything that a row is made of: what is erased changes the openings.
+// Covers everything that a row is made of. Erasing changes the openings.
 std::string state_of(const ledger::StoredEntry& stored) {
   const Hash openings = sha256(stored.openings);
   std::string state(stored.leaf.begin(), stored.leaf.end());
@@ -60,15 +56,15 @@ json::object call_row_json(const CallRow& row, const api::Person& person) {
   const auto content = [&](const std::string& text) {
     return person.reads_sealed() ? json::value(text) : json::value();
   };
-  return {{"time", row.time},          {"sequence", row.sequence},
-          {"call_id", row.call_id},    {"agent", row.agent},
-          {"server", row.server},      {"tool", row.tool},
-          {"what", content(row.what)}, {"verdict", row.verdict},
-          {"why", content(row.why)}};  // it may quote what a tool said
+  return {{"time", row.time},           {"sequence", row.sequence},
+          {"call_id", row.call_id},     {"agent", row.agent},
+          {"server", row.server},       {"tool", row.tool},
+          {"what", content(row.about)}, {"verdict", row.verdict},
+          {"why", content(row.why)}};  // it may quote a tool
 }
 
 CallRow cut_texts(CallRow row) {
-  row.what = cut_utf8_bytes(row.what, kLongestCell);
+  row.about = cut_utf8_bytes(row.about, kLongestCell);
   row.why = cut_utf8_bytes(row.why, kLongestCell);
   return row;
 }
@@ -101,7 +97,7 @@ Result<std::optional<CallRow>> CallRows::newest(ledger::ReadView& view,
       return std::optional<CallRow>();
     }
   }
-  if (opened.terminal && row.what.size() + row.why.size() <= kLongestKept) {
+  if (opened.terminal && row.about.size() + row.why.size() <= kLongestKept) {
     kept_.with([&](auto& kept) {
       if (kept.size() >= kMostKept) kept.clear();
       kept.emplace(state, row);

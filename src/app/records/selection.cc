@@ -12,7 +12,7 @@
 #include "base/nearest.h"
 #include "base/try.h"
 #include "core/event/topic_name.h"
-#include "ledger/write/opening_check.h"
+#include "ledger/read/stored_entry.h"
 #include "sallyport/event.h"
 #include "sallyport/json.h"
 #include "sallyport/outcome.h"
@@ -31,7 +31,7 @@ std::unexpected<Error> usage(std::string message, std::string place = {}) {
   return fail(ErrorCode::InvalidInput, std::move(message), std::move(place));
 }
 
-// A filter as messages name it, and its place in what came over HTTP.
+// The name of a filter in messages, and its place in an HTTP request.
 struct Named {
   std::string text;
   std::string place{};
@@ -45,41 +45,39 @@ Named named(std::string_view word, Spelling spelling) {
 Result<WallTime> time_from(const std::string& text, const Named& name) {
   const std::optional<WallTime> time = from_rfc3339(text);
   if (time) return *time;
-  // A day alone is what people type most.
+  // People mostly type a day without a time.
   const std::optional<WallTime> day = from_rfc3339(text + "T00:00:00Z");
   if (day) return *day;
   if (const auto ago = parse_duration(text)) return SystemClock().wall() - *ago;
   return usage(
       fmt::format(
-          "{} `{}` is no time; write 2026-11-15T02:00:00Z, 2026-11-15, or 1h for an hour ago",
+          "{} `{}` is not a time; write 2026-11-15T02:00:00Z, 2026-11-15, or 1h for an hour ago",
           name.text, text),
       name.place);
 }
 
-// What an id may be: something that can stand in an entry.
+// Accepts an id that an entry can contain.
 Result<std::string> id_from(const std::string& text, const Named& name) {
   const bool printable = std::ranges::none_of(
       text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
   if (!text.empty() && text.size() <= kMaxId && printable && check_json(json::value(text))) {
     return text;
   }
-  return usage(fmt::format("{} `{}` is no id; copy one from `sallyport ledger tail`", name.text,
+  return usage(fmt::format("{} `{}` is not an id; copy one from `sallyport ledger tail`", name.text,
                            cut_utf8_bytes(text, 80)),
                name.place);
 }
 
 Result<std::string> kind_from(const std::string& text, const Named& name) {
   if (core::kind_from(text)) return text;
-  std::vector<std::string> kinds;
-  for (int kind = 0; kind <= static_cast<int>(core::Kind::Control); ++kind) {
-    kinds.emplace_back(to_string(static_cast<core::Kind>(kind)));
-  }
+  const auto words = core::kind_words();
+  const std::vector<std::string> kinds(words.begin(), words.end());
   return usage(fmt::format("there is no kind `{}`{}; `sallyport ledger schema` lists them", text,
                            did_you_mean(text, kinds)),
                name.place);
 }
 
-// Of a call, or of a trust record.
+// The outcome of a call or of a trust record.
 Result<std::string> outcome_from(const std::string& text, const Named& name) {
   if (outcome_kind_from(text) || trust::outcome_from(text)) return text;
   std::vector<std::string> words;
@@ -101,10 +99,10 @@ Result<std::string> path_from(const std::string& text) {
   }
   if (pointer && check_json(json::value(text))) return text;
   return usage(fmt::format(
-      "--path `{}` is no JSON Pointer into an entry; write for example /body/result", text));
+      "--path `{}` is not a JSON Pointer into an entry; write for example /body/result", text));
 }
 
-// What only the body of a record says.
+// The filters on members that only the body of a record has.
 Result<std::vector<std::pair<std::string, json::value>>> body_from(const FilterOptions& options,
                                                                    Spelling spelling) {
   std::vector<std::pair<std::string, json::value>> body;
@@ -132,7 +130,7 @@ Result<std::vector<std::pair<std::string, json::value>>> body_from(const FilterO
   return body;
 }
 
-// Of the topic that trust records stand on, those of one agent have a name of their own (TR-8).
+// The trust records of one agent have their own name within the topic of all trust records (TR-8).
 Result<void> add_topic(ledger::Filter& filter, const std::string& topic, const Named& as) {
   constexpr std::string_view kTrustTopic = "trust_graph";
   constexpr std::string_view kOfOneAgent = "trust_graph.";
@@ -147,7 +145,7 @@ Result<void> add_topic(ledger::Filter& filter, const std::string& topic, const N
   return {};
 }
 
-// A span that holds nothing is a slip, and a hold on it would keep nothing.
+// An empty span is a mistake: a hold on it would keep nothing.
 Result<void> check_span(const std::optional<WallTime>& since, const std::optional<WallTime>& until,
                         Spelling spelling) {
   if (!since || !until || *until >= *since) return {};
@@ -162,13 +160,32 @@ bool has_uuid_shape(std::string_view text) {
 
 }  // namespace
 
+namespace {
+
+// Digits, perhaps behind a minus sign.
+bool is_number(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+}  // namespace
+
 Result<std::uint64_t> count_from(const std::string& text, std::string_view what) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc{} && end == text.data() + text.size() && number <= kMaxCount) {
     return number;
   }
-  return usage(fmt::format("{} `{}` is no whole number", what, text.substr(0, 80)));
+  const std::string wrong =
+      is_number(text) ? fmt::format("not between 0 and {}", kMaxCount) : "not a whole number";
+  return usage(fmt::format("{} `{}` is {}", what, text.substr(0, 80), wrong));
+}
+
+Result<std::uint64_t> limit_from(const std::string& text, std::string_view what,
+                                 std::uint64_t most) {
+  const Result<std::uint64_t> limit = count_from(text, what);
+  const bool below = limit ? *limit == 0 : text.starts_with('-') && is_number(text);
+  return below ? usage(fmt::format("{} must be from 1 to {}", what, most)) : limit;
 }
 
 Result<ledger::Filter> filter_from(const FilterOptions& options, Spelling spelling) {
@@ -207,7 +224,7 @@ Result<ledger::Filter> filter_from(const FilterOptions& options, Spelling spelli
   return filter;
 }
 
-Result<ledger::Selection> selection_from(const SelectionOptions& options) {
+Result<ledger::Selection> selection_from(const SelectionOptions& options, std::string_view more) {
   ledger::Selection selection;
   if (options.call) {
     SALLYPORT_TRY(selection.call_id, id_from(*options.call, {"--call"}));
@@ -233,8 +250,7 @@ Result<ledger::Selection> selection_from(const SelectionOptions& options) {
   SALLYPORT_CHECK_OK(check_span(selection.since, selection.until, Spelling::Option));
   if (!selection.empty()) return selection;
   return usage(
-      "nothing is selected; give --call, --session, --agent, --kind, --since, --until or "
-      "--path");
+      fmt::format("nothing is selected; give --call, --session, --agent, --kind, {}", more));
 }
 
 Result<Target> target_from(const std::string& text) {
@@ -249,7 +265,8 @@ Result<Target> target_from(const std::string& text) {
   if (!has_uuid_shape(text)) return target;
   std::ranges::transform(target.text, target.text.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (!parse_uuid(target.text)) return usage(fmt::format("`{}` is no id: a digit is wrong", text));
+  if (!parse_uuid(target.text))
+    return usage(fmt::format("`{}` is not an id: a digit is wrong", text));
   target.id = target.text;
   return target;
 }
@@ -275,7 +292,7 @@ Result<std::optional<ledger::StoredEntry>> find_target(ledger::ReadView& view,
 Error nothing_found(const FilterOptions& options) {
   if (options.call && !parse_uuid(*options.call)) {
     return {ErrorCode::InvalidInput,
-            fmt::format("--call `{}` is no id of a call; copy one from `sallyport ledger tail`",
+            fmt::format("--call `{}` is not an id of a call; copy one from `sallyport ledger tail`",
                         options.call->substr(0, 80))};
   }
   return {ErrorCode::NotFound, "no entry matches; leave a filter out to see more"};

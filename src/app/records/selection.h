@@ -11,7 +11,7 @@
 
 namespace sallyport::app {
 
-// As people type them. `filter_from` says what they mean.
+// As people type them. `filter_from` converts them.
 struct FilterOptions {
   std::optional<std::string> call;
   std::optional<std::string> session;
@@ -53,10 +53,15 @@ Result<ledger::Filter> filter_from(const FilterOptions& options,
                                    Spelling spelling = Spelling::Option);
 
 // `InvalidInput` when nothing at all is selected.
-Result<ledger::Selection> selection_from(const SelectionOptions& options);
+// `more`: the last options of the command that select, for the message when none is given.
+Result<ledger::Selection> selection_from(const SelectionOptions& options,
+                                         std::string_view more = "--since or --until");
 
 // A whole number up to 2^53-1; `what` names it in the message.
 Result<std::uint64_t> count_from(const std::string& text, std::string_view what);
+// The same, and at least 1.
+Result<std::uint64_t> limit_from(const std::string& text, std::string_view what,
+                                 std::uint64_t most = (1ull << 53) - 1);
 
 // One entry by id or sequence, or a call: what ID|CALL|SEQUENCE can be.
 struct Target {

@@ -26,7 +26,7 @@ Result<std::string> only_one(const std::string& text, std::vector<std::string> f
                           found.size(), text, found.front(), found.back()));
 }
 
-// With or without what stands before the first separator.
+// The part before the first separator is optional.
 bool begins(const std::string& id, const std::string& text) {
   if (id.starts_with(text)) return true;
   const std::size_t separator = id.find_first_of("_-");

@@ -24,7 +24,7 @@ ledger::CheckControl signed_by(trust::Reviewers reviewers);
 
 using OnTrustRecord = std::function<void(trust::TrustRecord record)>;
 Result<void> each_trust_record(ledger::ReadView& view, const OnTrustRecord& on_record);
-// Of a document; records that we do not understand are an error.
+// Reads a document. Records that we do not understand are an error.
 Result<void> each_trust_record(const std::filesystem::path& file, const OnTrustRecord& on_record);
 
 }  // namespace sallyport::app

@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "base/try.h"
@@ -24,14 +25,10 @@ std::string file_name(const net::Url& server, const std::string& client) {
 
 class FileLock final : public oauth::Vault::Lock {
  public:
-  explicit FileLock(int file) : file_(file) {}
-  FileLock(const FileLock&) = delete;
-  ~FileLock() override {
-    if (file_ >= 0) ::close(file_);
-  }
+  explicit FileLock(Descriptor file) : file_(std::move(file)) {}
 
  private:
-  int file_;
+  Descriptor file_;
 };
 
 }  // namespace
@@ -39,7 +36,8 @@ class FileLock final : public oauth::Vault::Lock {
 AccountFile::AccountFile(const std::filesystem::path& data_dir,
                          const oauth::Application& application)
     : file_(data_dir / "logins" /
-            file_name(application.server, application.by_itself ? application.client_id : "")) {}
+            file_name(application.server,
+                      application.client_credentials ? application.client_id : "")) {}
 
 Result<std::optional<oauth::Account>> AccountFile::load() {
   SALLYPORT_TRY(const std::optional<std::string> text,
@@ -59,12 +57,9 @@ Result<void> AccountFile::save(const oauth::Account& account) {
 // A process that cannot create the file counts as alone.
 std::unique_ptr<oauth::Vault::Lock> AccountFile::try_lock() {
   const std::string name = file_.string() + ".lock";
-  const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0) {
-    ::close(file);
-    return nullptr;
-  }
-  return std::make_unique<FileLock>(file);
+  Descriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (file && flock(file.get(), LOCK_EX | LOCK_NB) != 0) return nullptr;
+  return std::make_unique<FileLock>(std::move(file));
 }
 
 Result<void> AccountFile::remove() {

@@ -1,7 +1,10 @@
 #include "app/servers/era_cache.h"
 
+#include <fmt/format.h>
+
 #include <fstream>
 
+#include "app/machine/replaced_file.h"
 #include "base/digest.h"
 #include "base/encoding.h"
 
@@ -30,11 +33,7 @@ mcp::Era EraCache::read(WallTime now) const {
 }
 
 void EraCache::write(mcp::Era era) const {
-  std::error_code ignored;
-  std::filesystem::create_directories(file_.parent_path(), ignored);
-  const std::filesystem::path fresh = file_.string() + ".new";
-  std::ofstream(fresh) << (era == mcp::Era::Modern ? kModern : kLegacy) << '\n';
-  std::filesystem::rename(fresh, file_, ignored);
+  (void)replace_file(file_, fmt::format("{}\n", era == mcp::Era::Modern ? kModern : kLegacy));
 }
 
 }  // namespace sallyport::app

@@ -27,7 +27,7 @@ Result<std::string> token_in(const std::string& variable) {
   return std::string(value);
 }
 
-// What people copy into a shell. A query may hold what the model must not see.
+// A command for people to copy. Without the query, which may hold secrets from the model.
 std::string login_command(const McpOptions& options, const LoginMeans& means, const net::Url& url) {
   Environment usual = Environment::of_this_process();
   usual.data_dir.reset();
@@ -55,7 +55,7 @@ Result<std::shared_ptr<oauth::Credentials>> credentials_of(const McpOptions& opt
                                    .entropy = means.entropy,
                                    .vault = std::move(file),
                                    .open_page = std::move(open_page),
-                                   .how_to_log_in = login_command(options, means, url)});
+                                   .login_command = login_command(options, means, url)});
 }
 
 Result<McpUpstream> remote(const McpOptions& options, const LoginMeans& means) {
@@ -102,7 +102,7 @@ Result<McpUpstream> upstream_of(const McpOptions& options, const LoginMeans& mea
 mcp::EraHint era_hint(const McpOptions& options, EraCache cache, WallTime now) {
   if (options.era == "legacy") return {.era = mcp::Era::Legacy, .pinned = true};
   if (options.era == "modern") return {.era = mcp::Era::Modern, .pinned = true};
-  return {.era = cache.read(now), .learned = [cache](mcp::Era era) { cache.write(era); }};
+  return {.era = cache.read(now), .on_found = [cache](mcp::Era era) { cache.write(era); }};
 }
 
 }  // namespace sallyport::app

@@ -12,7 +12,7 @@
 
 namespace sallyport::app {
 
-// What `sallyport mcp` is told on its command line.
+// The command line of `sallyport mcp`.
 struct McpOptions {
   std::optional<std::string> policy;      // a file, or a shipped one by its name; none: `starter`
   std::optional<std::string> name;        // of the server, in records
@@ -20,7 +20,7 @@ struct McpOptions {
   std::optional<std::string> bearer_env;  // the variable that holds our token for it
   bool allow_http = false;                // without encryption, to other machines too
   OAuthOptions oauth;
-  bool login = false;  // a person may be asked, by a browser
+  bool login = false;  // a person may log in with a browser
   std::string era = "auto";
   std::optional<std::string> grant;  // token of calls that bring none: a file, or the JSON itself
   std::vector<std::string> command;  // that starts it
@@ -31,18 +31,18 @@ struct McpUpstream {
   std::string identity;  // its command or URL
   mcp::ServerMaker make;
 };
-// What a login needs. All of it outlives the upstream.
+// The resources of a login. They must outlive the upstream.
 struct LoginMeans {
   std::filesystem::path data_dir;
   const Clock& clock;
   Entropy& entropy;
 };
-// `InvalidInput`: none is named, or one that cannot be. `run_as`: the account of one that a command
-// starts.
+// `InvalidInput`: no server is named, or an impossible one. `run_as`: the account of a server that
+// a command starts.
 Result<McpUpstream> upstream_of(const McpOptions& options, const LoginMeans& means,
                                 std::optional<net::RunAs> run_as = std::nullopt);
 
-// What is known about its era, and where that is kept.
+// The known era of the server, and the cache that keeps it.
 mcp::EraHint era_hint(const McpOptions& options, EraCache cache, WallTime now);
 
 }  // namespace sallyport::app

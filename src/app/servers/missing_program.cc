@@ -19,8 +19,9 @@ bool can_be_started(const std::filesystem::path& file) {
 std::string missing_program(const std::vector<std::string>& command, const std::string& path) {
   const std::string& program = command.front();
   if (program.find('/') != std::string::npos) {
-    return can_be_started(program) ? std::string()
-                                   : fmt::format("`{}` is no program that can be started", program);
+    return can_be_started(program)
+               ? std::string()
+               : fmt::format("`{}` is not a program that can be started", program);
   }
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find(':', begin), path.size());

@@ -50,7 +50,7 @@ Result<oauth::Application> application_of(const OAuthOptions& options, const net
                          .client_id = options.client_id.value_or(""),
                          .issuer = options.issuer.value_or(""),
                          .scope = options.scope.value_or(""),
-                         .by_itself = options.client_credentials,
+                         .client_credentials = options.client_credentials,
                          .redirect_port = options.redirect_port};
   SALLYPORT_TRY(out.client_secret, secret_of(options));
   if (options.client_key_file) {
@@ -64,7 +64,7 @@ Result<oauth::Application> application_of(const OAuthOptions& options, const net
   if (proves && out.client_id.empty()) {
     return refuse("a client secret needs `--client-id`; name the client");
   }
-  if (out.by_itself && !proves) {
+  if (out.client_credentials && !proves) {
     return refuse("`--client-credentials` needs `--client-id`, and its secret or its key");
   }
   return out;

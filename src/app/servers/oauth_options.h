@@ -14,7 +14,7 @@ struct OAuthOptions {
   std::optional<std::string> client_secret_env;  // the variable that holds its secret
   std::optional<std::filesystem::path> client_secret_file;
   std::optional<std::filesystem::path> client_key_file;  // PEM, to sign with instead
-  bool client_credentials = false;                       // the client is let in, no person
+  bool client_credentials = false;                       // the client logs in, not a person
   std::optional<std::string> issuer;
   std::optional<std::string> scope;
   std::uint16_t redirect_port = 0;  // 0: any

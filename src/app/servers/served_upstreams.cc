@@ -15,7 +15,7 @@ namespace sallyport::app {
 
 namespace {
 
-// Never that of the service, whose files a tool server could read and change then, and never root.
+// Never root, and never the account of the service: the server could change the service's files.
 Result<std::optional<net::RunAs>> account_of(const ServeConfig& config,
                                              const ServeConfig::ToolServer& upstream) {
   const std::string& name = upstream.run_as.empty() ? config.run_as : upstream.run_as;
@@ -58,7 +58,7 @@ Result<std::vector<ServedUpstream>> served_upstreams(const ServeConfig& config,
                    era_hint(options, std::move(cache), workspace.clock().wall()),
                    !named.url.empty(), named.command});
   }
-  // What is for one server is not for the others, which would inherit it.
+  // Other servers must not inherit the secrets of one server.
   for (const ServeConfig::ToolServer& named : config.upstreams) {
     if (!named.bearer_env.empty()) unsetenv(named.bearer_env.c_str());
     if (named.oauth.client_secret_env) unsetenv(named.oauth.client_secret_env->c_str());
@@ -71,7 +71,7 @@ mcp::HttpFront::Open gateways(Gate& gate, const std::vector<ServedUpstream>& ups
   return [&](const mcp::HttpFront::Caller& caller,
              std::unique_ptr<mcp::ClientLink> client) -> std::shared_ptr<mcp::Conversation> {
     const auto log = [&gate](std::string_view line) { gate.log(line); };
-    // Of several servers a line says which one it is about; what they say themselves does already.
+    // With several servers, a line names its server. Lines of the servers themselves already do.
     const auto log_of = [&gate, several = upstreams.size() > 1](const std::string& name) {
       return [&gate, mark = several ? fmt::format("`{}`: ", name) : ""](std::string_view line) {
         gate.log(line.starts_with('[') ? std::string(line) : mark + std::string(line));

@@ -16,7 +16,7 @@ struct ServedUpstream {
   std::string name;
   mcp::ServerMaker make;
   mcp::EraHint era;
-  bool serves_others = false;          // all sessions go to the same one
+  bool serves_others = false;          // one server for all sessions
   std::vector<std::string> command{};  // that starts it; empty: it is reached over HTTP
 };
 

@@ -19,7 +19,7 @@ constexpr std::size_t kLongestName = 512;
 constexpr std::chrono::milliseconds kEnding{5'000};
 constexpr const char* kOpened = "opened";
 
-// We answer nothing that a server could ask for.
+// We support no requests of servers.
 constexpr std::string_view kWeAre = R"({"name":"sallyport","version":"0"})";
 
 std::string opening() {
@@ -97,12 +97,12 @@ Task<void> ToolServer::open_session() {
     era_ = mcp::Era::Legacy;
     server_->send(mcp::notification_text("notifications/initialized", {}));
   } else {
-    SALLYPORT_CO_TRY(const mcp::Message said,
+    SALLYPORT_CO_TRY(const mcp::Message response,
                      co_await server_->ask("server/discover",
                                            mcp::modern_params("{}", {.capabilities = "{}",
                                                                      .info = std::string(kWeAre)}),
                                            settings_.limits.probe));
-    if (said.is_error()) {
+    if (response.is_error()) {
       co_return fail(ErrorCode::Unavailable, "it refuses `initialize` and `server/discover`");
     }
     era_ = mcp::Era::Modern;
@@ -151,7 +151,7 @@ Task<void> ToolServer::list_tools() {
     if (!cursor) break;
     params = json::serialize(json::object{{"cursor", *cursor}});
   }
-  for (const std::string& name : mcp::take_doubled(all)) {
+  for (const std::string& name : mcp::take_duplicates(all)) {
     settings_.log(fmt::format("tool server `{}` lists two tools called `{}`; neither is offered",
                               settings_.name, name));
   }
@@ -172,7 +172,7 @@ Task<void> ToolServer::list_tools() {
   co_return Result<void>{};
 }
 
-// What was offered stays offered; a tool that has changed or gone is refused when it is called.
+// Offered tools stay offered. A changed or removed tool is refused when it is called.
 Async<void> ToolServer::list_again() {
   const Result<void> listed = co_await list_tools();
   listing_ = false;
@@ -209,14 +209,14 @@ std::shared_ptr<core::Upstream> ToolServer::call_of(const std::string& tool) {
       std::make_shared<mcp::Inbox>(executor_, settings_.limits.progress));
 }
 
-Async<void> ToolServer::server_asks(mcp::Message request) {
+Async<void> ToolServer::on_server_request(mcp::Message request) {
   const bool ping = request.method == "ping";
   server_->send(ping ? mcp::result_text(request.id, "{}")
                      : mcp::error_text(request.id, mcp::kMethodNotFound, "Method not found"));
   co_return;
 }
 
-Async<void> ToolServer::server_tells(mcp::Message notification) {
+Async<void> ToolServer::on_server_notification(mcp::Message notification) {
   if (notification.method != "notifications/tools/list_changed" || !opened_) co_return;
   if (std::exchange(listing_, true)) co_return;
   tasks_.start(list_again());

@@ -60,8 +60,8 @@ class ToolServer final : public mcp::Server::Listener,
   const mcp::ToolDefinition* tool(const std::string& name) const override;
   core::UpstreamFacts facts(const std::string& tool) const override;
 
-  Async<void> server_asks(mcp::Message request) override;
-  Async<void> server_tells(mcp::Message notification) override;
+  Async<void> on_server_request(mcp::Message request) override;
+  Async<void> on_server_notification(mcp::Message notification) override;
   void server_started(bool again) override;
   void server_ended(const std::string& how) override;
 

@@ -38,11 +38,11 @@ Result<int> doctor(const Context& context) {
   json::array list;
   for (const Check& check : checks) {
     if (!context.json()) {
-      say(fmt::format("{} {:<{}} {}{}",
-                      context.terminal.paint(paint_of(check.finding),
-                                             fmt::format("{:<4}", name_of(check.finding))),
-                      check.name, width, visible(check.detail),
-                      check.advice.empty() ? "" : "; " + visible(check.advice)));
+      print_line(fmt::format("{} {:<{}} {}{}",
+                             context.terminal.paint(paint_of(check.finding),
+                                                    fmt::format("{:<4}", name_of(check.finding))),
+                             check.name, width, visible(check.detail),
+                             check.advice.empty() ? "" : "; " + visible(check.advice)));
       continue;
     }
     list.push_back(json::object{{"check", check.name},
@@ -51,7 +51,8 @@ Result<int> doctor(const Context& context) {
                                 {"advice", check.advice}});
   }
   if (context.json()) {
-    say(visible_json(canonical_json(json::object{{"ok", sound}, {"checks", std::move(list)}})));
+    print_line(
+        visible_json(canonical_json(json::object{{"ok", sound}, {"checks", std::move(list)}})));
   }
   return sound ? 0 : 1;
 }

@@ -13,6 +13,7 @@
 #include "app/setup/doctor.h"
 #include "app/setup/settings_file.h"
 #include "app/setup/wiring.h"
+#include "app/terminal/exit_code.h"
 #include "app/terminal/input.h"
 #include "base/encoding.h"
 #include "base/try.h"
@@ -21,10 +22,11 @@
 #include "guards/detect/detectors.h"
 #include "hook/dialect.h"
 #include "ledger/member/instance_lock.h"
+#include "ledger/proof/key_history.h"
 #include "ledger/secret/key_folder.h"
 #include "ledger/secret/private_file.h"
-#include "ledger/write/opening_check.h"
 #include "ledger/write/seals.h"
+#include "ledger/write/start_check.h"
 #include "mcp/message/bridge_log.h"
 #include "policy/policy_loader.h"
 #include "trust/approver_book.h"
@@ -40,6 +42,7 @@ class Examination {
 
   std::vector<Check> run() {
     configuration();
+    if (place_.data_dir.empty()) return std::move(checks_);
     file_system();
     folders();
     space();
@@ -62,20 +65,27 @@ class Examination {
     checks_.push_back({std::move(name), Finding::Warn, std::move(detail), std::move(advice)});
   }
   void bad(std::string name, std::string detail, std::string advice) {
+    // Most faults of the ledger say this themselves.
+    constexpr std::string_view kVerify = "run `sallyport ledger verify`";
+    const bool told = detail.contains(kVerify) || detail.contains("; restore it from a backup");
+    if (advice.starts_with(kVerify) && told) advice.clear();
     checks_.push_back({std::move(name), Finding::Fail, std::move(detail), std::move(advice)});
   }
 
   void configuration() {
-    const Result<std::filesystem::path> folder = context_.data_dir();
-    if (folder) place_.data_dir = *folder;
     place_.allow_network_fs = context_.globals.allow_network_fs;
     const Result<std::optional<std::filesystem::path>> file = context_.config_file();
     if (!file) return bad("config", file.error().message, "give --data-dir");
+    // A file that --config names may name the folder, so the folder may be known only with it.
+    const bool needs_file = context_.globals.config && !context_.globals.data_dir;
+    const Result<std::filesystem::path> folder =
+        needs_file ? context_.data_dir() : context_.named_data_dir();
+    if (folder) place_.data_dir = *folder;
     if (!*file) return ok("config", "no file, defaults are in force");
     Result<Config> config = load_config(**file);
     if (!config) {
-      return bad("config", fmt::format("{}: {}", config.error().where, config.error().message),
-                 "mend the file, or name another with --config");
+      return bad("config", with_place(config.error()),
+                 "repair the file, or name another with --config");
     }
     place_.config = std::move(*config);
     ok("config", (*file)->string());
@@ -132,7 +142,7 @@ class Examination {
     const mode_t extra = status.st_mode & 0777 & ~mode;
     if (extra == 0) return;
     bad(name,
-        fmt::format("{} has mode {:04o}, others can get at it", path.string(),
+        fmt::format("{} has mode {:04o}, other users can read it", path.string(),
                     status.st_mode & 0777),
         fmt::format("chmod {:04o} {}", mode, path.string()));
   }
@@ -140,7 +150,7 @@ class Examination {
   // An unusable key stops every writing command.
   void look_into(const char* key) {
     const auto text = ledger::read_private_file(place_.data_dir / "keys" / key);
-    if (!text || !*text) return;  // its mode is told already; an absent one is made
+    if (!text || !*text) return;  // its mode is reported already; a missing one is created
     if ((*text)->size() == 65 && from_hex(std::string_view(**text).substr(0, 64))) return;
     bad(key, (place_.data_dir / "keys" / key).string() + " is spoiled", "restore it from a copy");
   }
@@ -167,7 +177,7 @@ class Examination {
     ok("free space", detail);
   }
 
-  // GR-79: what is in force, and what keeps a newer one out.
+  // GR-79: the policy in force, and why a newer one was refused.
   void policy() {
     if (!policy_hash_) return ok("policy", "none was loaded yet");
     const auto loaded = core::split_place(policy_loaded_.value_or(""));
@@ -179,8 +189,9 @@ class Examination {
     const auto refused = core::split_place(policy_refused_.value_or(""));
     if (!refused) return ok("policy", in_force);
     warn("policy",
-         fmt::format("{} stays in force; a newer one was refused at {}", in_force, refused->value),
-         fmt::format("mend it; `sallyport ledger show {}` says why", refused->sequence));
+         fmt::format("{} stays in force; the newer policy `{}` was refused", in_force,
+                     refused->value),
+         fmt::format("correct it; `sallyport ledger show {}` says why", refused->sequence));
   }
 
   // RU-68: can each program of the policy that was loaded last be started?
@@ -190,14 +201,14 @@ class Examination {
     if (blank == std::string::npos) return;
     const auto origin = policy::PolicyOrigin::named(loaded->value.substr(blank + 1));
     const Result<policy::Policy> read = origin.read(nullptr);
-    if (!read || read->external.empty()) return;  // what keeps it out is told by its own check
+    if (!read || read->external.empty()) return;  // another check reports why
     const std::string home = context_.environment.home.value_or("");
     const auto scope = policy::scope_of(*read, {.home = home});
     for (const external::Entry& entry : read->external) {
       const Result<void> good = external::check_peer(entry, scope->workspaces());
       if (!good) {
         bad(entry.name(), good.error().message,
-            fmt::format("mend it or change {}; until then what it guards is denied",
+            fmt::format("repair it or change {}; until then the calls that it guards are denied",
                         good.error().where));
         continue;
       }
@@ -246,7 +257,7 @@ class Examination {
         "`sallyport trust promote` or `demote` again");
   }
 
-  // What clients and tool servers could not give each other.
+  // Features that were lost between clients and tool servers.
   void bridging() {
     std::string counts;
     for (const core::Fact& fact : degraded_) {
@@ -332,7 +343,7 @@ class Examination {
 
   void facts(ledger::ReadView& view) {
     const auto secret = ledger::KeyFolder::kept_digest_key(place_.data_dir);
-    // That it is open to others was told above.
+    // Already reported: others can read the file.
     if (!secret && secret.error().cause == "not_private") return;
     const KeyedDigest digest(secret ? secret->value_or("") : "");
     const auto state = ledger::newest_state(view, digest);
@@ -371,7 +382,7 @@ class Examination {
     facts(view);
     const auto stored = ledger::read_private_file(place_.key_file());
     if (!stored || !*stored) {
-      // That it is open to others was told above.
+      // Already reported: others can read the file.
       if (!stored && stored.error().cause == "not_private") return {};
       bad("signing key", stored ? "it is not in the keys folder" : stored.error().message,
           "restore it from a copy: without it nothing can be appended");
@@ -386,7 +397,7 @@ class Examination {
   Result<void> kept_witness(ledger::ReadView& view,
                             const Result<std::optional<std::string>>& witness) {
     if (!witness) {
-      bad("witness", witness.error().message, "mend the file's mode or owner");
+      bad("witness", witness.error().message, "correct the file's mode or owner");
       return {};
     }
     if (place_.witness_file().empty()) {
@@ -416,7 +427,7 @@ class Examination {
     const std::optional<WallTime> time = from_rfc3339(entry.recorded_at);
     if (time && *time > clock.wall() + std::chrono::seconds(1)) {
       warn("clock",
-           fmt::format("the last entry is from {}, which is still to come", entry.recorded_at),
+           fmt::format("the last entry is from {}, which is in the future", entry.recorded_at),
            "set the clock; the step will be recorded");
     } else {
       ok("clock", "not before the last entry of " + entry.recorded_at);
@@ -425,7 +436,7 @@ class Examination {
   }
 
   void writers() {
-    if (place_.config.ledger.shared) return;  // the store tells of them
+    if (place_.config.ledger.shared) return;  // the store reports them
     ok("writers", fmt::format("{} live", ledger::InstanceLock::count_living(place_.data_dir)));
   }
 
@@ -446,7 +457,7 @@ class Examination {
                                        ", "));
   }
 
-  // Of coding agents whose settings have ours; the others are none of our business.
+  // Reports nothing about agents whose settings have no hook of ours.
   void hooks() {
     if (!context_.environment.home) return;
     const std::filesystem::path home(*context_.environment.home);
@@ -458,12 +469,17 @@ class Examination {
       if (::access(installed->program.c_str(), X_OK) != 0) {
         bad(name, installed->program + " cannot be run",
             fmt::format("run `sallyport init --agent {}` again", agent));
+      } else if (!installed->missing.empty()) {
+        bad(name,
+            fmt::format("the hook is missing for {} in {}", fmt::join(installed->missing, ", "),
+                        file->path().string()),
+            fmt::format("run `sallyport init --agent {}` again", agent));
       } else if (const std::string off = agent == "codex" ? not_trusted(*file) : ""; !off.empty()) {
         bad(name, fmt::format("codex does not run it for {}: it is not trusted", off),
             "start codex, type `/hooks`, and trust the hooks of sallyport");
       } else if (!installed->blocks_on_failure) {
         warn(name, "the agent runs the tool anyway if its hook fails",
-             "keep to agents that can block then where that matters");
+             "where this matters, use an agent that blocks the call if its hook fails");
       } else {
         ok(name, file->path().string());
       }

@@ -3,6 +3,7 @@
 #include "app/outside/witness_file.h"
 #include "app/outside/witness_rounds.h"
 #include "app/setup/doctor.h"
+#include "app/terminal/exit_code.h"
 #include "ledger/proof/cosigned.h"
 
 namespace sallyport::app {
@@ -10,12 +11,12 @@ namespace sallyport::app {
 namespace {
 
 Check refused_by(const core::Fact& fact) {
-  const auto said = core::split_place(fact.value.value_or(""));
+  const auto refused = core::split_place(fact.value.value_or(""));
   return {"witnesses", Finding::Fail,
-          fmt::format("{} refused this log: {}", fact.key, said ? said->value : "?"),
+          fmt::format("{} refused this log: {}", fact.key, refused ? refused->value : "?"),
           fmt::format("compare `sallyport ledger checkpoint` with what it has seen; `sallyport "
                       "ledger show {}` says when",
-                      said ? said->sequence : 0)};
+                      refused ? refused->sequence : 0)};
 }
 
 Check newest_word(ledger::ReadView& view) {
@@ -43,9 +44,8 @@ std::vector<Check> examine_witnesses(ledger::ReadView& view, const LedgerConfig&
   if (!config.witnesses) return checks;
   const Result<ledger::WitnessPolicy> policy = load_witness_policy(*config.witnesses);
   if (!policy) {
-    checks.push_back({"witnesses", Finding::Fail,
-                      fmt::format("{}: {}", policy.error().where, policy.error().message),
-                      "mend the file that `ledger.witnesses` names"});
+    checks.push_back({"witnesses", Finding::Fail, with_place(policy.error()),
+                      "repair the file that `ledger.witnesses` names"});
   } else {
     checks.push_back(newest_word(view));
   }

@@ -20,7 +20,7 @@ namespace {
 // Decides for an agent or a client that was not behind the gate before.
 constexpr const char* kDefaultPolicy = "coding";
 
-// What a run comes to, before anything is written.
+// The planned changes of a run, before anything is written.
 struct Proposal {
   json::object settings;
   std::vector<std::string> wrapped{};
@@ -40,7 +40,7 @@ Result<Invoked> invoked_by(const Context& context, const InitOptions& options) {
                            {"--data-dir", absolute(*context.globals.data_dir)});
   }
   if (options.policy && !options.undo) {
-    // What cannot be loaded would lock every tool.
+    // A policy that cannot be loaded would block every tool.
     SALLYPORT_CHECK_OK(policy::PolicyOrigin::named(*options.policy).read(nullptr));
     // A file gets its full path, so that the agent finds it from any folder; a shipped policy keeps
     // its name.
@@ -75,7 +75,7 @@ Result<Proposal> propose(const Context& context, const InitOptions& options,
   return Proposal{std::move(rewired.settings), std::move(rewired.wrapped), std::move(rewired.left)};
 }
 
-// What to do now, in order; each line is a sentence.
+// The next steps for the user, in order; each line is a sentence.
 std::vector<std::string> next_steps(const Context& context, const InitOptions& options) {
   if (options.undo || options.dry_run) return {};
   std::vector<std::string> steps;
@@ -88,7 +88,7 @@ std::vector<std::string> next_steps(const Context& context, const InitOptions& o
         "start codex, type `/hooks` and trust the hooks of sallyport; before that codex runs none "
         "of them");
   } else if (options.agent) {
-    steps.push_back(fmt::format("start {} anew; it reads its settings at the start",
+    steps.push_back(fmt::format("restart {}; it reads its settings at the start",
                                 *options.agent == "claude-code" ? "claude" : *options.agent));
   } else {
     steps.emplace_back("restart the client; it then starts its servers behind the gate");
@@ -104,14 +104,14 @@ std::vector<std::string> next_steps(const Context& context, const InitOptions& o
   return steps;
 }
 
-void tell(const Context& context, const InitOptions& options, const SettingsFile& file,
-          const Proposal& proposal, bool changes) {
+void print_outcome(const Context& context, const InitOptions& options, const SettingsFile& file,
+                   const Proposal& proposal, bool changes) {
   std::error_code code;
   const std::filesystem::path kept = file.backup_path();
   const bool has_backup = std::filesystem::exists(kept, code);
   const std::vector<std::string> next = next_steps(context, options);
   if (context.json()) {
-    say(json::serialize(
+    print_line(json::serialize(
         json::object{{"file", file.path().string()},
                      {"changed", changes && !options.dry_run},
                      {"would_change", changes},
@@ -123,19 +123,19 @@ void tell(const Context& context, const InitOptions& options, const SettingsFile
   }
   const std::string name = file.path().string();
   if (!changes) {
-    say(fmt::format("nothing to do: {} is as it should be", name));
+    print_line(fmt::format("nothing to do: {} is as it should be", name));
   } else if (options.dry_run) {
-    say(fmt::format("would change {}", name));
+    print_line(fmt::format("would change {}", name));
   } else {
-    say(fmt::format("{} {}", options.undo ? "taken out of" : "written to", name));
-    if (has_backup) say(fmt::format("a copy of the old file: {}", kept.string()));
+    print_line(fmt::format("{} {}", options.undo ? "removed from" : "written to", name));
+    if (has_backup) print_line(fmt::format("a copy of the old file: {}", kept.string()));
   }
-  for (const std::string& server : proposal.wrapped) say(fmt::format("  server {}", server));
+  for (const std::string& server : proposal.wrapped) print_line(fmt::format("  server {}", server));
   for (const std::string& server : proposal.left) {
-    say(fmt::format("  server {} has no command and is not changed", server));
+    print_line(fmt::format("  server {} has no command and is not changed", server));
   }
   for (std::size_t i = 0; i < next.size(); ++i) {
-    say(fmt::format("{}{}. {}", i == 0 ? "next:\n  " : "  ", i + 1, next[i]));
+    print_line(fmt::format("{}{}. {}", i == 0 ? "next:\n  " : "  ", i + 1, next[i]));
   }
 }
 
@@ -162,8 +162,8 @@ Result<int> init(const Context& context, const InitOptions& options) {
                     "let the client run `sallyport mcp --name NAME`",
                     (*context.system)->config.string()));
   }
-  // What takes the gate away is not for agents. Under the system set-up the ledger is the
-  // service's, and settings of a user's own account are that user's affair.
+  // Agents must not remove the gate. Under the system set-up the ledger is the service's, and users
+  // may change the settings of their own accounts.
   if (options.undo && !options.dry_run && !options.print && !*context.system) {
     SALLYPORT_CHECK_OK(refuse_agents(context, "init --undo"));
   }
@@ -176,20 +176,20 @@ Result<int> init(const Context& context, const InitOptions& options) {
   if (options.print && options.agent) {
     // For a file that cannot be read here, or that another program makes.
     SALLYPORT_TRY(const Proposal alone, propose(context, options, {}));
-    say(indented_json(alone.settings));
+    print_line(indented_json(alone.settings));
     return 0;
   }
   SALLYPORT_TRY(const Proposal proposal, propose(context, options, file.content()));
   if (options.print) {
-    say(indented_json(proposal.settings));
+    print_line(indented_json(proposal.settings));
     return 0;
   }
   const bool changes = proposal.settings != file.content();
   if (changes && !options.dry_run) {
-    SALLYPORT_CHECK_OK(options.undo ? file.put_back(proposal.settings)
+    SALLYPORT_CHECK_OK(options.undo ? file.restore(proposal.settings)
                                     : file.replace(proposal.settings));
   }
-  tell(context, options, file, proposal, changes);
+  print_outcome(context, options, file, proposal, changes);
   return 0;
 }
 

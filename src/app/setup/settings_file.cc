@@ -33,13 +33,13 @@ Result<json::object> object_of(std::string_view text, const std::filesystem::pat
   const Result<ParsedJson> parsed = parse_json(text);
   if (!parsed) {
     return fail(ErrorCode::InvalidInput,
-                parsed.error().message + "; it is left alone, use --print and put it in by hand",
+                parsed.error().message + "; it is left alone, use --print and add it by hand",
                 fmt::format("{}:{}", file.string(), parsed.error().where));
   }
   if (!parsed->value.is_object() || !parsed->exact) {
     return fail(ErrorCode::InvalidInput,
-                "this is no JSON object that could be written back as it was; it is left alone, "
-                "use --print and put it in by hand",
+                "this is not a JSON object that could be written back as it was; it is left alone, "
+                "use --print and add it by hand",
                 file.string());
   }
   return parsed->value.get_object();
@@ -102,7 +102,7 @@ Result<void> SettingsFile::replace(const json::object& content) const {
   return replace_file(path_, indented_json(content) + "\n");
 }
 
-Result<void> SettingsFile::put_back(const json::object& content) const {
+Result<void> SettingsFile::restore(const json::object& content) const {
   std::error_code code;
   SALLYPORT_TRY(const std::optional<std::string> kept, text_of(backup_path()));
   if (!kept) {

@@ -23,11 +23,11 @@ class SettingsFile {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path backup_path() const;
 
-  // The file as it was is kept beside it, once.
+  // Keeps the original file beside it as a backup, once.
   Result<void> replace(const json::object& content) const;
-  // As `content` says; where that is what the backup says, the backup itself takes its place, and a
+  // Writes `content`. If that equals the content of the backup, the backup replaces the file. A
   // file that would be empty and has no backup is removed.
-  Result<void> put_back(const json::object& content) const;
+  Result<void> restore(const json::object& content) const;
 
  private:
   std::filesystem::path path_;

@@ -1,8 +1,7 @@
 // `sallyport setup --system`: a service with an account of its own, so that the accounts of agents
-// can only ask it. Each step is said, and one that is done already changes nothing.
+// can only ask it. Each step is printed, and a step that is done already changes nothing.
 #include "app/setup/setup.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <pwd.h>
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "app/machine/replaced_file.h"
 #include "app/run_on.h"
 #include "app/setup/setup_files.h"
 #include "app/terminal/output.h"
@@ -40,7 +40,7 @@ std::unexpected<Error> setup_failed(std::string_view what, const fs::path& where
               where.string());
 }
 
-// One run of the command. Steps are said as they are made; with --dry-run they are only said.
+// One run of the command. Steps are printed as they are made; with --dry-run they are only printed.
 class Setup {
  public:
   Setup(const Context& context, const SetupOptions& options)
@@ -55,11 +55,11 @@ class Setup {
 
  private:
   void step(std::string text) {
-    if (!context_.json()) say((options_.dry_run ? "would " : "") + text);
+    if (!context_.json()) print_line((options_.dry_run ? "would " : "") + text);
     steps_.emplace_back(text);
   }
   void advise(std::string text) {
-    if (!context_.json()) say("then: " + text);
+    if (!context_.json()) print_line("then: " + text);
     advice_.emplace_back(std::move(text));
   }
 
@@ -94,13 +94,13 @@ Result<void> Setup::run(std::vector<std::string> words) const {
                           ended.output.empty() ? "no reason given" : ended.output));
 }
 
-// Only where it is the init of this machine, and the files are this machine's.
+// True if systemd is the init of this machine, and the files are this machine's.
 bool Setup::has_systemd() const {
   std::error_code code;
   return !options_.root && fs::is_directory("/run/systemd/system", code);
 }
 
-// What an agent could replace would run as the service, and be believed by every client.
+// Refuses a program that others can replace: it runs as the service, and every client trusts it.
 Result<void> Setup::check_program(const fs::path& program) const {
   for (fs::path at = program;; at = at.parent_path()) {
     struct stat status{};
@@ -224,20 +224,7 @@ Result<void> Setup::write_file(const fs::path& path, const std::string& text, mo
   if (before == wanted && owned) return {};
   step(fmt::format("write {} with mode {:o}", where.string(), mode));
   if (options_.dry_run) return {};
-  std::error_code code;
-  fs::create_directories(where.parent_path(), code);
-  const fs::path fresh = where.string() + ".new";
-  ::unlink(fresh.c_str());
-  const int file =
-      ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (file < 0) return setup_failed("write the file", fresh);
-  const bool written =
-      ::write(file, wanted.data(), wanted.size()) == static_cast<ssize_t>(wanted.size()) &&
-      ::fchown(file, 0, group) == 0 && ::fchmod(file, mode) == 0 && ::fsync(file) == 0;
-  ::close(file);
-  if (!written || ::rename(fresh.c_str(), where.c_str()) != 0)
-    return setup_failed("write the file", where);
-  return {};
+  return replace_file(where, wanted, FileAccess{.mode = mode, .owner = 0, .group = group});
 }
 
 // `unchanged` is the content of an unmodified file; a modified one stays.
@@ -247,7 +234,7 @@ Result<void> Setup::remove_file(const fs::path& path, const std::optional<std::s
   if (!text) return {};
   if (unchanged && !options_.purge && *text != *unchanged) {
     if (!context_.json())
-      say(fmt::format("{} was changed and stays; --purge removes it", where.string()));
+      print_line(fmt::format("{} was changed and stays; --purge removes it", where.string()));
     return {};
   }
   step(fmt::format("remove {}", where.string()));
@@ -262,7 +249,7 @@ Result<void> Setup::remove_folder(const fs::path& path, bool with_content) {
   if (!fs::exists(fs::symlink_status(where, code))) return {};
   if (!with_content && !fs::is_empty(where, code)) {
     if (!options_.dry_run && !context_.json())
-      say(fmt::format("{} holds something and stays", where.string()));
+      print_line(fmt::format("{} holds something and stays", where.string()));
     return {};
   }
   step(fmt::format("remove {}", where.string()));
@@ -339,8 +326,8 @@ Result<void> Setup::remove() {
   if (options_.purge || !fs::exists(place_.below(place_.data()), code)) {
     SALLYPORT_CHECK_OK(remove_account(place_.user));
   } else if (!context_.json()) {
-    say(fmt::format("the ledger stays in {}, with its owner {}; --purge removes both",
-                    place_.below(place_.data()).string(), place_.user));
+    print_line(fmt::format("the ledger stays in {}, with its owner {}; --purge removes both",
+                           place_.below(place_.data()).string(), place_.user));
   }
   if (has_systemd() && !options_.dry_run) return run({"systemctl", "daemon-reload"});
   return {};
@@ -348,20 +335,23 @@ Result<void> Setup::remove() {
 
 Result<void> Setup::finish() const {
   if (context_.json()) {
-    say(json::serialize(json::object{
+    print_line(json::serialize(json::object{
         {"changed", !options_.dry_run && !steps_.empty()}, {"steps", steps_}, {"then", advice_}}));
   } else if (steps_.empty()) {
-    say("nothing to do");
+    print_line("nothing to do");
   }
   return finish_output();
 }
 
 Result<void> check_setup_options(const SetupOptions& options) {
+  if (options.purge && (!options.system || !options.undo)) {
+    return fail(ErrorCode::InvalidInput, "--purge needs --system --undo");
+  }
+  if (options.undo && !options.system) {
+    return fail(ErrorCode::InvalidInput, "--undo needs --system");
+  }
   if (!options.system) {
     return fail(ErrorCode::InvalidInput, "name what to set up: `sallyport setup --system`");
-  }
-  if (options.purge && !options.undo) {
-    return fail(ErrorCode::InvalidInput, "`--purge` belongs to `--undo`");
   }
   constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyz0123456789_-";
   const std::string& user = options.user;

@@ -9,11 +9,11 @@
 namespace sallyport::app {
 
 struct SetupPlace {
-  std::filesystem::path root = "/";  // what the file system begins with
+  std::filesystem::path root = "/";  // prefix of all paths
   std::string user = "sallyport";
 
   std::string tools_user() const { return user + "-tools"; }
-  // As the machine knows them; `below` is where they are written.
+  // Paths as the machine knows them; `below` gives the path to write to.
   std::filesystem::path etc() const { return SystemSetup::kFolder; }
   std::filesystem::path config() const { return etc() / "sallyport.yaml"; }
   std::filesystem::path policy() const { return etc() / "policy.yaml"; }

@@ -14,12 +14,11 @@
 
 namespace sallyport::app {
 
-// How this program is started: itself, then what goes behind `hook` or `mcp`.
+// The command line that starts this program: the program, and the options after `hook` or `mcp`.
 struct Invoked {
   std::string program;
   std::vector<std::string> options{};  // `--data-dir`, `--policy`
-  // For a hook or a server that is put behind the gate now, where the options name no policy.
-  // Empty: the program decides.
+  // The policy of a new hook or server if the options name none. Empty: the program decides.
   std::string default_policy{};
 
   std::vector<std::string> options_of_new() const;
@@ -36,17 +35,18 @@ Result<json::object> with_hooks(json::object settings, std::string_view agent,
                                 const Invoked& invoked);
 json::object without_hooks(json::object settings, std::string_view agent);
 
-// The hook that decides before a tool runs, as it is installed.
+// The first of our hooks that is installed: the one that decides before a tool runs, if it is there.
 struct InstalledHook {
   std::string program;
-  std::vector<std::string> options{};  // what stands behind the agent's name
+  std::vector<std::string> options{};  // after the agent's name
   bool blocks_on_failure = false;      // the host stops the call when its hook fails
+  std::vector<std::string> missing{};  // events that lack our hook
 };
 // No value: these settings have no hook of ours.
 std::optional<InstalledHook> installed_hook(const json::object& settings, std::string_view agent);
 
-// Codex runs a hook only where its own settings say that the user trusts exactly this one.
-// `file`: the hooks, `settings` what stands in it, `codex_config` the text of `config.toml` beside
+// Codex runs a hook only where its own settings say that the user trusts exactly this one. `file`
+// has the hooks, `settings` is its content, and `codex_config` is the text of `config.toml` beside
 // it. Returns the events of ours whose hook is not trusted, or switched off.
 std::vector<std::string> codex_hooks_not_run(const std::filesystem::path& file,
                                              const json::object& settings,

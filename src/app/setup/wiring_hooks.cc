@@ -213,19 +213,19 @@ Result<json::object> with_hooks(json::object settings, std::string_view agent,
   if (!settings.contains("hooks")) settings["hooks"] = json::object();
   json::object* const events = settings["hooks"].if_object();
   if (events == nullptr) {
-    return fail(ErrorCode::InvalidInput, "`hooks` is no object there; it is left alone");
+    return fail(ErrorCode::InvalidInput, "`hooks` is not an object there; it is left alone");
   }
   for (const std::string_view event : wiring.events) {
     json::value& list = (*events)[event];
     if (list.is_null()) list = json::array();
     if (!list.is_array()) {
       return fail(ErrorCode::InvalidInput,
-                  fmt::format("`hooks.{}` is no list there; it is left alone", event));
+                  fmt::format("`hooks.{}` is not a list there; it is left alone", event));
     }
     json::object hook = hook_of(agent, event, invoked);
     if (wiring.grouped) {
       json::object group;
-      // In this agent a star stands for all, in the others a pattern does.
+      // Claude Code matches all tools with `*`; the others take a regular expression.
       if (about_tools(event)) group["matcher"] = agent == "claude-code" ? "*" : ".*";
       group["hooks"] = json::array{std::move(hook)};
       hook = std::move(group);
@@ -254,35 +254,52 @@ json::object without_hooks(json::object settings, std::string_view agent) {
   return settings;
 }
 
+namespace {
+
+// Our hook of an event; null: there is none.
+const json::object* our_hook(const json::object& events, std::string_view event,
+                             const Wiring& wiring) {
+  const json::value* const list = events.if_contains(event);
+  if (list == nullptr || !list->is_array()) return nullptr;
+  for (const json::value& item : list->get_array()) {
+    if (!wiring.grouped && is_ours(item, wiring.agent)) return item.if_object();
+    const json::object* const group = wiring.grouped ? item.if_object() : nullptr;
+    const json::value* const hooks = group ? group->if_contains("hooks") : nullptr;
+    if (hooks == nullptr || !hooks->is_array()) continue;
+    for (const json::value& hook : hooks->get_array()) {
+      if (is_ours(hook, wiring.agent)) return hook.if_object();
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 std::optional<InstalledHook> installed_hook(const json::object& settings, std::string_view agent) {
   const Wiring& wiring = wiring_of(agent);
   const json::object* const events = object_in(settings, "hooks");
-  const json::value* const list = events ? events->if_contains(wiring.events.front()) : nullptr;
-  if (list == nullptr || !list->is_array()) return std::nullopt;
-  json::array hooks;
-  for (const json::value& item : list->get_array()) {
-    const json::object* const group = wiring.grouped ? item.if_object() : nullptr;
-    const json::value* const inner = group ? group->if_contains("hooks") : nullptr;
-    if (inner != nullptr && inner->is_array()) {
-      hooks.insert(hooks.end(), inner->get_array().begin(), inner->get_array().end());
-    } else if (!wiring.grouped) {
-      hooks.push_back(item);
+  if (events == nullptr) return std::nullopt;
+  std::optional<InstalledHook> installed;
+  std::vector<std::string> missing;
+  for (const std::string_view event : wiring.events) {
+    const json::object* const hook = our_hook(*events, event, wiring);
+    if (hook == nullptr) {
+      missing.emplace_back(event);
+    } else if (!installed) {
+      const std::vector<std::string> words = words_in(*hook);
+      // `sallyport hook --agent NAME`, then the options.
+      const auto options =
+          words.begin() + static_cast<long>(std::min<std::size_t>(4, words.size()));
+      installed = {.program = words.empty() ? std::string() : words.front(),
+                   .options = {options, words.end()},
+                   // Copilot always denies then.
+                   .blocks_on_failure = agent == "copilot" ||
+                                        text_in(*hook, "onFailure") == "block" ||
+                                        bool_in(*hook, "failClosed").value_or(false)};
     }
   }
-  for (const json::value& value : hooks) {
-    if (!is_ours(value, agent)) continue;
-    const json::object& hook = value.get_object();
-    std::vector<std::string> words = words_in(hook);
-    // `sallyport hook --agent NAME`, then the options.
-    const auto options = words.begin() + static_cast<long>(std::min<std::size_t>(4, words.size()));
-    return InstalledHook{.program = words.empty() ? std::string() : words.front(),
-                         .options = {options, words.end()},
-                         // Copilot always denies then, whatever its settings say.
-                         .blocks_on_failure = agent == "copilot" ||
-                                              text_in(hook, "onFailure") == "block" ||
-                                              bool_in(hook, "failClosed").value_or(false)};
-  }
-  return std::nullopt;
+  if (installed) installed->missing = std::move(missing);
+  return installed;
 }
 
 namespace {
@@ -329,7 +346,7 @@ std::map<std::string, std::string> codex_hook_states(std::string_view toml) {
   return states;
 }
 
-// What Codex hashes of a hook, in the form that it gives it.
+// The hash of a hook, over the JSON that Codex hashes.
 std::string codex_hash(std::string_view event, const json::object& group,
                        const json::object& hook) {
   json::object identity{

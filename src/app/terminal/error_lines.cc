@@ -37,7 +37,7 @@ ErrorLines::~ErrorLines() {
   }
 }
 
-void ErrorLines::say(std::string_view message) {
+void ErrorLines::print(std::string_view message) {
   State& state = *state_;
   std::string line = log_line(state.form, SystemClock().wall(), message) + '\n';
   const MutexLock lock(state.mutex);
@@ -49,7 +49,7 @@ void ErrorLines::say(std::string_view message) {
   state.more.notify_one();
 }
 
-// The next line, with a word about those that were dropped before it. Nothing: it is closed.
+// The next line, with a note about lines that were dropped before it. No value: it is closed.
 std::optional<std::string> ErrorLines::next(State& state) {
   const MutexLock lock(state.mutex);
   state.busy = false;

@@ -19,7 +19,7 @@ class ErrorLines {
   ErrorLines(const ErrorLines&) = delete;
   ~ErrorLines();  // waits a moment for what is on its way
 
-  void say(std::string_view message);  // from any thread
+  void print(std::string_view message);  // from any thread
 
  private:
   struct State {

@@ -5,8 +5,18 @@
 #include <algorithm>
 
 #include "app/terminal/terminal.h"
+#include "core/call/governor.h"
 
 namespace sallyport::app {
+
+namespace {
+
+// The text names the place, or there is none.
+bool names_place(const Error& error) {
+  return error.where.empty() || error.message.contains(fmt::format("`{}`", error.where));
+}
+
+}  // namespace
 
 int exit_code(ErrorCode code) {
   switch (code) {
@@ -27,11 +37,19 @@ int exit_code(ErrorCode code) {
   return kInternal;
 }
 
+int exit_code(const Error& error) {
+  return error.cause == core::kStartRefused ? kInternal : exit_code(error.code);
+}
+
 std::string error_line(const Error& error) {
   const std::size_t advice = std::min(error.message.find("; "), error.message.size());
-  return visible(fmt::format("sallyport: {}{}{}{}", error.message.substr(0, advice),
-                             error.where.empty() ? "" : ", ", error.where,
+  const std::string where = names_place(error) ? "" : ", " + error.where;
+  return visible(fmt::format("sallyport: {}{}{}", error.message.substr(0, advice), where,
                              error.message.substr(advice)));
+}
+
+std::string with_place(const Error& error) {
+  return names_place(error) ? error.message : fmt::format("{}: {}", error.where, error.message);
 }
 
 }  // namespace sallyport::app

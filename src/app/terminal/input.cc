@@ -1,6 +1,7 @@
 #include "app/terminal/input.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,37 +9,26 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/descriptor.h"
+
 namespace sallyport::app {
 
-namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd, bool owned) : fd_(fd), owned_(owned) {}
-  Descriptor(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (owned_ && fd_ >= 0) ::close(fd_);
-  }
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-  bool owned_;
-};
-
-}  // namespace
-
-Result<std::string> read_input(const std::filesystem::path& file, std::size_t most) {
+Result<std::string> read_input(const std::filesystem::path& file, std::size_t most,
+                               const InputBegun& begun) {
   const bool standard = file == "-";
-  const Descriptor input(standard ? STDIN_FILENO : ::open(file.c_str(), O_RDONLY | O_CLOEXEC),
-                         !standard);
+  const Descriptor opened(standard ? -1 : ::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const int input = standard ? STDIN_FILENO : opened.get();
   const auto failure = [&] {
-    return fail(errno == ENOENT ? ErrorCode::NotFound : ErrorCode::Unavailable,
-                std::string("cannot read: ") + std::strerror(errno), file.string(), "io");
+    const bool missing = errno == ENOENT;
+    const std::string name = standard ? "standard input" : fmt::format("`{}`", file.string());
+    return fail(
+        missing ? ErrorCode::NotFound : ErrorCode::Unavailable,
+        fmt::format("cannot read {}: {}", name, missing ? "no such file" : std::strerror(errno)),
+        file.string(), "io");
   };
-  if (input.fd() < 0) return failure();
+  if (input < 0) return failure();
   struct stat status{};
-  if (::fstat(input.fd(), &status) == 0 && S_ISDIR(status.st_mode)) {
+  if (::fstat(input, &status) == 0 && S_ISDIR(status.st_mode)) {
     return fail(ErrorCode::InvalidInput, "this is a folder; name a file", file.string());
   }
   std::string content;
@@ -46,11 +36,12 @@ Result<std::string> read_input(const std::filesystem::path& file, std::size_t mo
     constexpr std::size_t kChunk = 1u << 16;
     const std::size_t before = content.size();
     content.resize(before + std::min(kChunk, most - before));
-    const ssize_t got = ::read(input.fd(), content.data() + before, content.size() - before);
+    const ssize_t got = ::read(input, content.data() + before, content.size() - before);
     content.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return failure();
     if (got == 0) break;
+    if (begun) begun(content);
   }
   return content;
 }

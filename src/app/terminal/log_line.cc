@@ -9,7 +9,7 @@ namespace sallyport::app {
 
 namespace {
 
-// The part of `text` up to `mark`, which is taken off with it; empty where it does not begin so.
+// Removes `begin`, a part and `mark` from the start of `text`. Returns the part; empty: no match.
 std::string_view taken_off(std::string_view& text, std::string_view begin, std::string_view mark) {
   if (!text.starts_with(begin)) return {};
   const std::size_t end = text.find(mark, begin.size());
@@ -22,7 +22,7 @@ std::string_view taken_off(std::string_view& text, std::string_view begin, std::
 }  // namespace
 
 std::string log_line(LogForm form, WallTime time, std::string_view message) {
-  // Much of it was said by servers.
+  // The message may quote servers.
   const std::string shown = visible(message);
   if (form == LogForm::Text) return "sallyport: " + shown;
   std::string_view text = shown;

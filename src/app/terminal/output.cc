@@ -86,7 +86,7 @@ Result<void> write_output(const std::optional<std::filesystem::path>& file,
   return output->finish();
 }
 
-void say(std::string_view line) {
+void print_line(std::string_view line) {
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fputc('\n', stdout);
 }

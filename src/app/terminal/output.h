@@ -24,7 +24,7 @@ class Output {
 Result<void> write_output(const std::optional<std::filesystem::path>& file, std::string_view bytes);
 
 // Writes to standard output. The stream remembers a failure, and `finish_output` returns it.
-void say(std::string_view line);  // adds the LF
+void print_line(std::string_view line);  // adds the LF
 Result<void> finish_output();
 
 }  // namespace sallyport::app

@@ -12,7 +12,7 @@ namespace sallyport::app {
 
 namespace {
 
-// Where column `width` begins, or nothing when the text ends before.
+// The offset of column `width`. No value: the text ends before it.
 std::optional<std::size_t> column_start(std::string_view text, std::size_t width) {
   std::size_t at = 0;
   for (std::size_t column = 0; at < text.size(); ++column) {

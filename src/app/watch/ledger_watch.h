@@ -1,5 +1,5 @@
 // Logs when the ledger stops accepting entries, so that calls are refused, and when it accepts them
-// again.
+// again; and when a reader keeps erased content in its files.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
@@ -24,10 +24,13 @@ class LedgerWatch {
 
  private:
   void look();
+  void look_at_health();
+  void look_at_files();
 
   const ledger::Ledger& ledger_;
   Log log_;
-  ledger::Health told_{};
+  ledger::Health reported_{};
+  bool reported_scrub_ = false;
   std::optional<boost::asio::steady_timer> timer_;
   bool stopped_ = false;
 };

@@ -8,36 +8,25 @@
 #include <utility>
 
 #include "base/try.h"
+#include "base/turn.h"
 
 namespace sallyport::app {
-
-namespace {
-
-constexpr std::chrono::milliseconds kBetweenLooks{500};
-
-}  // namespace
 
 PolicyWatch::PolicyWatch(policy::PolicyLoader& loader, core::PlanShelf& plans, std::string who,
                          Log log)
     : loader_(loader), plans_(plans), who_(std::move(who)), log_(std::move(log)) {}
 
-std::optional<PolicyWatch::Stamp> PolicyWatch::stamp() const {
+// A file that the policy extends is a part of it; one that is gone makes it unreadable.
+FileRest::States PolicyWatch::states() const {
   if (!loader_.origin().changes) return std::nullopt;
-  Stamp stamp;
-  const auto add = [&](const std::filesystem::path& file) {
-    std::error_code no_time;
-    std::error_code no_size;
-    stamp.files.emplace_back(std::filesystem::last_write_time(file, no_time),
-                             std::filesystem::file_size(file, no_size));
-    return !no_time && !no_size;
-  };
-  if (!add(*loader_.origin().changes)) return std::nullopt;
-  // A file that the policy extends is a part of it; one that is gone makes it unreadable.
-  if (const auto& extended = loader_.extended_file()) (void)add(*extended);
-  return stamp;
+  FileRest::States states = FileRest::of({*loader_.origin().changes});
+  if (const auto& extended = loader_.extended_file(); states && extended) {
+    states->push_back(FileState::of(*extended));
+  }
+  return states;
 }
 
-Task<void> PolicyWatch::take_up() {
+Task<void> PolicyWatch::reload() {
   const std::string source = loader_.origin().name;
   Result<std::optional<policy::PolicyLoader::Loaded>> loaded = loader_.refresh();
   if (!loaded) {
@@ -53,40 +42,59 @@ Task<void> PolicyWatch::take_up() {
     co_return co_await plans_.load((*loaded)->plan, std::move(origin));
   }
   if (!mended) co_return Result<void>{};
-  // The file says again what is in force: nothing is refused any more, and the log says so.
+  // The file equals the policy in force again, so nothing is refused any more. Logs that.
   co_return co_await plans_.load(plans_.current(), std::move(origin));
 }
 
+Async<void> PolicyWatch::wait_for_turn() {
+  while (loading_) co_await bell_.wait(Turn::kOver, std::chrono::seconds(1), {});
+}
+
 Task<void> PolicyWatch::load() {
-  seen_ = stamp();
-  const Result<void> taken = co_await take_up();
-  // Only now it is known what the policy extends.
-  if (loader_.extended_file()) seen_ = stamp();
+  co_await wait_for_turn();
+  const Turn turn(loading_, bell_);
+  rest_.know(states());
+  const Result<void> taken = co_await reload();
+  // The file that the policy extends is known only now.
+  if (loader_.extended_file()) rest_.know(states());
   co_return taken;
 }
 
-Task<void> PolicyWatch::turn_to(policy::PolicyLoader::Turn next) {
-  policy::PolicyLoader::Turn before = loader_.turn_to(std::move(next));
-  Result<void> taken = co_await take_up();
-  if (!taken) loader_.turn_to(std::move(before));
-  seen_ = stamp();
+Task<void> PolicyWatch::switch_to(policy::PolicyLoader::Source next) {
+  co_await wait_for_turn();
+  const Turn turn(loading_, bell_);
+  policy::PolicyLoader::Source before = loader_.switch_to(std::move(next));
+  Result<void> taken = co_await reload();
+  if (!taken) loader_.switch_to(std::move(before));
+  rest_.know(states());
   co_return taken;
+}
+
+Async<void> PolicyWatch::look_now() {
+  co_await wait_for_turn();
+  const Turn turn(loading_, bell_);
+  FileRest::States now = states();
+  if (now) co_await load_changed(std::move(now));
 }
 
 Async<void> PolicyWatch::look() {
-  const std::optional<Stamp> now = stamp();
-  // A file that is gone for a moment is being replaced; one that stays away is told of once.
-  if (!now && seen_) {
+  co_await wait_for_turn();
+  const Turn turn(loading_, bell_);
+  FileRest::States now = states();
+  // A file that is gone for a moment is being replaced; one that stays away is reported once.
+  if (!now && rest_.there()) {
     log_(fmt::format("the file of the policy is not there, the last good one stays in force: {}",
                      loader_.origin().changes->string()));
   }
-  const bool changed = now && now != seen_;
-  seen_ = now;
-  if (!changed) co_return;
+  if (rest_.changed(now)) co_await load_changed(std::move(now));
+}
+
+Async<void> PolicyWatch::load_changed(FileRest::States now) {
+  rest_.know(std::move(now));
   const std::string before = plans_.current()->hash();
   const auto extended = loader_.extended_file();
-  const Result<void> taken = co_await take_up();
-  if (loader_.extended_file() != extended) seen_ = stamp();
+  const Result<void> taken = co_await reload();
+  if (loader_.extended_file() != extended) rest_.know(states());
   if (!taken) {
     log_(fmt::format("the policy was refused, the last good one stays in force: {}: {}",
                      taken.error().where, taken.error().message));
@@ -99,7 +107,7 @@ Async<void> PolicyWatch::look() {
 Async<void> PolicyWatch::run() {
   timer_.emplace(co_await boost::asio::this_coro::executor);
   while (!stopped_) {
-    timer_->expires_after(kBetweenLooks);
+    timer_->expires_after(FileRest::kBetweenLooks);
     co_await timer_->async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
     if (!stopped_) co_await look();
   }

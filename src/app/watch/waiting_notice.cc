@@ -19,7 +19,7 @@ namespace sallyport::app {
 
 namespace {
 
-constexpr std::size_t kMostTold = 1024;
+constexpr std::size_t kMostNotified = 1024;
 constexpr std::size_t kLongestWhat = 200;
 constexpr auto kNotifierTime = std::chrono::seconds(5);
 constexpr auto kBetweenNotifications = std::chrono::seconds(2);
@@ -34,10 +34,10 @@ std::string without_markup(std::string_view text) {
 }
 
 // Secrets were taken out of it before it was stored.
-std::string what_waits(const json::object& request) {
+std::string call_text(const json::object& request) {
   const json::value* const args = request.if_contains("args");
   const bool one = args != nullptr && args->is_array() && args->get_array().size() == 1;
-  return one ? shortened(visible(telling_part(args->get_array().front())), kLongestWhat) : "";
+  return one ? shortened(visible(call_subject(args->get_array().front())), kLongestWhat) : "";
 }
 
 }  // namespace
@@ -61,16 +61,16 @@ std::optional<std::filesystem::path> desktop_notifier(const Environment& environ
   return std::nullopt;
 }
 
-void WaitingNotice::tell(const core::WaitingCall& call) {
+void WaitingNotice::show(const core::WaitingCall& call) {
   const std::string& id = call.approval_id;
-  if (std::ranges::find(told_, id) != told_.end()) return;
-  told_.push_back(id);
-  if (told_.size() > kMostTold) told_.pop_front();
+  if (std::ranges::find(notified_ids_, id) != notified_ids_.end()) return;
+  notified_ids_.push_back(id);
+  if (notified_ids_.size() > kMostNotified) notified_ids_.pop_front();
   const Result<ApprovalItem> item = approval_item(parts_.records, id, parts_.clock.wall());
   if (!item) return;  // `approvals list` says why
   const std::string tool = with_lookalikes(visible(text_or_empty(item->request, "tool_name")));
   const std::string server = visible(text_or_empty(item->request, "server"));
-  const std::string what = with_lookalikes(what_waits(item->request));
+  const std::string what = with_lookalikes(call_text(item->request));
   const std::string folder = parts_.data_dir.empty() ? "" : " --data-dir " + parts_.data_dir;
   parts_.log(
       fmt::format("`{}` of `{}` waits for approval{}{}; run `sallyport approvals approve "

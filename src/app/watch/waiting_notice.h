@@ -38,7 +38,7 @@ class WaitingNotice {
   WaitingNotice(const WaitingNotice&) = delete;
 
   // Once for each approval request. Does not wait.
-  void tell(const core::WaitingCall& call);
+  void show(const core::WaitingCall& call);
   // Ends a notifier that still runs.
   void stop() { stop_.request_stop(); }
 
@@ -47,7 +47,7 @@ class WaitingNotice {
   Async<void> run_notifier(std::string title, std::string body);
 
   Parts parts_;
-  std::deque<std::string> told_;  // ids of the latest requests
+  std::deque<std::string> notified_ids_;  // ids of the latest requests
   bool notifying_ = false;
   std::optional<SteadyTime> notified_;
   std::stop_source stop_;

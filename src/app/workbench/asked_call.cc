@@ -8,10 +8,14 @@
 #include "app/records/opened_entries.h"
 #include "base/json_members.h"
 #include "base/try.h"
+#include "llm/json_splice.h"
 
 namespace sallyport::app {
 
 namespace {
+
+// The source of the tier of a call that was refused before its tier was resolved.
+constexpr std::string_view kNotWeighed = "not_weighed";
 
 // A folder, or several of them.
 Result<void> workspace_in(const json::value& value, const std::string& where,
@@ -19,7 +23,8 @@ Result<void> workspace_in(const json::value& value, const std::string& where,
   const json::array* const list = value.if_array();
   for (const json::value& folder : list ? *list : json::array{value}) {
     if (!folder.is_string()) {
-      return fail(ErrorCode::InvalidInput, "`workspace` is no text and no list of texts", where);
+      return fail(ErrorCode::InvalidInput, "`workspace` is neither a text nor a list of texts",
+                  where);
     }
     out.emplace_back(folder.get_string());
   }
@@ -62,14 +67,14 @@ Result<Call> call_in(const json::value& value, const std::string& where) {
       }
       call.setting.interactive = pair.value().get_bool();
     } else if (!pair.value().is_string()) {
-      return fail(ErrorCode::InvalidInput, fmt::format("`{}` is no text", name), where);
+      return fail(ErrorCode::InvalidInput, fmt::format("`{}` is not a text", name), where);
     } else {
       *member = pair.value().get_string();
     }
   }
   if (std::ranges::find(kFronts, call.setting.front) == std::end(kFronts)) {
     return fail(ErrorCode::InvalidInput,
-                fmt::format("`{:.80}` is no front; use mcp, http, hook, library or agent",
+                fmt::format("`{:.80}` is not a front; use mcp, http, hook, library or agent",
                             call.setting.front),
                 where);
   }
@@ -77,14 +82,20 @@ Result<Call> call_in(const json::value& value, const std::string& where) {
   return call;
 }
 
-// What became of the call, in the words of a decision.
-std::string recorded_verdict(const RecordedDecision& then, const json::object& body) {
+// The outcome of the call, as a verdict.
+CallVerdict recorded_verdict(const RecordedDecision& then, const json::object& body) {
+  const std::optional<Outcome::Kind> outcome = outcome_kind_from(then.outcome);
+  const std::optional<Autonomy> tier = autonomy_from(then.tier);
   const bool asked = !text_or_empty(body, "approval_id").empty();
-  if (asked || then.outcome == "requires_confirmation") {
-    return then.tier == "suggest" ? "proposed" : "asks";
+  if (asked || outcome == Outcome::Kind::RequiresConfirmation) {
+    return tier == Autonomy::Suggest ? CallVerdict::Proposed : CallVerdict::Asks;
   }
-  if (then.outcome != "blocked" && then.outcome != "invalidated") return "runs";
-  return then.reason.starts_with("shadow: ") ? "shadow" : "refused";
+  if (outcome != Outcome::Kind::Blocked && outcome != Outcome::Kind::Invalidated) {
+    return CallVerdict::Runs;
+  }
+  // A refusal that came first left the tier unweighed; a tool that only observes needs no tier.
+  const bool weighed = then.tier_source != kNotWeighed && text_or_empty(body, "tier") != "observe";
+  return weighed && tier == Autonomy::Shadow ? CallVerdict::Shadow : CallVerdict::Refused;
 }
 
 std::vector<Hole> holes_in(const json::object& entry) {
@@ -95,7 +106,7 @@ std::vector<Hole> holes_in(const json::object& entry) {
   for (const json::value& each : all->get_array()) {
     const json::object& one = each.as_object();
     const std::string path = text_or_empty(one, "path");
-    // A list that was cut has an empty path: what is behind it may be anywhere (AU-83).
+    // A cut list ends with an empty path: further holes may be anywhere (AU-83).
     if (!path.empty() && path != kInput && !path.starts_with(std::string(kInput) + "/")) continue;
     holes.push_back({.path = path.empty() ? path : path.substr(kInput.size()),
                      .category = text_or_empty(one, "category"),
@@ -111,7 +122,7 @@ bool has_marks(const json::value& input) {
   return json::serialize(input).contains("[REDACTED:");
 }
 
-// What the tool gave, where the record has it: released unchanged, and nothing taken out since.
+// The result of the tool, if the record has it: released unchanged, and not erased since.
 std::optional<Envelope> result_in(const json::object& entry, const json::object& body) {
   constexpr std::string_view kReleased = "/post_invocation/released";
   const json::object* const post = object_in(body, "post_invocation");
@@ -164,9 +175,20 @@ Result<AskedCall> asked_call(const json::value& value, const std::string& where)
 
 Result<AskedCall> asked_call(const std::string& text, const std::string& where) {
   const Result<ParsedJson> parsed = parse_json(text);
-  if (parsed) return asked_call(parsed->value, where);
-  return fail(ErrorCode::InvalidInput, parsed.error().message,
-              fmt::format("{}:{}", where, parsed.error().where));
+  if (!parsed) {
+    return fail(ErrorCode::InvalidInput, parsed.error().message,
+                fmt::format("{}:{}", where, parsed.error().where));
+  }
+  SALLYPORT_TRY(AskedCall asked, asked_call(parsed->value, where));
+  if (!parsed->exact) asked.call.raw_input = inexact_input(text);
+  return asked;
+}
+
+std::optional<std::string> inexact_input(std::string_view call) {
+  const std::string_view input = llm::value_at(call, "/input");
+  const Result<ParsedJson> parsed = parse_json(input);
+  if (!parsed || parsed->exact) return std::nullopt;
+  return std::string(input);
 }
 
 Result<AskedCall> recorded_call(ledger::LedgerStore& store, const std::string& id) {
@@ -181,7 +203,7 @@ Result<AskedCall> recorded_call(ledger::LedgerStore& store, const std::string& i
   }));
   if (found) return std::move(*found);
   return fail(ErrorCode::NotFound,
-              fmt::format("`{:.80}` is no file, and no call of that id is recorded", id));
+              fmt::format("`{:.80}` is not a file, and no call of that id is recorded", id));
 }
 
 }  // namespace sallyport::app

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "app/workbench/explanation.h"
 #include "ledger/store.h"
@@ -13,7 +14,7 @@ namespace sallyport::app {
 struct RecordedCall {
   RecordedDecision decision{};
   json::object body{};
-  std::optional<Envelope> result{};  // what the tool gave; nothing: it is not kept
+  std::optional<Envelope> result{};  // of the tool; no value: not kept
 };
 
 struct AskedCall {
@@ -24,6 +25,8 @@ struct AskedCall {
 // A call as people write it. `where` is how messages name the text.
 Result<AskedCall> asked_call(const std::string& text, const std::string& where);
 Result<AskedCall> asked_call(const json::value& value, const std::string& where);
+// The text of `input` in the text of a call, if a double cannot hold one of its numbers (LE-10).
+std::optional<std::string> inexact_input(std::string_view call);
 // A recorded call: `body` is the opened body of `entry`.
 AskedCall asked_in(const json::object& entry, const json::object& body);
 // The record that ended the call, else the last one about it. `id` is whole.

@@ -1,7 +1,6 @@
 #include "app/workbench/backtest.h"
 
 #include <algorithm>
-#include <array>
 #include <boost/json.hpp>
 #include <numeric>
 #include <tuple>
@@ -11,27 +10,32 @@
 #include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/record/read_field.h"
 #include "ledger/read/look_at.h"
-#include "ledger/write/opening_check.h"
+#include "ledger/read/stored_entry.h"
 
 namespace sallyport::app {
 
 namespace {
 
-constexpr auto kOpenness =
-    std::to_array<std::string_view>({"refused", "shadow", "proposed", "asks", "runs"});
-
-auto openness(std::string_view verdict) {
-  return std::ranges::find(kOpenness, verdict) - kOpenness.begin();
-}
+constexpr core::Word<CallChange> kCallChanges[] = {{"same", CallChange::Same},
+                                                   {"loosened", CallChange::Loosened},
+                                                   {"tightened", CallChange::Tightened},
+                                                   {"other", CallChange::Other}};
+constexpr core::Word<CallDifference> kCallDifferences[] = {{"", CallDifference::None},
+                                                           {"decider", CallDifference::Decider},
+                                                           {"reason", CallDifference::Reason},
+                                                           {"input", CallDifference::Input},
+                                                           {"released", CallDifference::Released}};
 
 Decided decided(const Explained& explained) {
-  return {.verdict = std::string(explained.verdict()),
-          .by = explained.decider.kind +
-                (explained.decider.name.empty() ? "" : " " + explained.decider.name),
-          .reason = explained.now.refusal.value_or(""),
-          .input = explained.now.call.input,
-          .release = explained.release};
+  const Cause& decider = explained.decider;
+  return {
+      .verdict = explained.verdict(),
+      .by = std::string(to_string(decider.kind)) + (decider.name.empty() ? "" : " " + decider.name),
+      .reason = explained.now.refusal.value_or(""),
+      .input = explained.now.call.input,
+      .release = explained.release};
 }
 
 std::size_t sum(const std::map<std::string, std::size_t>& counts) {
@@ -77,7 +81,7 @@ Result<LastRecords> places_of(ledger::ReadView& view, ledger::Filter filter, std
   return LastRecords{.newest = std::move(all), .older = older};
 }
 
-// One call that is decided alike or otherwise.
+// One call with the decisions of both policies.
 struct Compared {
   std::uint64_t sequence = 0;
   std::string call_id{};
@@ -106,10 +110,12 @@ class Backtesting {
     test_.older = places.older;
     for (const LastRecord& place : places.newest) SALLYPORT_CHECK_OK(take(place.sequence));
     std::ranges::sort(changed_, {}, &Compared::sequence);
-    for (const Compared& one : changed_) put(one);
+    for (const Compared& call : changed_) put(call);
     for (auto& [key, group] : groups_) test_.groups.push_back(std::move(group));
     const auto rank = [](const ChangedCalls& group) {
-      return group.change == "loosened" ? 0 : group.change == "tightened" ? 1 : 2;
+      return group.change == CallChange::Loosened    ? 0
+             : group.change == CallChange::Tightened ? 1
+                                                     : 2;
     };
     std::ranges::sort(test_.groups, [&](const ChangedCalls& a, const ChangedCalls& b) {
       return std::tuple(rank(a), b.calls, a.first) < std::tuple(rank(b), a.calls, b.first);
@@ -170,48 +176,53 @@ class Backtesting {
     return {};
   }
 
-  void compare(Compared one) {
-    const std::string change(change_between(one.before, one.after));
+  void compare(Compared call) {
+    const CallChange change = change_between(call.before, call.after);
+    const CallVerdict before = call.before.verdict;
+    const CallVerdict after = call.after.verdict;
     ++test_.changes[change];
-    if (one.after.verdict == "refused" && one.before.verdict != "refused") ++test_.newly_refused;
-    if (one.before.verdict == "runs" && one.after.verdict == "runs") {
-      const bool known = one.before.release && one.after.release;
+    if (after == CallVerdict::Refused && before != CallVerdict::Refused) ++test_.newly_refused;
+    if (before == CallVerdict::Runs && after == CallVerdict::Runs) {
+      const bool known = call.before.release && call.after.release;
       ++(known ? test_.results : test_.results_not_kept);
     }
-    if (change != "same") changed_.push_back(std::move(one));
+    if (change != CallChange::Same) changed_.push_back(std::move(call));
   }
 
   // In recorded order.
-  void put(const Compared& one) {
-    const std::string change(change_between(one.before, one.after));
-    const std::string differs(change == "other" ? difference_between(one.before, one.after) : "");
-    const bool released = differs == "released";
-    const std::string before_by = released ? result_decider(one.before) : one.before.by;
-    const std::string after_by = released ? result_decider(one.after) : one.after.by;
-    ChangedCalls& group = groups_[{one.before.verdict, one.after.verdict, one.server, one.tool,
-                                   one.effect_class, before_by, after_by, differs}];
+  void put(const Compared& call) {
+    const CallChange change = change_between(call.before, call.after);
+    const CallDifference differs = change == CallChange::Other
+                                       ? difference_between(call.before, call.after)
+                                       : CallDifference::None;
+    const bool released = differs == CallDifference::Released;
+    const std::string before_by = released ? result_decider(call.before) : call.before.by;
+    const std::string after_by = released ? result_decider(call.after) : call.after.by;
+    ChangedCalls& group = groups_[{call.before.verdict, call.after.verdict, call.server, call.tool,
+                                   call.effect_class, before_by, after_by, differs}];
     if (group.calls++ == 0) {
       group.change = change;
-      group.before = one.before.verdict;
-      group.after = one.after.verdict;
-      group.server = one.server;
-      group.tool = one.tool;
-      group.effect_class = one.effect_class;
+      group.before = call.before.verdict;
+      group.after = call.after.verdict;
+      group.server = call.server;
+      group.tool = call.tool;
+      group.effect_class = call.effect_class;
       group.before_by = before_by;
       group.after_by = after_by;
       group.differs = differs;
-      group.first = one.call_id;
+      group.first = call.call_id;
     }
-    group.last = one.call_id;
-    if (group.examples.size() < terms_.examples) group.examples.push_back(one.call_id);
-    group.sessions.insert(one.session);
-    group.agents.insert(one.agent);
-    group.inputs.insert(one.input);
+    group.last = call.call_id;
+    if (group.examples.size() < terms_.examples) group.examples.push_back(call.call_id);
+    group.sessions.insert(call.session);
+    group.agents.insert(call.agent);
+    group.inputs.insert(call.input);
   }
 
   // Guards of results have names of their own: `rule ID`, `output-sanitizer`, `guardrails`.
-  static std::string result_decider(const Decided& one) {
-    return one.release && !one.release->by.empty() ? "result " + one.release->by : "no guard";
+  static std::string result_decider(const Decided& decision) {
+    return decision.release && !decision.release->by.empty() ? "result " + decision.release->by
+                                                             : "no guard";
   }
 
   ExplainScene scene_;
@@ -219,25 +230,36 @@ class Backtesting {
   const BacktestTerms& terms_;
   Backtest test_;
   std::vector<Compared> changed_;
-  std::map<std::array<std::string, 8>, ChangedCalls> groups_;
+  // Verdicts, server, tool, class, deciders and difference.
+  using GroupKey = std::tuple<CallVerdict, CallVerdict, std::string, std::string, std::string,
+                              std::string, std::string, CallDifference>;
+  std::map<GroupKey, ChangedCalls> groups_;
 };
 
 }  // namespace
 
-std::string_view change_between(const Decided& before, const Decided& after) {
-  const auto was = openness(before.verdict);
-  const auto is = openness(after.verdict);
-  if (is > was) return "loosened";
-  if (is < was) return "tightened";
-  return difference_between(before, after).empty() ? "same" : "other";
+std::string_view to_string(CallChange change) {
+  return core::word_of(kCallChanges, change);
 }
 
-std::string_view difference_between(const Decided& before, const Decided& after) {
-  if (before.by != after.by) return "decider";
-  if (before.reason != after.reason) return "reason";
-  if (before.input != after.input) return "input";
+CallChange change_between(const Decided& before, const Decided& after) {
+  if (after.verdict > before.verdict) return CallChange::Loosened;
+  if (after.verdict < before.verdict) return CallChange::Tightened;
+  const bool same = difference_between(before, after) == CallDifference::None;
+  return same ? CallChange::Same : CallChange::Other;
+}
+
+std::string_view to_string(CallDifference difference) {
+  return core::word_of(kCallDifferences, difference);
+}
+
+CallDifference difference_between(const Decided& before, const Decided& after) {
+  if (before.by != after.by) return CallDifference::Decider;
+  if (before.reason != after.reason) return CallDifference::Reason;
+  if (before.input != after.input) return CallDifference::Input;
   const bool known = before.release && after.release;
-  return known && before.release->released != after.release->released ? "released" : "";
+  return known && before.release->released != after.release->released ? CallDifference::Released
+                                                                      : CallDifference::None;
 }
 
 std::size_t Backtest::undecided_calls() const {

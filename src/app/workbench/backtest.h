@@ -3,6 +3,7 @@
 // ledger is read once.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -16,30 +17,38 @@ namespace sallyport::app {
 
 // The decision of one policy about one call.
 struct Decided {
-  std::string verdict{};                  // of WB-2, never `undecided`
-  std::string by{};                       // kind and name of what decides
-  std::string reason{};                   // of a refusal
-  json::value input{};                    // as guards rewrote it
-  std::optional<TrialRelease> release{};  // no value: the result is not known, or nothing runs
+  CallVerdict verdict = CallVerdict::Refused;  // never `Undecided`
+  std::string by{};                            // kind and name of what decides
+  std::string reason{};                        // of a refusal
+  json::value input{};                         // as guards rewrote it
+  std::optional<TrialRelease> release{};       // no value: the result is not known, or nothing runs
 };
 
-// `same`, `loosened`, `tightened` or `other`. Openness is refused < shadow < proposed < asks <
-// runs.
-std::string_view change_between(const Decided& before, const Decided& after);
-// What differs first of `decider`, `reason`, `input` and `released`; empty: nothing does.
-std::string_view difference_between(const Decided& before, const Decided& after);
+enum class CallChange : std::uint8_t {
+  Same,
+  Loosened,   // the verdict is more open
+  Tightened,  // less open
+  Other,      // the same verdict, with a difference
+};
+std::string_view to_string(CallChange change);
+CallChange change_between(const Decided& before, const Decided& after);
+
+enum class CallDifference : std::uint8_t { None, Decider, Reason, Input, Released };
+std::string_view to_string(CallDifference difference);  // empty: `None`
+// The first difference.
+CallDifference difference_between(const Decided& before, const Decided& after);
 
 // Calls that changed in the same way.
 struct ChangedCalls {
-  std::string change{};
-  std::string before{};
-  std::string after{};
+  CallChange change = CallChange::Other;
+  CallVerdict before = CallVerdict::Refused;
+  CallVerdict after = CallVerdict::Refused;
   std::string server{};
   std::string tool{};
   std::string effect_class{};
   std::string before_by{};
   std::string after_by{};
-  std::string differs{};  // of `other`: what does
+  CallDifference differs = CallDifference::None;  // of `Other`
   std::size_t calls = 0;
   std::set<std::string> sessions{};
   std::set<std::string> agents{};
@@ -58,7 +67,7 @@ struct Backtest {
   std::string until{};
   std::map<std::string, std::size_t> undecided{};       // by code
   std::map<std::string, std::size_t> not_reproduced{};  // by code
-  std::map<std::string, std::size_t> changes{};         // by word, `same` too
+  std::map<CallChange, std::size_t> changes{};          // `Same` too
   std::size_t newly_refused = 0;                        // ran or asked before
   std::size_t results = 0;             // of calls that run before and after, judged again
   std::size_t results_not_kept = 0;    // of such calls, not judged: the record does not have them
@@ -82,6 +91,6 @@ Result<Backtest> backtest(const ExplainScene& scene, const BacktestTerms& terms)
 
 // One object for each group and one summary, with the undecided before every verdict.
 std::vector<json::object> backtest_json(const Backtest& test);
-void say_backtest(const Backtest& test);
+void print_backtest(const Backtest& test);
 
 }  // namespace sallyport::app

@@ -1,4 +1,4 @@
-// What people and programs read of a backtest.
+// Reports of a backtest, for people and programs.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,7 +12,7 @@ namespace sallyport::app {
 
 namespace {
 
-std::size_t count_of(const Backtest& test, const char* change) {
+std::size_t count_of(const Backtest& test, CallChange change) {
   const auto found = test.changes.find(change);
   return found == test.changes.end() ? 0 : found->second;
 }
@@ -24,15 +24,16 @@ json::object codes(const std::map<std::string, std::size_t>& counts) {
 }
 
 json::object group_json(const ChangedCalls& group) {
-  return {{"change", group.change},
-          {"before", group.before},
-          {"after", group.after},
+  const std::string_view differs = to_string(group.differs);
+  return {{"change", to_string(group.change)},
+          {"before", to_string(group.before)},
+          {"after", to_string(group.after)},
           {"server", group.server},
           {"tool", group.tool},
           {"class", group.effect_class},
           {"before_by", group.before_by},
           {"after_by", group.after_by},
-          {"differs", group.differs.empty() ? json::value() : json::value(group.differs)},
+          {"differs", differs.empty() ? json::value() : json::value(differs)},
           {"calls", group.calls},
           {"sessions", group.sessions.size()},
           {"agents", group.agents.size()},
@@ -53,10 +54,10 @@ json::object summary_json(const Backtest& test) {
                                    {"undecided_by", codes(test.undecided)},
                                    {"not_reproduced", test.lost_calls()},
                                    {"not_reproduced_by", codes(test.not_reproduced)},
-                                   {"same", count_of(test, "same")},
-                                   {"loosened", count_of(test, "loosened")},
-                                   {"tightened", count_of(test, "tightened")},
-                                   {"other", count_of(test, "other")},
+                                   {"same", count_of(test, CallChange::Same)},
+                                   {"loosened", count_of(test, CallChange::Loosened)},
+                                   {"tightened", count_of(test, CallChange::Tightened)},
+                                   {"other", count_of(test, CallChange::Other)},
                                    {"newly_refused", test.newly_refused},
                                    {"results_compared", test.results},
                                    {"result_not_kept", test.results_not_kept}}}};
@@ -71,13 +72,14 @@ std::string by_code(const std::map<std::string, std::size_t>& counts) {
 }
 
 std::string verdicts_of(const ChangedCalls& group) {
-  if (group.differs == "released") return fmt::format("{}, other text", group.after);
-  if (group.differs == "input") return fmt::format("{}, other input", group.after);
-  return fmt::format("{} -> {}", group.before, group.after);
+  const std::string_view after = to_string(group.after);
+  if (group.differs == CallDifference::Released) return fmt::format("{}, other text", after);
+  if (group.differs == CallDifference::Input) return fmt::format("{}, other input", after);
+  return fmt::format("{} -> {}", to_string(group.before), after);
 }
 
 void report_line(std::string_view name, const std::string& text) {
-  say(fmt::format("{:<11} {}", name, text));
+  print_line(fmt::format("{:<11} {}", name, text));
 }
 
 }  // namespace
@@ -89,7 +91,7 @@ std::vector<json::object> backtest_json(const Backtest& test) {
   return all;
 }
 
-void say_backtest(const Backtest& test) {
+void print_backtest(const Backtest& test) {
   report_line(
       "calls",
       fmt::format(
@@ -104,15 +106,17 @@ void say_backtest(const Backtest& test) {
   report_line("undecided",
               fmt::format("{} ({:.1f} %){}", undecided, percent, by_code(test.undecided)));
   const std::size_t others = test.selected - undecided;
-  report_line("reproduced", fmt::format("{} of the other {} under the policies of then; {} not{}",
-                                        others - test.lost_calls(), others, test.lost_calls(),
-                                        by_code(test.not_reproduced)));
-  const std::size_t changed =
-      count_of(test, "loosened") + count_of(test, "tightened") + count_of(test, "other");
-  report_line("same", fmt::format("{}, changed {}", count_of(test, "same"), changed));
+  report_line("reproduced",
+              fmt::format("{} of the other {} under the policies of their time; {} differ{}",
+                          others - test.lost_calls(), others, test.lost_calls(),
+                          by_code(test.not_reproduced)));
+  const std::size_t changed = count_of(test, CallChange::Loosened) +
+                              count_of(test, CallChange::Tightened) +
+                              count_of(test, CallChange::Other);
+  report_line("same", fmt::format("{}, changed {}", count_of(test, CallChange::Same), changed));
   for (const ChangedCalls& group : test.groups) {
     report_line(
-        group.change,
+        to_string(group.change),
         fmt::format("{}  {}{}  by {}, now by {}  {} calls, {} sessions, {} agents, {} inputs",
                     verdicts_of(group), visible(group.tool),
                     group.server.empty() ? "" : " of " + visible(group.server),

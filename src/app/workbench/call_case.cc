@@ -25,7 +25,7 @@ using policy::YamlNode;
 constexpr std::size_t kLongestCaseText = 1u << 20;
 constexpr std::size_t kMostCaseItems = 10'000;
 
-// Where `null` says the same as nothing.
+// For members whose `null` means the same as absence.
 ReadValue maybe(ReadValue read) {
   return [read = std::move(read)](const Place& place) -> Result<void> {
     if (place.node.is_null()) return {};
@@ -144,7 +144,7 @@ Result<trust::Tally> read_tally(const Place& place) {
   return tally;
 }
 
-// Of the agent of the call, or of each agent that is named.
+// For the agent of the call, or for each named agent.
 template <class Value>
 ReadValue by_agent(std::map<std::string, Value>& out, std::vector<std::string_view> own_keys,
                    Result<Value> (*read)(const Place&)) {
@@ -169,14 +169,15 @@ ReadValue time_at(std::optional<WallTime>& out) {
     SALLYPORT_CHECK_OK(policy::read_word(text, 64)(place));
     out = from_rfc3339(text);
     if (out) return {};
-    return place.refuse(fmt::format("`{}` is no time; write it like 2026-11-15T12:00:00Z", text));
+    return place.refuse(
+        fmt::format("`{}` is not a time; write it like 2026-11-15T12:00:00Z", text));
   };
 }
 
 ReadValue links(std::map<std::string, std::string>& out) {
   return [&out](const Place& place) -> Result<void> {
     if (place.node.kind != YamlNode::Kind::Mapping) {
-      return place.refuse("a mapping of links and what they lead to belongs here");
+      return place.refuse("this must be a mapping from each link to its target");
     }
     for (const auto& [path, target] : place.node.members) {
       SALLYPORT_CHECK_OK(policy::read_word(out[path.text], 4'096)({target, place.file}));
@@ -281,7 +282,7 @@ ReadValue call_members(Call& call) {
     keys.optional("session", "", {}, maybe(policy::read_word(call.session_id, 4'096)));
     keys.optional("interactive", "", {}, policy::read_truth(setting.interactive));
     SALLYPORT_CHECK_OK(keys.read(place));
-    // A coding agent comes through its hook, and its own tools are those of a server of its name.
+    // Calls of a coding agent come through its hook. Its own tools belong to a server of its name.
     const bool coding_agent = effects::is_agent_profile(call.agent_id);
     setting.front = front.value_or(coding_agent ? "hook" : "mcp");
     if (call.server.empty() && setting.front == "hook") call.server = call.agent_id;
@@ -290,12 +291,17 @@ ReadValue call_members(Call& call) {
   };
 }
 
+ReadValue verdict(std::optional<CallVerdict>& out) {
+  const std::vector<std::string_view> all = call_verdict_words();
+  std::vector<std::string> words(all.begin(), all.end());
+  return policy::read_choice(words,
+                             [words, &out](std::size_t at) { out = call_verdict_from(words[at]); });
+}
+
 ReadValue expected(CaseExpect& expect) {
   return [&expect](const Place& place) -> Result<void> {
-    static const std::vector<std::string> kVerdicts = {"runs",   "asks",    "proposed",
-                                                       "shadow", "refused", "undecided"};
     Mapping keys("what the call must lead to");
-    keys.optional("verdict", "", {}, one_of(kVerdicts, expect.verdict));
+    keys.optional("verdict", "", {}, verdict(expect.verdict));
     keys.optional("rule", "", {}, name_or_none(expect.rule));
     keys.optional("decided_by", "", {}, [&expect](const Place& at) -> Result<void> {
       return name_at(expect.decided_by.emplace())(at);
@@ -324,27 +330,27 @@ ReadValue expected(CaseExpect& expect) {
 }
 
 Result<CallCase> read_one(const YamlNode& node, const std::string& file) {
-  CallCase one{.file = file, .line = node.line, .column = node.column};
+  CallCase test_case{.file = file, .line = node.line, .column = node.column};
   std::string note, id, policy;
   Mapping keys("a case");
-  keys.optional("name", "", {}, policy::read_word(one.name, 4'096));
+  keys.optional("name", "", {}, policy::read_word(test_case.name, 4'096));
   keys.optional("id", "", {}, policy::read_word(id, 4'096));
   keys.optional("note", "", {}, policy::read_word(note, 65'536));
   keys.optional("policy", "", {}, policy::read_text(policy, 8u << 20));
-  keys.required("call", "", {}, call_members(one.call));
-  keys.optional("given", "", {}, given_members(one.given));
-  keys.optional("result", "", {}, any_json(one.result));
-  keys.required("expect", "", {}, expected(one.expect));
+  keys.required("call", "", {}, call_members(test_case.call));
+  keys.optional("given", "", {}, given_members(test_case.given));
+  keys.optional("result", "", {}, any_json(test_case.result));
+  keys.required("expect", "", {}, expected(test_case.expect));
   SALLYPORT_CHECK_OK(keys.read({node, file}));
-  if (one.name.empty()) one.name = id;
-  if (one.name.empty()) return Place{node, file}.refuse("`name` is missing");
-  if (!policy.empty()) one.policy = std::move(policy);
-  const bool wants_result = one.expect.result || one.expect.result_rule;
-  if (wants_result && !one.result) {
+  if (test_case.name.empty()) test_case.name = id;
+  if (test_case.name.empty()) return Place{node, file}.refuse("`name` is missing");
+  if (!policy.empty()) test_case.policy = std::move(policy);
+  const bool wants_result = test_case.expect.result || test_case.expect.result_rule;
+  if (wants_result && !test_case.result) {
     return Place{node, file}.refuse("`result` is missing: what the tool gives");
   }
-  one.call.grants = one.given.grants;
-  return one;
+  test_case.call.grants = test_case.given.grants;
+  return test_case;
 }
 
 }  // namespace
@@ -364,8 +370,8 @@ Result<std::vector<CallCase>> read_call_case(const YamlNode& node, const std::st
   const YamlNode* const each = node.find("each");
   std::vector<CallCase> all;
   if (each == nullptr) {
-    SALLYPORT_TRY(CallCase one, read_one(node, file));
-    all.push_back(std::move(one));
+    SALLYPORT_TRY(CallCase test_case, read_one(node, file));
+    all.push_back(std::move(test_case));
     return all;
   }
   SALLYPORT_TRY(const std::vector<CaseRow> rows, CaseRow::all_of(*each, file));
@@ -373,11 +379,11 @@ Result<std::vector<CallCase>> read_call_case(const YamlNode& node, const std::st
   std::erase_if(rest.members, [](const YamlMember& member) { return member.key.text == "each"; });
   for (const CaseRow& row : rows) {
     SALLYPORT_TRY(const YamlNode filled, row.fill_in(rest, file));
-    SALLYPORT_TRY(CallCase one, read_one(filled, file));
-    if (is_named(rest)) one.name += ": " + row.name();
-    one.line = row.node().line;
-    one.column = row.node().column;
-    all.push_back(std::move(one));
+    SALLYPORT_TRY(CallCase test_case, read_one(filled, file));
+    if (is_named(rest)) test_case.name += ": " + row.name();
+    test_case.line = row.node().line;
+    test_case.column = row.node().column;
+    all.push_back(std::move(test_case));
   }
   return all;
 }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/workbench/call_verdict.h"
 #include "base/clock.h"
 #include "policy/yaml.h"
 #include "sallyport/call.h"
@@ -20,7 +21,7 @@
 
 namespace sallyport::app {
 
-// What surrounds the call. What a case does not set is empty and never read from the machine.
+// The surroundings of the call. An unset value is empty, and never read from the machine.
 struct CaseGiven {
   std::vector<std::string> files{};
   std::map<std::string, std::string> links{};
@@ -46,7 +47,7 @@ struct ExpectedName {
 
 // No value: the case does not say.
 struct CaseExpect {
-  std::optional<std::string> verdict{};
+  std::optional<CallVerdict> verdict{};
   std::optional<std::optional<ExpectedName>> rule{};  // no inner value: no rule decides
   std::optional<ExpectedName> decided_by{};
   std::optional<std::string> effect_class{};

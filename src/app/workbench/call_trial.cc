@@ -10,6 +10,7 @@
 #include "base/try.h"
 #include "core/call/governor.h"
 #include "core/plan/fail_open.h"
+#include "core/plan/grant_use.h"
 #include "core/plan/pipeline.h"
 #include "core/record/reading_recorder.h"
 #include "external/guards.h"
@@ -76,11 +77,14 @@ class WouldRun final : public core::Upstream {
 // Guards of results judge what the tool gave, as they would behind the call.
 Result<TrialRelease> released_by(const core::Plan& plan, const core::Rehearsal& seen,
                                  const Envelope& result, const Clock& clock) {
-  ResultContext context{.tool = seen.call.tool,
-                        .call = std::make_shared<const Call>(seen.call),
-                        .effect_class = seen.classification.effect_class,
-                        .policy_hash = seen.policy_hash,
-                        .is_error = result.kind == Envelope::Kind::Error};
+  ResultContext context{
+      .tool = seen.call.tool,
+      .call = std::make_shared<const Call>(seen.call),
+      .scope = seen.grant ? seen.grant->scope : core::no_grants(),
+      .effect_class = seen.classification.effect_class,
+      .policy_hash = seen.policy_hash,
+      .matched_grant_index = seen.grant ? std::optional(seen.grant->index) : std::nullopt,
+      .is_error = result.kind == Envelope::Kind::Error};
   if (seen.rules) context.rules = std::make_shared<const core::ResultRules>(seen.rules->results);
   core::FailOpenLog log("trial");
   core::FailOpen fail_open(log);
@@ -139,7 +143,7 @@ std::optional<std::string> RecordedFiles::resolve(const std::string& path) const
   return link->is_string() ? std::optional(std::string(link->get_string())) : std::nullopt;
 }
 
-Result<TrialAnswer> decide(const CallTrial& trial, core::Hearing hearing) {
+Result<TrialAnswer> decide(const CallTrial& trial, core::RehearsalScope scope) {
   const TrialClock clock(trial.at);
   TrialEntropy entropy;
   TrialFacts facts(trial);
@@ -150,12 +154,12 @@ Result<TrialAnswer> decide(const CallTrial& trial, core::Hearing hearing) {
   const std::string& front = trial.call.setting.front;
   if (front == "mcp" || front == "http") {
     SALLYPORT_CHECK_OK(pins.recall());
-    what_the_gateway_brings(pins)(builder);
+    gateway_plan_extension(pins)(builder);
   } else if (front == "hook") {
-    what_the_hook_brings(builder, origins);
+    extend_hook_plan(builder, origins);
   }
   if (!trial.reviewers.empty()) {
-    builder.reviewers(std::make_shared<const policy::PeopleOfFolder>(trial.reviewers));
+    builder.reviewers(std::make_shared<const policy::DataFolderReviewers>(trial.reviewers));
   }
   TrialAnswer answer;
   PolicyShelf own;
@@ -179,19 +183,19 @@ Result<TrialAnswer> decide(const CallTrial& trial, core::Hearing hearing) {
   Call call = trial.call;
   if (call.agent_id.empty()) call.agent_id = acting_agent(*plan);
   SALLYPORT_TRY(answer.seen, run_alone(governor.rehearse(
-                                 std::move(call), std::make_shared<WouldRun>(trial), hearing)));
-  if (trial.result && verdict_of(answer.seen) == "runs") {
+                                 std::move(call), std::make_shared<WouldRun>(trial), scope)));
+  if (trial.result && verdict_of(answer.seen) == CallVerdict::Runs) {
     SALLYPORT_TRY(answer.release, released_by(*plan, answer.seen, *trial.result, clock));
   }
   return answer;
 }
 
-std::string_view verdict_of(const core::Rehearsal& now) {
-  if (now.refusal && now.weighed && now.tier == Autonomy::Shadow) return "shadow";
-  if (external::missing_answer(now)) return "undecided";
-  if (now.refusal) return "refused";
-  if (now.question && now.question->proposal) return "proposed";
-  return now.question ? "asks" : "runs";
+CallVerdict verdict_of(const core::Rehearsal& now) {
+  if (now.refusal && now.weighed && now.tier == Autonomy::Shadow) return CallVerdict::Shadow;
+  if (external::missing_answer(now)) return CallVerdict::Undecided;
+  if (now.refusal) return CallVerdict::Refused;
+  if (now.question && now.question->proposal) return CallVerdict::Proposed;
+  return now.question ? CallVerdict::Asks : CallVerdict::Runs;
 }
 
 }  // namespace sallyport::app

@@ -1,5 +1,5 @@
 // One call with all that decides about it, decided by the function that decides real calls (WB-1).
-// Whatever is changed in it, it can be decided again (WB-28).
+// It can be changed and decided again (WB-28).
 #pragma once
 
 #include <filesystem>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/workbench/call_verdict.h"
 #include "app/workbench/policy_shelf.h"
 #include "base/clock.h"
 #include "core/decision/rehearsal.h"
@@ -55,15 +56,15 @@ struct CallTrial {
   effects::Machine machine{};
   const effects::FileView* files = nullptr;  // null: the disk of this machine
   std::filesystem::path reviewers{};         // the file of registered people; empty: none
-  // What the server says of the tool.
+  // The server's description of the tool.
   bool known = true;
   bool caution = false;
   std::string definition{};
   core::UpstreamFacts upstream{};
-  // Instead of what the records say.
+  // Overrides the records.
   std::optional<trust::Standing> standing{};
   std::map<core::FactKey, std::optional<std::string>> facts{};
-  // What the tool gave, where it is known: guards of results judge it if the call runs.
+  // The result of the tool, if it is known: guards of results judge it if the call runs.
   std::optional<Envelope> result{};
   PolicyShelf* shelf = nullptr;  // null: the policy is read for this decision alone
 };
@@ -84,9 +85,8 @@ struct TrialAnswer {
 };
 
 // Runs nothing, writes nothing and asks no person.
-Result<TrialAnswer> decide(const CallTrial& trial, core::Hearing hearing);
+Result<TrialAnswer> decide(const CallTrial& trial, core::RehearsalScope scope);
 
-// runs, refused, shadow, proposed, asks (WB-2).
-std::string_view verdict_of(const core::Rehearsal& now);
+CallVerdict verdict_of(const core::Rehearsal& now);
 
 }  // namespace sallyport::app

@@ -6,6 +6,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/record/read_field.h"
 #include "rules/warnings.h"
 
 namespace sallyport::app {
@@ -15,9 +16,36 @@ namespace {
 using policy::YamlMember;
 using policy::YamlNode;
 
+constexpr core::Word<PartKind> kPartKinds[] = {
+    {"rule", PartKind::Rule},
+    {"only", PartKind::Only},
+    {"tool", PartKind::Tool},
+    {"server", PartKind::Server},
+    {"result", PartKind::Result},
+    {"agent_tiers", PartKind::AgentTiers},
+    {"action_tiers", PartKind::ActionTiers},
+    {"agent_action_tiers", PartKind::AgentActionTiers},
+    {"requires_human", PartKind::RequiresHuman},
+    {"requires_human_actions", PartKind::RequiresHumanActions},
+    {"requires_human_agents", PartKind::RequiresHumanAgents},
+    {"dual_control", PartKind::DualControl},
+    {"ceiling", PartKind::Ceiling},
+    {"budget", PartKind::Budget},
+    {"grants.required", PartKind::RequiredGrant},
+    {"pattern", PartKind::Pattern},
+    {"word", PartKind::Word},
+    {"wildcard", PartKind::Wildcard},
+    {"exception", PartKind::Exception},
+    {"args", PartKind::Args}};
+
+constexpr core::Word<CoverageStatus> kCoverageStatuses[] = {
+    {"decides", CoverageStatus::Decides}, {"hits", CoverageStatus::Hits},
+    {"reaches", CoverageStatus::Reaches}, {"never", CoverageStatus::Never},
+    {"matches", CoverageStatus::Matches}, {"shadowed", CoverageStatus::Shadowed}};
+
 // A part of the tree of a policy, and the way to it.
 struct Part {
-  std::string kind{};
+  PartKind kind = PartKind::Rule;
   std::string name{};
   const YamlNode* node = nullptr;
   std::vector<std::string> way{};  // keys, and places in lists
@@ -30,12 +58,12 @@ class PartFinder {
 
   std::vector<Part> find() {
     rules();
-    rows("tools", "tool", {"server", "tool"});
-    rows("servers", "server", {"server"});
-    rows("results", "result", {"hook"});
+    rows("tools", PartKind::Tool, {"server", "tool"});
+    rows("servers", PartKind::Server, {"server"});
+    rows("results", PartKind::Result, {"hook"});
     autonomy();
     if (const YamlNode* const required = at(at(&root_, "grants"), "required")) {
-      list({"grants", "required"}, *required, "grants.required");
+      list({"grants", "required"}, *required, PartKind::RequiredGrant);
     }
     checks();
     return std::move(parts_);
@@ -55,28 +83,28 @@ class PartFinder {
     return found ? found->text : std::string();
   }
 
-  // A list of names, or of mappings, by what they say.
-  static std::string told(const YamlNode& node) {
+  // The label of a list of names or of mappings: their text.
+  static std::string node_label(const YamlNode& node) {
     if (node.kind == YamlNode::Kind::Scalar) return node.text;
     std::string text;
     for (const YamlMember& member : node.members) {
       if (!text.empty()) text += ' ';
-      text += member.key.text + '=' + told(member.value);
+      text += member.key.text + '=' + node_label(member.value);
     }
-    for (const YamlNode& item : node.items) text += (text.empty() ? "" : ",") + told(item);
+    for (const YamlNode& item : node.items) text += (text.empty() ? "" : ",") + node_label(item);
     return text;
   }
 
-  void add(std::string kind, std::string name, const YamlNode& node, std::vector<std::string> way) {
-    parts_.push_back({std::move(kind), std::move(name), &node, std::move(way)});
+  void add(PartKind kind, std::string name, const YamlNode& node, std::vector<std::string> way) {
+    parts_.push_back({kind, std::move(name), &node, std::move(way)});
   }
 
-  void list(std::vector<std::string> way, const YamlNode& node, const std::string& kind,
+  void list(std::vector<std::string> way, const YamlNode& node, PartKind kind,
             const std::string& owner = {}) {
     for (std::size_t i = 0; i < node.items.size(); ++i) {
       std::vector<std::string> to = way;
       to.push_back(std::to_string(i));
-      const std::string name = told(node.items[i]);
+      const std::string name = node_label(node.items[i]);
       add(kind, owner.empty() ? name : owner + ' ' + name, node.items[i], std::move(to));
     }
   }
@@ -87,14 +115,14 @@ class PartFinder {
     for (std::size_t i = 0; i < all->items.size(); ++i) {
       const YamlNode& rule = all->items[i];
       const std::string id = text_at(rule, "id");
-      add("rule", id, rule, {"rules", std::to_string(i)});
+      add(PartKind::Rule, id, rule, {"rules", std::to_string(i)});
       const YamlNode* const only = at(&rule, "only");
       if (only == nullptr || only->items.size() < 2) continue;
-      list({"rules", std::to_string(i), "only"}, *only, "only", id);
+      list({"rules", std::to_string(i), "only"}, *only, PartKind::Only, id);
     }
   }
 
-  void rows(const char* section, const std::string& kind, std::vector<std::string_view> names) {
+  void rows(const char* section, PartKind kind, std::vector<std::string_view> names) {
     const YamlNode* const all = at(&root_, section);
     if (all == nullptr) return;
     for (std::size_t i = 0; i < all->items.size(); ++i) {
@@ -107,7 +135,7 @@ class PartFinder {
     }
   }
 
-  void table(std::vector<std::string> way, const YamlNode* node, const std::string& kind,
+  void table(std::vector<std::string> way, const YamlNode* node, PartKind kind,
              const std::string& owner = {}) {
     if (node == nullptr) return;
     for (const YamlMember& row : node->members) {
@@ -125,17 +153,23 @@ class PartFinder {
   void autonomy() {
     const YamlNode* const tiers = at(&root_, "autonomy");
     if (tiers == nullptr) return;
-    for (const char* const name : {"agent_tiers", "action_tiers", "agent_action_tiers"}) {
-      table({"autonomy", name}, at(tiers, name), name);
+    // These parts are called as their keys.
+    for (const PartKind kind :
+         {PartKind::AgentTiers, PartKind::ActionTiers, PartKind::AgentActionTiers}) {
+      const std::string name(to_string(kind));
+      table({"autonomy", name}, at(tiers, name), kind);
     }
-    for (const char* const name : {"requires_human_actions", "requires_human_agents"}) {
-      if (const YamlNode* const names = at(tiers, name)) list({"autonomy", name}, *names, name);
+    for (const PartKind kind : {PartKind::RequiresHumanActions, PartKind::RequiresHumanAgents}) {
+      const std::string name(to_string(kind));
+      if (const YamlNode* const names = at(tiers, name)) list({"autonomy", name}, *names, kind);
     }
-    for (const char* const name : {"requires_human", "dual_control", "ceiling"}) {
-      if (const YamlNode* const node = at(tiers, name))
-        add(name, node->text, *node, {"autonomy", name});
+    for (const PartKind kind :
+         {PartKind::RequiresHuman, PartKind::DualControl, PartKind::Ceiling}) {
+      const std::string name(to_string(kind));
+      const YamlNode* const node = at(tiers, name);
+      if (node) add(kind, node->text, *node, {"autonomy", name});
     }
-    table({"autonomy", "budget"}, at(tiers, "budget"), "budget");
+    table({"autonomy", "budget"}, at(tiers, "budget"), PartKind::Budget);
   }
 
   void checks() {
@@ -145,11 +179,11 @@ class PartFinder {
       const YamlNode& check = all->items[i];
       const std::string id = text_at(check, "id");
       const std::string owner = id.empty() ? text_at(check, "type") + '#' + std::to_string(i) : id;
-      constexpr std::pair<const char*, const char*> kLists[] = {{"patterns", "pattern"},
-                                                                {"words", "word"},
-                                                                {"tools", "wildcard"},
-                                                                {"except", "exception"},
-                                                                {"args", "args"}};
+      constexpr std::pair<const char*, PartKind> kLists[] = {{"patterns", PartKind::Pattern},
+                                                             {"words", PartKind::Word},
+                                                             {"tools", PartKind::Wildcard},
+                                                             {"except", PartKind::Exception},
+                                                             {"args", PartKind::Args}};
       for (const auto& [key, kind] : kLists) {
         if (const YamlNode* const entries = at(&check, key)) {
           list({"guardrails", "checks", std::to_string(i), key}, *entries, kind, owner);
@@ -179,7 +213,7 @@ YamlNode without(YamlNode root, const Part& part) {
     nodes.push_back(next);
   }
   std::size_t level = part.way.size() - 1;
-  const bool needed = part.kind == "pattern" || part.kind == "word";
+  const bool needed = part.kind == PartKind::Pattern || part.kind == PartKind::Word;
   while (true) {
     YamlNode& node = *nodes[level];
     const std::string& step = part.way[level];
@@ -207,23 +241,34 @@ struct Look {
   bool only_by_rules = true;
 };
 
-bool stage_was_reached(const std::string& kind, const CaseAnswer& answer) {
+bool stage_was_reached(PartKind kind, const CaseAnswer& answer) {
   const json::object& trace = answer.trace;
-  if (kind == "rule" || kind == "only") return trace.at("rules").is_object();
-  if (kind == "tool" || kind == "server") return true;
-  if (kind == "result") return trace.contains("result");
   const auto ran = [&](std::string_view guard) {
     return std::ranges::any_of(trace.at("guards").as_array(), [&](const json::value& run) {
-      const json::object& one = run.as_object();
-      return text_in(one, "guard") == guard && text_in(one, "verdict") != "skipped";
+      const json::object& guard_run = run.as_object();
+      return text_in(guard_run, "guard") == guard && text_in(guard_run, "verdict") != "skipped";
     });
   };
-  if (kind == "grants.required") return ran("grants");
-  if (kind == "pattern" || kind == "word" || kind == "wildcard" || kind == "exception" ||
-      kind == "args") {
-    return ran("guardrails") || trace.contains("result");
+  switch (kind) {
+    case PartKind::Rule:
+    case PartKind::Only:
+      return trace.at("rules").is_object();
+    case PartKind::Tool:
+    case PartKind::Server:
+      return true;
+    case PartKind::Result:
+      return trace.contains("result");
+    case PartKind::RequiredGrant:
+      return ran("grants");
+    case PartKind::Pattern:
+    case PartKind::Word:
+    case PartKind::Wildcard:
+    case PartKind::Exception:
+    case PartKind::Args:
+      return ran("guardrails") || trace.contains("result");
+    default:  // the keys of `autonomy`
+      return !trace.at("steps").as_array().empty();
   }
-  return !trace.at("steps").as_array().empty();
 }
 
 bool same_verdict(const CaseAnswer& a, const CaseAnswer& b) {
@@ -236,13 +281,31 @@ std::string rule_of_record(const json::object& trace) {
   return record ? text_or_empty(*record, "rule") : std::string();
 }
 
+bool judges_results(const Part& part) {
+  return part.kind == PartKind::Rule &&
+         std::ranges::any_of(part.node->members,
+                             [](const YamlMember& member) { return member.key.text == "result"; });
+}
+
+// True if the rule found what it looks for in the result.
+bool found_in_result(const std::string& rule, const CaseAnswer& answer) {
+  const json::value* const result = answer.trace.if_contains("result");
+  const json::object* const release = result ? result->if_object() : nullptr;
+  if (release == nullptr) return false;
+  return std::ranges::any_of(release->at("evidence").as_array(), [&](const json::value& item) {
+    return text_or_empty(item.as_object(), "guard_name") == "rule " + rule;
+  });
+}
+
 void look_at_call(const Part& part, const CaseAnswer& with, const CaseAnswer& less, Look& look) {
   look.reached = look.reached || stage_was_reached(part.kind, with);
-  const bool is_rule = part.kind == "rule";
+  const bool is_rule = part.kind == PartKind::Rule;
   // A rule that alone allows what is free anyway is still the one that decides (RU-12).
   const bool alone = is_rule && with.rule == part.name && !less.rule;
   const bool decides = !same_verdict(with, less) || alone;
-  const bool hits = decides || with.trace != less.trace || with.decided_by != less.decided_by;
+  const bool changes = with.trace != less.trace || with.decided_by != less.decided_by;
+  // The conditions of a rule about results match calls whose results it leaves alone.
+  const bool hits = decides || (judges_results(part) ? found_in_result(part.name, with) : changes);
   look.decided = look.decided || decides;
   look.hit = look.hit || hits;
   look.missed = look.missed || !hits;
@@ -253,12 +316,12 @@ void look_at_call(const Part& part, const CaseAnswer& with, const CaseAnswer& le
 }
 
 void look_at_text(const guardrails::Guardrails* with, const guardrails::Guardrails* less,
-                  const guardrails::Case& one, Look& look) {
+                  const guardrails::Case& test_case, Look& look) {
   if (with == nullptr) return;
   look.reached = true;
-  const std::string before = run_cases(*with, {&one, 1}).front().problem;
+  const std::string before = run_cases(*with, {&test_case, 1}).front().problem;
   const std::string after =
-      less ? run_cases(*less, {&one, 1}).front().problem : "there are no checks";
+      less ? run_cases(*less, {&test_case, 1}).front().problem : "there are no checks";
   const bool decides = before != after;
   look.decided = look.decided || decides;
   look.hit = look.hit || decides;
@@ -283,8 +346,9 @@ class Coverage {
       SALLYPORT_TRY(const Look look, look_at(tree, part));
       units.push_back(unit_of(tree, part, look));
     }
-    std::ranges::sort(units, {},
-                      [](const CoverageUnit& unit) { return std::pair(unit.kind, unit.name); });
+    std::ranges::sort(units, {}, [](const CoverageUnit& unit) {
+      return std::pair(to_string(unit.kind), unit.name);
+    });
     return units;
   }
 
@@ -295,7 +359,7 @@ class Coverage {
   }
 
   std::string place_of_part(const policy::PolicyTree& tree, const Part& part) const {
-    if (part.kind == "rule" && subject_.policy && subject_.policy->rules) {
+    if (part.kind == PartKind::Rule && subject_.policy && subject_.policy->rules) {
       if (const rules::Rule* const rule = subject_.policy->rules->find(part.name)) {
         return rule->place;
       }
@@ -306,18 +370,19 @@ class Coverage {
   Result<Look> look_at(const policy::PolicyTree& tree, const Part& part) const {
     Look look;
     Result<policy::Policy> less = policy::read_policy_tree(without(tree.root, part), subject_.name);
-    // A part that the rest cannot be read without is needed by it: its cases say nothing of it.
+    // The rest does not load without this part, so the cases prove nothing about it.
     if (!less) return look;
     SALLYPORT_TRY(const auto guardrails, policy::compile_guardrails(*less, 1));
     SALLYPORT_TRY(const std::unique_ptr<CaseTrial> trial, CaseTrial::build(std::move(*less)));
     for (const CoveredCase& covered : cases_) {
-      if (covered.one->guardrail) {
+      if (covered.test_case->guardrail) {
         const bool of_checks = part.way.front() == "guardrails";
         if (!of_checks) continue;
-        look_at_text(subject_.guardrails.get(), guardrails.get(), *covered.one->guardrail, look);
+        look_at_text(subject_.guardrails.get(), guardrails.get(), *covered.test_case->guardrail,
+                     look);
         continue;
       }
-      SALLYPORT_TRY(const CaseAnswer answer, trial->answer(*covered.one->call));
+      SALLYPORT_TRY(const CaseAnswer answer, trial->answer(*covered.test_case->call));
       look_at_call(part, *covered.answer, answer, look);
     }
     return look;
@@ -325,23 +390,25 @@ class Coverage {
 
   CoverageUnit unit_of(const policy::PolicyTree& tree, const Part& part, const Look& look) const {
     CoverageUnit unit{.kind = part.kind, .name = part.name, .place = place_of_part(tree, part)};
-    const bool is_rule = part.kind == "rule";
+    const bool is_rule = part.kind == PartKind::Rule;
     const rules::Rule* const rule = is_rule && subject_.policy && subject_.policy->rules
                                         ? subject_.policy->rules->find(part.name)
                                         : nullptr;
     const bool logs = rule && !rule->has_only() && rule->then == rules::Then::Log;
     unit.tested_both_ways = (look.decided || (logs && look.hit)) && look.missed;
     if (look.decided) {
-      unit.status = "decides";
+      unit.status = CoverageStatus::Decides;
       return unit;
     }
     if (look.hit) {
       const bool shadowed = is_rule && !logs && look.only_by_rules;
-      unit.status = shadowed ? "shadowed" : is_rule ? "matches" : "hits";
+      unit.status = shadowed  ? CoverageStatus::Shadowed
+                    : is_rule ? CoverageStatus::Matches
+                              : CoverageStatus::Hits;
       if (!logs) unit.reason = "shadowed by " + look.stronger;
       return unit;
     }
-    unit.status = look.reached && !is_rule ? "reaches" : "never";
+    unit.status = look.reached && !is_rule ? CoverageStatus::Reaches : CoverageStatus::Never;
     unit.reason = dead_.contains(unit.place) ? "dead" : "no_case";
     return unit;
   }
@@ -353,11 +420,19 @@ class Coverage {
 
 }  // namespace
 
+std::string_view to_string(PartKind kind) {
+  return core::word_of(kPartKinds, kind);
+}
+
+std::string_view to_string(CoverageStatus status) {
+  return core::word_of(kCoverageStatuses, status);
+}
+
 json::object to_json(const CoverageUnit& unit) {
-  return {{"unit", unit.kind},
+  return {{"unit", to_string(unit.kind)},
           {"name", unit.name},
           {"place", unit.place},
-          {"status", unit.status},
+          {"status", to_string(unit.status)},
           {"reason", unit.reason.empty() ? json::value() : json::value(unit.reason)},
           {"both_ways", unit.tested_both_ways}};
 }

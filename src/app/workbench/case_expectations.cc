@@ -75,7 +75,7 @@ Result<void> check_decider(const ExpectedName& decider, const policy::Policy& po
   return known(decider, all, "rule, check or tier row");
 }
 
-std::string said(const json::value& value) {
+std::string display_text(const json::value& value) {
   return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
 }
 
@@ -90,7 +90,7 @@ std::string asks_problem(const json::value& wanted, const json::value& seen) {
     const json::object* const all = seen.if_object();
     const std::string message = all ? text_or_empty(*all, "message") : std::string();
     if (message == std::string_view(wanted.get_string())) return {};
-    return fmt::format("asks `{}`, not `{}`", message, said(wanted));
+    return fmt::format("asks `{}`, not `{}`", message, display_text(wanted));
   }
   if (!wanted.is_object()) return "`asks` is true, false, a message or a mapping";
   if (!seen.is_object()) return "no person is asked";
@@ -98,7 +98,8 @@ std::string asks_problem(const json::value& wanted, const json::value& seen) {
     const json::value* const own = seen.get_object().if_contains(name);
     if (own == nullptr) return fmt::format("`asks` has no member `{}`", std::string_view(name));
     if (canonical_json(*own) == canonical_json(value)) continue;
-    return fmt::format("asks with {} {}, not {}", std::string_view(name), said(*own), said(value));
+    return fmt::format("asks with {} {}, not {}", std::string_view(name), display_text(*own),
+                       display_text(value));
   }
   return {};
 }
@@ -107,10 +108,10 @@ std::string or_none(const std::optional<std::string>& text) {
   return text ? fmt::format("`{}`", *text) : "none";
 }
 
-// What a case expects and did not see, in the order in which it was looked at.
+// The expectations of a case that were not met, in the order of the checks.
 class CaseProblems {
  public:
-  // Nothing is no problem.
+  // An empty text is not a problem.
   void add(std::string problem) {
     if (!problem.empty()) all_.push_back(std::move(problem));
   }
@@ -142,8 +143,8 @@ class CaseProblems {
 
 }  // namespace
 
-Result<void> check_expected_names(const CallCase& one, const policy::Policy& policy) {
-  const CaseExpect& expect = one.expect;
+Result<void> check_expected_names(const CallCase& test_case, const policy::Policy& policy) {
+  const CaseExpect& expect = test_case.expect;
   const std::vector<std::string> rules = rule_ids(policy);
   if (expect.rule && *expect.rule) SALLYPORT_CHECK_OK(known(**expect.rule, rules, "rule"));
   if (expect.result_rule && *expect.result_rule) {
@@ -159,12 +160,13 @@ Result<void> check_expected_names(const CallCase& one, const policy::Policy& pol
   return {};
 }
 
-std::string problem_of(const CallCase& one, const CaseAnswer& answer) {
-  const CaseExpect& expect = one.expect;
+std::string problem_of(const CallCase& test_case, const CaseAnswer& answer) {
+  const CaseExpect& expect = test_case.expect;
   CaseProblems problems;
   if (expect.verdict && *expect.verdict != answer.verdict) {
-    problems.add(fmt::format("verdict `{}` by {}, not `{}`{}", answer.verdict, answer.decided_by,
-                             *expect.verdict, answer.reason.empty() ? "" : ": " + answer.reason));
+    problems.add(fmt::format("verdict `{}` by {}, not `{}`{}", to_string(answer.verdict),
+                             answer.decided_by, to_string(*expect.verdict),
+                             answer.reason.empty() ? "" : ": " + answer.reason));
   }
   problems.compare_rule("rule", expect.rule, answer.rule);
   if (expect.decided_by) {
@@ -183,7 +185,7 @@ std::string problem_of(const CallCase& one, const CaseAnswer& answer) {
   if (expect.result) {
     const json::value seen = answer.result.value_or(json::value("not reached"));
     if (canonical_json(*expect.result) != canonical_json(seen)) {
-      problems.differ("result", said(seen), said(*expect.result));
+      problems.differ("result", display_text(seen), display_text(*expect.result));
     }
   }
   problems.compare_rule("result rule", expect.result_rule, answer.result_rule);

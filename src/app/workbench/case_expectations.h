@@ -1,4 +1,4 @@
-// What cases expect, held against the policy and against what was decided (WB-19).
+// Compares the expectations of cases with the policy and with the decisions (WB-19).
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@ namespace sallyport::app {
 
 // A rule, check, tool or agent that the case expects and the policy does not have: an error at its
 // place (WB-19).
-Result<void> check_expected_names(const CallCase& one, const policy::Policy& policy);
+Result<void> check_expected_names(const CallCase& test_case, const policy::Policy& policy);
 
-// What differs from what was expected; empty: nothing.
-std::string problem_of(const CallCase& one, const CaseAnswer& answer);
+// The differences from the expectation; empty: none.
+std::string problem_of(const CallCase& test_case, const CaseAnswer& answer);
 
 }  // namespace sallyport::app

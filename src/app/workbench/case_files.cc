@@ -25,7 +25,7 @@ constexpr std::size_t kMostCaseFiles = 10'000;
 constexpr std::size_t kMostCases = 100'000;
 constexpr std::string_view kPreset = "gallery:";
 
-std::unexpected<Error> told(const Error& error) {
+std::unexpected<Error> case_fault(const Error& error) {
   return fail(ErrorCode::Unavailable, error.message, error.where);
 }
 
@@ -56,7 +56,7 @@ Result<YamlNode> parse_line(const std::string& line, const std::string& file, in
                   fmt::format("{}:{}:1", file, number));
     }
     node = policy::parse_yaml(json::serialize(value), file);
-    if (!node) return told(node.error());
+    if (!node) return case_fault(node.error());
   }
   move_down(*node, number - 1);
   return node;
@@ -98,11 +98,11 @@ class CaseReader {
     }
     if (is_lines(file_)) {
       SALLYPORT_TRY(const std::vector<YamlNode> nodes, parse_lines(text, file_));
-      for (const YamlNode& node : nodes) SALLYPORT_CHECK_OK(one(node));
+      for (const YamlNode& node : nodes) SALLYPORT_CHECK_OK(read_node(node));
       return {};
     }
     const Result<YamlNode> root = policy::parse_yaml(text, file_);
-    if (!root) return told(root.error());
+    if (!root) return case_fault(root.error());
     return document(*root);
   }
 
@@ -110,17 +110,17 @@ class CaseReader {
   Result<void> document(const YamlNode& root) {
     if (root.kind == YamlNode::Kind::Sequence) return list(root);
     const YamlNode* const cases = find_member(root, "cases");
-    if (cases == nullptr && holds_cases(root)) return one(root);
+    if (cases == nullptr && holds_cases(root)) return read_node(root);
     const auto about_calls = [](const YamlNode& node) { return is_call_case(node); };
-    // A document of guardrail cases is read whole, and refuses what it always refused.
+    // A document of guardrail cases alone has its own reader.
     if (cases == nullptr || !std::ranges::any_of(cases->items, about_calls)) {
       return guardrail_document(root);
     }
     for (const auto& [key, value] : root.members) {
       if (key.text == "cases") continue;
-      if (key.text != "policy") return told(fault(key, "unknown key `" + key.text + "`"));
+      if (key.text != "policy") return case_fault(fault(key, "unknown key `" + key.text + "`"));
       if (Result<void> read = policy::read_text(policy_, 8u << 20)({value, file_}); !read) {
-        return told(read.error());
+        return case_fault(read.error());
       }
     }
     return list(*cases);
@@ -131,13 +131,13 @@ class CaseReader {
   }
 
   Result<void> list(const YamlNode& node) {
-    for (const YamlNode& item : node.items) SALLYPORT_CHECK_OK(one(item));
+    for (const YamlNode& item : node.items) SALLYPORT_CHECK_OK(read_node(item));
     return {};
   }
 
-  Result<void> one(const YamlNode& node) {
+  Result<void> read_node(const YamlNode& node) {
     if (node.kind != YamlNode::Kind::Mapping) {
-      return told(fault(node, "a case is a mapping with `name`, `call` and `expect`"));
+      return case_fault(fault(node, "a case is a mapping with `name`, `call` and `expect`"));
     }
     if (!is_call_case(node)) {
       YamlNode root, cases, key;
@@ -149,7 +149,7 @@ class CaseReader {
       return guardrail_document(root);
     }
     Result<std::vector<CallCase>> read = read_call_case(node, file_);
-    if (!read) return told(read.error());
+    if (!read) return case_fault(read.error());
     for (CallCase& call : *read) {
       if (!call.policy && !policy_.empty()) call.policy = policy_;
       AnyCase any{.file = file_, .line = call.line, .column = call.column};
@@ -161,11 +161,11 @@ class CaseReader {
 
   Result<void> guardrail_document(const YamlNode& root) {
     const Result<json::value> value = policy::to_json(root, file_);
-    if (!value) return told(value.error());
+    if (!value) return case_fault(value.error());
     Result<std::vector<guardrails::Case>> cases = guardrails::read_cases(*value);
     if (!cases) {
-      return told({.message = cases.error().message,
-                   .where = place_of(policy::node_at(root, cases.error().where), file_)});
+      return case_fault({.message = cases.error().message,
+                         .where = place_of(policy::node_at(root, cases.error().where), file_)});
     }
     const YamlNode* const nodes = find_member(root, "cases");
     for (std::size_t at = 0; at < cases->size(); ++at) {
@@ -180,11 +180,11 @@ class CaseReader {
     return {};
   }
 
-  Result<void> add(AnyCase one) {
+  Result<void> add(AnyCase test_case) {
     if (out_.size() >= kMostCases) {
       return fail(ErrorCode::Unavailable, "more than 100,000 cases", file_);
     }
-    out_.push_back(std::move(one));
+    out_.push_back(std::move(test_case));
     return {};
   }
 
@@ -225,7 +225,7 @@ Result<void> read_case_file(const std::string& named, std::vector<AnyCase>& out)
 
 Result<CaseSubject> subject_of_text(core::PolicyText texts, const std::string& name) {
   Result<policy::Policy> read = policy::read_policy(texts, name);
-  if (!read) return told(read.error());
+  if (!read) return case_fault(read.error());
   CaseSubject subject{.name = name, .text = std::move(texts.text)};
   auto compiled =
       guardrails::Guardrails::compile(read->guardrails.value_or(guardrails::Document{}));
@@ -242,7 +242,7 @@ bool is_policy(const std::string& text, const std::string& file) {
          find_member(*root, "rules") != nullptr || find_member(*root, "extends") != nullptr;
 }
 
-// The cases that stand beside a policy, where none are named.
+// Reads the cases beside a policy. Used if none are named.
 Result<void> read_usual_cases(const CaseSubject& subject, std::vector<AnyCase>& out) {
   if (subject.name.starts_with(kPreset)) {
     const auto* const preset = guardrails::preset(subject.name.substr(kPreset.size()));
@@ -268,31 +268,33 @@ Result<CaseSuite> suite_of_texts(core::PolicyText policy, const std::string& cas
   SALLYPORT_TRY(CaseSubject subject, subject_of_text(std::move(policy), "policy"));
   suite.subjects.push_back(std::move(subject));
   SALLYPORT_CHECK_OK(CaseReader("cases", suite.cases).text(cases));
-  for (const AnyCase& one : suite.cases) {
-    if (!one.call || !one.call->policy || policy::shipped_policy(*one.call->policy)) continue;
+  for (const AnyCase& test_case : suite.cases) {
+    if (!test_case.call || !test_case.call->policy ||
+        policy::shipped_policy(*test_case.call->policy))
+      continue;
     return fail(ErrorCode::InvalidInput, "a case names another policy than the one that is tested",
-                one.call->place());
+                test_case.call->place());
   }
   return suite;
 }
 
-Result<CaseSubject> subject_of_case(const CallCase& one) {
-  const std::string& named = *one.policy;
+Result<CaseSubject> subject_of_case(const CallCase& test_case) {
+  const std::string& named = *test_case.policy;
   if (const policy::ShippedPolicy* const shipped = policy::shipped_policy(named)) {
     return subject_of_text({.text = std::string(shipped->text)}, named);
   }
   if (named.find('\n') != std::string::npos || named.starts_with('{') ||
       named.starts_with("version:")) {
-    return subject_of_text({.text = named}, fmt::format("{}({})", one.file, one.line));
+    return subject_of_text({.text = named}, fmt::format("{}({})", test_case.file, test_case.line));
   }
-  const std::filesystem::path file = std::filesystem::path(one.file).parent_path() / named;
+  const std::filesystem::path file = std::filesystem::path(test_case.file).parent_path() / named;
   const Result<std::string> text = read_input(file, kLargestCaseFile + 1);
   if (text) return subject_of_text({.text = *text}, file.string());
   return fail(ErrorCode::Unavailable,
               fmt::format("there is no policy `{:.80}`: neither one that comes with the program "
                           "nor a file beside the cases",
                           named),
-              one.place());
+              test_case.place());
 }
 
 Result<CaseSuite> read_case_suite(const Context& context, const std::vector<std::string>& files,

@@ -1,5 +1,4 @@
-// The files that `policy test` is given: which are policies, which are cases, and where each case
-// stands.
+// Reads the files of `policy test`: policies, and cases with their places.
 #pragma once
 
 #include <memory>
@@ -22,10 +21,10 @@ struct AnyCase {
   std::string file{};
   int line = 1;
   int column = 1;
-  std::string subject{};  // the only one that it is put to; empty: each
+  std::string subject{};  // the only subject of this case; empty: all
 };
 
-// What cases are put to.
+// A policy or a guardrail document under test.
 struct CaseSubject {
   std::string name{};                      // as it was named
   std::optional<policy::Policy> policy{};  // none: a guardrail document
@@ -36,7 +35,7 @@ struct CaseSubject {
 struct CaseSuite {
   std::vector<CaseSubject> subjects{};
   std::vector<AnyCase> cases{};
-  int exit_code = 0;  // of a guardrail document whose fault was told
+  int exit_code = 0;  // not 0: the error of a guardrail document was printed
 };
 
 // Reads everything that was named. An error has `where` = file:line:column.
@@ -48,6 +47,6 @@ Result<CaseSuite> read_case_suite(const Context& context, const std::vector<std:
 Result<CaseSuite> suite_of_texts(core::PolicyText policy, const std::string& cases);
 
 // The policy that a case names: a shipped one, YAML, or a file beside the cases.
-Result<CaseSubject> subject_of_case(const CallCase& one);
+Result<CaseSubject> subject_of_case(const CallCase& test_case);
 
 }  // namespace sallyport::app

@@ -12,7 +12,7 @@ namespace sallyport::app {
 
 namespace {
 
-// Text of an XML 1.0 document: what it cannot hold is shown as an escape.
+// Text for an XML 1.0 document. Characters that it cannot hold become escapes.
 std::string xml(std::string_view text) {
   std::string out;
   for (const char c : visible(text)) {
@@ -38,8 +38,8 @@ std::string xml(std::string_view text) {
 
 // One suite for each file of cases and policy, in the form of Ant's JUnit schema.
 void print_junit(const std::vector<CaseOutcome>& outcomes) {
-  say(R"(<?xml version="1.0" encoding="UTF-8"?>)");
-  say("<testsuites>");
+  print_line(R"(<?xml version="1.0" encoding="UTF-8"?>)");
+  print_line("<testsuites>");
   std::size_t id = 0;
   for (auto at = outcomes.begin(); at != outcomes.end(); ++id) {
     const auto end = std::find_if(at, outcomes.end(), [&](const CaseOutcome& other) {
@@ -50,32 +50,32 @@ void print_junit(const std::vector<CaseOutcome>& outcomes) {
     double seconds = 0;
     std::for_each(at, end, [&](const CaseOutcome& one) { seconds += one.seconds; });
     // The time and the machine are fixed, so that the same cases give the same bytes.
-    say(fmt::format(R"(  <testsuite package="sallyport.policy" id="{}" name="{}" )"
-                    R"(timestamp="1970-01-01T00:00:00" hostname="localhost" tests="{}" )"
-                    R"(failures="{}" errors="0" time="{:.3f}">)",
-                    id, xml(at->file + " on " + at->policy), end - at, failures, seconds));
-    say("    <properties/>");
+    print_line(fmt::format(R"(  <testsuite package="sallyport.policy" id="{}" name="{}" )"
+                           R"(timestamp="1970-01-01T00:00:00" hostname="localhost" tests="{}" )"
+                           R"(failures="{}" errors="0" time="{:.3f}">)",
+                           id, xml(at->file + " on " + at->policy), end - at, failures, seconds));
+    print_line("    <properties/>");
     for (; at != end; ++at) {
       const std::string open =
           fmt::format(R"(    <testcase name="{}" classname="{}" time="{:.3f}")", xml(at->name),
                       xml(at->policy), at->seconds);
       if (at->problem.empty()) {
-        say(open + "/>");
+        print_line(open + "/>");
         continue;
       }
-      say(open + ">");
-      say(fmt::format(R"(      <failure message="{}" type="expectation">{}:{}:{}</failure>)",
-                      xml(at->problem), xml(at->file), at->line, at->column));
-      say("    </testcase>");
+      print_line(open + ">");
+      print_line(fmt::format(R"(      <failure message="{}" type="expectation">{}:{}:{}</failure>)",
+                             xml(at->problem), xml(at->file), at->line, at->column));
+      print_line("    </testcase>");
     }
-    say("    <system-out></system-out>");
-    say("    <system-err></system-err>");
-    say("  </testsuite>");
+    print_line("    <system-out></system-out>");
+    print_line("    <system-err></system-err>");
+    print_line("  </testsuite>");
   }
-  say("</testsuites>");
+  print_line("</testsuites>");
 }
 
-// A workflow command: what would end a value is escaped.
+// A workflow command. Characters that would end a value are escaped.
 std::string annotation(std::string_view text, bool property) {
   std::string out;
   for (const char c : text) {
@@ -88,20 +88,20 @@ std::string annotation(std::string_view text, bool property) {
 void print_github(const std::vector<CaseOutcome>& outcomes) {
   for (const CaseOutcome& outcome : outcomes) {
     if (outcome.problem.empty()) continue;
-    say(fmt::format("::error file={},line={},col={},title={}::{}", annotation(outcome.file, true),
-                    outcome.line, outcome.column, annotation(outcome.name, true),
-                    annotation(outcome.problem, false)));
+    print_line(fmt::format("::error file={},line={},col={},title={}::{}",
+                           annotation(outcome.file, true), outcome.line, outcome.column,
+                           annotation(outcome.name, true), annotation(outcome.problem, false)));
   }
 }
 
 void print_text(const std::vector<CaseOutcome>& outcomes) {
   for (const CaseOutcome& outcome : outcomes) {
-    say(outcome.problem.empty()
-            ? fmt::format("ok      {}", visible(outcome.name))
-            : fmt::format("FAILED  {}: {}", visible(outcome.name), visible(outcome.problem)));
+    print_line(outcome.problem.empty() ? fmt::format("ok      {}", visible(outcome.name))
+                                       : fmt::format("FAILED  {}: {}", visible(outcome.name),
+                                                     visible(outcome.problem)));
     if (!outcome.problem.empty() && outcome.answer) {
-      say(fmt::format("        {}:{}:{}, policy {}", visible(outcome.file), outcome.line,
-                      outcome.column, visible(outcome.policy)));
+      print_line(fmt::format("        {}:{}:{}, policy {}", visible(outcome.file), outcome.line,
+                             outcome.column, visible(outcome.policy)));
     }
   }
 }
@@ -123,7 +123,7 @@ json::object to_json(const CaseOutcome& outcome) {
 
 void print_report(const std::vector<CaseOutcome>& outcomes, const std::string& format) {
   if (format == "json") {
-    for (const CaseOutcome& outcome : outcomes) say(json::serialize(to_json(outcome)));
+    for (const CaseOutcome& outcome : outcomes) print_line(json::serialize(to_json(outcome)));
     return;
   }
   if (format == "junit") return print_junit(outcomes);
@@ -134,8 +134,8 @@ void print_report(const std::vector<CaseOutcome>& outcomes, const std::string& f
   }
   const auto failed =
       std::ranges::count_if(outcomes, [](const CaseOutcome& one) { return !one.problem.empty(); });
-  say(fmt::format("{} passed, {} failed", outcomes.size() - static_cast<std::size_t>(failed),
-                  failed));
+  print_line(fmt::format("{} passed, {} failed", outcomes.size() - static_cast<std::size_t>(failed),
+                         failed));
 }
 
 }  // namespace sallyport::app

@@ -15,7 +15,7 @@ struct CaseOutcome {
   int line = 1;
   int column = 1;
   std::string policy{};                // its name or file
-  std::string problem{};               // what was seen instead of what; empty: passed
+  std::string problem{};               // the difference from the expectation; empty: passed
   std::optional<CaseAnswer> answer{};  // of a case about a whole call
   double seconds = 0;
 };

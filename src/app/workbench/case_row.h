@@ -13,10 +13,10 @@
 
 namespace sallyport::app {
 
-// Does the case say how it is called?
+// True if the case has a name.
 bool is_named(const policy::YamlNode& node);
 
-// A value; what it was read of must outlive it.
+// The node that it was read from must outlive it.
 class CaseRow {
  public:
   // `each` is a list of rows, or a mapping of names and rows. An error has `where` =

@@ -13,12 +13,12 @@ CaseRun::CaseRun(CaseSuite suite) : suite_(std::move(suite)) {
   for (CaseSubject& subject : suite_.subjects) named_.push_back({std::move(subject)});
 }
 
-Result<CaseTrial*> CaseRun::trial_of(Tested& tested, const CallCase& one) {
+Result<CaseTrial*> CaseRun::trial_of(Tested& tested, const CallCase& test_case) {
   if (!tested.subject.policy) {
     return fail(ErrorCode::Unavailable,
                 fmt::format("`{}` is a guardrail document, which decides no calls; name a policy",
                             tested.subject.name),
-                one.place());
+                test_case.place());
   }
   if (!tested.trial) {
     SALLYPORT_TRY(tested.trial, CaseTrial::build(*tested.subject.policy));
@@ -28,19 +28,19 @@ Result<CaseTrial*> CaseRun::trial_of(Tested& tested, const CallCase& one) {
 
 Result<void> CaseRun::run() {
   for (Tested& tested : named_) {
-    for (const AnyCase& one : suite_.cases) {
-      const bool own = one.call && one.call->policy;
-      const bool other = !one.subject.empty() && one.subject != tested.subject.name;
-      if (!own && !other) SALLYPORT_CHECK_OK(put(one, tested));
+    for (const AnyCase& test_case : suite_.cases) {
+      const bool own = test_case.call && test_case.call->policy;
+      const bool other = !test_case.subject.empty() && test_case.subject != tested.subject.name;
+      if (!own && !other) SALLYPORT_CHECK_OK(put(test_case, tested));
     }
   }
-  for (const AnyCase& one : suite_.cases) {
-    if (one.call && one.call->policy) {
-      SALLYPORT_TRY(Tested* const tested, own_policy(*one.call));
-      SALLYPORT_CHECK_OK(put(one, *tested));
+  for (const AnyCase& test_case : suite_.cases) {
+    if (test_case.call && test_case.call->policy) {
+      SALLYPORT_TRY(Tested* const tested, own_policy(*test_case.call));
+      SALLYPORT_CHECK_OK(put(test_case, *tested));
     } else if (named_.empty()) {
       return fail(ErrorCode::Unavailable, "the case names no policy, and none was named",
-                  fmt::format("{}:{}:{}", one.file, one.line, one.column));
+                  fmt::format("{}:{}:{}", test_case.file, test_case.line, test_case.column));
     }
   }
   return {};
@@ -51,9 +51,9 @@ Result<CoverageByPolicy> CaseRun::coverage() const {
   const auto add = [&](const Tested& tested) -> Result<void> {
     if (!tested.subject.policy) return {};
     std::vector<CoveredCase> cases;
-    for (const auto& [one, at] : tested.put) {
+    for (const auto& [test_case, at] : tested.put) {
       const std::optional<CaseAnswer>& answer = outcomes_[at].answer;
-      cases.push_back({one, answer ? &*answer : nullptr});
+      cases.push_back({test_case, answer ? &*answer : nullptr});
     }
     SALLYPORT_TRY(auto units, coverage_of(tested.subject, cases));
     all.emplace_back(tested.subject.name, std::move(units));
@@ -64,37 +64,39 @@ Result<CoverageByPolicy> CaseRun::coverage() const {
   return all;
 }
 
-Result<CaseRun::Tested*> CaseRun::own_policy(const CallCase& one) {
+Result<CaseRun::Tested*> CaseRun::own_policy(const CallCase& test_case) {
   // A file name means another file beside other cases.
   const std::string key =
-      one.policy->find('\n') == std::string::npos
-          ? *one.policy + '\n' + std::filesystem::path(one.file).parent_path().string()
-          : *one.policy;
+      test_case.policy->find('\n') == std::string::npos
+          ? *test_case.policy + '\n' + std::filesystem::path(test_case.file).parent_path().string()
+          : *test_case.policy;
   Tested& tested = own_[key];
   if (!tested.subject.guardrails) {
-    SALLYPORT_TRY(tested.subject, subject_of_case(one));
+    SALLYPORT_TRY(tested.subject, subject_of_case(test_case));
   }
   return &tested;
 }
 
-Result<void> CaseRun::put(const AnyCase& one, Tested& tested) {
-  CaseOutcome outcome{
-      .file = one.file, .line = one.line, .column = one.column, .policy = tested.subject.name};
+Result<void> CaseRun::put(const AnyCase& test_case, Tested& tested) {
+  CaseOutcome outcome{.file = test_case.file,
+                      .line = test_case.line,
+                      .column = test_case.column,
+                      .policy = tested.subject.name};
   const auto begin = std::chrono::steady_clock::now();
-  if (one.guardrail) {
-    const auto results = run_cases(*tested.subject.guardrails, {&*one.guardrail, 1});
+  if (test_case.guardrail) {
+    const auto results = run_cases(*tested.subject.guardrails, {&*test_case.guardrail, 1});
     outcome.name = results.front().name;
     outcome.problem = results.front().problem;
   } else {
-    SALLYPORT_TRY(CaseTrial* const trial, trial_of(tested, *one.call));
-    SALLYPORT_CHECK_OK(check_expected_names(*one.call, trial->policy()));
-    SALLYPORT_TRY(CaseAnswer answer, trial->answer(*one.call));
-    outcome.name = one.call->name;
-    outcome.problem = problem_of(*one.call, answer);
+    SALLYPORT_TRY(CaseTrial* const trial, trial_of(tested, *test_case.call));
+    SALLYPORT_CHECK_OK(check_expected_names(*test_case.call, trial->policy()));
+    SALLYPORT_TRY(CaseAnswer answer, trial->answer(*test_case.call));
+    outcome.name = test_case.call->name;
+    outcome.problem = problem_of(*test_case.call, answer);
     outcome.answer = std::move(answer);
   }
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  tested.put.emplace_back(&one, outcomes_.size());
+  tested.put.emplace_back(&test_case, outcomes_.size());
   outcomes_.push_back(std::move(outcome));
   return {};
 }

@@ -21,7 +21,7 @@ class CaseRun {
  public:
   explicit CaseRun(CaseSuite suite);
 
-  // An error: a case cannot be put. That one fails is no error.
+  // An error: a case cannot be run. A failed case is not an error.
   Result<void> run();
   const std::vector<CaseOutcome>& outcomes() const { return outcomes_; }
   // Of each policy that a case was put to, by its name.
@@ -34,9 +34,9 @@ class CaseRun {
     std::unique_ptr<CaseTrial> trial{};
     std::vector<std::pair<const AnyCase*, std::size_t>> put{};  // cases, and their outcomes
   };
-  static Result<CaseTrial*> trial_of(Tested& tested, const CallCase& one);
-  Result<Tested*> own_policy(const CallCase& one);
-  Result<void> put(const AnyCase& one, Tested& tested);
+  static Result<CaseTrial*> trial_of(Tested& tested, const CallCase& test_case);
+  Result<Tested*> own_policy(const CallCase& test_case);
+  Result<void> put(const AnyCase& test_case, Tested& tested);
 
   CaseSuite suite_;
   std::vector<Tested> named_;

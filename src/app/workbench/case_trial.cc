@@ -9,12 +9,14 @@
 #include "app/hooks/hook_policy.h"
 #include "app/run_on.h"
 #include "app/workbench/explanation.h"
+#include "app/workbench/tier_source.h"
 #include "autonomy/auto_use.h"
 #include "autonomy/policy_rules.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/call/governor.h"
 #include "core/plan/budgets.h"
+#include "core/plan/grant_use.h"
 #include "core/plan/pipeline.h"
 #include "core/record/reading_recorder.h"
 #include "grants/token.h"
@@ -25,7 +27,7 @@ namespace sallyport::app {
 
 namespace {
 
-// Where a case names no time. Fixed, so that a case means the same on every day.
+// The time of a case that names none. Fixed, so that a case means the same on every day.
 constexpr std::string_view kCaseTime = "2026-01-01T00:00:00Z";
 constexpr std::string_view kWithheld = "withheld";
 
@@ -118,9 +120,9 @@ json::value shown(const Envelope& envelope) {
   return envelope.to_json();
 }
 
-std::vector<core::Fact> facts_of(const CallCase& one, WallTime now) {
-  const CaseGiven& given = one.given;
-  const std::string& agent = one.call.agent_id;
+std::vector<core::Fact> facts_of(const CallCase& test_case, WallTime now) {
+  const CaseGiven& given = test_case.given;
+  const std::string& agent = test_case.call.agent_id;
   std::vector<core::Fact> facts;
   if (given.used_in_day > 0) {
     autonomy::AutoUse use;
@@ -137,7 +139,8 @@ std::vector<core::Fact> facts_of(const CallCase& one, WallTime now) {
   }
   for (const std::string& id : given.revoked) facts.push_back(grants::revoked_fact(id));
   for (const auto& [server, tool] : given.held) {
-    for (core::Fact& fact : mcp::held_facts(server.empty() ? one.call.server : server, tool)) {
+    for (core::Fact& fact :
+         mcp::held_facts(server.empty() ? test_case.call.server : server, tool)) {
       facts.push_back(std::move(fact));
     }
   }
@@ -154,32 +157,33 @@ std::vector<core::Fact> facts_of(const CallCase& one, WallTime now) {
 
 // The row of the tier tables that the tier came from, in words.
 std::string tier_row(const core::Rehearsal& now, const policy::Policy& policy) {
-  const std::string& source = now.tier_source;
+  const std::optional<TierSource> source = tier_source_from(now.tier_source);
   const Call& call = now.call;
   const autonomy::AutonomyPolicy tiers = policy.autonomy.value_or(autonomy::AutonomyPolicy{});
   const auto action_in = [&](const autonomy::TierTable& table) {
     return table.contains(call.tool) ? call.tool : now.classification.effect_class;
   };
-  if (source == "agent_tiers") return fmt::format("agent_tiers {}", call.agent_id);
-  if (source == "action_tiers")
+  if (source == TierSource::AgentTiers) return fmt::format("agent_tiers {}", call.agent_id);
+  if (source == TierSource::ActionTiers) {
     return fmt::format("action_tiers {}", action_in(tiers.action_tiers));
-  if (source == "agent_action_tiers") {
+  }
+  if (source == TierSource::AgentActionTiers) {
     const auto table = tiers.agent_action_tiers.find(call.agent_id);
     return fmt::format(
         "agent_action_tiers {} {}", call.agent_id,
         table == tiers.agent_action_tiers.end() ? call.tool : action_in(table->second));
   }
-  if (source == "observe" && now.classification.source == "policy") {
+  if (source == TierSource::Observe && now.classification.source == "policy") {
     return fmt::format("tool {}", call.tool);
   }
-  return source;
+  return now.tier_source;
 }
 
 std::string decider(const core::Rehearsal& now, const CaseAnswer& answer,
                     const policy::Policy& policy) {
   if (answer.rule) return "rule " + *answer.rule;
   for (const GuardRun& run : now.guard_runs) {
-    const bool refuses = answer.verdict == "refused" &&
+    const bool refuses = answer.verdict == CallVerdict::Refused &&
                          (run.verdict == GuardVerdict::Deny ||
                           (run.verdict == GuardVerdict::Error && run.why != "fail_open"));
     const bool asks = now.question && run.verdict == GuardVerdict::Ask;
@@ -188,15 +192,16 @@ std::string decider(const core::Rehearsal& now, const CaseAnswer& answer,
     if (run.stage == "grant") return run.rule ? "grant " + *run.rule : "grant";
     return "guard " + run.guard;
   }
-  using Said = core::RuleAnswer::Verdict;
+  using Kind = core::RuleAnswer::Verdict;
   const bool open = now.rules && now.rules->rule.empty();
-  if (open && now.rules->verdict == Said::Refused) return "unlisted";
-  if (open && now.rules->verdict == Said::Asks && answer.verdict == "asks") return "unlisted";
-  if (answer.verdict == "refused") return "call";
+  if (open && now.rules->verdict == Kind::Refused) return "unlisted";
+  if (open && now.rules->verdict == Kind::Asks && answer.verdict == CallVerdict::Asks)
+    return "unlisted";
+  if (answer.verdict == CallVerdict::Refused) return "call";
   return tier_row(now, policy);
 }
 
-// What says which policy it was and when, and not what was decided.
+// Removes members that identify the policy or the time, and not the decision.
 void forget_names(json::value& value) {
   if (json::array* const list = value.if_array()) {
     for (json::value& item : *list) forget_names(item);
@@ -239,47 +244,44 @@ json::value asked(const core::Rehearsal& now, WallTime at) {
   if (!now.question) return nullptr;
   const Question& question = *now.question;
   const WallTime until = from_rfc3339(question.expires_at).value_or(at);
-  const auto use_within = now.rules && now.rules->use_within
-                              ? std::min(now.use_within, *now.rules->use_within)
-                              : now.use_within;
   return json::object{
       {"kind", to_string(question.kind)},
       {"quorum", question.approvers_required},
       {"reviewers", json::value_from(question.reviewers)},
       {"deadline_s", std::chrono::floor<std::chrono::seconds>(until - at).count()},
-      {"use_within_s", use_within.count()},
+      {"use_within_s", now.use_within.count()},
       {"message", now.rules && !now.rules->text.empty() ? json::value(now.rules->text)
                                                         : json::value(question.description)}};
 }
 
-// Of calls: a rule that judges results logs where it finds something in one.
+// The rules that log this call. Rules about results log when they find something instead.
 std::vector<std::string> logged_rules(const core::Rehearsal& now, const policy::Policy& policy) {
   std::vector<std::string> logged;
   const json::value* const matches = now.rules ? now.rules->record.if_contains("matches") : nullptr;
   if (matches == nullptr || !matches->is_array()) return logged;
   for (const json::value& match : matches->get_array()) {
-    const json::object& one = match.as_object();
-    const std::string rule = text_or_empty(one, "rule");
+    const json::object& matched = match.as_object();
+    const std::string rule = text_or_empty(matched, "rule");
     const bool fresh = std::ranges::find(logged, rule) == logged.end();
     const rules::Rule* const known = policy.rules ? policy.rules->find(rule) : nullptr;
     const bool of_results = known != nullptr && known->result.has_value();
-    if (text_in(one, "then") == "log" && fresh && !of_results) logged.push_back(rule);
+    if (text_in(matched, "then") == "log" && fresh && !of_results) logged.push_back(rule);
   }
   return logged;
 }
 
-std::optional<std::string> deciding_rule(const core::Rehearsal& now, std::string_view verdict) {
+std::optional<std::string> deciding_rule(const core::Rehearsal& now, CallVerdict verdict) {
   if (!now.rules || now.rules->rule.empty()) return std::nullopt;
-  using Said = core::RuleAnswer::Verdict;
-  const Said said = now.rules->verdict;
-  const bool decided = verdict == "refused" ? said == Said::Refused
-                       : verdict == "asks"  ? said == Said::Asks
-                       : verdict == "runs"  ? said == Said::Allowed || said == Said::Free
-                                            : false;
+  using Kind = core::RuleAnswer::Verdict;
+  const Kind by_rules = now.rules->verdict;
+  const bool lets_run = by_rules == Kind::Allowed || by_rules == Kind::Free;
+  const bool decided = verdict == CallVerdict::Refused ? by_rules == Kind::Refused
+                       : verdict == CallVerdict::Asks  ? by_rules == Kind::Asks
+                                                       : verdict == CallVerdict::Runs && lets_run;
   return decided ? std::optional(now.rules->rule) : std::nullopt;
 }
 
-// What a front brings along decides too, so each kind of front has a plan of its own.
+// A front adds to the plan, so each kind of front has a plan of its own.
 enum class FrontKind { Gateway, Hook, Library };
 
 FrontKind kind_of(std::string_view front) {
@@ -294,23 +296,23 @@ class Trial final : public CaseTrial {
 
   const policy::Policy& policy() const override { return policy_; }
 
-  Result<CaseAnswer> answer(const CallCase& one) override {
-    const rules::CaseView files(one.given.files, one.given.links);
+  Result<CaseAnswer> answer(const CallCase& test_case) override {
+    const rules::CaseView files(test_case.given.files, test_case.given.links);
     files_.now = &files;
-    clock_.now = one.given.time.value_or(*from_rfc3339(kCaseTime));
-    records_.set(facts_of(one, clock_.now));
-    standings_ = &one;
-    // A book remembers what it held; each case has its own, at the place that plans know.
+    clock_.now = test_case.given.time.value_or(*from_rfc3339(kCaseTime));
+    records_.set(facts_of(test_case, clock_.now));
+    standings_ = &test_case;
+    // A pin book remembers held tools, so each case gets a new one, at the address that plans know.
     pins_.emplace(recorder_);
     SALLYPORT_CHECK_OK(pins_->recall());
-    SALLYPORT_TRY(Desk* const desk, desk_for(kind_of(one.call.setting.front)));
-    Call call = one.call;
+    SALLYPORT_TRY(Desk* const desk, desk_for(kind_of(test_case.call.setting.front)));
+    Call call = test_case.call;
     if (call.agent_id.empty()) call.agent_id = agent_of_policy(*desk->plan).value_or("agent");
     // The one place that decides: the first door of the Governor (RU-78).
     SALLYPORT_TRY(const core::Rehearsal now,
-                  run_alone(desk->governor.rehearse(std::move(call),
-                                                    std::make_shared<CaseUpstream>(one.given))));
-    CaseAnswer answer{.verdict = std::string(verdict_of(now)),
+                  run_alone(desk->governor.rehearse(
+                      std::move(call), std::make_shared<CaseUpstream>(test_case.given))));
+    CaseAnswer answer{.verdict = verdict_of(now),
                       .reason = now.refusal.value_or(""),
                       .effect_class = now.classification.effect_class,
                       .tier = std::string(to_string(now.tier)),
@@ -322,8 +324,8 @@ class Trial final : public CaseTrial {
     answer.rule = deciding_rule(now, answer.verdict);
     answer.decided_by = decider(now, answer, policy_);
     for (const json::object& finding : now.findings) add_hit(answer, finding);
-    if (one.result && answer.verdict == "runs") {
-      SALLYPORT_CHECK_OK(judge_result(*desk, now, *one.result, answer));
+    if (test_case.result && answer.verdict == CallVerdict::Runs) {
+      SALLYPORT_CHECK_OK(judge_result(*desk, now, *test_case.result, answer));
     }
     return answer;
   }
@@ -370,8 +372,8 @@ class Trial final : public CaseTrial {
     std::unique_ptr<Desk>& desk = desks_[static_cast<std::size_t>(kind)];
     if (desk) return desk.get();
     core::PlanBuilder builder;
-    if (kind == FrontKind::Gateway) what_the_gateway_brings (*pins_)(builder);
-    if (kind == FrontKind::Hook) what_the_hook_brings(builder, origins_);
+    if (kind == FrontKind::Gateway) gateway_plan_extension (*pins_)(builder);
+    if (kind == FrontKind::Hook) extend_hook_plan(builder, origins_);
     SALLYPORT_CHECK_OK(policy::add_to_plan(
         builder, policy_, guardrails_,
         {.clock = clock_,
@@ -399,10 +401,13 @@ class Trial final : public CaseTrial {
 
   Result<void> judge_result(Desk& desk, const core::Rehearsal& now, const json::value& given,
                             CaseAnswer& answer) {
-    ResultContext context{.tool = now.call.tool,
-                          .call = std::make_shared<const Call>(now.call),
-                          .effect_class = now.classification.effect_class,
-                          .policy_hash = now.policy_hash};
+    ResultContext context{
+        .tool = now.call.tool,
+        .call = std::make_shared<const Call>(now.call),
+        .scope = now.grant ? now.grant->scope : core::no_grants(),
+        .effect_class = now.classification.effect_class,
+        .policy_hash = now.policy_hash,
+        .matched_grant_index = now.grant ? std::optional(now.grant->index) : std::nullopt};
     if (now.rules) context.rules = std::make_shared<const core::ResultRules>(now.rules->results);
     Envelope envelope = envelope_of(given);
     context.is_error = envelope.kind == Envelope::Kind::Error;
@@ -415,9 +420,9 @@ class Trial final : public CaseTrial {
     answer.result = withheld ? json::value(kWithheld) : shown(release.released);
     for (const Finding& finding : release.findings) add_hit(answer, finding.body);
     take_result_rules(release, answer);
-    json::value told = release.to_json();
-    forget_names(told);
-    answer.trace["result"] = std::move(told);
+    json::value release_json = release.to_json();
+    forget_names(release_json);
+    answer.trace["result"] = std::move(release_json);
     return {};
   }
 
@@ -446,7 +451,7 @@ json::object to_json(const CaseAnswer& answer) {
   const auto maybe_text = [](const std::optional<std::string>& text) {
     return text ? json::value(*text) : json::value();
   };
-  json::object object{{"verdict", answer.verdict},
+  json::object object{{"verdict", to_string(answer.verdict)},
                       {"rule", maybe_text(answer.rule)},
                       {"decided_by", answer.decided_by},
                       {"class", answer.effect_class},

@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "app/workbench/call_case.h"
+#include "app/workbench/call_verdict.h"
 #include "policy/policy.h"
 
 namespace sallyport::app {
 
-// What became of a call, in the words of `expect`.
+// The outcome of a call, in the words of `expect`.
 struct CaseAnswer {
-  std::string verdict{};  // of WB-2
-  std::string reason{};   // why it does not run; empty: it does, or a person is asked
+  CallVerdict verdict = CallVerdict::Runs;
+  std::string reason{};  // why it does not run; empty: it does, or a person is asked
   std::optional<std::string> rule{};
   std::string decided_by{};  // `rule push`, `check aws`, `agent_tiers deploy-bot`, `tier`, ..
   std::string effect_class{};
@@ -37,11 +38,11 @@ json::object to_json(const CaseAnswer& answer);
 // One policy and the cases put to it. One thread.
 class CaseTrial {
  public:
-  // An error: the policy needs what no case can give.
+  // An error: the policy needs something that a case cannot provide.
   static Result<std::unique_ptr<CaseTrial>> build(policy::Policy policy);
   virtual ~CaseTrial() = default;
 
-  virtual Result<CaseAnswer> answer(const CallCase& one) = 0;
+  virtual Result<CaseAnswer> answer(const CallCase& test_case) = 0;
   virtual const policy::Policy& policy() const = 0;
 };
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <set>
 
 #include "app/workbench/call_trial.h"
+#include "app/workbench/tier_source.h"
 #include "base/json_members.h"
 #include "base/json_pointer.h"
 
@@ -41,36 +41,44 @@ std::string tier_pointer(std::string_view source, const core::Rehearsal& seen,
     }
     return std::string();
   };
-  if (source == "agent_action_tiers") {
-    const std::string table = pointer_to("/autonomy/agent_action_tiers", agent);
-    return first_there({pointer_to(table, tool), pointer_to(table, effect)});
+  const std::optional<TierSource> from = tier_source_from(source);
+  if (!from) return {};
+  switch (*from) {
+    case TierSource::AgentActionTiers: {
+      const std::string table = pointer_to("/autonomy/agent_action_tiers", agent);
+      return first_there({pointer_to(table, tool), pointer_to(table, effect)});
+    }
+    case TierSource::AgentTiers:
+      return first_there({pointer_to("/autonomy/agent_tiers", agent)});
+    case TierSource::ActionTiers:
+      return first_there({pointer_to("/autonomy/action_tiers", tool),
+                          pointer_to("/autonomy/action_tiers", effect)});
+    case TierSource::AutonomyTier:
+    case TierSource::Tier:
+    case TierSource::Ceiling:
+    case TierSource::Budget:
+      return first_there({"/autonomy/" + std::string(source)});
+    case TierSource::Trust:
+      return first_there({"/trust/enforce"});
+    case TierSource::RequiresHuman: {
+      const json::value* const all = tree.at("/autonomy/requires_human");
+      if (all != nullptr && *all == json::value(true)) return "/autonomy/requires_human";
+      std::string found = listed("/autonomy/requires_human_actions", {tool, effect});
+      return found.empty() ? listed("/autonomy/requires_human_agents", {agent}) : found;
+    }
+    default:
+      return {};
   }
-  if (source == "agent_tiers") return first_there({pointer_to("/autonomy/agent_tiers", agent)});
-  if (source == "action_tiers") {
-    return first_there(
-        {pointer_to("/autonomy/action_tiers", tool), pointer_to("/autonomy/action_tiers", effect)});
-  }
-  if (source == "autonomy_tier" || source == "tier" || source == "ceiling" || source == "budget") {
-    return first_there({"/autonomy/" + std::string(source)});
-  }
-  if (source == "trust") return first_there({"/trust/enforce"});
-  if (source == "requires_human") {
-    const json::value* const all = tree.at("/autonomy/requires_human");
-    if (all != nullptr && *all == json::value(true)) return "/autonomy/requires_human";
-    std::string found = listed("/autonomy/requires_human_actions", {tool, effect});
-    return found.empty() ? listed("/autonomy/requires_human_agents", {agent}) : found;
-  }
-  return {};
 }
 
 namespace {
 
-std::string tier_verdict(Autonomy tier) {
-  if (tier == Autonomy::Shadow) return "shadow";
-  return tier == Autonomy::Suggest ? "proposed" : "asks";
+CallVerdict tier_verdict(Autonomy tier) {
+  if (tier == Autonomy::Shadow) return CallVerdict::Shadow;
+  return tier == Autonomy::Suggest ? CallVerdict::Proposed : CallVerdict::Asks;
 }
 
-// The row of `tools` that says what the tool is. Empty: none does.
+// The row of `tools` that classifies the tool. Empty: none does.
 std::string tool_pointer(const core::Rehearsal& seen, const PolicyTree& tree) {
   const json::value* const tools = tree.at("/tools");
   if (tools == nullptr || !tools->is_array()) return {};
@@ -89,16 +97,23 @@ std::string grant_pointer(const PolicyTree& tree) {
   return tree.at("/grants/required") ? "/grants/required" : "/grants";
 }
 
-// Which of the tiers that were weighed keep the call from running by itself.
+// True if such a step lowers the tier of an earlier one.
+bool lowers(std::optional<TierSource> source) {
+  constexpr TierSource kLowering[] = {
+      TierSource::Ceiling,       TierSource::Demotion, TierSource::Scope, TierSource::Grant,
+      TierSource::RequiresHuman, TierSource::Budget,   TierSource::Trust};
+  return source && std::ranges::find(kLowering, *source) != std::end(kLowering);
+}
+
+// The tiers that keep the call from running automatically.
 std::vector<core::TierStep> holding_steps(const core::Rehearsal& seen) {
-  static const std::set<std::string, std::less<>> kLowering = {
-      "ceiling", "demotion", "scope", "grant", "requires_human", "budget", "trust"};
   std::optional<core::TierStep> base;
   std::vector<core::TierStep> holding;
   for (const core::TierStep& step : seen.tier_steps) {
     // A rule that lifts is a base; one that asks is a cause of its own.
-    if (step.source == "rule" && step.tier != Autonomy::ActAuto) continue;
-    if (!kLowering.contains(step.source)) {
+    const std::optional<TierSource> source = tier_source_from(step.source);
+    if (source == TierSource::Rule && step.tier != Autonomy::ActAuto) continue;
+    if (!lowers(source)) {
       base = step;
     } else if (step.tier < Autonomy::ActAuto) {
       holding.push_back(step);
@@ -132,25 +147,26 @@ std::string alternatives_text(const json::value& conditions) {
   return fmt::format("{}", fmt::join(parts, "; and one of: "));
 }
 
-// What would have to differ in the call for the rule not to match (RU-77).
+// The conditions to change in the call so that the rule does not match (RU-77).
 std::string would_differ(const PolicyTree& tree, const std::string& id) {
   const std::optional<std::size_t> index = tree.rule_index(id);
   if (!index) return {};
   const std::string rule = fmt::format("/rules/{}", *index);
   std::vector<std::string> ways;
   if (const json::value* const when = tree.at(rule + "/when"))
-    ways.push_back("one of these would have to differ: " + alternatives_text(*when));
+    ways.push_back("without one of these the rule does not match: " + alternatives_text(*when));
   if (const json::value* const unless = tree.at(rule + "/unless"))
     ways.push_back("`unless` would have to hold: " + alternatives_text(*unless));
   if (tree.at(rule + "/only") != nullptr) ways.emplace_back("one alternative would have to fit");
   return ways.empty() ? "it matches every effect" : fmt::format("{}", fmt::join(ways, "; or "));
 }
 
-// What a match of a rule does to the call (RU-3). Empty: it restricts nothing.
-std::string match_verdict(const json::object& match) {
+// The restriction of a call by a matching rule (RU-3). No value: none.
+std::optional<CallVerdict> match_verdict(const json::object& match) {
   const auto then = text_in(match, "then");
-  if (then == "deny") return text_in(match, "match") == "yes" ? "refused" : "asks";
-  return then == "ask" ? "asks" : "";
+  if (then == "ask") return CallVerdict::Asks;
+  if (then != "deny") return std::nullopt;
+  return text_in(match, "match") == "yes" ? CallVerdict::Refused : CallVerdict::Asks;
 }
 
 class CauseList {
@@ -163,7 +179,7 @@ class CauseList {
     add_rules();
     add_tiers();
     if (causes_.empty() && seen_.refusal) {
-      causes_.push_back({.kind = "call", .verdict = "refused", .text = *seen_.refusal});
+      causes_.push_back({.kind = CauseKind::Call, .text = *seen_.refusal});
     }
     return std::move(causes_);
   }
@@ -177,17 +193,17 @@ class CauseList {
     const bool denies = run.verdict == GuardVerdict::Deny ||
                         (run.verdict == GuardVerdict::Error && run.why != "fail_open");
     if (!denies && run.verdict != GuardVerdict::Ask) return;
-    const std::string verdict = denies ? "refused" : "asks";
+    const CallVerdict verdict = denies ? CallVerdict::Refused : CallVerdict::Asks;
     if (run.guard == "guardrails" && run.verdict == GuardVerdict::Deny) return add_checks(run);
     if (run.stage == "grant") {
-      return add({"grant", run.rule.value_or("grant"), tree_.place(grant_pointer(tree_)), verdict,
-                  why_of(run)});
+      return add({CauseKind::Grant, run.rule.value_or("grant"), tree_.place(grant_pointer(tree_)),
+                  verdict, why_of(run)});
     }
     if (run.guard == "tool-pins") {
-      return add({"pin", run.rule.value_or("pin"), "", verdict,
+      return add({CauseKind::Pin, run.rule.value_or("pin"), "", verdict,
                   "the definition of the tool has changed since it was accepted"});
     }
-    add({"guard", run.guard, "", verdict, run.why.value_or(run.rule.value_or(""))});
+    add({CauseKind::Guard, run.guard, "", verdict, run.why.value_or(run.rule.value_or(""))});
   }
 
   static std::string why_of(const GuardRun& run) {
@@ -200,13 +216,15 @@ class CauseList {
     for (const json::object& finding : seen_.findings) {
       if (text_in(finding, "action") != "block") continue;
       const std::string check = text_or_empty(finding, "check");
-      add({"check", check, place_of_check(check), "refused",
+      add({CauseKind::Check, check, place_of_check(check), CallVerdict::Refused,
            fmt::format("it finds something at {}",
                        text_in(finding, "path").value_or("the input"))});
       any = true;
     }
     const std::string check = run.rule.value_or("guardrails");
-    if (!any) add({"check", check, place_of_check(check), "refused", run.why.value_or("")});
+    if (!any)
+      add({CauseKind::Check, check, place_of_check(check), CallVerdict::Refused,
+           run.why.value_or("")});
   }
 
   std::string place_of_check(const std::string& check) const {
@@ -226,9 +244,9 @@ class CauseList {
       for (const json::value& each : matches->get_array()) {
         const json::object& match = each.as_object();
         const std::string rule = text_or_empty(match, "rule");
-        const std::string says = match_verdict(match);
-        if (says.empty()) continue;
-        add({"rule", rule, tree_.place_of_rule(rule), says,
+        const std::optional<CallVerdict> says = match_verdict(match);
+        if (!says) continue;
+        add({CauseKind::Rule, rule, tree_.place_of_rule(rule), *says,
              fmt::format("it matches: {}; {}", text_in(match, "match").value_or("?"),
                          would_differ(tree_, rule))});
       }
@@ -236,12 +254,12 @@ class CauseList {
     const bool refused = verdict == core::RuleAnswer::Verdict::Refused;
     const bool by_rule = !seen_.rules->rule.empty();
     if (causes_.size() != before && (by_rule || !refused)) return;
-    const std::string says = refused ? "refused" : "asks";
+    const CallVerdict says = refused ? CallVerdict::Refused : CallVerdict::Asks;
     if (by_rule) {
-      add({"rule", seen_.rules->rule, tree_.place_of_rule(seen_.rules->rule), says,
+      add({CauseKind::Rule, seen_.rules->rule, tree_.place_of_rule(seen_.rules->rule), says,
            seen_.rules->text});
     } else {
-      add({"unlisted", "unlisted", tree_.place("/unlisted"), says,
+      add({CauseKind::Unlisted, "unlisted", tree_.place("/unlisted"), says,
            "no rule decides an effect of the call"});
     }
   }
@@ -250,7 +268,7 @@ class CauseList {
     if (!seen_.tiered) return;
     for (const core::TierStep& step : holding_steps(seen_)) {
       const std::string pointer = tier_pointer(step.source, seen_, tree_);
-      add({"tier", step.source, pointer.empty() ? std::string() : tree_.place(pointer),
+      add({CauseKind::Tier, step.source, pointer.empty() ? std::string() : tree_.place(pointer),
            tier_verdict(step.tier),
            step.about.empty() ? std::string(to_string(step.tier))
                               : fmt::format("{}, {}", to_string(step.tier), step.about)});
@@ -267,45 +285,48 @@ class CauseList {
 
 std::vector<Cause> causes_of(const core::Rehearsal& seen, const policy::Policy& policy,
                              const PolicyTree& tree) {
-  if (verdict_of(seen) == "runs") return {};
+  if (verdict_of(seen) == CallVerdict::Runs) return {};
   return CauseList(seen, policy, tree).all();
 }
 
 // The first cause of the verdict; of a call that runs, what lets it.
 Cause decider_of(const core::Rehearsal& seen, const policy::Policy& policy,
                  const PolicyTree& tree) {
-  const std::string verdict(verdict_of(seen));
+  const CallVerdict verdict = verdict_of(seen);
   const std::vector<Cause> causes = causes_of(seen, policy, tree);
   if (seen.rules && !seen.rules->rule.empty()) {
+    const core::RuleAnswer::Verdict by_rules = seen.rules->verdict;
     const bool by_rule =
-        (verdict == "refused" && seen.rules->verdict == core::RuleAnswer::Verdict::Refused) ||
-        (verdict == "asks" && seen.rules->verdict == core::RuleAnswer::Verdict::Asks) ||
-        (verdict == "runs" && seen.rules->verdict == core::RuleAnswer::Verdict::Allowed);
+        (verdict == CallVerdict::Refused && by_rules == core::RuleAnswer::Verdict::Refused) ||
+        (verdict == CallVerdict::Asks && by_rules == core::RuleAnswer::Verdict::Asks) ||
+        (verdict == CallVerdict::Runs && by_rules == core::RuleAnswer::Verdict::Allowed);
     const bool guard_first = std::ranges::any_of(causes, [&](const Cause& cause) {
-      return cause.verdict == "refused" && cause.kind != "rule" && cause.kind != "unlisted" &&
-             cause.kind != "tier";
+      return cause.verdict == CallVerdict::Refused && cause.kind != CauseKind::Rule &&
+             cause.kind != CauseKind::Unlisted && cause.kind != CauseKind::Tier;
     });
     if (by_rule && !guard_first) {
-      return {"rule", seen.rules->rule, tree.place_of_rule(seen.rules->rule), verdict,
+      return {CauseKind::Rule, seen.rules->rule, tree.place_of_rule(seen.rules->rule), verdict,
               seen.rules->text};
     }
   }
   // The tier that holds is the decider among tiers, not the first that was weighed.
   for (const Cause& cause : causes) {
-    if (cause.verdict == verdict && cause.kind != "tier") return cause;
+    if (cause.verdict == verdict && cause.kind != CauseKind::Tier) return cause;
   }
   const std::string pointer = tier_pointer(seen.tier_source, seen, tree);
-  if (seen.tier_source == "observe" || !seen.tiered) {
+  if (tier_source_from(seen.tier_source) == TierSource::Observe || !seen.tiered) {
     const std::string row = tool_pointer(seen, tree);
-    const bool said = seen.classification.source == "policy" && !row.empty();
-    return {said ? "tool" : "class", said ? seen.call.tool : seen.classification.source,
-            said ? tree.place(row) : std::string(), verdict, "the tool only observes"};
+    const bool by_policy = seen.classification.source == "policy" && !row.empty();
+    return {by_policy ? CauseKind::Tool : CauseKind::Class,
+            by_policy ? seen.call.tool : seen.classification.source,
+            by_policy ? tree.place(row) : std::string(), verdict, "the tool only observes"};
   }
-  if (!seen.refusal || verdict == "shadow") {
-    return {"tier", seen.tier_source, pointer.empty() ? std::string() : tree.place(pointer),
-            verdict, std::string(to_string(seen.tier))};
+  if (!seen.refusal || verdict == CallVerdict::Shadow) {
+    return {CauseKind::Tier, seen.tier_source,
+            pointer.empty() ? std::string() : tree.place(pointer), verdict,
+            std::string(to_string(seen.tier))};
   }
-  return causes.empty() ? Cause{.kind = "call", .verdict = verdict, .text = *seen.refusal}
+  return causes.empty() ? Cause{.kind = CauseKind::Call, .verdict = verdict, .text = *seen.refusal}
                         : causes.front();
 }
 

@@ -1,4 +1,4 @@
-// All causes why a call does not run by itself, each with its place in the policy (WB-26, WB-27).
+// The causes why a call does not run automatically, with their places in the policy (WB-26, WB-27).
 #pragma once
 
 #include <optional>
@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/workbench/call_verdict.h"
 #include "app/workbench/policy_tree.h"
 #include "core/decision/rehearsal.h"
 #include "policy/policy.h"
@@ -14,17 +15,17 @@ namespace sallyport::app {
 
 // One unit, limit or fact that keeps a call from running.
 struct Cause {
-  std::string kind{};     // check, rule, unlisted, tier, grant, pin, guard, call
-  std::string name{};     // of the check, rule, guard; where the tier comes from
-  std::string place{};    // file:line:column of the policy text; empty: it is no part of it
-  std::string verdict{};  // refused, shadow, proposed, asks
+  CauseKind kind = CauseKind::Call;
+  std::string name{};   // of the check, rule, guard; where the tier comes from
+  std::string place{};  // file:line:column of the policy text; empty: it is no part of it
+  CallVerdict verdict = CallVerdict::Refused;
   std::string text{};
 
   bool operator==(const Cause&) const = default;
 };
 
 // In the order in which they are weighed; empty: the call runs. `seen` was decided with
-// `Hearing::All`.
+// `RehearsalScope::All`.
 std::vector<Cause> causes_of(const core::Rehearsal& seen, const policy::Policy& policy,
                              const PolicyTree& tree);
 
@@ -34,7 +35,7 @@ Cause decider_of(const core::Rehearsal& seen, const policy::Policy& policy, cons
 // The place of a check in the policy. No value: the policy has no such check.
 std::optional<std::size_t> check_index(const policy::Policy& policy, std::string_view label);
 
-// Where a tier comes from, as a JSON Pointer into the policy. Empty: the policy does not say it.
+// The source of a tier, as a JSON Pointer into the policy. Empty: it is not in the policy.
 std::string tier_pointer(std::string_view source, const core::Rehearsal& seen,
                          const PolicyTree& tree);
 

@@ -7,9 +7,11 @@
 #include <boost/json.hpp>
 #include <functional>
 
+#include "app/workbench/tier_source.h"
 #include "base/json_members.h"
 #include "base/json_pointer.h"
 #include "base/try.h"
+#include "core/record/read_field.h"
 #include "mcp/server/pins.h"
 
 namespace sallyport::app {
@@ -20,8 +22,11 @@ constexpr std::size_t kMostOfAKind = 3;
 constexpr std::size_t kMostEdits = 8;
 constexpr std::size_t kMostTrials = 200;
 
+constexpr core::Word<ChangeKind> kChangeKinds[] = {
+    {"policy", ChangeKind::Policy}, {"input", ChangeKind::Input}, {"world", ChangeKind::World}};
+
 struct Edit {
-  EditText told{};
+  EditText description{};
   std::function<void(CallTrial&)> apply{};
 };
 
@@ -66,7 +71,7 @@ void remove_at(json::value& root, const std::string& pointer) {
   if (json::array* const list = parent->if_array()) {
     const auto index = static_cast<std::size_t>(std::stoul(step));
     if (index < list->size()) list->erase(list->begin() + static_cast<long>(index));
-    // A list that names nothing is refused, one that is not there says the same.
+    // An empty list is refused; a missing one means the same.
     if (list->empty()) remove_at(root, pointer.substr(0, slash));
   } else if (json::object* const object = parent->if_object()) {
     std::string name;
@@ -100,9 +105,9 @@ class Search {
   explicit Search(const CallTrial& trial) : trial_(trial) {}
 
   Result<std::vector<Change>> run(const std::vector<Cause>& causes) {
-    SALLYPORT_TRY(const TrialAnswer start, decide(trial_, core::Hearing::All));
-    const bool asks =
-        app::verdict_of(start.seen) == "asks" || app::verdict_of(start.seen) == "proposed";
+    SALLYPORT_TRY(const TrialAnswer start, decide(trial_, core::RehearsalScope::All));
+    const CallVerdict verdict = verdict_of(start.seen);
+    const bool asks = verdict == CallVerdict::Asks || verdict == CallVerdict::Proposed;
     if (asks) SALLYPORT_CHECK_OK(try_approval(start.seen));
     SALLYPORT_CHECK_OK(try_policy(causes, start));
     SALLYPORT_CHECK_OK(try_input(start));
@@ -111,23 +116,23 @@ class Search {
   }
 
  private:
-  // The trial with the edits, decided. Nothing: the edited policy does not load.
-  std::optional<TrialAnswer> tried(const std::vector<Edit>& edits, core::Hearing hearing) {
+  // Decides the trial with the edits. No value: the policy does not load, or too many trials.
+  std::optional<TrialAnswer> tried(const std::vector<Edit>& edits, core::RehearsalScope scope) {
     if (++trials_ > kMostTrials) return std::nullopt;
     CallTrial changed = trial_;
     for (const Edit& edit : edits) edit.apply(changed);
-    Result<TrialAnswer> answer = decide(changed, hearing);
+    Result<TrialAnswer> answer = decide(changed, scope);
     if (!answer) return std::nullopt;
     return std::move(*answer);
   }
 
   bool runs(const std::vector<Edit>& edits) {
-    const std::optional<TrialAnswer> answer = tried(edits, core::Hearing::UntilRefused);
-    return answer && app::verdict_of(answer->seen) == "runs";
+    const std::optional<TrialAnswer> answer = tried(edits, core::RehearsalScope::UntilRefused);
+    return answer && verdict_of(answer->seen) == CallVerdict::Runs;
   }
 
-  // What can be left out is left out; the rest was tried.
-  void keep(const std::string& kind, std::vector<Edit> edits) {
+  // Keeps the edits as a change if the call then runs, without the edits that are not needed.
+  void keep(ChangeKind kind, std::vector<Edit> edits) {
     if (edits.empty() || edits.size() > kMostEdits || !runs(edits)) return;
     for (std::size_t i = 0; edits.size() > 1 && i < edits.size();) {
       std::vector<Edit> fewer = edits;
@@ -138,8 +143,8 @@ class Search {
         ++i;
       }
     }
-    Change change{.kind = kind, .verdict = "runs"};
-    for (const Edit& edit : edits) change.edits.push_back(edit.told);
+    Change change{.kind = kind};
+    for (const Edit& edit : edits) change.edits.push_back(edit.description);
     const auto of_kind = static_cast<std::size_t>(std::ranges::count(found_, kind, &Change::kind));
     const bool known = std::ranges::any_of(found_, [&](const Change& other) {
       return other.kind == kind &&
@@ -149,21 +154,20 @@ class Search {
   }
 
   Result<void> try_approval(const core::Rehearsal& seen) {
-    SALLYPORT_TRY(const TrialAnswer answer, decide(trial_, core::Hearing::Approved));
-    if (app::verdict_of(answer.seen) != "runs" || !seen.question) return {};
+    SALLYPORT_TRY(const TrialAnswer answer, decide(trial_, core::RehearsalScope::Approved));
+    if (verdict_of(answer.seen) != CallVerdict::Runs || !seen.question) return {};
     const Question& question = *seen.question;
     const std::string who = question.reviewers.empty()
                                 ? "the registered approvers"
                                 : fmt::format("{}", fmt::join(question.reviewers, ", "));
     found_.push_back(
-        {.kind = "world",
+        {.kind = ChangeKind::World,
          .edits = {{"", fmt::format("{} of {} says yes before {}", question.approvers_required, who,
-                                    question.expires_at)}},
-         .verdict = "runs"});
+                                    question.expires_at)}}});
     return {};
   }
 
-  // Edits for what holds the call now; a change may bring up a further cause, so this is repeated.
+  // Adds edits for the current causes. An edit may reveal a further cause, so this is repeated.
   Result<void> try_policy(std::vector<Cause> causes, const TrialAnswer& start) {
     SALLYPORT_TRY(PolicyTree tree, PolicyTree::read(trial_.policy, trial_.policy_name));
     const PolicyTree own = tree;
@@ -177,15 +181,15 @@ class Search {
         }
       }
       if (edits.size() == before) break;
-      const std::optional<TrialAnswer> next = tried(edits, core::Hearing::All);
+      const std::optional<TrialAnswer> next = tried(edits, core::RehearsalScope::All);
       if (!next) break;
-      if (app::verdict_of(next->seen) == "runs") break;
+      if (verdict_of(next->seen) == CallVerdict::Runs) break;
       causes = causes_of(next->seen, next->policy(), own);
       seen = next->seen;
     }
-    keep("policy", edits);
+    keep(ChangeKind::Policy, edits);
     if (start.seen.classification.source.empty()) {
-      keep("policy", {classify_edit(start.seen, own)});
+      keep(ChangeKind::Policy, {classify_edit(start.seen, own)});
     }
     return {};
   }
@@ -205,24 +209,24 @@ class Search {
 
   static std::optional<Edit> policy_edit_for(const Cause& cause, const core::Rehearsal& seen,
                                              const policy::Policy& policy, const PolicyTree& tree) {
-    if (cause.kind == "check") {
+    if (cause.kind == CauseKind::Check) {
       const std::optional<std::size_t> index = check_index(policy, cause.name);
       if (!index) return std::nullopt;
       const std::string check = fmt::format("/guardrails/checks/{}", *index);
       Edit edit = set_edit(tree, check + "/on_fail", "on_fail: block -> log", "log");
-      edit.told.place = tree.place(check);
+      edit.description.place = tree.place(check);
       return edit;
     }
-    if (cause.kind == "rule") return rule_edit(cause, tree);
-    if (cause.kind == "unlisted") {
+    if (cause.kind == CauseKind::Rule) return rule_edit(cause, tree);
+    if (cause.kind == CauseKind::Unlisted) {
       return policy_edit(tree, "/unlisted", "unlisted: removed",
                          [](json::value& root) { remove_at(root, "/unlisted"); });
     }
-    if (cause.kind == "grant") {
+    if (cause.kind == CauseKind::Grant) {
       return policy_edit(tree, "/grants", "grants: removed",
                          [](json::value& root) { remove_at(root, "/grants"); });
     }
-    if (cause.kind == "tier") return tier_edit(cause.name, seen, tree);
+    if (cause.kind == CauseKind::Tier) return tier_edit(cause.name, seen, tree);
     return std::nullopt;
   }
 
@@ -236,23 +240,26 @@ class Search {
         was && was->is_string() ? std::string(was->get_string()) : std::string("?");
     Edit edit = set_edit(tree, rule + "/" + key,
                          fmt::format("rule `{}`, {}: {} -> log", cause.name, key, word), "log");
-    edit.told.place = tree.place_of_rule(cause.name);
+    edit.description.place = tree.place_of_rule(cause.name);
     return edit;
   }
 
   static std::optional<Edit> tier_edit(const std::string& source, const core::Rehearsal& seen,
                                        const PolicyTree& tree) {
     const std::string pointer = tier_pointer(source, seen, tree);
-    if (source == "default") {
+    const std::optional<TierSource> from = tier_source_from(source);
+    if (from == TierSource::Default) {
       return set_edit(tree, "/autonomy/tier", "autonomy.tier: act_auto", "act_auto");
     }
     if (pointer.empty()) return std::nullopt;
-    if (source == "budget") {
+    if (from == TierSource::Budget) {
       return policy_edit(tree, pointer, "autonomy.budget: removed",
                          [pointer](json::value& root) { remove_at(root, pointer); });
     }
-    if (source == "trust") return set_edit(tree, pointer, "trust.enforce: true -> false", false);
-    if (source == "requires_human") {
+    if (from == TierSource::Trust) {
+      return set_edit(tree, pointer, "trust.enforce: true -> false", false);
+    }
+    if (from == TierSource::RequiresHuman) {
       const std::string name = pointer.substr(1, pointer.rfind('/') - 1);
       return policy_edit(tree, pointer,
                          pointer == "/autonomy/requires_human"
@@ -271,7 +278,7 @@ class Search {
                     "act_auto");
   }
 
-  // What a check found is cut out; of a command line, one command after the other is left out.
+  // Cuts out what a check found, and leaves out the commands of a command line one by one.
   Result<void> try_input(const TrialAnswer& start) {
     std::vector<Edit> cuts;
     for (const json::object& finding : start.seen.findings) {
@@ -282,10 +289,10 @@ class Search {
       if (leaf == nullptr || !leaf->is_string()) continue;
       cuts.push_back(cut_edit(path, found));
     }
-    keep("input", std::move(cuts));
+    keep(ChangeKind::Input, std::move(cuts));
     for_each_text("", trial_.call.input, [&](const std::string& path, const std::string& text) {
       for (const auto& [begin, end] : commands_in(text)) {
-        keep("input", {without_command(path, text, begin, end)});
+        keep(ChangeKind::Input, {without_command(path, text, begin, end)});
       }
     });
     return {};
@@ -335,7 +342,7 @@ class Search {
     }
   }
 
-  // The parts of a line between separators. A guess: each is tried before it is said.
+  // The parts of a line between separators. A guess: each is tried before it is reported.
   static std::vector<std::pair<std::size_t, std::size_t>> commands_in(const std::string& text) {
     std::vector<std::pair<std::size_t, std::size_t>> parts;
     std::size_t begin = 0;
@@ -374,17 +381,18 @@ class Search {
     std::vector<Edit> edits;
     bool promotes = false;
     for (const Cause& cause : causes) {
-      if (cause.kind == "pin") {
+      if (cause.kind == CauseKind::Pin) {
         const std::string key = canonical_json(json::array{seen.call.server, seen.call.tool});
         edits.push_back(
             {{"", fmt::format("accept the changed tool (`{}`)",
                               mcp::pins_command("accept", seen.call.server, seen.call.tool))},
              [key](CallTrial& trial) { trial.facts[{"tool_pin_changed", key}] = std::nullopt; }});
-      } else if (cause.kind == "tier" && cause.name == "budget") {
+      } else if (cause.kind == CauseKind::Tier &&
+                 tier_source_from(cause.name) == TierSource::Budget) {
         edits.push_back({{"", "wait a day"}, [](CallTrial& trial) {
                            trial.at += std::chrono::hours(24) + std::chrono::seconds(1);
                          }});
-      } else if (cause.kind == "tier" && !std::exchange(promotes, true)) {
+      } else if (cause.kind == CauseKind::Tier && !std::exchange(promotes, true)) {
         edits.push_back({{"", fmt::format("promote `{}` to act_auto (`sallyport trust promote`)",
                                           seen.call.agent_id)},
                          [](CallTrial& trial) {
@@ -392,7 +400,7 @@ class Search {
                          }});
       }
     }
-    keep("world", std::move(edits));
+    keep(ChangeKind::World, std::move(edits));
     return {};
   }
 
@@ -402,6 +410,10 @@ class Search {
 };
 
 }  // namespace
+
+std::string_view to_string(ChangeKind kind) {
+  return core::word_of(kChangeKinds, kind);
+}
 
 Result<std::vector<Change>> changes_for(const CallTrial& trial, const std::vector<Cause>& causes) {
   if (causes.empty()) return std::vector<Change>{};

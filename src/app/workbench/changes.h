@@ -1,8 +1,10 @@
-// What would let a call run: changes each of which was applied and decided again before it is said
+// Finds changes that would let a call run. Each is applied and decided again before it is reported
 // (WB-28).
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/workbench/call_trial.h"
@@ -15,15 +17,18 @@ struct EditText {
   std::string text{};   // `on_fail: block -> log`
 };
 
+enum class ChangeKind : std::uint8_t { Policy, Input, World };
+std::string_view to_string(ChangeKind kind);
+
 // Edits that together give the verdict; no one of them can be left out.
 struct Change {
-  std::string kind{};  // policy, input, world
+  ChangeKind kind = ChangeKind::Policy;
   std::vector<EditText> edits{};
-  std::string verdict{};  // as tried
+  CallVerdict verdict = CallVerdict::Runs;  // as tried
 };
 
-// What lets the call run, cheapest first, at most three of each kind. Empty where it runs, and
-// where nothing that was tried helps.
+// Returns the changes that let the call run, cheapest first, at most three of each kind. Empty: it
+// runs, or no tried change helps.
 Result<std::vector<Change>> changes_for(const CallTrial& trial, const std::vector<Cause>& causes);
 
 }  // namespace sallyport::app

@@ -44,10 +44,11 @@ Result<core::PolicyText> text_of(const std::string& name) {
   return *read.text;
 }
 
-// Everything that decides about the call, put together from the record and what was named.
+// Builds everything that decides about the call, from its record and the options.
 class Explaining {
  public:
-  Explaining(const ExplainScene& scene, const ExplainWish& wish) : scene_(scene), wish_(wish) {
+  Explaining(const ExplainScene& scene, const ExplainOptions& options)
+      : scene_(scene), options_(options) {
     if (scene_.store == nullptr) return;
     reader_.emplace(*scene_.store);
     memory_ = scene_.memory ? scene_.memory : &own_memory_.emplace(*scene_.store);
@@ -67,14 +68,14 @@ class Explaining {
     if (!explained_.undecided) SALLYPORT_CHECK_OK(set_scene());
     if (!explained_.undecided) SALLYPORT_CHECK_OK(decide_call());
     if (explained_.now.policy_hash.empty()) {  // undecided, under a policy that was named
-      SALLYPORT_TRY(const TrialAnswer asked, decide(trial_, core::Hearing::UntilRefused));
+      SALLYPORT_TRY(const TrialAnswer asked, decide(trial_, core::RehearsalScope::UntilRefused));
       explained_.now.policy_hash = asked.seen.policy_hash;
     }
     return std::move(explained_);
   }
 
  private:
-  bool of_then() const { return then_ && !wish_.now; }
+  bool of_then() const { return then_ && !options_.now; }
 
   void undecided(std::string reason, std::string missing, std::string text) {
     if (explained_.undecided) return;
@@ -87,12 +88,13 @@ class Explaining {
 
   Result<void> set_time() {
     trial_.at = SystemClock().wall();
-    if (wish_.at) {
-      const std::optional<WallTime> at = from_rfc3339(*wish_.at);
+    if (options_.at) {
+      const std::optional<WallTime> at = from_rfc3339(*options_.at);
       if (!at) {
-        return fail(ErrorCode::InvalidInput,
-                    fmt::format("`{:.80}` is no time; write it as 2026-11-16T12:00:00Z", *wish_.at),
-                    "--at");
+        return fail(
+            ErrorCode::InvalidInput,
+            fmt::format("`{:.80}` is not a time; write it as 2026-11-16T12:00:00Z", *options_.at),
+            "--at");
       }
       trial_.at = *at;
     }
@@ -128,10 +130,10 @@ class Explaining {
 
   // The policy that was named; else that of the recorded call; else the starter.
   Result<void> find_policy() {
-    if (wish_.policy || !then_) {
+    if (options_.policy || !then_) {
       NamedPolicy named;
-      if (wish_.policy) named = *wish_.policy;
-      if (!wish_.policy) {
+      if (options_.policy) named = *options_.policy;
+      if (!options_.policy) {
         SALLYPORT_TRY(named, policy_named("starter", nullptr));
       }
       trial_.policy = named.text;
@@ -141,7 +143,7 @@ class Explaining {
     }
     const std::string& hash = then_->decision.policy_hash;
     SALLYPORT_TRY(const std::string source, known_source(hash));
-    if (wish_.now) {
+    if (options_.now) {
       if (source.empty()) {
         return fail(ErrorCode::InvalidInput,
                     "no file of the policy of this call is on record; name one with --policy");
@@ -158,7 +160,7 @@ class Explaining {
     if (kept) {
       trial_.policy = kept->text;
       trial_.policy_name = kept->source == "program" ? std::string("policy") : kept->source;
-      explained_.policy_note = "the policy text of then";
+      explained_.policy_note = "the policy text at that time";
       return {};
     }
     undecided("policy_not_kept", hash,
@@ -170,7 +172,7 @@ class Explaining {
     return {};
   }
 
-  // What rules look at beside the call, as the record has it (RU-36, RU-73).
+  // Sets the context of rules besides the call, from the record (RU-36, RU-73).
   Result<void> set_scene() {
     trial_.reviewers = scene_.reviewers;
     trial_.machine = machine_of(scene_.environment, scene_.data_dir, trial_.policy_name);
@@ -182,7 +184,7 @@ class Explaining {
     trial_.caution = bool_in(then_->body, "caution").value_or(false);
     trial_.definition = text_or_empty(then_->body, "definition");
     trial_.known = !then_->decision.reason.starts_with("unknown tool `");
-    if (wish_.with_result) trial_.result = then_->result;
+    if (options_.with_result) trial_.result = then_->result;
     if (trial_.call.setting.front.empty()) trial_.call.setting.front = "mcp";
     const json::object* const rules = object_in(then_->body, "rules");
     if (rules == nullptr) return {};
@@ -234,10 +236,10 @@ class Explaining {
   }
 
   Result<void> decide_call() {
-    if (wish_.grant) {
-      trial_.call.grants.push_back(*wish_.grant);
-      const Result<grants::TokenChain> chain = grants::read_token(*wish_.grant);
-      if (chain && memory_) memory_->history.learn(*chain);
+    if (options_.grant) {
+      trial_.call.grants.push_back(*options_.grant);
+      const Result<grants::TokenChain> chain = grants::read_token(*options_.grant);
+      if (chain && memory_) memory_->history.add_token(*chain);
     }
     std::map<std::string, std::string> words;
     if (!explained_.holes.empty()) {
@@ -257,7 +259,7 @@ class Explaining {
       }
       words = answer.words;
     }
-    SALLYPORT_TRY(TrialAnswer answer, decide(trial_, core::Hearing::UntilRefused));
+    SALLYPORT_TRY(TrialAnswer answer, decide(trial_, core::RehearsalScope::UntilRefused));
     if (then_ && trial_.call.grants.empty() && presented_grant(answer.seen)) {
       undecided("grant_not_kept", "grant",
                 "the policy asks for a grant, and tokens are not kept; name it with --grant");
@@ -265,7 +267,7 @@ class Explaining {
     }
     if (past_ && !past_->unknown().empty()) {
       undecided("state_unknown", *past_->unknown().begin(),
-                fmt::format("{} cannot be told any more", *past_->unknown().begin()));
+                fmt::format("{} can no longer be recomputed", *past_->unknown().begin()));
       return {};
     }
     if (files_ && files_->unknown()) {
@@ -283,15 +285,15 @@ class Explaining {
     if (!explained_.holes.empty()) show_marks(words);
     explained_.decider = decider_of(explained_.now, answer.policy(), answer.tree());
     compare_with_record();
-    if (!wish_.with_changes || verdict_of(explained_.now) == "runs") return {};
-    SALLYPORT_TRY(const TrialAnswer all, decide(trial_, core::Hearing::All));
+    if (!options_.with_changes || verdict_of(explained_.now) == CallVerdict::Runs) return {};
+    SALLYPORT_TRY(const TrialAnswer all, decide(trial_, core::RehearsalScope::All));
     explained_.causes = causes_of(all.seen, all.policy(), all.tree());
     if (explained_.undecided) return {};
     SALLYPORT_TRY(explained_.changes, changes_for(trial_, explained_.causes));
     return {};
   }
 
-  // What fills the holes was not in the call: the record has marks there.
+  // The words in the holes were not in the call, so the marks of the record replace them.
   void show_marks(const std::map<std::string, std::string>& words) {
     core::Rehearsal& now = explained_.now;
     now.call.input = then_->body.at("requested_input");
@@ -317,24 +319,26 @@ class Explaining {
            then_->decision.reason != "grant_missing";
   }
 
-  // A decision that is made again as it was then says what the record says, or nothing (WB-8).
+  // A repeated decision must agree with the record; otherwise the call is undecided (WB-8).
   void compare_with_record() {
-    if (!of_then() || wish_.policy) return;
+    if (!of_then() || options_.policy) return;
     RecordedDecision& then = *explained_.then;
-    const std::string verdict(verdict_of(explained_.now));
-    const bool asked = then.verdict == "asks" || then.verdict == "proposed";
-    const bool asks = verdict == "asks" || verdict == "proposed";
-    then.reproduced = verdict == then.verdict || (asked && asks);
+    const CallVerdict verdict = verdict_of(explained_.now);
+    const auto asks = [](CallVerdict one) {
+      return one == CallVerdict::Asks || one == CallVerdict::Proposed;
+    };
+    then.reproduced = verdict == then.verdict || (asks(verdict) && asks(then.verdict));
     if (*then.reproduced) return;
     undecided("guard_not_ours", "decision",
               fmt::format("the record says `{}`{}, which the policy alone does not explain: it "
                           "gives `{}`",
-                          then.verdict,
-                          then.reason.empty() ? "" : fmt::format(" ({})", then.reason), verdict));
+                          to_string(then.verdict),
+                          then.reason.empty() ? "" : fmt::format(" ({})", then.reason),
+                          to_string(verdict)));
   }
 
   const ExplainScene& scene_;
-  const ExplainWish& wish_;
+  const ExplainOptions& options_;
   core::NoRecords nothing_;
   std::optional<ledger::StoreReader> reader_;
   std::optional<ExplainMemory> own_memory_;
@@ -363,8 +367,9 @@ Result<NamedPolicy> policy_named(const std::string& name, ledger::LedgerStore* s
               fmt::format("no text of a policy with the hash `{:.80}` is kept here", name));
 }
 
-Result<Explained> explain(const ExplainScene& scene, AskedCall asked, const ExplainWish& wish) {
-  return Explaining(scene, wish).explain(std::move(asked));
+Result<Explained> explain(const ExplainScene& scene, AskedCall asked,
+                          const ExplainOptions& options) {
+  return Explaining(scene, options).explain(std::move(asked));
 }
 
 }  // namespace sallyport::app

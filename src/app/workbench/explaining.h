@@ -22,7 +22,7 @@ struct NamedPolicy {
 };
 Result<NamedPolicy> policy_named(const std::string& name, ledger::LedgerStore* store);
 
-// What the explanations of many calls share, so that each policy and each entry is read once. One
+// Shared by the explanations of many calls, so that each policy and each entry is read once. One
 // thread; `store` must outlive it.
 struct ExplainMemory {
   explicit ExplainMemory(ledger::LedgerStore& store) : history(store) {}
@@ -42,7 +42,7 @@ struct ExplainScene {
   ExplainMemory* memory = nullptr;    // null: one for this explanation alone
 };
 
-struct ExplainWish {
+struct ExplainOptions {
   std::optional<NamedPolicy> policy{};  // no value: that of the recorded call, else the starter
   bool now = false;                     // a recorded call by the policy and the facts of now
   std::optional<std::string> at{};      // RFC 3339
@@ -51,6 +51,7 @@ struct ExplainWish {
   bool with_result = false;             // guards of results judge the recorded result again
 };
 
-Result<Explained> explain(const ExplainScene& scene, AskedCall asked, const ExplainWish& wish);
+Result<Explained> explain(const ExplainScene& scene, AskedCall asked,
+                          const ExplainOptions& options);
 
 }  // namespace sallyport::app

@@ -24,25 +24,25 @@ std::string source_of(const Classification& tool) {
 // The guard or the tier that had the last word, and where the policy says so.
 json::object decided_by(const Explained& explained) {
   const core::Rehearsal& now = explained.now;
-  const std::string_view verdict = explained.verdict();
+  const CallVerdict verdict = explained.verdict();
   const Cause& decider = explained.decider;
   json::object by{{"stage", "autonomy"}, {"guard", nullptr}, {"rule", now.tier_source}};
   const auto guard = std::ranges::find_if(now.guard_runs, [&](const GuardRun& run) {
-    const bool refuses = verdict == "refused" &&
+    const bool refuses = verdict == CallVerdict::Refused &&
                          (run.verdict == GuardVerdict::Deny || run.verdict == GuardVerdict::Error);
     return refuses ||
            (now.question && run.verdict == GuardVerdict::Ask && now.tier == Autonomy::ActAuto);
   });
-  if (decider.kind == "rule" || decider.kind == "unlisted") {
+  if (decider.kind == CauseKind::Rule || decider.kind == CauseKind::Unlisted) {
     by = {{"stage", "rules"}, {"guard", nullptr}, {"rule", decider.name}};
   } else if (guard != now.guard_runs.end()) {
     by = {{"stage", guard->stage},
           {"guard", guard->guard},
           {"rule", guard->rule ? json::value(*guard->rule) : json::value()}};
-  } else if (verdict == "refused") {
+  } else if (verdict == CallVerdict::Refused) {
     by = {{"stage", "call"}, {"guard", nullptr}, {"rule", *now.refusal}};
   }
-  by["kind"] = decider.kind;
+  by["kind"] = to_string(decider.kind);
   by["name"] = decider.name;
   by["place"] = decider.place.empty() ? json::value() : json::value(decider.place);
   return by;
@@ -52,10 +52,10 @@ json::array causes_json(const Explained& explained) {
   json::array causes;
   for (const Cause& cause : explained.causes) {
     causes.push_back(
-        json::object{{"kind", cause.kind},
+        json::object{{"kind", to_string(cause.kind)},
                      {"name", cause.name},
                      {"place", cause.place.empty() ? json::value() : json::value(cause.place)},
-                     {"verdict", cause.verdict},
+                     {"verdict", to_string(cause.verdict)},
                      {"text", cause.text}});
   }
   return causes;
@@ -70,8 +70,9 @@ json::array changes_json(const Explained& explained) {
           json::object{{"place", edit.place.empty() ? json::value() : json::value(edit.place)},
                        {"text", edit.text}});
     }
-    changes.push_back(json::object{
-        {"kind", change.kind}, {"edits", std::move(edits)}, {"verdict", change.verdict}});
+    changes.push_back(json::object{{"kind", to_string(change.kind)},
+                                   {"edits", std::move(edits)},
+                                   {"verdict", to_string(change.verdict)}});
   }
   return changes;
 }
@@ -142,12 +143,12 @@ json::value recorded_json(const Explained& explained) {
       {"same_policy", then.policy_hash == explained.now.policy_hash},
       {"autonomy", then.tier},
       {"autonomy_source", then.tier_source},
-      {"verdict", then.verdict},
+      {"verdict", to_string(then.verdict)},
       {"reproduced", then.reproduced ? json::value(*then.reproduced) : json::value()},
       {"input_redacted", then.redacted}};
 }
 
-// What one guard said, on one line.
+// The verdict of one guard, on one line.
 std::string guard_line(const GuardRun& run) {
   std::string line = fmt::format("{:<18} {}", visible(run.guard), to_string(run.verdict));
   if (run.rule) line += fmt::format(" by {}", visible(*run.rule));
@@ -177,10 +178,10 @@ std::string finding_line(const json::object& finding) {
 }
 
 void row(std::string_view name, const std::string& text) {
-  say(fmt::format("{:<10} {}", name, text));
+  print_line(fmt::format("{:<10} {}", name, text));
 }
 
-void say_tier(const core::Rehearsal& now) {
+void print_tier(const core::Rehearsal& now) {
   if (!now.weighed && now.tier_steps.empty()) return row("tier", "not reached");
   row("tier", fmt::format("{}, from {}", to_string(now.tier), now.tier_source));
   for (const core::TierStep& step : now.tier_steps) {
@@ -189,7 +190,7 @@ void say_tier(const core::Rehearsal& now) {
   }
 }
 
-void say_approval(const core::Rehearsal& now) {
+void print_approval(const core::Rehearsal& now) {
   if (!now.question) return;
   const Question& question = *now.question;
   row("asks", fmt::format("{}: {} of {}, until {}; a yes is good for {} s",
@@ -200,7 +201,7 @@ void say_approval(const core::Rehearsal& now) {
                           question.expires_at, now.use_within.count()));
 }
 
-void say_recorded(const Explained& explained) {
+void print_recorded(const Explained& explained) {
   if (!explained.then) return;
   const RecordedDecision& then = *explained.then;
   row("recorded", fmt::format("entry {}: {}{}, tier {} from {}", then.sequence, then.outcome,
@@ -210,9 +211,9 @@ void say_recorded(const Explained& explained) {
     row("", "under another policy, " + then.policy_hash);
   }
   if (then.reproduced) {
-    row("", *then.reproduced
-                ? "the same when it is decided again"
-                : fmt::format("recorded as `{}`, which this does not explain", then.verdict));
+    row("", *then.reproduced ? "the same when it is decided again"
+                             : fmt::format("recorded as `{}`, which this does not explain",
+                                           to_string(then.verdict)));
   }
   if (then.redacted) row("", "secrets were taken out of the input before it was recorded");
 }
@@ -231,7 +232,7 @@ std::string effect_line(const json::object& effect) {
 }
 
 // The deciding rule with its place, every match, all effects and what could not be looked into.
-void say_rules(const core::Rehearsal& now) {
+void print_rules(const core::Rehearsal& now) {
   if (!now.rules) return;
   const json::object& record = now.rules->record;
   const std::string_view verdict = text_in(record, "verdict").value_or("?");
@@ -239,10 +240,10 @@ void say_rules(const core::Rehearsal& now) {
                                        : fmt::format("{}, by `{}` at {}", verdict, now.rules->rule,
                                                      visible(now.rules->place)));
   if (!now.rules->text.empty()) row("", visible(now.rules->text));
-  const auto each = [&](const char* list, const auto& say_one) {
+  const auto each = [&](const char* list, const auto& print_one) {
     const json::value* const all = record.if_contains(list);
     if (all == nullptr || !all->is_array()) return;
-    for (const json::value& one : all->get_array()) say_one(one.as_object());
+    for (const json::value& one : all->get_array()) print_one(one.as_object());
   };
   each("matches", [](const json::object& match) {
     row("",
@@ -259,36 +260,49 @@ void say_rules(const core::Rehearsal& now) {
   });
 }
 
+// A code that the line already names is replaced by what the guard says about it.
+std::string refusal_in_words(const Explained& explained) {
+  const std::string& refusal = *explained.now.refusal;
+  if (refusal != explained.decider.name) return refusal;
+  for (const GuardRun& run : explained.now.guard_runs) {
+    const json::object* const evidence = run.evidence.if_object();
+    if (evidence == nullptr || text_in(*evidence, "code") != refusal) continue;
+    if (const auto why = text_in(*evidence, "why")) return std::string(*why);
+  }
+  return refusal;
+}
+
 std::string headline(const Explained& explained) {
   if (explained.undecided) {
     return fmt::format("undecided: {}; {}", explained.undecided->reason,
                        visible(explained.undecided->text));
   }
   const Cause& by = explained.decider;
-  std::string line = fmt::format("{} by {}", explained.verdict(), by.kind);
+  std::string line = fmt::format("{} by {}", to_string(explained.verdict()), to_string(by.kind));
   if (!by.name.empty()) line += fmt::format(" `{}`", visible(by.name));
   if (!by.place.empty()) line += ", " + visible(by.place);
-  if (explained.now.refusal) line += ": " + visible(*explained.now.refusal);
-  return line;
+  if (!explained.now.refusal) return line;
+  return line + ": " + visible(refusal_in_words(explained));
 }
 
-void say_causes(const Explained& explained) {
+void print_causes(const Explained& explained) {
   std::string_view name = "causes";
   for (const Cause& cause : explained.causes) {
-    std::string line = fmt::format("{} `{}`", cause.kind, visible(cause.name));
+    std::string line = fmt::format("{} `{}`", to_string(cause.kind), visible(cause.name));
     if (!cause.place.empty()) line += ", " + visible(cause.place);
-    line += fmt::format(": {}", cause.verdict);
+    line += fmt::format(": {}", to_string(cause.verdict));
     if (!cause.text.empty()) line += fmt::format(" ({})", visible(cause.text));
     row(std::exchange(name, ""), line);
   }
   name = "changes";
   for (const Change& change : explained.changes) {
-    row(std::exchange(name, ""), fmt::format("{:<7} {}  tried: {}", change.kind,
-                                             visible(change_line(change)), change.verdict));
+    row(std::exchange(name, ""),
+        fmt::format("{:<7} {}  tried: {}", to_string(change.kind), visible(change_line(change)),
+                    to_string(change.verdict)));
   }
 }
 
-void say_holes(const Explained& explained) {
+void print_holes(const Explained& explained) {
   std::string_view name = "holes";
   for (const Hole& hole : explained.holes) {
     row(std::exchange(name, ""),
@@ -303,7 +317,7 @@ void say_holes(const Explained& explained) {
 json::object explanation_json(const Explained& explained) {
   const core::Rehearsal& now = explained.now;
   if (explained.undecided) {
-    return {{"verdict", "undecided"},
+    return {{"verdict", to_string(explained.verdict())},
             {"would_run", false},
             {"reason", explained.undecided->reason},
             {"missing", explained.undecided->missing},
@@ -325,8 +339,8 @@ json::object explanation_json(const Explained& explained) {
   json::array findings;
   for (const json::object& finding : now.findings) findings.push_back(finding);
   json::object out{
-      {"verdict", explained.verdict()},
-      {"would_run", explained.verdict() == "runs"},
+      {"verdict", to_string(explained.verdict())},
+      {"would_run", explained.verdict() == CallVerdict::Runs},
       {"reason", now.refusal ? json::value(*now.refusal) : json::value()},
       {"decided_by", decided_by(explained)},
       {"causes", causes_json(explained)},
@@ -353,9 +367,9 @@ json::object explanation_json(const Explained& explained) {
   return out;
 }
 
-void say_explanation(const Explained& explained) {
+void print_explanation(const Explained& explained) {
   const core::Rehearsal& now = explained.now;
-  say(headline(explained));
+  print_line(headline(explained));
   row("call",
       fmt::format("{}{} by {}", with_lookalikes(visible(now.call.tool)),
                   now.call.server.empty() ? "" : fmt::format(" of {}", visible(now.call.server)),
@@ -364,21 +378,21 @@ void say_explanation(const Explained& explained) {
   if (now.rewritten) row("", "as guards rewrote it");
   row("policy", fmt::format("{}, {}", visible(explained.policy), now.policy_hash));
   if (!explained.policy_note.empty()) row("", visible(explained.policy_note));
-  say_holes(explained);
-  if (explained.undecided) return say_recorded(explained);
+  print_holes(explained);
+  if (explained.undecided) return print_recorded(explained);
   row("class",
-      fmt::format("{}, {}, said by: {}", to_string(now.classification.tier),
+      fmt::format("{}, {}, from: {}", to_string(now.classification.tier),
                   visible(now.classification.effect_class), source_of(now.classification)));
   std::string_view name = "guards";
   for (const GuardRun& run : now.guard_runs) row(std::exchange(name, ""), guard_line(run));
   name = "found";
   for (const json::object& finding : now.findings)
     row(std::exchange(name, ""), finding_line(finding));
-  say_rules(now);
-  say_tier(now);
-  say_approval(now);
-  say_causes(explained);
-  say_recorded(explained);
+  print_rules(now);
+  print_tier(now);
+  print_approval(now);
+  print_causes(explained);
+  print_recorded(explained);
 }
 
 }  // namespace sallyport::app

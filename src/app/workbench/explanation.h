@@ -22,7 +22,7 @@ struct Hole {
   bool whole = false;
 };
 
-// What the log has of a call that was made before.
+// The recorded decision about a call that was made before.
 struct RecordedDecision {
   std::uint64_t sequence = 0;
   std::string outcome;
@@ -30,10 +30,10 @@ struct RecordedDecision {
   std::string policy_hash;
   std::string tier;
   std::string tier_source;
-  std::string verdict;               // of WB-2, as the record has it
-  std::optional<bool> reproduced{};  // no value: it was not decided again as it was then
-  bool redacted = false;             // its input is not what it was
-  std::vector<Hole> holes{};         // in its input
+  CallVerdict verdict = CallVerdict::Runs;  // as the record has it
+  std::optional<bool> reproduced{};         // no value: it was not decided again as it was then
+  bool redacted = false;                    // its input is not what it was
+  std::vector<Hole> holes{};                // in its input
 };
 
 // Why a call is not decided (WB-2).
@@ -50,15 +50,15 @@ struct Explained {
   std::vector<Cause> causes{};
   std::vector<Change> changes{};
   std::vector<Hole> holes{};
-  std::optional<TrialRelease> release{};  // where it was asked for, and what the tool gave is known
+  std::optional<TrialRelease> release{};  // if it was asked for, and the result is known
   std::string policy;                     // its name, or its file
   std::string policy_note{};              // which text it is
   std::optional<RecordedDecision> then{};
 
-  std::string_view verdict() const { return undecided ? "undecided" : verdict_of(now); }
+  CallVerdict verdict() const { return undecided ? CallVerdict::Undecided : verdict_of(now); }
 };
 
 json::object explanation_json(const Explained& explained);
-void say_explanation(const Explained& explained);
+void print_explanation(const Explained& explained);
 
 }  // namespace sallyport::app

@@ -23,7 +23,9 @@ using guardrails::Document;
 using guardrails::DocumentError;
 
 DocumentError unreadable(const Error& error) {
-  return {.code = "io", .message = fmt::format("`{}`: {}", error.where, error.message)};
+  // An error of the system names the file.
+  const std::string file = error.cause == "io" ? "" : fmt::format("`{}`: ", error.where);
+  return {.code = "io", .message = file + error.message};
 }
 
 std::expected<std::string, DocumentError> document_text(const std::string& config) {
@@ -48,7 +50,7 @@ std::expected<Document, DocumentError> read_yaml(const std::string& text, const 
     return std::unexpected(DocumentError{
         .code = "syntax", .message = fmt::format("{}: {}", error.where, error.message)});
   };
-  // YAML would allow one; what a document may begin with does not depend on how it is written.
+  // YAML would allow one, but the rule is the same for YAML and JSON documents.
   if (text.starts_with("\xEF\xBB\xBF")) {
     return refused({.message = "a byte order mark before the document", .where = file});
   }
@@ -59,7 +61,7 @@ std::expected<Document, DocumentError> read_yaml(const std::string& text, const 
   return guardrails::read_document(*value);
 }
 
-// A dry run makes no data folder; where there is one, it holds what was compiled before.
+// A dry run creates no data folder. An existing one has patterns that were compiled before.
 auto compile_with_cache(const Context& context, Document document) {
   SystemEntropy entropy;
   std::optional<PatternFiles> patterns;
@@ -73,9 +75,9 @@ auto compile_with_cache(const Context& context, Document document) {
 
 }  // namespace
 
-Result<int> tell_error(const Context& context, const DocumentError& error) {
+Result<int> report_error(const Context& context, const DocumentError& error) {
   if (context.json()) {
-    say(json::serialize(json::object{{"error", to_json(error)}}));
+    print_line(json::serialize(json::object{{"error", to_json(error)}}));
   }
   fmt::print(stderr, "sallyport: {}\n", error.message);
   return error.code == "io" ? 64 : 1;
@@ -83,7 +85,7 @@ Result<int> tell_error(const Context& context, const DocumentError& error) {
 
 Result<GuardConfig> load_guardrails(const Context& context, const std::string& config) {
   const auto refused = [&](const DocumentError& error) -> Result<GuardConfig> {
-    SALLYPORT_TRY(const int code, tell_error(context, error));
+    SALLYPORT_TRY(const int code, report_error(context, error));
     return GuardConfig{.exit_code = code};
   };
   const auto text = document_text(config);
@@ -100,13 +102,14 @@ Result<DryRunText> read_text(const Context& context, const std::optional<std::st
                              std::size_t most) {
   Result<std::string> text = read_input(file.value_or("-"), most + 1);
   if (!text) {
-    SALLYPORT_TRY(const int code, tell_error(context, unreadable(text.error())));
+    SALLYPORT_TRY(const int code, report_error(context, unreadable(text.error())));
     return DryRunText{.exit_code = code};
   }
   if (text->size() > most) {
-    SALLYPORT_TRY(const int code,
-                  tell_error(context, {.code = "text_too_large",
-                                       .message = fmt::format("the text is over {} bytes", most)}));
+    SALLYPORT_TRY(
+        const int code,
+        report_error(context, {.code = "text_too_large",
+                               .message = fmt::format("the text is over {} bytes", most)}));
     return DryRunText{.exit_code = code};
   }
   return DryRunText{.text = std::move(*text)};

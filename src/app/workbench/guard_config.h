@@ -1,4 +1,4 @@
-// The document of a dry run, and how its errors are told (GR-59, GR-66).
+// The document of a dry run, and its errors (GR-59, GR-66).
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ struct GuardConfig {
 Result<GuardConfig> load_guardrails(const Context& context, const std::string& config);
 
 // Prints the error as GR-66 wants it; the exit code.
-Result<int> tell_error(const Context& context, const guardrails::DocumentError& error);
+Result<int> report_error(const Context& context, const guardrails::DocumentError& error);
 
 struct DryRunText {
   std::string text;

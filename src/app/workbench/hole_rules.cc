@@ -31,7 +31,7 @@ bool has_its_host(const std::vector<TextPiece>& pieces) {
          text.find_first_of("/?#", colon + 3) != std::string_view::npos;
 }
 
-// The text alone, between two characters that no word has: a pattern between them matches it whole.
+// Puts the text between two characters that no word has: a pattern with them matches it whole.
 std::vector<TextPiece> between_ends(std::vector<TextPiece> pieces) {
   pieces.insert(pieces.begin(), {.text = "\x01"});
   pieces.push_back({.text = "\x02"});
@@ -42,7 +42,7 @@ std::string whole(const std::string& pattern, bool folded = false) {
   return folded ? "(?i)\\x01(?:" + pattern + ")[. ]*\\x02" : "\\x01(?:" + pattern + ")\\x02";
 }
 
-bool is_told_apart(std::vector<std::string> patterns, const std::vector<TextPiece>& text) {
+bool can_distinguish(std::vector<std::string> patterns, const std::vector<TextPiece>& text) {
   const guardrails::Check check{.type = guardrails::CheckType::Regex,
                                 .entries = std::move(patterns)};
   const guardrails::HoleReach reach = guardrails::reach_of(check, text);
@@ -69,7 +69,7 @@ std::string pattern_of(std::string_view name) {
   return pattern;
 }
 
-// Can only the words of a hole tell whether a name begins, and ends, as a text does?
+// True if the fixed begin and end of the name agree with the fixed begin and end of the text.
 bool could_be(std::string_view name, const std::vector<TextPiece>& pieces) {
   const auto agree = [](std::string_view a, std::string_view b) {
     const std::size_t size = std::min(a.size(), b.size());
@@ -87,14 +87,14 @@ bool could_be(std::string_view name, const std::vector<TextPiece>& pieces) {
   return agree(head, pieces.front().text) && agree(end, own_end);
 }
 
-// A name that the whole text is for some words, and for others is not.
-const std::string* told_apart(const std::set<std::string>& names,
-                              const std::vector<TextPiece>& pieces) {
+// Returns a name that equals the whole text for some words of its holes and not for others.
+const std::string* distinguishing_name(const std::set<std::string>& names,
+                                       const std::vector<TextPiece>& pieces) {
   const std::vector<TextPiece> text = between_ends(pieces);
   for (const std::string& name : names) {
     if (name.find_first_not_of('*') == std::string::npos || !could_be(name, pieces)) continue;
     const std::string pattern = pattern_of(name);
-    if (is_told_apart({whole(pattern)}, text) || is_told_apart({whole(pattern, true)}, text)) {
+    if (can_distinguish({whole(pattern)}, text) || can_distinguish({whole(pattern, true)}, text)) {
       return &name;
     }
   }
@@ -160,7 +160,7 @@ effects::CallFacts facts_of(const CallTrial& trial) {
 
 HoleRules::HoleRules(const CallTrial& trial, const rules::RuleSet& set, const HoleTexts& texts,
                      bool by_digest)
-    : trial_(trial), set_(set), texts_(texts), by_digest_(by_digest) {
+    : trial_(trial), texts_(texts), by_digest_(by_digest) {
   for (const rules::Rule& rule : set.rules) {
     visit_conditions(rule, [&](const rules::Conditions& conditions, const auto& arguments) {
       add_names(conditions, folders_, commands_);
@@ -177,14 +177,14 @@ HoleRules::HoleRules(const CallTrial& trial, const rules::RuleSet& set, const Ho
     add_segments(*folder, folders_);
   }
   add_segments("/var/tmp", folders_);
-  std::vector<effects::LookedAt> looked;
+  std::vector<effects::UsedText> used;
   const effects::CallFacts facts = facts_of(trial);
-  effects_ = effects::effects_of_call(seen_by(set, facts), set.book, &looked);
+  effects_ = effects::effects_of_call(seen_by(set, facts), set.book, &used);
   for (const auto& [path, pieces] : texts) {
     const json::value& text = trial.call.input.at_pointer(path);
     const std::string_view leaf = text.get_string();
     const bool host_only = has_its_host(pieces);
-    const bool by_effects = std::ranges::any_of(looked, [&](const effects::LookedAt& each) {
+    const bool by_effects = std::ranges::any_of(used, [&](const effects::UsedText& each) {
       const bool inside =
           each.text.data() >= leaf.data() && each.text.data() <= leaf.data() + leaf.size();
       return (inside || each.text == leaf) && !(each.as_address && host_only);
@@ -196,7 +196,7 @@ HoleRules::HoleRules(const CallTrial& trial, const rules::RuleSet& set, const Ho
   }
 }
 
-// The text as pieces, where words that stand in holes are holes again. Nothing: it has none.
+// Splits the text into pieces, with the words of holes as holes. No value: the text has no hole.
 std::optional<HoleRules::Token> HoleRules::token_of(std::string_view text) const {
   Token token;
   while (!text.empty()) {
@@ -256,7 +256,7 @@ std::optional<HoleRules::Doubt> HoleRules::doubt_of(const effects::Effect& effec
     segments = segments_of(effect.path->folder.value_or("") + "/" + effect.path->text);
   }
   for (const Token& token : segments) {
-    const std::string* const name = told_apart(folders_, token.pieces);
+    const std::string* const name = distinguishing_name(folders_, token.pieces);
     if (name) return Doubt{*token.path, fmt::format("a rule compares it with `{}`", *name)};
   }
   if (effect.host && hosts_) {
@@ -290,7 +290,7 @@ std::optional<HoleRules::Doubt> HoleRules::doubt_of_command(const effects::Comma
       const std::string& before = token->pieces.front().text;
       const bool option = before.starts_with('-') && !before.contains('=');
       if (i == 0 || option) return Doubt{*token->path, "it says which command runs, or how"};
-      const std::string* const name = told_apart(commands_, token->pieces);
+      const std::string* const name = distinguishing_name(commands_, token->pieces);
       if (name) return Doubt{*token->path, fmt::format("a rule compares it with `{}`", *name)};
     }
   }
@@ -316,11 +316,11 @@ std::optional<HoleRules::Doubt> HoleRules::doubt_of(const rules::Argument& argum
   const auto is_doubtful = [&]() -> bool {
     if (type == "arg_number") return false;  // a text is no number
     if (type == "arg_regex") {
-      return is_told_apart({whole(text_or_empty(value.as_object(), "pattern"))},
-                           between_ends(pieces));
+      return can_distinguish({whole(text_or_empty(value.as_object(), "pattern"))},
+                             between_ends(pieces));
     }
     if (type == "regex_match" || type == "memory_write_deny_patterns") {
-      return is_told_apart({names.begin(), names.end()}, pieces);
+      return can_distinguish({names.begin(), names.end()}, pieces);
     }
     if (type == "path_prefix") {
       std::set<std::string> segments;
@@ -328,7 +328,7 @@ std::optional<HoleRules::Doubt> HoleRules::doubt_of(const rules::Argument& argum
       const std::vector<Token> tokens =
           segments_of(trial_.call.input.at_pointer(path).get_string());
       return std::ranges::any_of(tokens, [&](const Token& token) {
-        return told_apart(segments, token.pieces) != nullptr;
+        return distinguishing_name(segments, token.pieces) != nullptr;
       });
     }
     if (type == "domain_exact" || type == "domain_glob") return !has_its_host(pieces);
@@ -337,7 +337,7 @@ std::optional<HoleRules::Doubt> HoleRules::doubt_of(const rules::Argument& argum
     if (std::ranges::find(kEqual, type) == std::end(kEqual)) return true;
     // One hole alone is compared by its digest.
     const bool compared = by_digest_ && pieces.size() == 3;
-    return !compared && told_apart(names, pieces) != nullptr;
+    return !compared && distinguishing_name(names, pieces) != nullptr;
   };
   return is_doubtful() ? std::optional(doubt) : std::nullopt;
 }
@@ -349,7 +349,7 @@ std::optional<HoleRules::Doubt> HoleRules::doubt() const {
     const Pieces& pieces = texts_.at(path);
     const std::size_t words = guardrails::words_of(pieces);
     if (words == 0) return Doubt{path, "the rules of the policy look at it"};
-    // What an address of a file has behind `%` is part of the path.
+    // In the address of a file, the text after `%` is part of the path.
     const std::string text = lower_case(trial_.call.input.at_pointer(path).get_string());
     if (text.contains("file:")) return Doubt{path, "it is part of an address"};
     for (std::size_t i = 0; commands && i < words * pieces.size(); ++i) {

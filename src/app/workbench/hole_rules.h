@@ -29,15 +29,15 @@ class HoleRules {
 
   // True if a rule depends on a hole.
   bool looks() const { return !looked_at_.empty(); }
-  // An effect is on a path that a hole is a part of.
+  // True if a hole is part of the path of an effect.
   bool in_a_path() const;
 
   struct Doubt {
     std::string path{};  // of the text
     std::string why{};
   };
-  // What some words of the form would pass and others would not. No value: whether a rule matches
-  // depends on no more than the kinds of words that `guardrails::filled` tries.
+  // A comparison that some words of the form pass and others do not. No value: whether a rule
+  // matches depends only on the kinds of words that `guardrails::filled` tries.
   std::optional<Doubt> doubt() const;
 
  private:
@@ -56,7 +56,6 @@ class HoleRules {
   std::vector<Token> segments_of(std::string_view text) const;
 
   const CallTrial& trial_;
-  const rules::RuleSet& set_;
   const HoleTexts& texts_;
   bool by_digest_;
   effects::Effects effects_;

@@ -36,7 +36,7 @@ bool looks_at(const guardrails::Check& check, const Call& call) {
          });
 }
 
-// A call of a rule that only names decide: whatever the input is, the rule matches.
+// True if the rule matches the names of the call with any input.
 bool decides_by_names(const PolicyTree& tree, const std::string& rule) {
   const json::value* const rules = tree.at("/rules");
   if (rules == nullptr || !rules->is_array()) return false;
@@ -53,7 +53,7 @@ bool decides_by_names(const PolicyTree& tree, const std::string& rule) {
   return false;
 }
 
-// Every text that stands somewhere in a policy.
+// Collects every text of a policy.
 void gather_texts(const json::value& value, std::set<std::string>& texts) {
   if (const json::object* const object = value.if_object()) {
     for (const auto& member : *object) gather_texts(member.value(), texts);
@@ -64,7 +64,7 @@ void gather_texts(const json::value& value, std::set<std::string>& texts) {
   }
 }
 
-// What stands in the hole if the whole is this text.
+// The text in the hole if the whole text is `text`.
 std::optional<std::string> between(std::string_view text,
                                    const std::vector<guardrails::TextPiece>& pieces) {
   const std::string& before = pieces.front().text;
@@ -74,10 +74,10 @@ std::optional<std::string> between(std::string_view text,
   return std::string(text.substr(before.size(), text.size() - before.size() - after.size()));
 }
 
-// All that a decision says which words of a form could change.
+// The parts of a decision that the words in holes could change.
 std::string outline_of(const TrialAnswer& answer) {
   const core::Rehearsal& seen = answer.seen;
-  json::object outline{{"verdict", verdict_of(seen)},
+  json::object outline{{"verdict", to_string(verdict_of(seen))},
                        {"class", seen.classification.effect_class},
                        {"tier", to_string(seen.tier)}};
   if (!seen.rules) return canonical_json(outline);
@@ -100,14 +100,14 @@ class Filling {
  public:
   Filling(CallTrial& trial, std::vector<Hole> holes) : trial_(trial), holes_(std::move(holes)) {}
 
-  // A value that the policy names is known by its keyed digest: that hole is none.
+  // Restores values that the policy names: the keyed digest identifies them.
   Result<void> restore(const KeyedDigest& digest) {
     PolicyShelf own;
     SALLYPORT_TRY(const auto shelved,
                   (trial_.shelf ? *trial_.shelf : own).read(trial_.policy, trial_.policy_name));
     std::set<std::string> texts;
     gather_texts(shelved->tree.value(), texts);
-    // Those of a policy that it extends too.
+    // Includes the texts of a policy that it extends.
     if (shelved->policy.rules) {
       for (const rules::Rule& rule : shelved->policy.rules->rules) gather_texts(rule.source, texts);
     }
@@ -134,7 +134,7 @@ class Filling {
     const json::value recorded = trial_.call.input;
     if (!by_path()) return unknown(holes_.front(), "the record does not say where it was");
     fill(0);
-    SALLYPORT_TRY(const TrialAnswer answer, decide(trial_, core::Hearing::All));
+    SALLYPORT_TRY(const TrialAnswer answer, decide(trial_, core::RehearsalScope::All));
     if (refused_by_names(answer, answer.tree())) return HoleAnswer{.words = words()};
     if (answer.policy().grants && answer.seen.grant) {
       return unknown(holes_.front(), "the grant constrains the input");
@@ -158,7 +158,7 @@ class Filling {
     const guardrails::Document& document = *answer.policy().guardrails;
     if (document.mode == guardrails::Mode::Advisory) return open;
     for (const guardrails::Check& check : document.checks) {
-      // What a check takes out, rules do not see.
+      // Rules do not see text that a check removes.
       const bool rewrites = check.on_fail == guardrails::Action::Redact && answer.policy().rules;
       const bool blocks = check.on_fail == guardrails::Action::Block;
       if (!looks_at(check, trial_.call) || !(blocks || rewrites)) continue;
@@ -201,7 +201,7 @@ class Filling {
     }
     for (std::size_t which = 1; which < most; ++which) {
       fill(which);
-      SALLYPORT_TRY(const TrialAnswer other, decide(trial_, core::Hearing::All));
+      SALLYPORT_TRY(const TrialAnswer other, decide(trial_, core::RehearsalScope::All));
       if (outline_of(other) != wanted) {
         return unknown(holes_.front(), "another value of its kind would be decided otherwise");
       }
@@ -232,7 +232,7 @@ class Filling {
         return false;
       }
       const std::string_view text = leaf->get_string();
-      // JSON in a text is written anew when something is taken out of it.
+      // Redaction writes JSON inside a text anew.
       const bool may_be_json = text.starts_with('{') || text.starts_with('[');
       if (may_be_json && !text.starts_with(kHoleMark)) return false;
       at_[hole.path].push_back(hole);
@@ -303,7 +303,7 @@ class Filling {
   std::map<std::string, std::vector<Hole>> at_;  // by path
   HoleTexts texts_;
   bool by_digest_ = false;  // what the policy names is restored
-  bool refused_ = false;    // by a check, whatever stood there
+  bool refused_ = false;    // by a check, with any words
 };
 
 }  // namespace

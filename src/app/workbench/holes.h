@@ -13,12 +13,12 @@ namespace sallyport::app {
 
 struct HoleAnswer {
   std::optional<Hole> missing{};  // the hole that may change the verdict; none: no hole can
-  std::string why{};              // what looks at it
+  std::string why{};              // the reader of the hole
   // The words that fill the holes, and the marks that the record has in their place.
   std::map<std::string, std::string> words{};
 };
 
-// Where no hole can change the verdict, each is filled with a word of the form that its detector
+// If no hole can change the verdict, each is filled with a word of the form that its detector
 // finds: the decision about that input is the decision about the original. `digest`: that of the
 // data folder, by which a value that the policy names is found again; null: there is none.
 Result<HoleAnswer> fill_holes(CallTrial& trial, const std::vector<Hole>& holes,

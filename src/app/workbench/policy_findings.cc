@@ -28,7 +28,7 @@ json::object dead_by(std::string unit) {
   return {{"dead", std::move(unit)}};
 }
 
-// A call that shows it: put to the policy, it does what the finding says.
+// A call that proves the finding when the policy decides it.
 json::object shown_by(const Check& check, const std::string& text) {
   if (check.stage != guardrails::Stage::ToolUse) {
     return {{"text", text}, {"stage", guardrails::to_string(check.stage)}};
@@ -64,7 +64,7 @@ class PolicyLint {
                     linted_.tree.file_of(section));
   }
 
-  // What `policy check` warns of, under the same codes (RU-74).
+  // The warnings of `policy check`, under the same codes (RU-74).
   void rules() {
     const auto& set = linted_.policy->rules;
     if (!set) return;
@@ -83,11 +83,11 @@ class PolicyLint {
   }
 
   static bool is_plain(const rules::Rule& one) {
-    return !one.has_only() && !one.expires && one.asking == rules::Asking{} && !one.escalate &&
-           !one.result;  // what two of them look for in results is not compared
+    return !one.has_only() && !one.expires && one.asking == rules::ApprovalTerms{} &&
+           !one.escalate && !one.result;  // conditions on results are not compared
   }
 
-  // A rule that another one of the same kind covers; of two that cover each other, the later.
+  // Finds a rule that another one of the same kind covers; the later of two that cover each other.
   void covered_rule(const std::vector<rules::Rule>& all, std::size_t at) {
     const rules::Rule& rule = all[at];
     if (!is_plain(rule) || warned_.contains(rule.place)) return;
@@ -106,8 +106,8 @@ class PolicyLint {
     }
   }
 
-  // A rule that others of the same kind cover together. Those that are idle themselves do not
-  // count, so what is left when all that is found here is taken out decides as before.
+  // Finds a rule that others of the same kind cover together. Idle rules do not count, so removing
+  // all found rules changes no decision.
   void covered_together(const std::vector<rules::Rule>& all, std::size_t at) {
     const rules::Rule& rule = all[at];
     if (!is_plain(rule) || rule.when.empty() || rule.then == rules::Then::Log ||
@@ -162,7 +162,7 @@ class PolicyLint {
                                [&](const policy::ToolEntry& entry) { return fits(entry.tool); });
   }
 
-  // Is the tool one that only observes, on every server that the policy names?
+  // True if the tool only observes, on every server that the policy names.
   bool only_observes(const std::string& tool) const {
     bool named = false;
     for (const policy::ToolEntry& entry : linted_.policy->tools) {
@@ -213,7 +213,7 @@ class PolicyLint {
          dead_by("tools"));
   }
 
-  // A row whose tier the ceiling cuts to what holds without the row, too.
+  // A row without effect: the ceiling lowers its tier to the tier that holds without the row.
   void idle_row(const autonomy::AutonomyPolicy& tiers, const std::string& agent, Autonomy tier,
                 const std::string& at) {
     if (!tiers.ceiling || tier < *tiers.ceiling) return;
@@ -238,7 +238,7 @@ class PolicyLint {
     }
     if (!linted_.policy->rules) return;
     for (const rules::Rule& rule : linted_.policy->rules->rules) {
-      const rules::Asking& asking = rule.asking;
+      const rules::ApprovalTerms& asking = rule.asking;
       if (asking.reviewers.empty()) continue;
       const std::set<std::string> names(asking.reviewers.begin(), asking.reviewers.end());
       std::uint64_t left = names.size();
@@ -319,20 +319,20 @@ class PolicyLint {
     }
   }
 
-  // What is found by text, and not replaced or taken back: any find of it is as good.
-  static bool goes_by_text(const Check& check) {
+  // True if every find in a text has the same effect: nothing is replaced or excepted.
+  static bool any_find_counts(const Check& check) {
     return check.type != CheckType::ToolPattern && check.on_fail != Action::Redact &&
            check.except.empty();
   }
 
-  // An entry whose texts the others find together. Those that are idle themselves do not count.
+  // Finds an entry whose texts the others find together. Idle entries do not count.
   bool entry_covered_together(const Check& check, std::size_t i, const std::string& where,
                               const std::set<std::size_t>& idle) {
     std::vector<std::string> others;
     for (std::size_t j = 0; j < check.entries.size(); ++j) {
       if (j != i && !idle.contains(j)) others.push_back(check.entries[j]);
     }
-    if (others.size() < 2 || !goes_by_text(check)) return false;
+    if (others.size() < 2 || !any_find_counts(check)) return false;
     if (!guardrails::is_covered(check, check.entries[i], others)) return false;
     find("covered", place(where),
          fmt::format("`{:.80}` finds nothing that the other entries together do not find",
@@ -359,11 +359,11 @@ class PolicyLint {
     return text;
   }
 
-  // The same entry again, or one whose texts another one finds anyway; of two that cover each
-  // other, the later. What is replaced differs with its length, so there only the same is covered.
+  // Finds a repeated entry, or one whose texts another entry finds; the later of two that cover
+  // each other. For replacements the length matters, so only repeated entries are found.
   bool covered_entry(const Check& check, std::size_t i, const std::string& where) {
     const bool words = check.type == CheckType::Blocklist;
-    const bool by_text = goes_by_text(check);
+    const bool by_text = any_find_counts(check);
     const std::string own = words ? folded(check, check.entries[i]) : check.entries[i];
     for (std::size_t j = 0; j < check.entries.size(); ++j) {
       if (j == i) continue;
@@ -391,7 +391,7 @@ class PolicyLint {
     });
   }
 
-  // Does a find of the first do at least what the same find of the second does, wherever that looks?
+  // True if a find of `wide` does at least what the same find of `narrow` does, where that looks.
   static bool stands_for(const Check& wide, const Check& narrow) {
     const bool same_reading =
         wide.type == narrow.type && wide.stage == narrow.stage && wide.unicode == narrow.unicode &&
@@ -404,8 +404,8 @@ class PolicyLint {
            within(narrow.args, wide.args);
   }
 
-  // `entries` are of checks that stand for this one. What is blocked, or only logged, is so by any
-  // find; what is replaced, by this one.
+  // `entries` are of checks that stand for this one. To block or log, any find suffices; to
+  // replace, it must be the same find.
   static bool are_covered(const Check& narrow, const std::vector<std::string>& entries,
                           bool by_text) {
     return std::ranges::all_of(narrow.entries, [&](const std::string& entry) {
@@ -415,7 +415,7 @@ class PolicyLint {
   }
 
   static bool covers(const Check& wide, const Check& narrow) {
-    return stands_for(wide, narrow) && are_covered(narrow, wide.entries, goes_by_text(wide));
+    return stands_for(wide, narrow) && are_covered(narrow, wide.entries, any_find_counts(wide));
   }
 
   bool covered_check(const std::vector<Check>& all, std::size_t at) {
@@ -431,7 +431,7 @@ class PolicyLint {
     return false;
   }
 
-  // A check whose finds others make together. Those that are idle themselves do not count.
+  // Finds a check whose finds others make together. Idle checks do not count.
   bool check_covered_together(const std::vector<Check>& all, std::size_t at,
                               const std::set<std::size_t>& idle) {
     std::vector<std::string> entries;
@@ -440,7 +440,7 @@ class PolicyLint {
     for (std::size_t other = 0; other < all.size(); ++other) {
       if (other == at || idle.contains(other) || !stands_for(all[other], all[at])) continue;
       ++others;
-      by_text = by_text && goes_by_text(all[other]);
+      by_text = by_text && any_find_counts(all[other]);
       std::ranges::copy(all[other].entries, std::back_inserter(entries));
     }
     if (others < 2 || !are_covered(all[at], entries, by_text)) return false;

@@ -23,10 +23,10 @@ struct PolicyReport {
   std::size_t checks() const { return policy.guardrails ? policy.guardrails->checks.size() : 0; }
 };
 
-// What `policy check --json` prints.
+// The output of `policy check --json`.
 json::object to_json(const PolicyReport& report);
 
-// `read`: as the reader of policies gave it. An error is none of the policy.
+// An error of `read` becomes `refused`. An error of this function is not about the policy.
 Result<PolicyReport> report_on(Result<policy::Policy> read, const Environment& environment,
                                const Clock& clock);
 

@@ -1,4 +1,4 @@
-// A policy text as a tree: to say where a part of it stands, and to change a part of it.
+// A policy text as a tree, to find the place of a part and to change a part.
 #pragma once
 
 #include <boost/json/value.hpp>

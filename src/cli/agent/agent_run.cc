@@ -8,7 +8,9 @@
 #include <boost/json.hpp>
 #include <filesystem>
 
+#include "agent/run/runtime_parts.h"
 #include "app/agents/agent_desk.h"
+#include "app/agents/agent_store.h"
 #include "app/config/agent_config.h"
 #include "app/people/agent_ancestry.h"
 #include "app/terminal/output.h"
@@ -118,18 +120,30 @@ Result<int> run_beside_watch(AgentDesk& desk, Interrupts& interrupts, Work work)
   return ended;
 }
 
-// Is a person at the keyboard, who may answer questions there? Not where an agent has started this
-// process, whatever it types (AP-29). Asked before the gate governs this process itself.
+// True if a person at the keyboard may answer questions there. False if an agent has started this
+// process (AP-29). Call it before the gate marks this process itself.
 bool person_answers(const Context& context, const char* command) {
   const bool terminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
   return terminal && !context.json() && refuse_agents(context, command).has_value();
 }
 
-// Says nothing: the report is all that is printed.
+// Prints nothing: only the report is printed.
 class Silent final : public agent::RunView {};
 
+// Whether the session must be there already. The lease of a run creates it.
+enum class SessionMay { BeNew, ExistOnly };
+
+Task<std::unique_ptr<AgentSession>> open_session(AgentDesk& desk, std::string id, SessionMay may) {
+  if (may == SessionMay::ExistOnly) {
+    const Result<sessions::Session> found = co_await agent::on_store(
+        desk.parts(), [id](sessions::SessionStore& store) { return find_session(&store, id); });
+    if (!found) co_return std::unexpected(found.error());
+  }
+  co_return co_await AgentSession::open(desk, std::move(id));
+}
+
 Result<int> run_once(const Context& context, const AgentOptions& options, std::string session_id,
-                     std::optional<std::string> message) {
+                     std::optional<std::string> message, SessionMay may) {
   SALLYPORT_TRY(agent::Settings settings, settings_of(options));
   signal(SIGPIPE, SIG_IGN);
   const bool person = person_answers(context, "agent run");
@@ -146,7 +160,7 @@ Result<int> run_once(const Context& context, const AgentOptions& options, std::s
   Silent silent;
   const auto work = [&]() -> Task<int> {
     SALLYPORT_CO_TRY(const std::unique_ptr<AgentSession> session,
-                     co_await AgentSession::open(*desk, session_id));
+                     co_await open_session(*desk, session_id, may));
     const bool json = context.json();
     Result<agent::RunReport> report = co_await session->run(
         message, {.view = json ? static_cast<agent::RunView&>(silent) : *terminal,
@@ -157,9 +171,9 @@ Result<int> run_once(const Context& context, const AgentOptions& options, std::s
     co_await session->close();
     if (!report) co_return std::unexpected(report.error());
     if (json) {
-      say(visible_json(canonical_json(to_json(*report))));
+      print_line(visible_json(canonical_json(to_json(*report))));
     } else {
-      terminal->tell_end(*report);
+      terminal->print_end(*report);
     }
     co_return report->status == sessions::RunStatus::Finished ? 0 : 1;
   };
@@ -167,11 +181,12 @@ Result<int> run_once(const Context& context, const AgentOptions& options, std::s
 }
 
 Result<int> agent_run(const Context& context, const AgentRunOptions& options) {
-  return run_once(context, options.agent, options.session.value_or(""), options.task);
+  return run_once(context, options.agent, options.session.value_or(""), options.task,
+                  SessionMay::BeNew);
 }
 
 Result<int> agent_resume(const Context& context, const AgentResumeOptions& options) {
-  return run_once(context, options.agent, options.session, options.message);
+  return run_once(context, options.agent, options.session, options.message, SessionMay::ExistOnly);
 }
 
 Result<int> agent_chat(const Context& context, const AgentChatOptions& options) {
@@ -209,7 +224,7 @@ Result<int> agent_chat(const Context& context, const AgentChatOptions& options) 
         terminal->note(report.error().message);
         continue;
       }
-      terminal->tell_end(*report);
+      terminal->print_end(*report);
     }
     co_await session->close();
     co_return 0;
@@ -218,11 +233,13 @@ Result<int> agent_chat(const Context& context, const AgentChatOptions& options) 
 }
 
 void agent_options(Syntax& syntax, AgentOptions& options) {
-  syntax.file("--agent", options.agent, "its configuration [a plain one, in this folder]");
-  syntax.text("--model", options.model, "as anthropic/NAME, openai/NAME or script:FILE", "MODEL");
+  syntax.file("--agent", options.agent,
+              "configuration of the agent [the default agent, in this folder]");
+  syntax.text("--model", options.model, "the model, as anthropic/NAME, openai/NAME or script:FILE",
+              "MODEL");
   syntax.text("--base-url", options.base_url, "address of the model's API [the provider's]", "URL");
   syntax.text("--policy", options.policy,
-              "a file, or a shipped one by its name [ask-before-effects]", "POLICY");
+              "policy file, or the name of a shipped policy [ask-before-effects]", "POLICY");
 }
 
 const Command kAgentRun("agent run", "run one task", agent_run,
@@ -232,7 +249,8 @@ const Command kAgentRun("agent run", "run one task", agent_run,
                           syntax.text("--session", options.session,
                                       "begin or continue this session [a new one]", "SESSION");
                           syntax.flag("--park", options.agent.park,
-                                      "end if a person must be asked; `agent resume` continues");
+                                      "end the run if a call needs approval; `agent resume` "
+                                      "continues it");
                         });
 
 const Command kAgentChat("agent chat", "talk with the agent at the terminal", agent_chat,
@@ -249,7 +267,7 @@ const Command kAgentResume(
       agent_options(syntax, options.agent);
       syntax.text("--message", options.message, "also send this message", "TEXT");
       syntax.flag("--park", options.agent.park,
-                  "end if a person must be asked; `agent resume` continues");
+                  "end the run if a call needs approval; `agent resume` continues it");
     });
 
 }  // namespace

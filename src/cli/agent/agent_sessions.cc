@@ -51,17 +51,6 @@ Result<std::unique_ptr<SessionStore>> open_sessions(const Context& context, cons
   return SessionStore::open({.file = file}, clock);
 }
 
-Result<Session> find_session(SessionStore* store, const std::string& id) {
-  std::optional<Session> found;
-  if (store != nullptr) {
-    SALLYPORT_TRY(found, store->session(id));
-  }
-  if (found) return std::move(*found);
-  return fail(
-      ErrorCode::NotFound,
-      fmt::format("there is no session `{:.80}`; `sallyport agent list` shows them", visible(id)));
-}
-
 // True for a run that no process works on, although no process has closed it yet.
 bool is_left(const SessionStore::Left& left, const Run& run) {
   return std::ranges::count(left.runs, run.id, &Run::id) != 0;
@@ -104,8 +93,8 @@ json::object to_json(const BackgroundTask& task) {
           {"ended_at", or_null(task.ended_at)}};
 }
 
-void say_json(const json::value& value) {
-  say(visible_json(canonical_json(value)));
+void print_json(const json::value& value) {
+  print_line(visible_json(canonical_json(value)));
 }
 
 std::string session_line(std::string_view session, std::string_view agent, std::string_view items,
@@ -118,24 +107,24 @@ std::string ended(const std::string& time) {
   return time.empty() ? "" : fmt::format(" to {}", visible(time));
 }
 
-void say_run(const Run& run, const SessionStore::Left& left) {
-  say(fmt::format("run        {}  {}{}", visible(run.id), status_of(left, run),
-                  run.reason.empty() ? "" : fmt::format(": {}", visible(run.reason))));
-  say(fmt::format("           {}{}", visible(run.started_at), ended(run.ended_at)));
+void print_run(const Run& run, const SessionStore::Left& left) {
+  print_line(fmt::format("run        {}  {}{}", visible(run.id), status_of(left, run),
+                         run.reason.empty() ? "" : fmt::format(": {}", visible(run.reason))));
+  print_line(fmt::format("           {}{}", visible(run.started_at), ended(run.ended_at)));
 }
 
-void say_task(const BackgroundTask& task) {
+void print_task(const BackgroundTask& task) {
   const std::string how = task.exit_code ? fmt::format(", exit code {}", *task.exit_code)
                           : task.signal  ? fmt::format(", signal {}", *task.signal)
                                          : "";
-  say(fmt::format("  task     {}  {}{}  {}", visible(task.id), to_string(task.status), how,
-                  shortened(visible(task.command), kCommand)));
-  say(fmt::format("           {}{}", visible(task.started_at), ended(task.ended_at)));
+  print_line(fmt::format("  task     {}  {}{}  {}", visible(task.id), to_string(task.status), how,
+                         shortened(visible(task.command), kCommand)));
+  print_line(fmt::format("           {}{}", visible(task.started_at), ended(task.ended_at)));
 }
 
-Result<int> say_transcript(SessionStore& store, const std::string& session) {
+Result<int> print_transcript(SessionStore& store, const std::string& session) {
   SALLYPORT_CHECK_OK(store.lines(session, [](std::string_view line) -> Result<void> {
-    say(visible_json(line));
+    print_line(visible_json(line));
     return {};
   }));
   return 0;
@@ -159,9 +148,10 @@ Result<int> ask(const Context& context, const AgentAskOptions& options, sessions
   }
   SALLYPORT_CHECK_OK(store->request(session.id, request));
   if (context.json()) {
-    say_json(json::object{{"session_id", session.id}, {"run_id", runs.back().id}, {"asked", verb}});
+    print_json(
+        json::object{{"session_id", session.id}, {"run_id", runs.back().id}, {"asked", verb}});
   } else {
-    say(fmt::format("session {}: {}", visible(session.id), then));
+    print_line(fmt::format("session {}: {}", visible(session.id), then));
   }
   return 0;
 }
@@ -171,7 +161,7 @@ Result<int> agent_list(const Context& context, const AgentListOptions& options) 
   SALLYPORT_TRY(const std::uint64_t count,
                 count_from(options.count.value_or(std::to_string(kUsualSessions)), "-n"));
   if (count == 0 || count > sessions::kListed) {
-    return fail(ErrorCode::InvalidInput, "-n is between 1 and 10000");
+    return fail(ErrorCode::InvalidInput, "-n must be from 1 to 10000");
   }
   const SystemClock clock;
   SALLYPORT_TRY(const std::unique_ptr<SessionStore> store, open_sessions(context, clock));
@@ -182,9 +172,9 @@ Result<int> agent_list(const Context& context, const AgentListOptions& options) 
     SALLYPORT_TRY(left, store->left_behind({}));
   }
   if (!context.json()) {
-    say(all.empty()
-            ? "no sessions"
-            : context.terminal.paint(Paint::Strong, session_line("session", "agent", "items",
+    print_line(all.empty() ? "no sessions"
+                           : context.terminal.paint(Paint::Strong,
+                                                    session_line("session", "agent", "items",
                                                                  "revision", "last run", "age")));
   }
   for (const Session& session : all) {
@@ -192,13 +182,13 @@ Result<int> agent_list(const Context& context, const AgentListOptions& options) 
     if (context.json()) {
       json::object row = to_json(session);
       row["last_run"] = runs.empty() ? json::value() : json::value(to_json(runs.back(), left));
-      say_json(row);
+      print_json(row);
       continue;
     }
-    say(session_line(visible(session.id), visible(session.agent_id), std::to_string(session.items),
-                     std::to_string(session.revision),
-                     runs.empty() ? "none" : status_of(left, runs.back()),
-                     age_of(session.updated_at, clock.wall())));
+    print_line(session_line(visible(session.id), visible(session.agent_id),
+                            std::to_string(session.items), std::to_string(session.revision),
+                            runs.empty() ? "none" : status_of(left, runs.back()),
+                            age_of(session.updated_at, clock.wall())));
   }
   return 0;
 }
@@ -208,7 +198,7 @@ Result<int> agent_show(const Context& context, const AgentShowOptions& options) 
   const SystemClock clock;
   SALLYPORT_TRY(const std::unique_ptr<SessionStore> store, open_sessions(context, clock));
   SALLYPORT_TRY(const Session session, find_session(store.get(), options.session));
-  if (options.transcript) return say_transcript(*store, session.id);
+  if (options.transcript) return print_transcript(*store, session.id);
   SALLYPORT_TRY(const std::vector<Run> runs, store->runs(session.id));
   SALLYPORT_TRY(const std::vector<BackgroundTask> tasks, store->tasks(session.id));
   SALLYPORT_TRY(const SessionStore::Left left, store->left_behind({}));
@@ -220,18 +210,18 @@ Result<int> agent_show(const Context& context, const AgentShowOptions& options) 
     for (const BackgroundTask& task : tasks) task_list.push_back(to_json(task));
     page["runs"] = std::move(run_list);
     page["tasks"] = std::move(task_list);
-    say_json(page);
+    print_json(page);
     return 0;
   }
-  say(fmt::format("session    {}", visible(session.id)));
-  say(fmt::format("agent      {}", visible(session.agent_id)));
-  say(fmt::format("transcript {} items, revision {}", session.items, session.revision));
-  say(fmt::format("since      {}, last changed {}", visible(session.created_at),
-                  visible(session.updated_at)));
+  print_line(fmt::format("session    {}", visible(session.id)));
+  print_line(fmt::format("agent      {}", visible(session.agent_id)));
+  print_line(fmt::format("transcript {} items, revision {}", session.items, session.revision));
+  print_line(fmt::format("since      {}, last changed {}", visible(session.created_at),
+                         visible(session.updated_at)));
   for (const Run& run : runs) {
-    say_run(run, left);
+    print_run(run, left);
     for (const BackgroundTask& task : tasks) {
-      if (task.run_id == run.id) say_task(task);
+      if (task.run_id == run.id) print_task(task);
     }
   }
   return 0;
@@ -246,17 +236,17 @@ Result<int> agent_stop(const Context& context, const AgentAskOptions& options) {
              "its run is asked to end after this round");
 }
 
-const Command kAgentList("agent list", "sessions, the newest first", agent_list,
+const Command kAgentList("agent list", "list sessions, newest first", agent_list,
                          [](Syntax& syntax, AgentListOptions& options) {
-                           syntax.text("-n,--limit", options.count, "how many [20]", "N");
+                           syntax.text("-n,--limit", options.count, "how many sessions [20]", "N");
                          });
 
 const Command kAgentShow(
-    "agent show", "one session: its runs and background tasks", agent_show,
+    "agent show", "show the runs and background tasks of a session", agent_show,
     [](Syntax& syntax, AgentShowOptions& options) {
       syntax.text("session", options.session, "the session", "SESSION").required();
       syntax.flag("--transcript", options.transcript,
-                  "print the transcript instead, a line of JSON for each item");
+                  "print the transcript instead, one line of JSON for each item");
     });
 
 const Command kAgentCancel(

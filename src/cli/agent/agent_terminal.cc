@@ -12,6 +12,8 @@
 #include "base/json_members.h"
 #include "base/visible_text.h"
 #include "core/approval/approval_request.h"
+#include "core/approval/doors.h"
+#include "people/answer_limits.h"
 #include "people/approval_desk.h"
 
 namespace sallyport::app {
@@ -20,6 +22,7 @@ namespace {
 
 constexpr std::size_t kShownInput = 200;  // columns
 constexpr std::size_t kShownResult = 120;
+constexpr std::string_view kSameOptions = "with the same --agent, --model and --policy";
 
 std::string first_line(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
@@ -85,19 +88,21 @@ void AgentTerminal::prompt() {
   write(context_.terminal.paint(Paint::Strong, "you: "));
 }
 
-void AgentTerminal::tell_end(const agent::RunReport& report) {
+void AgentTerminal::print_end(const agent::RunReport& report) {
   using sessions::RunStatus;
   if (report.status == RunStatus::Finished) return;
   note(fmt::format("{}: {}", sessions::to_string(report.status), report.reason));
   if (report.status == RunStatus::AwaitingApproval) {
-    note(fmt::format("when it is answered: sallyport agent resume {}", report.session_id));
+    note(fmt::format("when it is answered: sallyport agent resume {}, {}", report.session_id,
+                     kSameOptions));
   } else {
-    note(fmt::format("to continue: sallyport agent resume {}", report.session_id));
+    note(
+        fmt::format("to continue: sallyport agent resume {}, {}", report.session_id, kSameOptions));
   }
 }
 
-// Only where the user of this agent is a registered reviewer, who is asked about one call that
-// needs no second person (AP-13, AP-17, AP-31).
+// The reviewer at this terminal. Empty: the user of this agent is not a registered reviewer, or the
+// call needs a second person (AP-13, AP-17, AP-31).
 std::string AgentTerminal::reviewer_of(const core::WaitingCall& call) const {
   if (lines_ == nullptr || call.needs_human) return {};
   const auto& people = desk_.gate().plans().current()->approvals().people;
@@ -121,15 +126,19 @@ void AgentTerminal::answered() {
 
 Async<void> AgentTerminal::ask(core::WaitingCall call, std::string reviewer) {
   Gate& gate = desk_.gate();
-  const Result<ApprovalItem> item =
-      approval_item(gate.recorder(), call.approval_id, gate.workspace().clock().wall());
+  const WallTime now = gate.workspace().clock().wall();
+  const Result<ApprovalItem> item = approval_item(gate.recorder(), call.approval_id, now);
   if (!item || core::kind_of(item->request) != QuestionKind::Approval) {
     note(fmt::format("a person is asked: sallyport approvals show {}", call.approval_id));
     co_return;
   }
   for (const std::string& line : approval_page(*item, {}, false)) write(line + "\n");
+  const std::string binding = text_or_empty(item->request, "binding");
+  // A person who approves very often, or cannot see the whole command, names the call (AP-43).
+  const std::string wanted = people::word_of_yes(
+      people::recent_approvals(gate.workspace().store(), reviewer, now), item->hidden, binding);
   write(context_.terminal.paint(Paint::Strong,
-                                fmt::format("approve as {}? [y/N] ", visible(reviewer))));
+                                fmt::format("approve as {}? [{}/N] ", visible(reviewer), wanted)));
   lines_->drop_typed();
   const std::optional<std::string> line = co_await lines_->line();
   if (!line || !asking_) {
@@ -137,7 +146,7 @@ Async<void> AgentTerminal::ask(core::WaitingCall call, std::string reviewer) {
     co_return;
   }
   asking_ = false;
-  const bool yes = *line == "y" || *line == "yes";
+  const bool yes = *line == wanted || (wanted == "y" && *line == "yes");
   people::ApprovalDesk desk(
       {gate.governor().approvals(), gate.recorder(), gate.workspace().clock()});
   const auto given = co_await desk.answer(
@@ -145,7 +154,7 @@ Async<void> AgentTerminal::ask(core::WaitingCall call, std::string reviewer) {
                          .by = reviewer,
                          .door = std::string(core::kClientDoor),
                          .reason = yes ? "" : "refused at the terminal",
-                         .binding = text_or_empty(item->request, "binding")});
+                         .binding = binding});
   if (!given) note(given.error().message);
 }
 

@@ -30,7 +30,7 @@ class AgentTerminal final : public agent::RunView, public core::Attendant {
 
   void prompt();  // for the next message
   // How the run ended, where a person wants to know more than its text.
-  void tell_end(const agent::RunReport& report);
+  void print_end(const agent::RunReport& report);
 
  private:
   void write(std::string_view text);

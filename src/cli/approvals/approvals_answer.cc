@@ -25,8 +25,8 @@ struct ApprovalsAnswerOptions {
   LoginOptions login;
 };
 
-void tell(const Context& context, const std::string& id, const core::ApprovalState& state,
-          const Reply& reply) {
+void print_given(const Context& context, const std::string& id, const core::ApprovalState& state,
+                 const Reply& reply) {
   const std::size_t yes = state.open() ? state.counted().size() : 0;
   if (context.json()) {
     json::object object{{"request_id", id},
@@ -37,11 +37,12 @@ void tell(const Context& context, const std::string& id, const core::ApprovalSta
     if (state.open()) object["approvals"] = yes;
     if (state.open()) object["approvers_required"] = state.required;
     if (!reply.signature.empty()) object["signature"] = reply.signature;
-    say(visible_json(canonical_json(object)));
+    print_line(visible_json(canonical_json(object)));
     return;
   }
-  say(state.open() ? fmt::format("{}: your yes is on record, {} of {}", id, yes, state.required)
-                   : fmt::format("{} {} by {}", id, to_string(state.status), visible(reply.by)));
+  print_line(state.open()
+                 ? fmt::format("{}: your yes is on record, {} of {}", id, yes, state.required)
+                 : fmt::format("{} {} by {}", id, to_string(state.status), visible(reply.by)));
 }
 
 // A yes to a command of which a part was redacted names what was seen.
@@ -86,11 +87,11 @@ Result<int> answer(const Context& context, ApprovalsAnswerOptions options, std::
   SALLYPORT_TRY(Login login, log_in(context, options.login, fmt::format("approvals {}", verb)));
   const Answering person(context, std::move(login));
   if (yes && !options.binding) SALLYPORT_CHECK_OK(person.check_haste());
-  SALLYPORT_TRY(const Answering::Given given,
+  SALLYPORT_TRY(const Answering::Recorded given,
                 person.answer(options.id, {.kind = kind,
                                            .reason = options.reason.value_or(""),
                                            .binding = options.binding}));
-  tell(context, options.id, given.state, given.reply);
+  print_given(context, options.id, given.state, given.reply);
   return 0;
 }
 
@@ -107,19 +108,20 @@ Result<int> approvals_cancel(const Context& context, const ApprovalsAnswerOption
 }
 
 void answer_options(Syntax& syntax, ApprovalsAnswerOptions& options) {
-  syntax.text("id", options.id, "the question", "ID").required();
-  syntax.text("--reason", options.reason, "why; becomes part of the record");
-  syntax.text("--binding", options.binding, "what you saw; another call is not answered", "DIGEST");
+  syntax.text("id", options.id, "id of the approval request", "ID").required();
+  syntax.text("--reason", options.reason, "reason; becomes part of the record");
+  syntax.text("--binding", options.binding,
+              "binding of the call that you saw; no other call is answered", "DIGEST");
   login_options(syntax, options.login);
 }
 
-const Command kApprovalsApprove("approvals approve", "say yes: the call runs, once",
+const Command kApprovalsApprove("approvals approve", "approve a request; its call runs once",
                                 approvals_approve, answer_options);
 
-const Command kApprovalsDeny("approvals deny", "say no: the call does not run", approvals_deny,
-                             answer_options);
+const Command kApprovalsDeny("approvals deny", "deny a request; its call does not run",
+                             approvals_deny, answer_options);
 
-const Command kApprovalsCancel("approvals cancel", "take a question back: the call does not run",
+const Command kApprovalsCancel("approvals cancel", "withdraw a request; its call does not run",
                                approvals_cancel, answer_options);
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "app/people/agent_ancestry.h"
 #include "app/people/answering.h"
+#include "app/people/approval_items.h"
 #include "app/records/short_ids.h"
 #include "app/terminal/input.h"
 #include "app/terminal/output.h"
@@ -14,6 +15,7 @@
 #include "base/try.h"
 #include "cli/common_options.h"
 #include "core/approval/approval_request.h"
+#include "ledger/read/store_reader.h"
 #include "people/answer_limits.h"
 
 namespace sallyport::app {
@@ -42,7 +44,7 @@ struct Item {
 // item that names a person is refused (AP-2).
 Result<Item> read_item(const json::value& value, const std::string& where) {
   const json::object* const object = value.if_object();
-  if (object == nullptr) return fail(ErrorCode::InvalidInput, "an answer is an object", where);
+  if (object == nullptr) return fail(ErrorCode::InvalidInput, "an answer must be an object", where);
   for (const json::key_value_pair& pair : *object) {
     const std::string_view name = pair.key();
     if (name == "request_id" || name == "approved" || name == "binding" || name == "reason") {
@@ -58,8 +60,8 @@ Result<Item> read_item(const json::value& value, const std::string& where) {
   const auto binding = text_in(*object, "binding");
   const json::value* const approved = object->if_contains("approved");
   if (!id || !binding || approved == nullptr) {
-    return fail(ErrorCode::InvalidInput,
-                "an answer says `request_id`, `approved` and `binding`, each for itself", where);
+    return fail(ErrorCode::InvalidInput, "each answer needs `request_id`, `approved` and `binding`",
+                where);
   }
   return Item{.id = std::string(*id),
               .binding = std::string(*binding),
@@ -85,28 +87,31 @@ Result<std::vector<Item>> read_batch(const std::filesystem::path& file) {
 
 Result<std::string> answer_one(const Context& context, const Answering& person, const Item& item) {
   if (item.approved) {
-    SALLYPORT_TRY(const json::object request, pending_request(context, item.id));
+    SALLYPORT_CHECK_OK(pending_request(context, item.id));
     SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
-    SALLYPORT_CHECK_OK(people::may_be_listed(workspace->store(), request, person.login().name,
-                                             workspace->clock().wall()));
+    ledger::StoreReader records(workspace->store());
+    const WallTime now = workspace->clock().wall();
+    SALLYPORT_TRY(const ApprovalItem seen, approval_item(records, item.id, now));
+    SALLYPORT_CHECK_OK(people::may_be_listed(workspace->store(), seen.request, seen.state,
+                                             person.login().name, now));
   }
   const Reply::Kind kind = item.approved ? Reply::Kind::Approved : Reply::Kind::Denied;
   SALLYPORT_TRY(
-      const Answering::Given given,
+      const Answering::Recorded given,
       person.answer(item.id, {.kind = kind, .reason = item.reason, .binding = item.binding}));
   return std::string(to_string(given.state.status));
 }
 
-void tell(const Context& context, const Item& item, const Result<std::string>& state) {
+void print_state(const Context& context, const Item& item, const Result<std::string>& state) {
   if (context.json()) {
     json::object object{{"request_id", item.id}, {"ok", state.has_value()}};
     if (state) object["state"] = *state;
     if (!state) object["error"] = state.error().message;
-    say(visible_json(canonical_json(object)));
+    print_line(visible_json(canonical_json(object)));
     return;
   }
-  say(fmt::format("{}  {}", visible(item.id),
-                  state ? *state : "not answered: " + visible(state.error().message)));
+  print_line(fmt::format("{}  {}", visible(item.id),
+                         state ? *state : "not answered: " + visible(state.error().message)));
 }
 
 Result<int> answer_question(const Context& context, const std::string& id,
@@ -123,14 +128,14 @@ Result<int> answer_question(const Context& context, const std::string& id,
   }
   SALLYPORT_TRY(Login login, log_in(context, options.login, "approvals answer"));
   const Answering person(context, std::move(login));
-  SALLYPORT_TRY(const Answering::Given given,
+  SALLYPORT_TRY(const Answering::Recorded given,
                 person.answer(id, {.kind = Reply::Kind::Approved, .answer = *options.words}));
   if (context.json()) {
-    say(visible_json(canonical_json(json::object{{"request_id", id},
-                                                 {"state", to_string(given.state.status)},
-                                                 {"reviewer", given.reply.by}})));
+    print_line(visible_json(canonical_json(json::object{{"request_id", id},
+                                                        {"state", to_string(given.state.status)},
+                                                        {"reviewer", given.reply.by}})));
   } else {
-    say(fmt::format("{} answered by {}", visible(id), visible(given.reply.by)));
+    print_line(fmt::format("{} answered by {}", visible(id), visible(given.reply.by)));
   }
   return 0;
 }
@@ -152,19 +157,20 @@ Result<int> approvals_answer(const Context& context, const ApprovalsBatchOptions
   for (const Item& item : items) {
     const Result<std::string> state = answer_one(context, person, item);
     all = all && state.has_value();
-    tell(context, item, state);
+    print_state(context, item, state);
   }
   return all ? 0 : 1;
 }
 
 const Command kApprovalsAnswer(
-    "approvals answer", "answer a question in words, or many calls, each with its verdict",
+    "approvals answer",
+    "answer a question with a text, or many approval requests, each with its verdict",
     approvals_answer, [](Syntax& syntax, ApprovalsBatchOptions& options) {
-      const Option which = syntax.text("id", options.id, "which question", "ID");
-      syntax.text("--text", options.words, "what you answer to it").needs(which);
+      const Option which = syntax.text("id", options.id, "id of the question", "ID");
+      syntax.text("--text", options.words, "your answer").needs(which);
       syntax
           .file("--batch", options.batch,
-                "instead: [{request_id, approved, binding, reason?}, ...]")
+                "answer many: [{request_id, approved, binding, reason?}, ...]")
           .excludes(which);
       login_options(syntax, options.login);
     });

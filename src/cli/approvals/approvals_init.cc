@@ -1,12 +1,14 @@
 // Makes the key with which a person answers, and registers it or says how that is done.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "app/people/agent_ancestry.h"
 #include "app/people/approver_key.h"
 #include "app/terminal/input.h"
 #include "app/terminal/output.h"
+#include "base/lower_case.h"
 #include "base/try.h"
 #include "cli/command.h"
 #include "ledger/secret/private_file.h"
@@ -25,7 +27,7 @@ struct ApprovalsInitOptions {
 
 // `user:` and the name that the system knows.
 std::string usual_name() {
-  const std::string who = who_runs_this();
+  const std::string who = running_user();
   return "user:" + who.substr(who.find(':') + 1);
 }
 
@@ -58,9 +60,15 @@ Result<trust::Reviewers> list_in(const std::filesystem::path& file) {
 
 Result<void> check_free(const std::filesystem::path& file, const std::string& name) {
   SALLYPORT_TRY(const trust::Reviewers people, list_in(file));
-  if (people.find(name) == nullptr) return {};
+  const auto same = std::ranges::find(people.people, lower_case(name),
+                                      [](const auto& person) { return lower_case(person.name); });
+  if (same == people.people.end()) return {};
   return fail(ErrorCode::Conflict,
-              fmt::format("`{:.80}` is registered already; choose another with --name", name),
+              same->name == name
+                  ? fmt::format("`{:.80}` is registered already; choose another with --name", name)
+                  : fmt::format("`{:.80}` differs from `{:.80}` only in capital letters; choose "
+                                "another name with --name",
+                                name, same->name),
               file.string());
 }
 
@@ -101,6 +109,9 @@ Result<void> register_person(const std::filesystem::path& named, const std::stri
 Result<int> approvals_init(const Context& context, const ApprovalsInitOptions& options) {
   SALLYPORT_CHECK_OK(refuse_agents(context, "approvals init"));
   const std::string name = options.name.value_or(usual_name());
+  if (visible(name) != name) {
+    return fail(ErrorCode::InvalidInput, "a name has only characters that can be seen", "--name");
+  }
   SALLYPORT_TRY(const Workspace::Place place, context.place());
   const std::filesystem::path& folder = place.data_dir;
   const std::filesystem::path file = options.key_file.value_or(approver_key_file(folder, name));
@@ -113,35 +124,36 @@ Result<int> approvals_init(const Context& context, const ApprovalsInitOptions& o
       "  - {{name: \"{}\", key: \"{}\", roles: [approver, controller]}}", visible(name), text);
   if (options.register_it) SALLYPORT_CHECK_OK(register_person(list, name, line));
   if (context.json()) {
-    json::object said{{"name", name}, {"key", text}, {"file", file.string()}};
-    if (options.register_it) said["registered_in"] = list.string();
-    say(visible_json(canonical_json(said)));
+    json::object shown{{"name", name}, {"key", text}, {"file", file.string()}};
+    if (options.register_it) shown["registered_in"] = list.string();
+    print_line(visible_json(canonical_json(shown)));
     return 0;
   }
-  say(fmt::format("the key of {} is in {}, sealed with your passphrase", visible(name),
-                  visible(file.string())));
+  print_line(fmt::format("the key of {} is in {}, sealed with your passphrase", visible(name),
+                         visible(file.string())));
   if (options.register_it) {
-    say(fmt::format("it is registered in {}", visible(list.string())));
-    say("next: `sallyport approvals watch` shows what waits and takes your answers");
+    print_line(fmt::format("it is registered in {}", visible(list.string())));
+    print_line("next: `sallyport approvals watch` shows what waits and takes your answers");
     return 0;
   }
-  say(
+  print_line(
       fmt::format("these lines register it, in {} or under `approvals:` of a policy; with "
                   "--register this command adds them to the file:",
                   visible(list.string())));
-  say("reviewers:");
-  say(line);
+  print_line("reviewers:");
+  print_line(line);
   return 0;
 }
 
-const Command kApprovalsInit("approvals init", "make the key that signs your answers",
+const Command kApprovalsInit("approvals init", "create the key that signs your answers",
                              approvals_init, [](Syntax& syntax, ApprovalsInitOptions& options) {
                                syntax.text("--name", options.name, "your name [user:LOGIN]",
                                            "NAME");
                                syntax.file("--key-file", options.key_file,
-                                           "where to write it [<data-dir>/approvers]");
+                                           "where to write the key [<data-dir>/approvers]");
                                syntax.file("--passphrase-file", options.passphrase_file,
-                                           "holds the passphrase [asked at the terminal]");
+                                           "file that holds the passphrase [asked at the "
+                                           "terminal]");
                                syntax.flag("--register", options.register_it,
                                            "add the key to the reviewers of this data folder");
                              });

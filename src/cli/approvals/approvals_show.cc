@@ -28,9 +28,9 @@ struct ApprovalsShowOptions {
   LoginOptions login{};
 };
 
-void say_escalation(const EscalationItem& item) {
+void print_escalation(const EscalationItem& item) {
   const auto line = [](std::string_view name, const std::string& value) {
-    if (!value.empty()) say(fmt::format("{:<10} {}", name, visible(value)));
+    if (!value.empty()) print_line(fmt::format("{:<10} {}", name, visible(value)));
   };
   line("escalation", item.id);
   line("says", item.message);
@@ -59,11 +59,11 @@ Result<int> approvals_show(const Context& context, const ApprovalsShowOptions& n
   ledger::StoreReader records(workspace->store());
   SALLYPORT_TRY(const auto escalation, core::waiting_escalation(records, options.id));
   if (escalation && context.json()) {
-    say(visible_json(canonical_json(app::to_json(*escalation))));
+    print_line(visible_json(canonical_json(app::to_json(*escalation))));
     return 0;
   }
   if (escalation) {
-    say_escalation(*escalation);
+    print_escalation(*escalation);
     return 0;
   }
   SALLYPORT_TRY(ApprovalItem item, approval_item(records, options.id, workspace->clock().wall()));
@@ -71,24 +71,25 @@ Result<int> approvals_show(const Context& context, const ApprovalsShowOptions& n
     SALLYPORT_TRY(const Login login, log_in(context, options.login, "approvals show"));
     SALLYPORT_CHECK_OK(reveal(records, decrypt_with(*workspace), login.name, item));
   }
+  read_answers(records, true, item);
   SALLYPORT_TRY(const json::value result, result_of_approval(records, options.id));
   if (!context.json()) {
-    for (const std::string& line : approval_page(item, result, options.full)) say(line);
+    for (const std::string& line : approval_page(item, result, options.full)) print_line(line);
     return 0;
   }
-  say(visible_json(canonical_json(page_json(item, result))));
+  print_line(visible_json(canonical_json(page_json(item, result))));
   return 0;
 }
 
-const Command kApprovalsShow("approvals show", "one question, and exactly what would run",
-                             approvals_show, [](Syntax& syntax, ApprovalsShowOptions& options) {
-                               syntax.text("id", options.id, "the question", "ID").required();
-                               syntax.flag("--full", options.full, "show long values whole");
-                               syntax.flag(
-                                   "--reveal", options.reveal,
-                                   "show what redaction took out of the input; asks who you are");
-                               login_options(syntax, options.login);
-                             });
+const Command kApprovalsShow(
+    "approvals show", "show one approval request, and exactly what would run", approvals_show,
+    [](Syntax& syntax, ApprovalsShowOptions& options) {
+      syntax.text("id", options.id, "id of the approval request", "ID").required();
+      syntax.flag("--full", options.full, "show long values whole");
+      syntax.flag("--reveal", options.reveal,
+                  "show what redaction removed from the input; asks who you are");
+      login_options(syntax, options.login);
+    });
 
 }  // namespace
 

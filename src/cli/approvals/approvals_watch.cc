@@ -1,4 +1,4 @@
-// What waits for a person, as it comes: a screen with keys on a terminal, lines elsewhere.
+// `approvals watch`: shows waiting questions as they come, on a screen with keys or as lines.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -57,20 +57,20 @@ class Queue {
                   approval_items(*records_, {.kind = kind_, .state = "pending"}, now()));
     for (ApprovalItem& item : items) {
       if (person_.empty()) break;
-      // One that may not be seen, or is no longer what was bound, stays hidden, and says so.
+      // An input that this person may not see, or with a wrong binding, stays hidden and marked.
       (void)reveal(*records_, decrypt_with(*workspace_), person_, item);
     }
     return items;
   }
-  // From now on with what redaction took out, as far as this person may answer.
+  // From now on shows redacted parts of the requests that this person may answer.
   void reveal_to(std::string person) { person_ = std::move(person); }
   Result<ApprovalItem> item(const std::string& id) {
     SALLYPORT_CHECK_OK(open());
     return approval_item(*records_, id, now());
   }
-  // Before this process opens the ledger once more: closing one of two connections would take the
-  // locks of both, and what others write later would be out of sight.
-  void let_go() {
+  // Call it before this process opens the ledger once more: closing one of two connections releases
+  // the locks of both, and later writes of others would stay invisible.
+  void close() {
     records_.reset();
     workspace_.reset();
   }
@@ -97,7 +97,7 @@ class Lines {
  public:
   Lines(const Context& context, Queue& queue) : context_(context), queue_(queue) {}
 
-  // Says what is new since the last look.
+  // Prints what is new since the last look.
   Result<void> look() {
     SALLYPORT_TRY(const std::vector<ApprovalItem> items, queue_.pending());
     std::map<std::string, std::size_t> now;
@@ -106,42 +106,42 @@ class Lines {
       now[item.id] = yes;
       const auto before = seen_.find(item.id);
       if (before == seen_.end()) {
-        tell("asked", item);
+        print("asked", item);
       } else if (before->second != yes) {
-        tell("answered", item);
+        print("answered", item);
       }
     }
     for (const auto& [id, yes] : seen_) {
       if (now.contains(id)) continue;
       SALLYPORT_TRY(const ApprovalItem item, queue_.item(id));
-      tell(to_string(item.status), item);
+      print(to_string(item.status), item);
     }
     seen_ = std::move(now);
     return finish_output();
   }
 
  private:
-  void tell(std::string_view event, const ApprovalItem& item) const {
+  void print(std::string_view event, const ApprovalItem& item) const {
     const auto text = [&](std::string_view name) {
       return visible(text_in(item.request, name).value_or(""));
     };
     if (!context_.json()) {
-      say(fmt::format("{} {:<9} {}  {} by {}, class {}, {} of {} said yes, binding {}",
-                      rfc3339(queue_.now()).substr(0, 19) + "Z", event, item.id,
-                      with_lookalikes(text("tool_name")), text("agent_id"), text("action"),
-                      item.state.counted().size(), item.state.required,
-                      text("binding").substr(7, 8)));
+      print_line(fmt::format("{} {:<9} {}  {} by {}, class {}, {} of {} said yes, binding {}",
+                             rfc3339(queue_.now()).substr(0, 19) + "Z", event, item.id,
+                             with_lookalikes(text("tool_name")), text("agent_id"), text("action"),
+                             item.state.counted().size(), item.state.required,
+                             text("binding").substr(7, 8)));
       if (event != "asked") return;
       for (const core::RuleLine& one : core::rule_lines(item.rules)) {
-        say(fmt::format("    {:<8} {}", one.name, one.text));
+        print_line(fmt::format("    {:<8} {}", one.name, one.text));
       }
       return;
     }
-    say(visible_json(canonical_json(json::object{{"event", event},
-                                                 {"state", to_string(item.status)},
-                                                 {"approvals", item.state.counted().size()},
-                                                 {"request", item.request},
-                                                 {"rules", item.rules}})));
+    print_line(visible_json(canonical_json(json::object{{"event", event},
+                                                        {"state", to_string(item.status)},
+                                                        {"approvals", item.state.counted().size()},
+                                                        {"request", item.request},
+                                                        {"rules", item.rules}})));
   }
 
   const Context& context_;
@@ -184,7 +184,7 @@ class WatchScreen {
  private:
   void take_key(const std::string& key) {
     if (!asked_.empty()) return take_confirmation(key);
-    view_.say("");
+    view_.set_message("");
     if (key == "q" || key == "\x04") done_ = true;
     if (key == "j" || key == "down") view_.move(1);
     if (key == "k" || key == "up") view_.move(-1);
@@ -202,7 +202,7 @@ class WatchScreen {
     Result<Login> login = log_in(context_, options_.login, "approvals watch");
     terminal_.enter();
     if (!login) {
-      view_.say(visible(login.error().message));
+      view_.set_message(visible(login.error().message));
       return false;
     }
     queue_.reveal_to(login->name);
@@ -214,22 +214,18 @@ class WatchScreen {
     const ApprovalItem* const item = view_.chosen();
     if (item == nullptr) return;
     if (yes && core::kind_of(item->request) == QuestionKind::Question) {
-      return view_.say(
+      return view_.set_message(
           fmt::format("answer it with `sallyport approvals answer {} --text TEXT`", item->id));
     }
     if (!logged_in()) return;
-    queue_.let_go();
-    const Result<std::size_t> recent = person_->recent_approvals();
+    queue_.close();
     const std::string binding = text_or_empty(item->request, "binding");
     asked_ = item->id;
     binding_ = binding;
     yes_ = yes;
     typed_.clear();
-    // A person who has approved very often must type what they approve (AP-43).
-    wanted_ = yes && recent.value_or(people::kHastyApprovals) >= people::kHastyApprovals &&
-                      binding.size() > 15
-                  ? binding.substr(7, 8)
-                  : "y";
+    // This person sees what is hidden, so only haste counts (AP-43).
+    wanted_ = yes ? people::word_of_yes(person_->recent_approvals(), {}, binding) : "y";
     ask_on();
   }
 
@@ -247,23 +243,23 @@ class WatchScreen {
     if (goes_on) {
       give_answer();
     } else {
-      view_.say("not answered");
+      view_.set_message("not answered");
     }
     asked_.clear();
     view_.ask("");
   }
 
   void give_answer() {
-    queue_.let_go();
+    queue_.close();
     const Reply::Kind kind = yes_ ? Reply::Kind::Approved : Reply::Kind::Denied;
-    const Result<Answering::Given> given =
+    const Result<Answering::Recorded> given =
         person_->answer(asked_, {.kind = kind, .binding = binding_});
-    if (!given) return view_.say(visible(given.error().message));
-    view_.say(given->state.open()
-                  ? fmt::format("{}: your yes is on record, {} of {}", asked_,
-                                given->state.counted().size(), given->state.required)
-                  : fmt::format("{} {} by {}", asked_, to_string(given->state.status),
-                                visible(given->reply.by)));
+    if (!given) return view_.set_message(visible(given.error().message));
+    view_.set_message(given->state.open()
+                          ? fmt::format("{}: your yes is on record, {} of {}", asked_,
+                                        given->state.counted().size(), given->state.required)
+                          : fmt::format("{} {} by {}", asked_, to_string(given->state.status),
+                                        visible(given->reply.by)));
   }
 
   const Context& context_;
@@ -272,8 +268,8 @@ class WatchScreen {
   RawTerminal terminal_;
   WatchView view_;
   std::optional<Answering> person_;
-  std::string asked_;    // the question he is about to answer; empty: none
-  std::string binding_;  // what he saw of it
+  std::string asked_;    // the question that the person is about to answer; empty: none
+  std::string binding_;  // its binding, as shown
   std::string wanted_;
   std::string typed_;
   bool yes_ = false;
@@ -293,7 +289,8 @@ Result<int> approvals_watch(const Context& context, const ApprovalsWatchOptions&
   return WatchScreen(context, options, queue, std::move(*terminal)).run(bell);
 }
 
-const Command kApprovalsWatch("approvals watch", "watch questions as they come, and answer them",
+const Command kApprovalsWatch("approvals watch",
+                              "watch approval requests as they arrive, and answer them",
                               approvals_watch, [](Syntax& syntax, ApprovalsWatchOptions& options) {
                                 syntax.text("--kind", options.kind, "only of this kind")
                                     .choices({"approval", "dual_control"});

@@ -1,4 +1,4 @@
-// What `approvals watch` shows, without the terminal it shows it on.
+// The screen of `approvals watch`, independent of the terminal.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace sallyport::app {
 
 class WatchView {
  public:
-  // Keeps the one that was chosen, where it is still there.
+  // Keeps the chosen item if it is still in the list.
   void take(std::vector<ApprovalItem> items);
   const ApprovalItem* chosen() const;
 
@@ -24,8 +24,8 @@ class WatchView {
     full_ = !full_;
     page_ = 0;
   }
-  void say(std::string message) { message_ = std::move(message); }
-  void ask(std::string question) { question_ = std::move(question); }  // empty: nothing is asked
+  void set_message(std::string message) { message_ = std::move(message); }
+  void ask(std::string question) { question_ = std::move(question); }  // empty: no question
 
   std::vector<std::string> lines(RawTerminal::Size size, const Terminal& terminal, WallTime now);
 

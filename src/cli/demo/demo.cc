@@ -18,6 +18,8 @@
 #include "cli/demo/demo_person.h"
 #include "cli/demo/demo_scene.h"
 #include "core/approval/escalations.h"
+#include "core/handoff/waiting_facts.h"
+#include "ledger/proof/key_history.h"
 #include "ledger/proof/receipt.h"
 #include "ledger/proof/verify.h"
 #include "ledger/read/look_at.h"
@@ -55,7 +57,7 @@ struct Scripted {
 
 constexpr std::size_t kWidth = 80;
 
-// What became of a call, in words for a new user.
+// The outcome of a call, in words for a new user.
 std::string in_words(const std::string& title) {
   static const std::map<std::string, std::string, std::less<>> kWords = {
       {"allowed", "the policy lets it run, and it ran"},
@@ -64,12 +66,12 @@ std::string in_words(const std::string& title) {
       {"rejected", "a person said no, so it did not run"},
       {"approved", "a person said yes, so it ran once"},
       {"refused by you", "you said no, so it did not run"},
-      {"in the shadow", "this tool is only tried out: it did not run, and the agent is told so"},
-      {"redacted", "it ran, and the key was taken out of the result"},
+      {"in the shadow", "the tier is shadow: it did not run, and the agent is told so"},
+      {"redacted", "it ran, and the key was removed from the result"},
       {"withheld after run", "it ran, and the agent does not get to see the result"},
       {"escalated", "it ran, and a person will look at it"},
       {"failed", "it ran and failed, and the agent sees why"},
-      {"killed, recovered", "nobody can know whether it took effect, and the record says so"},
+      {"killed, recovered", "whether it took effect is unknown; the record says so"},
   };
   return kWords.at(title);
 }
@@ -104,12 +106,12 @@ class Demo {
                               : "ledger in a temporary folder that is deleted at the end");
     SALLYPORT_CHECK_OK(act_one());
     SALLYPORT_CHECK_OK(be_killed());
-    SALLYPORT_CHECK_OK(come_back());
+    SALLYPORT_CHECK_OK(restart());
     table();
     SALLYPORT_TRY(const bool clean, verify_all());
     SALLYPORT_TRY(const bool proved, prove_one());
     SALLYPORT_TRY(const bool found, tamper());
-    if (options_.json) say(canonical_json(summary(clean, proved, found)));
+    if (options_.json) print_line(canonical_json(summary(clean, proved, found)));
     return clean && proved && found ? 0 : kRefused;
   }
 
@@ -200,8 +202,9 @@ class Demo {
   Result<std::size_t> open_calls() {
     SALLYPORT_TRY(const auto reader, Workspace::open_reading(place_));
     SALLYPORT_TRY(const std::vector<core::Fact> calls,
-                  ledger::look_at(reader->store(),
-                                  [](ledger::ReadView& view) { return view.facts("open_call"); }));
+                  ledger::look_at(reader->store(), [](ledger::ReadView& view) {
+                    return view.facts(core::kOpenCall);
+                  }));
     return calls.size();
   }
 
@@ -214,7 +217,7 @@ class Demo {
     return fail(ErrorCode::Deadline, "the demo's second process did not begin its call in 10 s");
   }
 
-  Result<void> come_back() {
+  Result<void> restart() {
     headline("3. restart: what the dead process left open is closed, and nothing runs twice");
     SALLYPORT_TRY(const auto scene, DemoScene::open(place_, folder_, person()));
     ledger::Filter unknown{.facets = {{ledger::Facet::Outcome, "persistence_failed"}},
@@ -345,12 +348,13 @@ class Demo {
   }
 
   void headline(const std::string& text) {
-    if (!options_.json) say("\n" + terminal_.paint(Paint::Strong, text));
+    if (!options_.json) print_line("\n" + terminal_.paint(Paint::Strong, text));
   }
   void line(Paint paint, const std::string& text) {
     if (options_.json) return;
     const std::size_t indent = std::min(text.find_first_not_of(' '), text.size()) + 2;
-    for (const std::string& part : wrapped(text, kWidth, indent)) say(terminal_.paint(paint, part));
+    for (const std::string& part : wrapped(text, kWidth, indent))
+      print_line(terminal_.paint(paint, part));
   }
   // To be copied into a shell, on as many lines as it needs.
   void command(const std::string& words, const std::vector<std::string>& rest) {
@@ -359,7 +363,7 @@ class Demo {
       const bool fits = text.size() - (text.rfind('\n') + 1) + word.size() + 3 <= kWidth;
       text += (fits ? " " : " \\\n       ") + word;
     }
-    if (!options_.json) say(terminal_.paint(Paint::Faint, text));
+    if (!options_.json) print_line(terminal_.paint(Paint::Faint, text));
   }
   // Is the ledger still there when the demo is over?
   bool kept() const { return options_.place || options_.keep; }
@@ -419,16 +423,17 @@ Result<int> demo(const Context& context, const DemoOptions& typed) {
             folder);
   SALLYPORT_TRY(const int code, play.play());
   if (!options.json && !options.place && !options.keep) {
-    say("\nThe temporary folder is deleted. To keep the ledger and explore it, run\n"
+    print_line(
+        "\nThe temporary folder is deleted. To keep the ledger and explore it, run\n"
         "`sallyport demo --data-dir DIR`.");
   }
   return code;
 }
 
 const Command kDemo(
-    "demo", "a scripted agent through the real gates; no network, no set-up", demo,
+    "demo", "run a scripted agent through the real gates; no network, no set-up", demo,
     [](Syntax& syntax, DemoOptions& options) {
-      syntax.flag("--plain", options.plain, "neither colours nor redrawing");
+      syntax.flag("--plain", options.plain, "no colours and no redrawing");
       syntax.flag("--keep", options.keep, "keep the demo's data folder");
       syntax.flag("--no-pause", options.no_pause, "do not pause between steps");
       syntax.flag("--yes", options.yes,

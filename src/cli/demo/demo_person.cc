@@ -20,14 +20,14 @@ Task<Reply> DemoPerson::answer(Question question) const {
     co_return Reply::deny("user:demo", "not while I am watching");
   }
   if (who_ == Who::User) co_return ask_user(question);
-  say_(fmt::format("   a person is asked: {}", question.description));
-  say_("     answered yes by the script");
+  print_(fmt::format("   a person is asked: {}", question.description));
+  print_("     answered yes by the script");
   co_return Reply::approve("user:demo-script");
 }
 
 Reply DemoPerson::ask_user(const Question& question) const {
-  say_(fmt::format("   you are asked: {}", visible(question.description)));
-  say_("     y or n, and Enter; ten seconds of silence are a no");
+  print_(fmt::format("   you are asked: {}", visible(question.description)));
+  print_("     y or n, and Enter; ten seconds of silence are a no");
   pollfd keyboard{STDIN_FILENO, POLLIN, 0};
   char line[64] = {};
   if (poll(&keyboard, 1, kPatience) <= 0) return Reply::deny("user:demo", "nobody answered");

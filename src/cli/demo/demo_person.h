@@ -14,16 +14,16 @@ class DemoPerson final : public core::Approver {
     User,    // is at the terminal, and has ten seconds; silence is refusal
     Script,  // answers for the person, and says so
   };
-  using Say = std::function<void(const std::string& line)>;
+  using Print = std::function<void(const std::string& line)>;
 
-  DemoPerson(Who who, Say say) : who_(who), say_(std::move(say)) {}
+  DemoPerson(Who who, Print print) : who_(who), print_(std::move(print)) {}
   Task<Reply> answer(Question question) const override;
 
  private:
   Reply ask_user(const Question& question) const;
 
   Who who_;
-  Say say_;
+  Print print_;
 };
 
 }  // namespace sallyport::app

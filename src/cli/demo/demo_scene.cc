@@ -5,7 +5,6 @@
 #include "base/try.h"
 #include "base/uuid.h"
 #include "cli/demo/demo_tools.h"
-#include "core/handoff/interrupted_call.h"
 #include "ledger/read/look_at.h"
 
 namespace sallyport::app {
@@ -29,8 +28,7 @@ Result<std::unique_ptr<DemoScene>> DemoScene::open(Workspace::Place place,
   std::unique_ptr<DemoScene> scene(new DemoScene);
   SALLYPORT_TRY(
       scene->workspace_,
-      Workspace::open_writing(std::move(place),
-                              {.role = "demo", .close_interrupted = core::close_interrupted}));
+      Workspace::open_writing(std::move(place), {.role = "demo", .closes_interrupted = true}));
   SALLYPORT_CHECK_OK(scene->load_plan(folder));
   Workspace& workspace = *scene->workspace_;
   scene->governor_ =

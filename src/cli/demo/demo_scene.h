@@ -29,7 +29,7 @@ class DemoScene {
   template <class T>
   Result<T> run(Task<T> task);
 
-  boost::asio::io_context loop_{1};  // behind the ledger, which may still tell it something
+  boost::asio::io_context loop_{1};  // destroyed after the ledger, which may still post to it
   std::unique_ptr<Workspace> workspace_;
   std::unique_ptr<core::PlanShelf> plans_;
   std::unique_ptr<core::Governor> governor_;

@@ -1,4 +1,4 @@
-// What people hand to the commands about grants: tokens, grants, keys and calls in files.
+// Reads the inputs of the commands about grants: tokens, grants, keys and calls in files.
 #pragma once
 
 #include <chrono>
@@ -12,8 +12,8 @@
 
 namespace sallyport::app {
 
-// A file, `-`, or the JSON itself. What cannot be read or is over the limit is refused, not a
-// mistake in the usage.
+// A file, `-`, or the JSON itself. An unreadable or too large token is a refusal, not a usage
+// error.
 Result<std::string> read_token_text(const std::string& token);
 
 // One grant, a list of them, or `{"grants":[...]}`.
@@ -32,7 +32,7 @@ Result<CallFile> read_call(const std::filesystem::path& file);
 // 1 s to 30 d. `InvalidInput` for anything else.
 Result<std::chrono::seconds> lifetime_from(const std::optional<std::string>& text);
 
-// `2026-11-17T09:00:00Z`. A time that no such text can say is the last one that it can.
+// `2026-11-17T09:00:00Z`. A later time than this form can express becomes the last one that it can.
 std::string time_text(std::uint64_t second);
 
 Result<void> check_subject_key(const std::optional<std::string>& key);

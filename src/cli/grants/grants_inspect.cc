@@ -1,5 +1,5 @@
-// Looks at a token with nothing but what is on this machine: its checks in their order, and what a
-// call would find in it (CG-59, CG-60).
+// Inspects a token with data of this machine only: its checks in order, and the grant that a call
+// would use (CG-59, CG-60).
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
@@ -31,7 +31,7 @@ struct InspectOptions {
 using grants::Check;
 using grants::Failure;
 
-// What each check came to; the ones behind a failure were not reached.
+// The result of each check. Checks after a failure were not reached.
 class Findings {
  public:
   void passed(Check check) { add(check, "ok", {}); }
@@ -184,7 +184,7 @@ Result<void> check_times_and_trust(Findings& findings, const grants::Examined& t
 // The first grant that fits and has room, and why the others do not.
 Result<void> check_call(Findings& findings, const grants::Examined& token, const CallFile& file,
                         Surroundings& around, json::object& report) {
-  // No policy is known here, and so no hook that would obey what is said of rows.
+  // No policy is known here, so no hook can enforce filters on rows.
   const grants::CallView view{file.call, file.effect_class, false};
   grants::Fitting fits = grants::fitting(token, view);
   std::optional<std::size_t> matched;
@@ -222,15 +222,15 @@ Result<void> check_call(Findings& findings, const grants::Examined& token, const
 }
 
 void print(const json::object& report, const grants::TokenChain* chain, const Context& context) {
-  if (context.json()) return say(visible_json(canonical_json(report)));
+  if (context.json()) return print_line(visible_json(canonical_json(report)));
   for (std::size_t step = 0; chain != nullptr && step < chain->links.size(); ++step) {
     const grants::Token& token = chain->links[step];
-    say(fmt::format("step {}  {}  {}", step, token.id, token.digest));
-    say(fmt::format("  from {} to {}", visible(token.issuer), visible(token.principal)));
-    say(fmt::format("  valid from {} until {}", time_text(token.issued_at),
-                    time_text(token.expires_at)));
+    print_line(fmt::format("step {}  {}  {}", step, token.id, token.digest));
+    print_line(fmt::format("  from {} to {}", visible(token.issuer), visible(token.principal)));
+    print_line(fmt::format("  valid from {} until {}", time_text(token.issued_at),
+                           time_text(token.expires_at)));
     for (std::size_t i = 0; i < token.grants.size(); ++i) {
-      say(fmt::format("  grant {}  {}", i, compact_json(to_json(token.grants[i]))));
+      print_line(fmt::format("  grant {}  {}", i, compact_json(to_json(token.grants[i]))));
     }
   }
   for (const json::value& row : report.at("checks").as_array()) {
@@ -243,19 +243,23 @@ void print(const json::object& report, const grants::TokenChain* chain, const Co
     if (const json::value* const why = check.if_contains("why")) {
       line += fmt::format(" ({})", visible(why->as_string()));
     }
-    say(line);
+    print_line(line);
   }
   if (!report.contains("misfits")) return;
   for (const json::value& row : report.at("misfits").as_array()) {
-    say(fmt::format("grant {} does not fit: {}", row.at("grant").to_number<std::uint64_t>(),
-                    visible(row.at("why").as_string())));
+    print_line(fmt::format("grant {} does not fit: {}", row.at("grant").to_number<std::uint64_t>(),
+                           visible(row.at("why").as_string())));
   }
   const json::value& matched = report.at("matched_grant_index");
-  say(matched.is_null() ? std::string("no grant matches")
-                        : fmt::format("grant {} matches", matched.to_number<std::uint64_t>()));
+  print_line(matched.is_null()
+                 ? std::string("no grant matches")
+                 : fmt::format("grant {} matches", matched.to_number<std::uint64_t>()));
 }
 
 Result<int> grants_inspect(const Context& context, const InspectOptions& options) {
+  if (options.principal && options.principal->empty()) {
+    return fail(ErrorCode::InvalidInput, "--principal is empty; name who presents the token");
+  }
   SALLYPORT_TRY(const std::string text, read_token_text(options.token));
   std::optional<CallFile> call;
   if (options.call) {
@@ -300,10 +304,10 @@ const Command kGrantsInspect(
     "grants inspect", "run every check of a token, and find the grant that matches", grants_inspect,
     [](Syntax& syntax, InspectOptions& options) {
       syntax.text("token", options.token, "a file, -, or the token itself", "TOKEN").required();
-      syntax.file("--call", options.call, "a call to compare it with, as JSON");
-      syntax.text("--principal", options.principal, "who presents it [as the call says]",
+      syntax.file("--call", options.call, "a call to check the token against, as JSON");
+      syntax.text("--principal", options.principal, "who presents the token [as the call says]",
                   "PRINCIPAL");
-      syntax.text("--at", options.at, "as if it were this time [now]", "TIME");
+      syntax.text("--at", options.at, "time of the checks [now]", "TIME");
       syntax.texts("--trust", options.trust, "an issuer to trust; may be repeated", "KEY");
     });
 

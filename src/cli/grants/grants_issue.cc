@@ -67,17 +67,27 @@ core::Draft issued_entry(const grants::Token& token, const std::string& who) {
   return draft;
 }
 
+// The file of the user has the grant alone, without the members around it.
+Error in_file(Error error, const std::filesystem::path& file) {
+  error.code = ErrorCode::Conflict;
+  constexpr std::string_view kGrants = "`scope.grants/";
+  if (!error.message.starts_with(kGrants)) return error;
+  const std::size_t end = error.message.find_first_of(".`", kGrants.size());
+  if (end == std::string::npos || error.message[end] != '.') return error;
+  error.message = "`" + error.message.substr(end + 1);
+  error.where = file.string();
+  return error;
+}
+
 // Records the token before it is printed.
 Result<int> hand_out(Workspace& workspace, const Result<grants::IssuedToken>& issued,
-                     const std::string& who) {
-  if (!issued) {
-    return fail(ErrorCode::Conflict, issued.error().message, issued.error().where);
-  }
+                     const std::string& who, const std::filesystem::path& file) {
+  if (!issued) return std::unexpected(in_file(issued.error(), file));
   std::vector<core::Draft> drafts;
   drafts.push_back(issued_entry(issued->token, who));
   SALLYPORT_CHECK_OK(
       workspace.ledger().append_blocking(std::move(drafts), core::Urgency::Announces));
-  say(visible_json(issued->text));
+  print_line(visible_json(issued->text));
   return 0;
 }
 
@@ -109,7 +119,7 @@ Result<int> grants_issue(const Context& context, const GrantOptions& options) {
   SALLYPORT_TRY(const grants::Signer authority, grant_authority(*workspace));
   SALLYPORT_TRY(const grants::NewToken wanted,
                 wanted_token(*workspace, options, lifetime, std::move(grants)));
-  return hand_out(*workspace, grants::issue(wanted, authority), person.who);
+  return hand_out(*workspace, grants::issue(wanted, authority), person.who, options.grant);
 }
 
 Result<int> grants_attenuate(const Context& context, const AttenuateOptions& options) {
@@ -117,7 +127,7 @@ Result<int> grants_attenuate(const Context& context, const AttenuateOptions& opt
   SALLYPORT_CHECK_OK(check_subject_key(options.grant.subject_key));
   SALLYPORT_TRY(const std::string parent_text, read_token_text(options.token));
   const Result<grants::TokenChain> parents = grants::read_token(parent_text);
-  if (!parents) return fail(ErrorCode::Conflict, "this is no grant: " + parents.error().message);
+  if (!parents) return fail(ErrorCode::Conflict, "this is not a grant: " + parents.error().message);
   const grants::Token& parent = parents->leaf();
   SALLYPORT_TRY(json::array grants, read_grants(options.grant.grant));
   name_only_parent(grants, parent);
@@ -128,7 +138,8 @@ Result<int> grants_attenuate(const Context& context, const AttenuateOptions& opt
   // By default the child expires with its parent.
   if (!options.grant.ttl) wanted.expires_at = parent.expires_at;
   wanted.issued_at = std::max(wanted.issued_at, parent.issued_at);
-  return hand_out(*workspace, grants::attenuate(parent_text, wanted, holder), who_runs_this());
+  return hand_out(*workspace, grants::attenuate(parent_text, wanted, holder), running_user(),
+                  options.grant.grant);
 }
 
 Result<int> grants_revoke(const Context& context, const RevokeOptions& options) {
@@ -136,22 +147,30 @@ Result<int> grants_revoke(const Context& context, const RevokeOptions& options) 
   SALLYPORT_TRY(const Person person, authorize_change(context, options.login, "grants revoke"));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
   ledger::Ledger& ledger = workspace->ledger();
-  SALLYPORT_TRY(core::Draft draft, revocation(ledger, options.id, person.who, options.reason));
+  SALLYPORT_TRY(Revocation revoked, revocation(ledger, options.id, person.who, options.reason));
   std::vector<core::Draft> drafts;
-  drafts.push_back(std::move(draft));
+  drafts.push_back(std::move(revoked.draft));
   SALLYPORT_TRY(const ledger::Positions written,
                 ledger.append_blocking(std::move(drafts), core::Urgency::Announces));
   const std::uint64_t sequence = written.front().sequence;
-  say(context.json()
-          ? visible_json(canonical_json(
-                json::object{{"grant_id", options.id}, {"revoked", true}, {"sequence", sequence}}))
-          : fmt::format("grant {} revoked, recorded as entry {}", visible(options.id), sequence));
+  if (context.json()) {
+    print_line(visible_json(canonical_json(json::object{{"grant_id", options.id},
+                                                        {"known", revoked.known},
+                                                        {"revoked", true},
+                                                        {"sequence", sequence}})));
+    return 0;
+  }
+  print_line(revoked.known
+                 ? fmt::format("grant {} revoked, recorded as entry {}", options.id, sequence)
+                 : fmt::format("grant {} revoked; it was never issued or seen here; recorded as "
+                               "entry {}",
+                               options.id, sequence));
   return 0;
 }
 
 void grant_options(Syntax& syntax, GrantOptions& options) {
   syntax.text("--subject", options.subject, "the principal who may use it", "PRINCIPAL").required();
-  syntax.file("--grant", options.grant, "what it allows, as JSON");
+  syntax.file("--grant", options.grant, "what the token allows, as JSON");
   syntax.text("--subject-key", options.subject_key,
               "public key with which the subject may delegate", "KEY");
 }
@@ -160,23 +179,25 @@ const Command kGrantsIssue("grants issue", "issue a token", grants_issue,
                            [](Syntax& syntax, GrantOptions& options) {
                              grant_options(syntax, options);
                              syntax.text("--ttl", options.ttl,
-                                         "how long it is valid, at most 30d [1h]", "DURATION");
+                                         "how long the token is valid, at most 30d [1h]",
+                                         "DURATION");
                              person_options(syntax, options.login);
                            });
 
 const Command kGrantsAttenuate(
-    "grants attenuate", "derive a token that allows less", grants_attenuate,
+    "grants attenuate", "delegate a token: make one that allows less", grants_attenuate,
     [](Syntax& syntax, AttenuateOptions& options) {
       syntax.text("token", options.token, "a file, -, or the token itself", "TOKEN").required();
       grant_options(syntax, options.grant);
-      syntax.text("--ttl", options.grant.ttl, "how long it is valid [as its parent]", "DURATION");
+      syntax.text("--ttl", options.grant.ttl, "how long the token is valid [as its parent]",
+                  "DURATION");
       syntax.file("--key-file", options.key_file, "private key of the token's subject");
     });
 
 const Command kGrantsRevoke(
     "grants revoke", "revoke a token", grants_revoke, [](Syntax& syntax, RevokeOptions& options) {
-      syntax.text("id", options.id, "its id", "ID").required();
-      syntax.text("--reason", options.reason, "why; becomes part of the record").required();
+      syntax.text("id", options.id, "id of the token", "ID").required();
+      syntax.text("--reason", options.reason, "reason; becomes part of the record").required();
       person_options(syntax, options.login);
     });
 

@@ -58,23 +58,23 @@ json::object to_json(const Evaluation& seen, const Guardrails& guardrails,
           {"generation", guardrails.generation()}};
 }
 
-void say_in_words(const Evaluation& seen) {
-  say(fmt::format("verdict: {}", to_string(seen.verdict)));
+void print_in_words(const Evaluation& seen) {
+  print_line(fmt::format("verdict: {}", to_string(seen.verdict)));
   for (const guardrails::Hit& hit : seen.hits) {
     const std::string where = hit.start
                                   ? fmt::format(" at {}..{}{}", *hit.start, *hit.end,
                                                 hit.path ? fmt::format(" of {}", *hit.path) : "")
                                   : "";
     const std::string view = hit.view && *hit.view != "raw" ? fmt::format(" as {}", *hit.view) : "";
-    say(fmt::format("  {} {} ({}){}{}", to_string(hit.action), hit.check, hit.reason_code, where,
-                    view));
+    print_line(fmt::format("  {} {} ({}){}{}", to_string(hit.action), hit.check, hit.reason_code,
+                           where, view));
   }
   for (const guardrails::Coverage& one : seen.coverage) {
     if (one.skipped && *one.skipped != "stage") {
-      say(fmt::format("  skipped {}: {}", one.check, *one.skipped));
+      print_line(fmt::format("  skipped {}: {}", one.check, *one.skipped));
     }
   }
-  if (seen.verdict == guardrails::Verdict::Redact && seen.text) say(*seen.text);
+  if (seen.verdict == guardrails::Verdict::Redact && seen.text) print_line(*seen.text);
 }
 
 // The arguments of a call, as a text on the command line gives them (GR-61).
@@ -110,16 +110,16 @@ Result<int> guard_check(const Context& context, const GuardCheckOptions& options
   std::expected<json::value, guardrails::DocumentError> arguments;
   if (*stage == Stage::ToolUse) {
     arguments = arguments_in(given.text);
-    if (!arguments) return tell_error(context, arguments.error());
+    if (!arguments) return report_error(context, arguments.error());
     request.value = &*arguments;
   }
   if (options.tool) request.tool = *options.tool;
   request.skip = [&](std::size_t index) { return skip.contains(index); };
   const Evaluation seen = config.guardrails->evaluate(request);
   if (context.json()) {
-    say(json::serialize(to_json(seen, *config.guardrails, options)));
+    print_line(json::serialize(to_json(seen, *config.guardrails, options)));
   } else {
-    say_in_words(seen);
+    print_in_words(seen);
   }
   return seen.verdict == guardrails::Verdict::Block ? 1 : 0;
 }
@@ -127,13 +127,13 @@ Result<int> guard_check(const Context& context, const GuardCheckOptions& options
 const Command kGuardCheck(
     "guard check", "run the checks on a text", guard_check,
     [](Syntax& syntax, GuardCheckOptions& options) {
-      syntax.text("--config", options.config, "the document, or gallery:NAME", "FILE");
-      syntax.text("--stage", options.stage, "which checks")
+      syntax.text("--config", options.config, "guardrail document, or gallery:NAME", "FILE");
+      syntax.text("--stage", options.stage, "stage whose checks run")
           .choices({"input", "output", "tool_use", "tool_output"});
-      syntax.text("--policy", options.policy, "instead of both: all result guards of this policy",
-                  "NAME");
-      syntax.text("--tool", options.tool, "the tool, for the stages of tools", "NAME");
-      syntax.text("--text-file", options.text_file, "the text [standard input]", "FILE");
+      syntax.text("--policy", options.policy,
+                  "use all result guards of this policy, instead of --config and --stage", "NAME");
+      syntax.text("--tool", options.tool, "name of the tool, for tool_use and tool_output", "NAME");
+      syntax.text("--text-file", options.text_file, "file with the text [standard input]", "FILE");
       syntax.text("--skip", options.skip, "checks to leave out, by their position", "N,N,..");
     });
 

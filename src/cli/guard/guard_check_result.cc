@@ -29,13 +29,13 @@ Result<core::Release> look(const core::Plan& plan, Envelope result, ResultContex
       as_task(core::run_pipeline(plan, std::move(result), std::move(context), clock, fail_open)));
 }
 
-void say_in_words(const json::object& seen, const core::Release& release) {
-  say(fmt::format("verdict: {}", std::string(seen.at("verdict").as_string())));
+void print_in_words(const json::object& seen, const core::Release& release) {
+  print_line(fmt::format("verdict: {}", std::string(seen.at("verdict").as_string())));
   for (const core::Release::GuardState& guard : release.guards) {
-    say(fmt::format("  {}: {}", visible(guard.guard),
-                    guard.verdict ? guard.verdict_word() : guard.state_word()));
+    print_line(fmt::format("  {}: {}", visible(guard.guard),
+                           guard.verdict ? guard.verdict_word() : guard.state_word()));
   }
-  say(visible(release.released.to_result().output));
+  print_line(visible(release.released.to_result().output));
 }
 
 }  // namespace
@@ -67,9 +67,9 @@ Result<int> guard_check_result(const Context& context, const GuardCheckOptions& 
                      {.tool = options.tool.value_or("")}, clock));
   const json::object seen = release.to_json();
   if (context.json()) {
-    say(visible_json(canonical_json(seen)));
+    print_line(visible_json(canonical_json(seen)));
   } else {
-    say_in_words(seen, release);
+    print_in_words(seen, release);
   }
   return release.verdict == Verdict::Kind::Deny ? 1 : 0;
 }

@@ -26,7 +26,7 @@ using guardrails::Channel;
 using guardrails::MessageCall;
 using guardrails::MessageDelta;
 
-// Takes a message through its gate, line by line, and tells what came of each.
+// Passes a message through its gate, line by line, and prints the result of each.
 class MessageRun {
  public:
   MessageRun(const Context& context, std::shared_ptr<const guardrails::Guardrails> guardrails)
@@ -45,27 +45,27 @@ class MessageRun {
     } else if (!delta.call.empty()) {
       SALLYPORT_CHECK_OK(take_call(delta));
     }
-    if (blocked()) tell_dropped();
+    if (blocked()) print_dropped();
     ++taken_;
     return {};
   }
 
-  // What is still open ends with the message.
+  // Open channels end with the message.
   Result<void> finish() {
     for (const Channel channel : {Channel::Text, Channel::Reasoning}) {
       if (!finished_.contains(channel)) SALLYPORT_CHECK_OK(finish(channel));
       if (!blocked()) continue;
-      tell_dropped();
+      print_dropped();
       return {};
     }
     return {};
   }
 
-  void tell_end() const {
+  void print_end() const {
     const bool redacted = std::ranges::any_of(
         reports_, [](const StreamReport& report) { return report.verdict() == "redact"; });
     const char* const verdict = blocked() ? "block" : redacted ? "redact" : "allow";
-    if (!json_) return say(fmt::format("verdict: {}", verdict));
+    if (!json_) return print_line(fmt::format("verdict: {}", verdict));
     json::object end{{"event", "end"},         {"verdict", verdict}, {"blocked_on", nullptr},
                      {"armed", gate_.armed()}, {"deltas", taken_},   {"tokens", gate_.tokens()}};
     if (blocked()) end["blocked_on"] = to_string(*gate_.blocked_on());
@@ -82,7 +82,7 @@ class MessageRun {
     }
     end["calls"] = std::move(calls);
     report(Channel::Text).add_document(end, gate_.coverage(Channel::Text));
-    say(json::serialize(end));
+    print_line(json::serialize(end));
   }
 
  private:
@@ -92,7 +92,7 @@ class MessageRun {
   Result<void> take_text(Channel channel, const MessageDelta& delta) {
     if (delta.delta) {
       SALLYPORT_TRY(const auto passed, gate_.push(channel, *delta.delta));
-      reports_[place(channel)].tell(passed, taken_);
+      reports_[place(channel)].print(passed, taken_);
       held_max_[place(channel)] = std::max(held_max_[place(channel)], gate_.held(channel));
     }
     return delta.done && !blocked() ? finish(channel) : Result<void>();
@@ -101,7 +101,7 @@ class MessageRun {
   Result<void> finish(Channel channel) {
     finished_.insert(channel);
     SALLYPORT_TRY(const auto passed, gate_.finish(channel));
-    reports_[place(channel)].tell(passed, taken_);
+    reports_[place(channel)].print(passed, taken_);
     return {};
   }
 
@@ -111,24 +111,24 @@ class MessageRun {
     if (!known) SALLYPORT_CHECK_OK(gate_.open_call(delta.call, delta.tool));
     if (delta.delta) {
       SALLYPORT_TRY(const std::string out, gate_.push_arguments(delta.call, *delta.delta));
-      if (!out.empty()) tell_arguments(delta.call, out);
+      if (!out.empty()) print_arguments(delta.call, out);
     }
     if (delta.done) {
       SALLYPORT_TRY(const CallDecision decision, gate_.close_call(delta.call));
-      tell_decision(delta.call, decision);
+      report_decision(delta.call, decision);
     }
     if (delta.started) {
       SALLYPORT_TRY(const bool runs, gate_.start_call(delta.call));
-      tell_call(runs ? "start" : "refuse", delta.call, {});
+      print_call(runs ? "start" : "refuse", delta.call, {});
     }
     return {};
   }
 
-  void tell_arguments(const std::string& id, const std::string& text) const {
-    tell_call("release", id, {{"text", text}});
+  void print_arguments(const std::string& id, const std::string& text) const {
+    print_call("release", id, {{"text", text}});
   }
 
-  void tell_decision(const std::string& id, const CallDecision& decision) const {
+  void report_decision(const std::string& id, const CallDecision& decision) const {
     json::array hits;
     for (const auto& hit : decision.seen.hits) hits.push_back(guardrails::to_json(hit));
     json::object more{{"verdict", to_string(decision.seen.verdict)},
@@ -141,20 +141,20 @@ class MessageRun {
       more["reason"] = decided->reason.value_or("");
       more["replacement"] = decided->replacement;
     }
-    tell_call("call", id, std::move(more));
+    print_call("call", id, std::move(more));
   }
 
-  void tell_dropped() const {
+  void print_dropped() const {
     for (const MessageCall& call : gate_.calls()) {
-      if (call.state == MessageCall::State::Dropped) tell_call("drop", call.id, {});
+      if (call.state == MessageCall::State::Dropped) print_call("drop", call.id, {});
     }
   }
 
-  void tell_call(const char* event, const std::string& id, json::object more) const {
+  void print_call(const char* event, const std::string& id, json::object more) const {
     const MessageCall& call = *std::ranges::find(gate_.calls(), id, &MessageCall::id);
     if (!json_) {
-      return say(fmt::format("[{}] tool_call {} {} {}: {}", taken_, event, id, call.tool,
-                             to_string(call.state)));
+      return print_line(fmt::format("[{}] tool_call {} {} {}: {}", taken_, event, id, call.tool,
+                                    to_string(call.state)));
     }
     json::object object{{"event", event},
                         {"delta", taken_},
@@ -162,7 +162,7 @@ class MessageRun {
                         {"id", id},
                         {"tool", call.tool}};
     for (auto& [name, value] : more) object[name] = std::move(value);
-    say(json::serialize(object));
+    print_line(json::serialize(object));
   }
 
   bool json_;
@@ -197,13 +197,13 @@ Result<int> guard_message(const Context& context, const GuardStreamOptions& opti
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     if (trimmed(line).empty()) continue;
     const Result<MessageDelta> delta = guardrails::read_message_delta(line);
-    if (!delta) return tell_error(context, bad_line(number, delta.error()));
+    if (!delta) return report_error(context, bad_line(number, delta.error()));
     if (const Result<void> taken = run.take(*delta); !taken) {
-      return tell_error(context, bad_line(number, taken.error()));
+      return report_error(context, bad_line(number, taken.error()));
     }
   }
   if (!run.blocked()) SALLYPORT_CHECK_OK(run.finish());
-  run.tell_end();
+  run.print_end();
   return run.blocked() ? 1 : 0;
 }
 

@@ -68,13 +68,13 @@ struct End {
   std::vector<guardrails::Coverage> coverage;
 };
 
-void tell_end(const Context& context, const StreamReport& report, const End& end) {
-  if (!context.json()) return say(fmt::format("verdict: {}", end.verdict));
-  json::object told{
+void print_end(const Context& context, const StreamReport& report, const End& end) {
+  if (!context.json()) return print_line(fmt::format("verdict: {}", end.verdict));
+  json::object summary{
       {"event", "end"}, {"verdict", end.verdict}, {"armed", end.armed}, {"deltas", end.deltas}};
-  for (const auto& [name, value] : end.sums) told[name] = value;
-  report.add_document(told, end.coverage);
-  say(json::serialize(told));
+  for (const auto& [name, value] : end.sums) summary[name] = value;
+  report.add_document(summary, end.coverage);
+  print_line(json::serialize(summary));
 }
 
 Result<int> guard_stream(const Context& context, const GuardStreamOptions& options) {
@@ -101,14 +101,14 @@ Result<int> guard_stream(const Context& context, const GuardStreamOptions& optio
   std::size_t pushed = 0;
   while (pushed < deltas.size() && !report.blocked()) {
     SALLYPORT_TRY(const Passed passed, gate->push(deltas[pushed]));
-    report.tell(passed, pushed++);
+    report.print(passed, pushed++);
     held_max = std::max(held_max, gate->held());
   }
   if (!report.blocked()) {
     SALLYPORT_TRY(const Passed passed, gate->finish());
-    report.tell(passed, pushed);
+    report.print(passed, pushed);
   }
-  tell_end(
+  print_end(
       context, report,
       {.verdict = std::string(report.verdict()),
        .armed = armed,
@@ -119,18 +119,19 @@ Result<int> guard_stream(const Context& context, const GuardStreamOptions& optio
 }
 
 const Command kGuardStream(
-    "guard stream", "show what would leave, delta by delta", guard_stream,
+    "guard stream", "show what a stream would release, delta by delta", guard_stream,
     [](Syntax& syntax, GuardStreamOptions& options) {
-      syntax.text("--config", options.config, "the document, or gallery:NAME", "FILE").required();
+      syntax.text("--config", options.config, "guardrail document, or gallery:NAME", "FILE")
+          .required();
       syntax.text("--delta", options.delta, "bytes in each delta", "N");
-      syntax.text("--splits", options.splits, "bytes of each delta; the rest is one more",
+      syntax.text("--splits", options.splits, "bytes of each delta; the rest is one more delta",
                   "N,N,..");
-      syntax.text("--stage", options.stage, "which checks [output]")
+      syntax.text("--stage", options.stage, "stage whose checks run [output]")
           .choices({"input", "output", "tool_output"});
-      syntax.text("--tool", options.tool, "the tool, for tool_output", "NAME");
-      syntax.text("--text-file", options.text_file, "the text [standard input]", "FILE");
+      syntax.text("--tool", options.tool, "name of the tool, for tool_output", "NAME");
+      syntax.text("--text-file", options.text_file, "file with the text [standard input]", "FILE");
       syntax.flag("--channels", options.channels,
-                  "the text is a message, a line of JSON for each delta of a channel");
+                  "the text is a message: one line of JSON for each delta of a channel");
     });
 
 }  // namespace

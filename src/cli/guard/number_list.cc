@@ -17,7 +17,7 @@ Result<std::vector<std::size_t>> number_list(const std::optional<std::string>& t
     const auto [stopped, error] = std::from_chars(at, end, number);
     if (error != std::errc{} || (stopped != end && *stopped != ',')) {
       return fail(ErrorCode::InvalidInput,
-                  fmt::format("`{}` is no list of numbers; write {} 3,0,5", *text, option));
+                  fmt::format("`{}` is not a list of numbers; write {} 3,0,5", *text, option));
     }
     numbers.push_back(number);
     if (stopped == end) return numbers;

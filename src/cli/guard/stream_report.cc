@@ -12,15 +12,15 @@ using guardrails::Check;
 using guardrails::Hit;
 using guardrails::Piece;
 
-void StreamReport::tell(const guardrails::Passed& passed, std::size_t delta) {
+void StreamReport::print(const guardrails::Passed& passed, std::size_t delta) {
   for (const Hit& hit : passed.logs) {
     ++log_hits_;
-    tell_hit(hit, "log", delta);
+    print_hit(hit, "log", delta);
   }
-  for (const Piece& piece : passed.pieces) tell_piece(piece, delta);
+  for (const Piece& piece : passed.pieces) print_piece(piece, delta);
   if (passed.block) {
     blocked_ = true;
-    tell_hit(*passed.block, "block", delta);
+    print_hit(*passed.block, "block", delta);
   }
 }
 
@@ -57,24 +57,24 @@ std::string StreamReport::begun(const char* name, std::size_t delta) const {
   return fmt::format("[{}] {} {}", delta, *channel_, name);
 }
 
-void StreamReport::tell_hit(const Hit& hit, const char* name, std::size_t delta) {
+void StreamReport::print_hit(const Hit& hit, const char* name, std::size_t delta) {
   if (!json_) {
-    return say(fmt::format("{} {} ({}) at {}", begun(name, delta), hit.check, hit.reason_code,
-                           hit.at.value_or(0)));
+    return print_line(fmt::format("{} {} ({}) at {}", begun(name, delta), hit.check,
+                                  hit.reason_code, hit.at.value_or(0)));
   }
   json::object object = event(name, delta);
   for (auto& [member, value] : guardrails::to_json(hit)) object[member] = value;
-  say(json::serialize(object));
+  print_line(json::serialize(object));
 }
 
-void StreamReport::tell_piece(const Piece& piece, std::size_t delta) {
+void StreamReport::print_piece(const Piece& piece, std::size_t delta) {
   const bool plain = piece.checks.empty();
   const char* const name = plain ? "release" : "redact";
   (plain ? released_ : redacted_) += piece.end - piece.start;
   if (!plain) ++redactions_;
   if (!json_) {
-    return say(fmt::format("{} {}..{} {}", begun(name, delta), piece.start, piece.end,
-                           json::serialize(json::value(piece.text))));
+    return print_line(fmt::format("{} {}..{} {}", begun(name, delta), piece.start, piece.end,
+                                  json::serialize(json::value(piece.text))));
   }
   json::object object = event(name, delta);
   object["start"] = piece.start;
@@ -84,7 +84,7 @@ void StreamReport::tell_piece(const Piece& piece, std::size_t delta) {
   } else {
     add_checks(object, piece);
   }
-  say(json::serialize(object));
+  print_line(json::serialize(object));
 }
 
 void StreamReport::add_checks(json::object& object, const Piece& piece) const {

@@ -1,4 +1,4 @@
-// Prints what came of each delta of a stream, in words or as events (GR-63, GR-64), and keeps the
+// Prints the result of each delta of a stream, in words or as events (GR-63, GR-64), and keeps the
 // sums.
 #pragma once
 
@@ -19,19 +19,19 @@ class StreamReport {
                std::optional<std::string> channel = std::nullopt)
       : guardrails_(guardrails), json_(as_json), channel_(std::move(channel)) {}
 
-  void tell(const guardrails::Passed& passed, std::size_t delta);
+  void print(const guardrails::Passed& passed, std::size_t delta);
 
   bool blocked() const { return blocked_; }
   std::string_view verdict() const;
   json::object sums(std::uint64_t bytes_in, std::uint64_t held_max, std::uint64_t invalid) const;
-  // What every last event says of the document.
+  // Adds the members about the document, which every last event has.
   void add_document(json::object& end, const std::vector<guardrails::Coverage>& coverage) const;
 
  private:
   json::object event(const char* name, std::size_t delta) const;
   std::string begun(const char* name, std::size_t delta) const;
-  void tell_hit(const guardrails::Hit& hit, const char* name, std::size_t delta);
-  void tell_piece(const guardrails::Piece& piece, std::size_t delta);
+  void print_hit(const guardrails::Hit& hit, const char* name, std::size_t delta);
+  void print_piece(const guardrails::Piece& piece, std::size_t delta);
   void add_checks(json::object& object, const guardrails::Piece& piece) const;
 
   const guardrails::Guardrails& guardrails_;

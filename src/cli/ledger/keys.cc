@@ -8,9 +8,9 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "cli/common_options.h"
+#include "ledger/proof/key_history.h"
 #include "ledger/read/look_at.h"
 #include "ledger/read/query.h"
-#include "ledger/write/opening_check.h"
 
 namespace sallyport::app {
 
@@ -21,7 +21,7 @@ struct RotateOptions {
   LoginOptions login;
 };
 
-// Where the log says that this key took over.
+// The entry of the rotation to this key.
 Result<std::optional<std::uint64_t>> rotation_to(ledger::LedgerStore& store,
                                                  const ledger::VerifierKey& key) {
   // Other processes may have written since, but hardly a hundred control entries.
@@ -52,14 +52,14 @@ Result<int> keys_show(const Context& context) {
                           {"current", !period.last_size.has_value()},
                           {"compromised", period.compromised}};
       if (period.last_size) object["last_size"] = *period.last_size;
-      say(canonical_json(object));
+      print_line(canonical_json(object));
       continue;
     }
     const std::string sizes =
         period.last_size ? fmt::format("sizes {} to {}", period.first_size, *period.last_size)
                          : fmt::format("from size {} on", period.first_size);
-    say(fmt::format("{}  {}{}", visible(period.key.text()), sizes,
-                    period.compromised ? ", compromised" : ""));
+    print_line(fmt::format("{}  {}{}", visible(period.key.text()), sizes,
+                           period.compromised ? ", compromised" : ""));
   }
   return 0;
 }
@@ -73,15 +73,15 @@ Result<int> keys_rotate(const Context& context, const RotateOptions& options) {
   if (context.json()) {
     json::object object{{"key", key.text()}, {"compromised", options.compromised}};
     if (sequence) object["sequence"] = *sequence;
-    say(canonical_json(object));
+    print_line(canonical_json(object));
     return 0;
   }
-  say(fmt::format("now signing with {}", visible(key.text())));
+  print_line(fmt::format("now signing with {}", visible(key.text())));
   if (options.compromised) {
-    say("hand the new key out another way: no verifier accepts it on the word of the old one");
+    print_line("distribute the new key another way: verifiers do not accept it from the old key");
   } else if (sequence) {
-    say(
-        fmt::format("who pinned the old key accepts this one with the receipt of the rotation:\n"
+    print_line(
+        fmt::format("Verifiers that pinned the old key accept the new one with this receipt:\n"
                     "  sallyport ledger receipt {} --out rotation.json",
                     *sequence));
   }
@@ -94,7 +94,7 @@ const Command kKeysRotate("keys rotate", "sign with a new key from now on", keys
                           [](Syntax& syntax, RotateOptions& options) {
                             syntax.flag(
                                 "--compromised", options.compromised,
-                                "the old key leaked: pass on no trust from it to the new one");
+                                "the old key leaked: the new key inherits no trust from it");
                             person_options(syntax, options.login);
                           });
 

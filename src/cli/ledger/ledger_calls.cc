@@ -38,8 +38,8 @@ std::string short_time(const std::string& time) {
 }
 
 // The end of a long path tells more than its beginning.
-std::string fitted_what(const std::string& what) {
-  const std::string text = visible(what);
+std::string fitted_subject(const std::string& subject) {
+  const std::string text = visible(subject);
   if (!text.starts_with('/') || columns(text) <= kWhat) return fitted(text, kWhat);
   std::string_view tail = text;
   while (columns(tail) > kWhat - 3) tail.remove_prefix(1);
@@ -50,7 +50,7 @@ std::string line(const CallRow& row, const Terminal& terminal) {
   const std::size_t room = std::max(terminal.width(), kColumnsBeforeWhy + 24) - kColumnsBeforeWhy;
   return fmt::format("{}  {} {} {} {} {} {}", fitted(short_time(row.time), 19),
                      fitted(visible(row.agent), 18), fitted(visible(row.server), 10),
-                     fitted(visible(row.tool), 18), fitted_what(row.what),
+                     fitted(visible(row.tool), 18), fitted_subject(row.about),
                      terminal.paint(paint_of(row.verdict), fitted(row.verdict, 8)),
                      shortened(visible(row.why), room));
 }
@@ -64,7 +64,7 @@ std::string header(const Terminal& terminal) {
 json::object to_json(const CallRow& row) {
   return {{"time", row.time},   {"sequence", row.sequence}, {"call_id", row.call_id},
           {"agent", row.agent}, {"server", row.server},     {"tool", row.tool},
-          {"what", row.what},   {"verdict", row.verdict},   {"why", row.why}};
+          {"what", row.about},  {"verdict", row.verdict},   {"why", row.why}};
 }
 
 Result<int> ledger_calls(const Context& context, const CallsOptions& options) {
@@ -72,8 +72,7 @@ Result<int> ledger_calls(const Context& context, const CallsOptions& options) {
   SALLYPORT_TRY(const std::uint64_t count,
                 count_from(options.count.value_or(std::to_string(kUsualCalls)), "-n"));
   if (count == 0 || count > kMostCalls) {
-    return fail(ErrorCode::InvalidInput,
-                "-n is between 1 and 10000; narrow with --since or --agent");
+    return fail(ErrorCode::InvalidInput, "-n must be from 1 to 10000");
   }
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   using Rows = std::vector<CallRow>;
@@ -83,17 +82,19 @@ Result<int> ledger_calls(const Context& context, const CallsOptions& options) {
                   return list_calls(view, filter, count);
                 }));
   if (rows.empty()) return std::unexpected(nothing_found(options.filter));
-  if (!context.json()) say(header(context.terminal));
+  if (!context.json()) print_line(header(context.terminal));
   for (const CallRow& row : rows) {
-    say(context.json() ? visible_json(canonical_json(to_json(row))) : line(row, context.terminal));
+    print_line(context.json() ? visible_json(canonical_json(to_json(row)))
+                              : line(row, context.terminal));
   }
   SALLYPORT_CHECK_OK(finish_output());
   return 0;
 }
 
-const Command kLedgerCalls("ledger calls", "the newest calls, a line for each", ledger_calls,
+const Command kLedgerCalls("ledger calls", "list the newest calls, one per line", ledger_calls,
                            [](Syntax& syntax, CallsOptions& options) {
-                             syntax.text("-n,--lines,--limit", options.count, "how many [20]", "N");
+                             syntax.text("-n,--lines,--limit", options.count, "how many calls [20]",
+                                         "N");
                              filter_options(syntax, options.filter);
                            });
 

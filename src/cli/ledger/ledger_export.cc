@@ -73,12 +73,12 @@ Result<int> ledger_export(const Context& context, const ExportOptions& options) 
 
 const Command kLedgerExport("ledger export", "export the ledger for other programs", ledger_export,
                             [](Syntax& syntax, ExportOptions& options) {
-                              syntax.text("--format", options.format, "which form [jsonl]")
+                              syntax.text("--format", options.format, "format [jsonl]")
                                   .choices({"jsonl", "tlog-tiles", "cef"});
-                              syntax.file("--out", options.out, "where to [standard output]",
-                                          "PATH");
+                              syntax.file("--out", options.out,
+                                          "file or folder to write [standard output]", "PATH");
                               syntax.flag("--with-openings", options.with_openings,
-                                          "with the content of sealed fields (cef)");
+                                          "include the content of sealed fields (cef)");
                               filter_options(syntax, options.filter);
                             });
 

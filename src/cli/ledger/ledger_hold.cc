@@ -11,10 +11,10 @@
 #include "base/try.h"
 #include "cli/common_options.h"
 #include "ledger/member/database_identity.h"
+#include "ledger/proof/key_history.h"
 #include "ledger/read/look_at.h"
 #include "ledger/secret/key_folder.h"
 #include "ledger/secret/private_file.h"
-#include "ledger/write/opening_check.h"
 #include "ledger/write/seals.h"
 
 namespace sallyport::app {
@@ -39,13 +39,20 @@ struct AcknowledgeOptions {
   LoginOptions login;
 };
 
+// `note`: what a person should know about it; empty: nothing.
 Result<int> record(const Context& context, Workspace& workspace, const std::string& id,
-                   std::string_view verb, ledger::Group::Compose compose) {
+                   std::string_view verb, ledger::Group::Compose compose,
+                   std::string_view note = {}) {
   SALLYPORT_TRY(const ledger::Positions written, workspace.ledger().transact(std::move(compose)));
   const std::uint64_t sequence = written.empty() ? 0 : written.front().sequence;
-  say(context.json()
-          ? visible_json(canonical_json(json::object{{"hold", id}, {"sequence", sequence}}))
-          : fmt::format("hold {} {}, recorded as entry {}", visible(id), verb, sequence));
+  if (context.json()) {
+    json::object object{{"hold", id}, {"sequence", sequence}};
+    if (!note.empty()) object["warning"] = note;
+    print_line(visible_json(canonical_json(object)));
+    return 0;
+  }
+  print_line(fmt::format("hold {} {}, recorded as entry {}", visible(id), verb, sequence));
+  if (!note.empty()) print_line(fmt::format("warning: {}", note));
   return 0;
 }
 
@@ -64,8 +71,13 @@ Result<int> ledger_hold_add(const Context& context, const HoldAddOptions& option
   SALLYPORT_TRY(const Person person, authorize_change(context, options.login, "ledger hold add"));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
   const std::string id = options.id.value_or(fresh_id(workspace->entropy()));
+  // Before the hold is set, whose own entry may lie in its time span.
+  SALLYPORT_TRY(const bool any, ledger::look_at(workspace->store(), [&](auto& view) {
+                  return ledger::covers_any(view, selection);
+                }));
   return record(context, *workspace, id, "set",
-                ledger::set_hold(id, std::move(selection), person.who, options.reason));
+                ledger::set_hold(id, std::move(selection), person.who, options.reason),
+                any ? "" : "no entry matches it yet");
 }
 
 Result<int> ledger_hold_lift(const Context& context, const HoldLiftOptions& options) {
@@ -80,16 +92,16 @@ Result<int> ledger_hold_list(const Context& context) {
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   SALLYPORT_TRY(const std::vector<ledger::Hold> holds,
                 ledger::look_at(workspace->store(), ledger::holds));
-  if (holds.empty() && !context.json()) say("no holds");
+  if (holds.empty() && !context.json()) print_line("no holds");
   for (const ledger::Hold& hold : holds) {
     const json::object selection = hold.selection.to_json();
-    say(context.json()
-            ? visible_json(canonical_json(json::object{{"hold", hold.id},
-                                                       {"selection", selection},
-                                                       {"who", hold.who},
-                                                       {"reason", hold.reason}}))
-            : fmt::format("{}  {}  {}  {}", fitted(visible(hold.id), 16), visible(hold.who),
-                          compact_json(selection), visible(hold.reason)));
+    print_line(context.json() ? visible_json(canonical_json(json::object{{"hold", hold.id},
+                                                                         {"selection", selection},
+                                                                         {"who", hold.actor},
+                                                                         {"reason", hold.reason}}))
+                              : fmt::format("{}  {}  {}  {}", fitted(visible(hold.id), 16),
+                                            visible(hold.actor), compact_json(selection),
+                                            visible(hold.reason)));
   }
   return 0;
 }
@@ -135,34 +147,35 @@ Result<int> ledger_acknowledge(const Context& context, const AcknowledgeOptions&
                                                 .acknowledged_by = person.who}));
   SALLYPORT_TRY(const std::uint64_t size,
                 ledger::look_at(workspace->store(), &ledger::ReadView::size));
-  say(context.json() ? canonical_json(json::object{
-                           {"acknowledged", true}, {"sequence", size - 1}, {"size", size}})
-                     : fmt::format("acknowledged; the ledger continues with {} entries", size));
+  print_line(context.json()
+                 ? canonical_json(
+                       json::object{{"acknowledged", true}, {"sequence", size - 1}, {"size", size}})
+                 : fmt::format("acknowledged; the ledger continues with {} entries", size));
   return 0;
 }
 
 const Command kLedgerHoldAdd(
     "ledger hold add", "set a hold", ledger_hold_add, [](Syntax& syntax, HoldAddOptions& options) {
-      syntax.text("--id", options.id, "its name [a fresh one]", "NAME");
+      syntax.text("--id", options.id, "name of the hold [a new one]", "NAME");
       selection_options(syntax, options.selection);
-      syntax.text("--reason", options.reason, "why; becomes part of the record").required();
+      syntax.text("--reason", options.reason, "reason; becomes part of the record").required();
       person_options(syntax, options.login);
     });
 
 const Command kLedgerHoldLift(
     "ledger hold lift", "lift a hold", ledger_hold_lift,
     [](Syntax& syntax, HoldLiftOptions& options) {
-      syntax.text("id", options.id, "its name", "NAME").required();
-      syntax.text("--reason", options.reason, "why; becomes part of the record").required();
+      syntax.text("id", options.id, "name of the hold", "NAME").required();
+      syntax.text("--reason", options.reason, "reason; becomes part of the record").required();
       person_options(syntax, options.login);
     });
 
-const Command kLedgerHoldList("ledger hold list", "holds in force", ledger_hold_list);
+const Command kLedgerHoldList("ledger hold list", "list the holds in force", ledger_hold_list);
 
 const Command kLedgerAcknowledge(
     "ledger acknowledge", "allow writing to a ledger that its witness contradicts",
     ledger_acknowledge, [](Syntax& syntax, AcknowledgeOptions& options) {
-      syntax.text("--reason", options.reason, "why; becomes part of the record").required();
+      syntax.text("--reason", options.reason, "reason; becomes part of the record").required();
       person_options(syntax, options.login);
     });
 

@@ -32,8 +32,8 @@ struct TablesOptions {
 };
 
 // The last entry of the file; written once, also where copying has to be done again.
-Result<void> say_moved(const Workspace::Place& place, const std::string& to,
-                       const std::string& who) {
+Result<void> print_moved(const Workspace::Place& place, const std::string& to,
+                         const std::string& who) {
   {
     SALLYPORT_TRY(const std::unique_ptr<Workspace> reading, Workspace::open_reading(place));
     SALLYPORT_TRY(const std::optional<std::string> before,
@@ -84,11 +84,12 @@ Result<int> ledger_move(const Context& context, const MoveOptions& options) {
                 ledger::KeyFolder::kept_digest_key(place.data_dir));
   if (!secret) return fail(ErrorCode::NotFound, "keys/digest.key is not there; restore it");
   copy->check_seals_with(std::make_shared<const KeyedDigest>(*secret));
-  SALLYPORT_CHECK_OK(say_moved(place, copy->name(), person.who));
+  SALLYPORT_CHECK_OK(print_moved(place, copy->name(), person.who));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> from, Workspace::open_reading(place));
   SALLYPORT_TRY(const std::uint64_t size, ledger::copy_ledger(from->store(), *copy));
   SALLYPORT_CHECK_OK(check_copy(KeyedDigest(*secret), *copy));
-  say(context.json()
+  print_line(
+      context.json()
           ? canonical_json(json::object{{"moved", true}, {"size", size}, {"to", copy->name()}})
           : fmt::format("{} entries are now in {}, and verify there; name it under ledger.store. "
                         "Nothing more is written to {}",
@@ -97,16 +98,18 @@ Result<int> ledger_move(const Context& context, const MoveOptions& options) {
 }
 
 Result<int> ledger_tables(const Context&, const TablesOptions& options) {
-  say(store::tables_sql(options.gateway, options.keeper.value_or("")));
+  print_line(store::tables_sql(options.gateway, options.keeper.value_or("")));
   return 0;
 }
 
 const Command kLedgerMove(
     "ledger move", "move the ledger into a database that several gateways share", ledger_move,
     [](Syntax& syntax, MoveOptions& options) {
-      syntax.text("--to", options.to, "its address, postgresql://user@host/database", "URL")
+      syntax
+          .text("--to", options.to, "address of the database, postgresql://user@host/database",
+                "URL")
           .required();
-      syntax.text("--log", options.log, "which log of the database [main]", "NAME");
+      syntax.text("--log", options.log, "name of the log in the database [main]", "NAME");
       syntax.texts("--allow-plain-host", options.plain_hosts,
                    "a host that may be reached without verified TLS; may be repeated", "HOST");
       person_options(syntax, options.login);

@@ -149,16 +149,19 @@ const Command kLedgerProof(
       syntax.text("B", options.new_size, "the newer size", "SIZE").required();
       syntax.flag("--checkpoints", options.checkpoints,
                   "also write both checkpoints: FILE.A, FILE.B");
-      syntax.file("--out", options.out, "where to [standard output]");
+      syntax.file("--out", options.out, "file to write [standard output]");
     });
 
-const Command kLedgerCheckpoint(
-    "ledger checkpoint", "print the newest signed checkpoint, or that of a size", ledger_checkpoint,
-    [](Syntax& syntax, CheckpointOptions& options) {
-      const Option size = syntax.text("size", options.size, "the size [the newest]", "SIZE");
-      syntax.flag("--cosigned", options.cosigned, "the newest that witnesses cosigned")
-          .excludes(size);
-    });
+const Command kLedgerCheckpoint("ledger checkpoint",
+                                "print the newest signed checkpoint, or that of a size",
+                                ledger_checkpoint, [](Syntax& syntax, CheckpointOptions& options) {
+                                  const Option size = syntax.text("size", options.size,
+                                                                  "the size [the newest]", "SIZE");
+                                  syntax
+                                      .flag("--cosigned", options.cosigned,
+                                            "print the newest checkpoint that witnesses cosigned")
+                                      .excludes(size);
+                                });
 
 }  // namespace
 

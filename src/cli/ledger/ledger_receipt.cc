@@ -50,11 +50,13 @@ Result<CallEntries> entries_of_call(ledger::ReadView& view, const std::string& c
   return entries;
 }
 
-// Which entries are meant, in order.
-Result<std::vector<std::uint64_t>> meant(ledger::ReadView& view, const Target& target, bool all) {
+// The sequences of the selected entries, in order.
+Result<std::vector<std::uint64_t>> chosen(ledger::ReadView& view, const Target& target, bool all) {
   SALLYPORT_TRY(const std::optional<ledger::StoredEntry> one, find_target(view, target));
   if (!one && target.sequence) {
-    return fail(ErrorCode::NotFound, fmt::format("there is no entry {}", *target.sequence));
+    SALLYPORT_TRY(const std::uint64_t size, view.size());
+    return fail(ErrorCode::NotFound, fmt::format("there is no entry {}; the ledger has {} entries",
+                                                 *target.sequence, size));
   }
   if (one && !all) return std::vector{one->sequence};
   std::string call_id = target.text;
@@ -129,7 +131,7 @@ Result<int> ledger_receipt(const Context& context, const ReceiptOptions& options
       SALLYPORT_TRY(const std::string whole, whole_call_id(view, target.text));
       SALLYPORT_TRY(target, target_from(whole));
     }
-    SALLYPORT_TRY(const std::vector<std::uint64_t> sequences, meant(view, target, options.all));
+    SALLYPORT_TRY(const std::vector<std::uint64_t> sequences, chosen(view, target, options.all));
     return render(view, options, sequences);
   };
   SALLYPORT_TRY(const std::string text, ledger::look_at(workspace->store(), receipts));
@@ -141,13 +143,13 @@ const Command kLedgerReceipt(
     "ledger receipt", "print the receipt of one entry, or of a whole call", ledger_receipt,
     [](Syntax& syntax, ReceiptOptions& options) {
       syntax
-          .text("target", options.target, "an entry's id or sequence, or a call",
+          .text("target", options.target, "id or sequence of an entry, or id of a call",
                 "ID|CALL|SEQUENCE")
           .required();
-      syntax.flag("--all", options.all, "a list for the whole call");
-      syntax.text("--format", options.format, "which form [json]").choices({"json", "tlog-proof"});
-      syntax.flag("--no-openings", options.no_openings, "without the content of sealed fields");
-      syntax.file("--out", options.out, "where to [standard output]");
+      syntax.flag("--all", options.all, "print a list of receipts for the whole call");
+      syntax.text("--format", options.format, "format [json]").choices({"json", "tlog-proof"});
+      syntax.flag("--no-openings", options.no_openings, "leave out the content of sealed fields");
+      syntax.file("--out", options.out, "file to write [standard output]");
     });
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What an entry can hold, for people and programs that read one for the first time.
+// `ledger schema`: describes the entries, for people and programs that read one for the first time.
 
 #include <boost/json.hpp>
 
@@ -78,9 +78,7 @@ Result<int> ledger_schema(const Context& context) {
                                    {"meaning", member.meaning}});
   }
   json::array kinds;
-  for (int kind = 0; kind <= static_cast<int>(core::Kind::Control); ++kind) {
-    kinds.emplace_back(to_string(static_cast<core::Kind>(kind)));
-  }
+  for (const std::string_view kind : core::kind_words()) kinds.emplace_back(kind);
   json::array sealed;
   for (const std::string_view name : ledger::sealed_names()) sealed.emplace_back(name);
   json::array controls;
@@ -89,11 +87,11 @@ Result<int> ledger_schema(const Context& context) {
       {"schema", ledger::kEntrySchema},    {"max_bytes", ledger::kMaxEntryBytes},
       {"members", std::move(members)},     {"kinds", std::move(kinds)},
       {"sealed_names", std::move(sealed)}, {"controls", std::move(controls)}};
-  say(context.json() ? canonical_json(schema) : pretty_json(schema, 0));
+  print_line(context.json() ? canonical_json(schema) : pretty_json(schema, 0));
   return 0;
 }
 
-const Command kLedgerSchema("ledger schema", "what an entry can hold", ledger_schema);
+const Command kLedgerSchema("ledger schema", "print what an entry can contain", ledger_schema);
 
 }  // namespace
 

@@ -26,12 +26,12 @@ class Listing {
   Result<bool> add(const ledger::StoredEntry& stored) {
     SALLYPORT_TRY(OpenedEntry entry, open_entry(stored));
     if (context_.json()) {
-      say(entry_json(entry));
+      print_line(entry_json(entry));
     } else if (count_ == 0) {
       first_ = std::move(entry);
     } else {
       if (count_ == 1) begin();
-      say(entry_line(entry, context_.terminal));
+      print_line(entry_line(entry, context_.terminal));
     }
     ++count_;
     return true;
@@ -41,14 +41,14 @@ class Listing {
     if (count_ == 0) {
       return std::unexpected(target ? nothing_found(*target) : nothing_found(filter));
     }
-    if (count_ == 1 && !context_.json()) say(entry_page(first_, context_.terminal));
+    if (count_ == 1 && !context_.json()) print_line(entry_page(first_, context_.terminal));
     return {};
   }
 
  private:
   void begin() {
-    say(entry_line_header(context_.terminal));
-    say(entry_line(first_, context_.terminal));
+    print_line(entry_line_header(context_.terminal));
+    print_line(entry_line(first_, context_.terminal));
   }
 
   const Context& context_;
@@ -64,10 +64,10 @@ bool covers(const ledger::Filter& filter, const ledger::StoredEntry& stored) {
 Result<int> show_pruned(const Context& context, const ledger::StoredEntry& stored) {
   const std::string leaf = base64(stored.leaf);
   if (context.json()) {
-    say(fmt::format(R"({{"leaf":"{}","sequence":{}}})", leaf, stored.sequence));
+    print_line(fmt::format(R"({{"leaf":"{}","sequence":{}}})", leaf, stored.sequence));
   } else {
-    say(fmt::format("entry {}\n  pruned        its bytes are gone, its leaf hash is {}",
-                    stored.sequence, leaf));
+    print_line(fmt::format("entry {}\n  pruned        its bytes are gone, its leaf hash is {}",
+                           stored.sequence, leaf));
   }
   return 0;
 }
@@ -75,7 +75,7 @@ Result<int> show_pruned(const Context& context, const ledger::StoredEntry& store
 Result<int> ledger_show(const Context& context, const ShowOptions& options) {
   SALLYPORT_TRY(ledger::Filter filter, filter_from(options.filter));
   if (options.limit) {
-    SALLYPORT_TRY(filter.limit, count_from(*options.limit, "--limit"));
+    SALLYPORT_TRY(filter.limit, limit_from(*options.limit, "-n"));
   }
   std::optional<Target> target;
   if (options.target) {
@@ -100,7 +100,10 @@ Result<int> ledger_show(const Context& context, const ShowOptions& options) {
         SALLYPORT_TRY(const ledger::EntryView entry, ledger::view_entry(*one->bytes));
         filter.id = entry.id;
       } else if (target->sequence) {
-        return fail(ErrorCode::NotFound, fmt::format("there is no entry {}", *target->sequence));
+        SALLYPORT_TRY(const std::uint64_t size, view.size());
+        return fail(ErrorCode::NotFound,
+                    fmt::format("there is no entry {}; the ledger has {} entries",
+                                *target->sequence, size));
       } else if (!filter.facets.emplace(ledger::Facet::Call, target->text).second) {
         return fail(ErrorCode::InvalidInput, "two calls are named; give one, or --call alone");
       }
@@ -114,11 +117,13 @@ Result<int> ledger_show(const Context& context, const ShowOptions& options) {
   return code;
 }
 
-const Command kLedgerShow("ledger show", "entries that match, or one of them whole", ledger_show,
+const Command kLedgerShow("ledger show", "list matching entries, or show one in full", ledger_show,
                           [](Syntax& syntax, ShowOptions& options) {
                             syntax.text("target", options.target,
-                                        "an entry's id or sequence, or a call", "ID|CALL|SEQUENCE");
-                            syntax.text("-n,--limit", options.limit, "at most this many", "N");
+                                        "id or sequence of an entry, or id of a call",
+                                        "ID|CALL|SEQUENCE");
+                            syntax.text("-n,--limit", options.limit, "maximum number of entries",
+                                        "N");
                             filter_options(syntax, options.filter);
                           });
 

@@ -25,7 +25,7 @@ constexpr std::uint64_t kMost = 100'000;
 Result<void> print(const Context& context, const std::vector<ledger::StoredEntry>& entries) {
   for (const ledger::StoredEntry& stored : entries) {
     SALLYPORT_TRY(const OpenedEntry entry, open_entry(stored));
-    say(context.json() ? entry_json(entry) : entry_line(entry, context.terminal));
+    print_line(context.json() ? entry_json(entry) : entry_line(entry, context.terminal));
   }
   return finish_output();
 }
@@ -54,11 +54,12 @@ Result<int> follow(const Context& context, Workspace& workspace, ledger::Filter 
 
 Result<int> ledger_tail(const Context& context, const TailOptions& options) {
   SALLYPORT_TRY(ledger::Filter filter, filter_from(options.filter));
-  SALLYPORT_TRY(const std::uint64_t count,
-                count_from(options.count.value_or(std::to_string(kUsual)), "-n"));
+  const std::string asked = options.count.value_or(std::to_string(kUsual));
+  const bool only_new = options.follow && asked == "0";
+  SALLYPORT_TRY(const std::uint64_t count, only_new ? 0 : limit_from(asked, "-n", kMost));
   if (count > kMost) {
     return fail(ErrorCode::InvalidInput,
-                "-n is at most 100000; use `sallyport ledger show` for more");
+                "-n must be from 1 to 100000; use `sallyport ledger show` for more");
   }
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   std::vector<ledger::StoredEntry> entries;
@@ -69,20 +70,21 @@ Result<int> ledger_tail(const Context& context, const TailOptions& options) {
     SALLYPORT_TRY(entries, ledger::newest_entries(view, filter, count));
     return {};
   }));
-  if (entries.empty() && !options.follow && count > 0) {
+  if (entries.empty() && !options.follow) {
     return std::unexpected(nothing_found(options.filter));
   }
-  if (!context.json()) say(entry_line_header(context.terminal));
+  if (!context.json()) print_line(entry_line_header(context.terminal));
   SALLYPORT_CHECK_OK(print(context, entries));
   if (!options.follow) return 0;
   if (size > 0) filter.after = std::max(size - 1, filter.after.value_or(0));
   return follow(context, *workspace, std::move(filter));
 }
 
-const Command kLedgerTail("ledger tail", "the newest entries", ledger_tail,
+const Command kLedgerTail("ledger tail", "list the newest entries", ledger_tail,
                           [](Syntax& syntax, TailOptions& options) {
-                            syntax.text("-n,--lines,--limit", options.count, "how many [20]", "N");
-                            syntax.flag("-f,--follow", options.follow, "wait for more");
+                            syntax.text("-n,--lines,--limit", options.count,
+                                        "how many entries [20]", "N");
+                            syntax.flag("-f,--follow", options.follow, "wait for more entries");
                             filter_options(syntax, options.filter);
                           });
 

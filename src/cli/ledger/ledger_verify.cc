@@ -50,9 +50,10 @@ Result<Pin> pinned_key(const LedgerVerifyOptions& options,
     return Pin{std::move(key), "--key"};
   }
   if (policy && policy->logs.size() == 1) return Pin{policy->logs.front().key, "--policy"};
-  const Result<std::optional<std::string>> text = ledger::read_private_file(place.key_file());
-  if (!text || !*text) return Pin{{}, "none: the ledger is only checked against itself"};
-  const Result<ledger::SigningKey> key = ledger::SigningKey::parse(**text);
+  // A key that cannot be read is no reason to verify less without an error.
+  SALLYPORT_TRY(const std::optional<std::string> text, ledger::read_private_file(place.key_file()));
+  if (!text) return Pin{{}, "none: the ledger is only checked against itself"};
+  const Result<ledger::SigningKey> key = ledger::SigningKey::parse(*text);
   if (!key) {
     return fail(ErrorCode::Corrupt,
                 fmt::format("{} is spoiled: {}; restore it from a copy, or pin a key with --key",
@@ -61,8 +62,8 @@ Result<Pin> pinned_key(const LedgerVerifyOptions& options,
   return Pin{key->verifier(), place.key_file().string()};
 }
 
-// Nothing for an auditor, whose copy holds no secrets. Where the signing key is, the other belongs
-// too: without it no seal holds.
+// No value for the copy of an auditor, which has no secrets. If the signing key is there without
+// the other key, no seal is valid.
 std::optional<KeyedDigest> digest_of(const Workspace::Place& place) {
   const Result<std::optional<std::string>> key = ledger::KeyFolder::kept_digest_key(place.data_dir);
   std::error_code code;
@@ -117,14 +118,23 @@ Result<std::optional<std::uint64_t>> witnessed_size(ledger::LedgerStore& store,
 
 void print_gaps(const GapList& list, const Terminal& terminal) {
   constexpr std::size_t kShown = 40;
-  if (list.gaps().empty()) return say("gaps       none");
-  say(fmt::format("gaps       {}", list.gaps().size() + list.left_out()));
+  if (list.gaps().empty()) return print_line("gaps       none");
+  print_line(fmt::format("gaps       {}", list.gaps().size() + list.left_out()));
   for (std::size_t i = 0; i < std::min(kShown, list.gaps().size()); ++i) {
     const Gap& gap = list.gaps()[i];
-    say(fmt::format("  {:>8}  {}  {} {}", gap.sequence, gap.at,
-                    terminal.paint(Paint::Doubtful, fitted(to_string(gap.kind), 16)), gap.detail));
+    print_line(fmt::format("  {:>8}  {}  {} {}", gap.sequence, gap.at,
+                           terminal.paint(Paint::Doubtful, fitted(to_string(gap.kind), 16)),
+                           gap.detail));
   }
-  if (list.gaps().size() > kShown) say("            ... all of them with --json --gaps");
+  if (list.gaps().size() > kShown) print_line("            ... all of them with --json --gaps");
+}
+
+// For a file on a machine that knows none of its people.
+std::string unjudged_warning(const ledger::LedgerReport& report) {
+  return fmt::format(
+      "no reviewers are known here, so who signed was not checked for {} promotions, demotions, "
+      "passkeys or answers; name the lists of that log with `--reviewers FILE`",
+      report.unjudged);
 }
 
 void print(const Context& context, const ledger::LedgerReport& report, const GapList& gaps,
@@ -133,29 +143,35 @@ void print(const Context& context, const ledger::LedgerReport& report, const Gap
   if (context.json()) {
     json::object object = report.to_json();
     if (witnessed) object["witnessed"] = *witnessed;
+    if (report.unjudged > 0)
+      object["warnings"] = json::array{json::value(unjudged_warning(report))};
     if (with_gaps) object["gaps"] = gaps.to_json();
-    return say(visible_json(canonical_json(object)));
+    return print_line(visible_json(canonical_json(object)));
   }
   const Terminal& terminal = context.terminal;
-  say(fmt::format("entries    {}", report.tree_size));
-  say(fmt::format("origin     {}", visible(report.origin)));
-  say(fmt::format("pinned     {}", visible(pin)));
+  print_line(fmt::format("entries    {}", report.tree_size));
+  print_line(fmt::format("origin     {}", visible(report.origin)));
+  print_line(fmt::format("pinned     {}", visible(pin)));
   if (report.first_bad) {
-    say(fmt::format("{} {} at entry {}: {}", terminal.paint(Paint::Bad, "NOT VALID"),
-                    report.first_bad->check, report.first_bad->sequence,
-                    visible(report.first_bad->detail)));
+    print_line(fmt::format("{} {} at entry {}: {}", terminal.paint(Paint::Bad, "NOT VALID"),
+                           report.first_bad->check, report.first_bad->sequence,
+                           visible(report.first_bad->detail)));
     return;
   }
   if (report.openings_missing) {
-    say(*report.openings_missing == 0
+    print_line(
+        *report.openings_missing == 0
             ? "openings   all that the log has"
             : terminal.paint(Paint::Doubtful,
                              fmt::format("openings   {} are left out, and no erasure explains that",
                                          *report.openings_missing)));
   }
+  if (report.unjudged > 0) {
+    print_line(terminal.paint(Paint::Doubtful, "warning    " + unjudged_warning(report)));
+  }
   print_gaps(gaps, terminal);
-  if (witnessed) say(fmt::format("witnessed  {} entries, by a quorum", *witnessed));
-  say(terminal.paint(Paint::Good, "verified"));
+  if (witnessed) print_line(fmt::format("witnessed  {} entries, by a quorum", *witnessed));
+  print_line(terminal.paint(Paint::Good, "verified"));
 }
 
 Result<int> verify_file(const Context& context, const LedgerVerifyOptions& options) {
@@ -177,10 +193,11 @@ Result<int> verify_file(const Context& context, const LedgerVerifyOptions& optio
   SALLYPORT_TRY(const ledger::VerifierKey key, key_from(*options.key));
   SALLYPORT_CHECK_OK(read_input(*options.file, 1));
   std::ifstream lines(*options.file, std::ios::binary);
-  SALLYPORT_TRY(const trust::Reviewers reviewers,
-                reviewers_of_all_times(context, options.reviewers));
+  SALLYPORT_TRY(const trust::Reviewers reviewers, reviewers_for_file(context, options.reviewers));
+  const bool known = !reviewers.people.empty();
   const ledger::LedgerReport report =
-      ledger::verify_export(lines, key, signed_by(reviewers), passkeys_of(reviewers));
+      ledger::verify_export(lines, key, known ? signed_by(reviewers) : ledger::CheckControl(),
+                            known ? passkeys_of(reviewers) : ledger::CheckPasskeys());
   GapList gaps;
   if (report.ok) {
     std::ifstream again(*options.file, std::ios::binary);
@@ -199,13 +216,13 @@ Result<int> report_unreadable(const Context& context, const Error& error) {
   return 1;
 }
 
-// What could not be read is neither valid nor not: no memory, no descriptors, a lock, a failing
-// disk.
+// An error of the machine proves nothing about the ledger: no memory, no descriptors, a lock, a
+// failing disk.
 std::optional<Error> could_not_look(const ledger::LedgerReport& report) {
   const std::optional<ledger::Fault>& bad = report.first_bad;
   if (!bad || bad->cause.empty() || bad->cause == "corrupt") return std::nullopt;
   return Error{ErrorCode::Unavailable,
-               fmt::format("the ledger could not be checked, which says nothing about it: {}; mend "
+               fmt::format("the ledger could not be checked, so it may be valid or not: {}; repair "
                            "that and run the command again",
                            bad->detail),
                {},
@@ -235,7 +252,7 @@ Result<int> ledger_verify(const Context& context, const LedgerVerifyOptions& opt
     return report_gone(context);
   }
   if (!workspace) return report_unreadable(context, workspace.error());
-  Context::tell_newer(**workspace);
+  Context::report_newer(**workspace);
   SALLYPORT_TRY(const trust::Reviewers reviewers,
                 reviewers_of_all_times(context, options.reviewers));
   const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
@@ -258,7 +275,7 @@ Result<int> ledger_verify(const Context& context, const LedgerVerifyOptions& opt
 }
 
 const Command kLedgerVerify(
-    "ledger verify", "recompute everything and name the first fault", ledger_verify,
+    "ledger verify", "check the whole ledger and report the first fault", ledger_verify,
     [](Syntax& syntax, LedgerVerifyOptions& options) {
       syntax.file("file", options.file, "a JSON Lines export instead of the ledger");
       syntax.file("--since", options.since, "a checkpoint kept elsewhere [the witness]");

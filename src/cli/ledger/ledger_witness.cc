@@ -27,30 +27,30 @@ struct WitnessOptions {
 namespace asio = boost::asio;
 using Round = WitnessRounds::Round;
 
-bool cosigned(const WitnessRounds::Said& said) {
-  return said.answer.kind == WitnessAnswer::Kind::Cosigned;
+bool cosigned(const WitnessRounds::MemberAnswer& member) {
+  return member.answer.kind == WitnessAnswer::Kind::Cosigned;
 }
 
-Result<void> tell(const Context& context, const Round& round) {
+Result<void> print_round(const Context& context, const Round& round) {
   if (context.json()) {
     json::array list;
-    for (const WitnessRounds::Said& said : round.said) {
-      list.push_back(json::object{{"witness", said.witness},
-                                  {"cosigned", cosigned(said)},
-                                  {"status", said.answer.status},
-                                  {"detail", said.answer.detail}});
+    for (const WitnessRounds::MemberAnswer& member : round.answers) {
+      list.push_back(json::object{{"witness", member.witness},
+                                  {"cosigned", cosigned(member)},
+                                  {"status", member.answer.status},
+                                  {"detail", member.answer.detail}});
     }
-    say(visible_json(canonical_json(json::object{
+    print_line(visible_json(canonical_json(json::object{
         {"size", round.size}, {"quorum", round.has_quorum}, {"witnesses", std::move(list)}})));
     return finish_output();
   }
-  for (const WitnessRounds::Said& said : round.said) {
-    say(fmt::format("{} {:<16} {}", context.terminal.mark(cosigned(said)), visible(said.witness),
-                    visible(said.answer.detail)));
+  for (const WitnessRounds::MemberAnswer& member : round.answers) {
+    print_line(fmt::format("{} {:<16} {}", context.terminal.mark(cosigned(member)),
+                           visible(member.witness), visible(member.answer.detail)));
   }
-  say(fmt::format("size {}: {}", round.size,
-                  round.has_quorum ? "a quorum of witnesses has cosigned it"
-                                   : "no quorum of witnesses has cosigned it"));
+  print_line(fmt::format("size {}: {}", round.size,
+                         round.has_quorum ? "a quorum of witnesses has cosigned it"
+                                          : "no quorum of witnesses has cosigned it"));
   return finish_output();
 }
 
@@ -68,7 +68,7 @@ Task<Round> keep_offering(const Context& context, WitnessRounds& rounds, asio::i
   Round newest;
   while (!stopped) {
     SALLYPORT_CO_TRY(newest, co_await rounds.offer(false));
-    if (!newest.said.empty() && !stopped) SALLYPORT_CO_CHECK_OK(tell(context, newest));
+    if (!newest.answers.empty() && !stopped) SALLYPORT_CO_CHECK_OK(print_round(context, newest));
     if (stopped) break;
     pause.expires_after(std::chrono::seconds(1));
     co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
@@ -104,13 +104,14 @@ Result<int> ledger_witness(const Context& context, const WitnessOptions& options
     return last.has_quorum ? 0 : 1;
   }
   SALLYPORT_TRY(const Round round, run_on(loop, rounds->offer(true)));
-  SALLYPORT_CHECK_OK(tell(context, round));
+  SALLYPORT_CHECK_OK(print_round(context, round));
   return round.has_quorum ? 0 : 1;
 }
 
 const Command kLedgerWitness("ledger witness", "offer checkpoints to witnesses, which cosign them",
                              ledger_witness, [](Syntax& syntax, WitnessOptions& options) {
-                               syntax.flag("--once", options.once, "offer the newest one, and end");
+                               syntax.flag("--once", options.once,
+                                           "offer the newest checkpoint, and exit");
                              });
 
 }  // namespace

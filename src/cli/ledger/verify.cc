@@ -4,7 +4,7 @@
 #include <boost/json.hpp>
 
 #include "app/outside/witness_file.h"
-#include "app/records/entry_text.h"
+#include "app/records/entry_summary.h"
 #include "app/records/selection.h"
 #include "app/terminal/input.h"
 #include "app/terminal/output.h"
@@ -60,19 +60,20 @@ void print_steps(const Context& context, const ledger::Verification& answer,
   for (const auto& [step, meaning] : steps) {
     if (step == "quorum" && !trust.policy) continue;
     const bool failed = !answer.ok && answer.step == step;
-    say(fmt::format("{} {:<10} {}", terminal.mark(!failed), step,
-                    failed ? visible(answer.detail) : std::string(meaning)));
+    print_line(fmt::format("{} {:<10} {}", terminal.mark(!failed), step,
+                           failed ? visible(answer.detail) : std::string(meaning)));
     if (failed) break;
   }
 }
 
 void print_verdict(const Context& context, const ledger::Verification& answer) {
   const Terminal& terminal = context.terminal;
-  say(answer.ok ? terminal.paint(Paint::Good, "verified")
-                : terminal.paint(Paint::Bad, fmt::format("NOT VALID at step {}", answer.step)));
+  print_line(answer.ok
+                 ? terminal.paint(Paint::Good, "verified")
+                 : terminal.paint(Paint::Bad, fmt::format("NOT VALID at step {}", answer.step)));
 }
 
-// Only said of a receipt that passed: until then these are claims.
+// Only printed for a receipt that passed: until then these are claims.
 void print_meaning(std::string_view text) {
   const Result<ledger::Receipt> receipt = ledger::Receipt::parse(text);
   const Result<json::value> entry =
@@ -80,7 +81,7 @@ void print_meaning(std::string_view text) {
   if (!entry) return;
   const json::object& object = entry->get_object();
   const auto row = [](std::string_view name, std::string_view value) {
-    if (!value.empty()) say(fmt::format("  {:<8} {}", name, value));
+    if (!value.empty()) print_line(fmt::format("  {:<8} {}", name, value));
   };
   const auto member = [&](std::string_view name) {
     return visible(text_in(object, name).value_or(""));
@@ -125,23 +126,25 @@ Result<ledger::Trust> trust_from(const VerifyOptions& options) {
   return trust;
 }
 
-// The receipts of a list; nothing when the text is no list.
+// The receipts of a list; no value when the text is no list.
 std::optional<json::array> receipts_in(std::string_view text) {
   if (!trimmed(text.substr(0, 1024)).starts_with('[')) return std::nullopt;
   Result<json::value> list = parse_own_json(text, {.bytes = kMaxReceipt, .depth = 129});
-  if (!list || !list->is_array() || list->get_array().empty()) return std::nullopt;
+  if (!list || !list->is_array()) return std::nullopt;
   return std::move(list->get_array());
+}
+
+void print_verification(const Context& context, const ledger::Verification& answer,
+                        std::string_view text, const ledger::Trust& trust) {
+  if (context.json()) return print_line(visible_json(canonical_json(answer.to_json())));
+  print_steps(context, answer, kReceiptSteps, trust);
+  if (answer.ok) print_meaning(text);
+  print_verdict(context, answer);
 }
 
 bool answer_one(const Context& context, std::string_view text, const ledger::Trust& trust) {
   const ledger::Verification answer = ledger::verify_receipt(text, trust);
-  if (context.json()) {
-    say(visible_json(canonical_json(answer.to_json())));
-    return answer.ok;
-  }
-  print_steps(context, answer, kReceiptSteps, trust);
-  if (answer.ok) print_meaning(text);
-  print_verdict(context, answer);
+  print_verification(context, answer, text, trust);
   return answer.ok;
 }
 
@@ -153,21 +156,26 @@ Result<int> verify_receipts(const Context& context, const VerifyOptions& options
   SALLYPORT_TRY(const std::string text, read_input(options.files.front(), kMaxReceipt + 1));
   const std::optional<json::array> list = receipts_in(text);
   if (!list) return answer_one(context, text, trust) ? 0 : 1;
+  if (list->empty()) {
+    print_verification(context, {.step = "form", .detail = "the list holds no receipt"}, text,
+                       trust);
+    return 1;
+  }
   bool all_good = true;
   for (const json::value& receipt : *list) {
-    if (!context.json() && &receipt != &list->front()) say("");
+    if (!context.json() && &receipt != &list->front()) print_line("");
     // One at a time as text again: a list may hold millions of next to nothing.
     all_good = answer_one(context, canonical_json(receipt), trust) && all_good;
   }
   if (!context.json()) {
-    say(fmt::format("\n{} receipts, {}", list->size(),
-                    all_good ? "all verified" : "NOT ALL VALID"));
+    print_line(fmt::format("\n{} receipts, {}", list->size(),
+                           all_good ? "all verified" : "NOT ALL VALID"));
   }
   return all_good ? 0 : 1;
 }
 
-// `ledger checkpoint` and `ledger proof` have a second form, with --json. Whatever is neither is
-// handed on as it is, and fails where it is read.
+// `ledger checkpoint` and `ledger proof` have a second form, with --json. Other text is passed on
+// unchanged, and fails when it is parsed.
 std::optional<json::object> printed_object(const std::string& text) {
   if (!text.starts_with('{')) return std::nullopt;
   Result<json::value> value = parse_own_json(text, {.bytes = kLongestNote});
@@ -206,7 +214,7 @@ Result<int> verify_between(const Context& context, const VerifyOptions& options,
   const ledger::Verification answer =
       ledger::verify_consistency(note_in(older), note_in(newer), proof_in(proof), trust);
   if (context.json()) {
-    say(visible_json(canonical_json(answer.to_json())));
+    print_line(visible_json(canonical_json(answer.to_json())));
   } else {
     print_steps(context, answer, kConsistencySteps, trust);
     print_verdict(context, answer);
@@ -235,7 +243,7 @@ const Command kVerify(
           syntax.files("receipt", options.files,
                        "a receipt, or - for standard input; OLD NEW PROOF with --consistency");
       syntax.text("--key", options.key, "pinned verifier key, or a file that holds it", "VKEY");
-      syntax.text("--origin", options.origin, "the log's name [that of the key]", "NAME");
+      syntax.text("--origin", options.origin, "name of the log [that of the key]", "NAME");
       syntax.files("--rotation", options.rotations,
                    "receipt of a key rotation, oldest first; may be repeated");
       syntax.file("--policy", options.policy,

@@ -26,7 +26,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// The token for calls that bring none of their own. What it is worth is for the policy to say.
+// The token for calls that bring none of their own. The policy decides what it permits.
 Result<std::string> presented_grant(const Context& context, const McpOptions& options) {
   const std::optional<std::string>& named =
       options.grant ? options.grant : context.environment.grant;
@@ -107,7 +107,7 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
                                      .policy = options.policy.value_or("starter")}));
   Workspace& workspace = gate->workspace();
   const std::string name = options.name.value_or(upstream.name);
-  gate->log(fmt::format("`{}` is wrapped; {}; all is recorded in {}", name,
+  gate->log(fmt::format("`{}` is wrapped; {}; records are in {}", name,
                         about_policy(options, *gate), workspace.place().log_name()));
 
   const Flags input_flags(STDIN_FILENO);
@@ -121,7 +121,9 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
        .era = era_hint(options, EraCache(workspace.place().data_dir, upstream.identity),
                        workspace.clock().wall()),
        .grant = grant,
-       .setting = {.front = "mcp", .folder = std::filesystem::current_path().string()},
+       .setting = {.front = "mcp",
+                   .folder = std::filesystem::current_path().string(),
+                   .user = running_user()},
        .command = options.command,
        .log = [&](std::string_view line) { gate->log(line); }},
       std::make_unique<mcp::StreamLink>(gate->loop().get_executor(), mcp::Limits{},
@@ -134,15 +136,16 @@ Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
 }
 
 const Command kMcp(
-    "mcp", "put the gate before a tool server, on standard streams", wrap_mcp_server,
+    "mcp", "run a tool server behind the gate, on standard streams", wrap_mcp_server,
     [](Syntax& syntax, McpOptions& options) {
-      syntax.text("--policy", options.policy, "a file, or a shipped one by its name [starter]",
-                  "POLICY");
+      syntax.text("--policy", options.policy,
+                  "policy file, or the name of a shipped policy [starter]", "POLICY");
       syntax.text("--name", options.name, "name of the server in records [from its command]",
                   "NAME");
-      syntax.text("--url", options.url, "reach the server there instead of starting one", "URL");
-      syntax.text("--bearer-env", options.bearer_env, "the variable that holds our token for it",
-                  "NAME");
+      syntax.text("--url", options.url, "connect to a server at this URL instead of starting one",
+                  "URL");
+      syntax.text("--bearer-env", options.bearer_env,
+                  "environment variable that holds the bearer token for the server", "NAME");
       syntax.flag("--allow-http", options.allow_http, "allow plain HTTP to another machine");
       syntax.flag("--login", options.login, "open a browser if the server asks for a login");
       oauth_options(syntax, options.oauth);
@@ -150,8 +153,7 @@ const Command kMcp(
           .choices({"auto", "legacy", "modern"});
       syntax.text("--grant", options.grant, "token for calls without one [$SALLYPORT_GRANT]",
                   "FILE");
-      syntax.texts("command", options.command, "the server's command, behind `--`",
-                   "-- COMMAND...");
+      syntax.texts("command", options.command, "the server's command, after `--`", "-- COMMAND...");
     });
 
 }  // namespace

@@ -25,7 +25,7 @@ struct McpLoginOptions {
   bool allow_http = false;
   OAuthOptions oauth;
   std::string wait = "5m";  // for the person
-  bool no_browser = false;  // only say the address
+  bool no_browser = false;  // only print the address
 };
 
 struct McpLogoutOptions {
@@ -33,8 +33,8 @@ struct McpLogoutOptions {
   bool allow_http = false;
 };
 
-// Does the server ask for anything, and for what? What it says else is not looked at.
-Task<oauth::Response> knock(oauth::Application application) {
+// Asks the server which login it requires. The rest of its response is ignored.
+Task<oauth::Response> request_challenge(oauth::Application application) {
   net::HttpRequest request{.headers = {{"Accept", "application/json, text/event-stream"},
                                        {"Content-Type", "application/json"}},
                            .body = R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})"};
@@ -42,12 +42,12 @@ Task<oauth::Response> knock(oauth::Application application) {
   return oauth::exchange(std::move(to), std::move(request));
 }
 
-Task<oauth::Account> let_in(oauth::Login login) {
-  SALLYPORT_CO_TRY(const oauth::Response answer, co_await knock(login.application));
+Task<oauth::Account> log_in_to_server(oauth::Login login) {
+  SALLYPORT_CO_TRY(const oauth::Response answer, co_await request_challenge(login.application));
   const oauth::Challenge challenge =
       oauth::bearer_challenge(answer.headers).value_or(oauth::Challenge{});
-  Result<oauth::Account> account = login.application.by_itself
-                                       ? co_await oauth::let_client_in(login, challenge)
+  Result<oauth::Account> account = login.application.client_credentials
+                                       ? co_await oauth::log_in_client(login, challenge)
                                        : co_await oauth::log_in(login, challenge);
   if (!account && account.error().code == ErrorCode::NotFound && answer.status < 300) {
     co_return fail(ErrorCode::NotFound, "the server needs no login; use it without one");
@@ -55,29 +55,29 @@ Task<oauth::Account> let_in(oauth::Login login) {
   co_return account;
 }
 
-Result<void> tell(const Context& context, const oauth::Account& account, const AccountFile& file,
-                  bool kept) {
+Result<void> print_account(const Context& context, const oauth::Account& account,
+                           const AccountFile& file, bool kept) {
   const std::string scope = account.tokens.scope.empty() ? account.scope : account.tokens.scope;
   const std::string until =
       account.tokens.expires ? rfc3339(*account.tokens.expires) : std::string();
   if (context.json()) {
-    json::object said{{"server", account.server},
-                      {"issuer", account.issuer},
-                      {"scope", scope},
-                      {"renews_itself", !account.tokens.refresh.empty()}};
-    if (!until.empty()) said["expires"] = until;
-    if (kept) said["file"] = file.path().string();
-    say(visible_json(json::serialize(said)));
+    json::object shown{{"server", account.server},
+                       {"issuer", account.issuer},
+                       {"scope", scope},
+                       {"renews_itself", !account.tokens.refresh.empty()}};
+    if (!until.empty()) shown["expires"] = until;
+    if (kept) shown["file"] = file.path().string();
+    print_line(visible_json(json::serialize(shown)));
     return finish_output();
   }
-  say(visible(fmt::format("logged in at {} for {}{}", account.issuer, account.server,
-                          scope.empty() ? "" : " (" + scope + ')')));
+  print_line(visible(fmt::format("logged in at {} for {}{}", account.issuer, account.server,
+                                 scope.empty() ? "" : " (" + scope + ')')));
   if (!until.empty()) {
-    say(fmt::format(
+    print_line(fmt::format(
         "the token is good until {}{}", until,
         account.tokens.refresh.empty() ? ", then log in again" : " and renews itself then"));
   }
-  if (kept) say(fmt::format("it is kept in {}", file.path().string()));
+  if (kept) print_line(fmt::format("it is kept in {}", file.path().string()));
   return finish_output();
 }
 
@@ -95,12 +95,11 @@ Result<int> mcp_login(const Context& context, const McpLoginOptions& options) {
   if (options.oauth.client_secret_env) unsetenv(options.oauth.client_secret_env->c_str());
   const auto wait = parse_duration(options.wait);
   if (!wait || wait->count() == 0) {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("`{:.40}` is no duration; write 90s or 10m", options.wait), "--wait");
+    return fail(ErrorCode::InvalidInput, no_duration(options.wait, "90s or 10m"), "--wait");
   }
   SALLYPORT_TRY(const std::filesystem::path data_dir, context.data_dir());
   AccountFile file(data_dir, application);
-  // What cannot be read any more is replaced; what others can read is not.
+  // A damaged file is replaced; one that others can read is an error.
   Result<std::optional<oauth::Account>> before = file.load();
   if (!before && before.error().code != ErrorCode::Corrupt) {
     return std::unexpected(before.error());
@@ -114,10 +113,11 @@ Result<int> mcp_login(const Context& context, const McpLoginOptions& options) {
   boost::asio::io_context loop(1);
   oauth::Login login{
       application, clock, entropy, {show, *wait}, before ? std::move(*before) : std::nullopt};
-  SALLYPORT_TRY(const oauth::Account account, run_on(loop, let_in(std::move(login))));
-  // Of a client that is let in by itself only that is kept whose it is.
-  SALLYPORT_CHECK_OK(file.save(application.by_itself ? oauth::binding_of(account) : account));
-  SALLYPORT_CHECK_OK(tell(context, account, file, !application.by_itself));
+  SALLYPORT_TRY(const oauth::Account account, run_on(loop, log_in_to_server(std::move(login))));
+  // For a client that logs in itself, tokens and secret are not stored.
+  SALLYPORT_CHECK_OK(
+      file.save(application.client_credentials ? oauth::binding_of(account) : account));
+  SALLYPORT_CHECK_OK(print_account(context, account, file, !application.client_credentials));
   return 0;
 }
 
@@ -139,12 +139,12 @@ Result<int> mcp_logout(const Context& context, const McpLogoutOptions& options) 
   }
   SALLYPORT_CHECK_OK(file.remove());
   if (context.json()) {
-    say(json::serialize(json::object{{"server", url.text()}, {"revoked", revoked}}));
+    print_line(json::serialize(json::object{{"server", url.text()}, {"revoked", revoked}}));
   } else {
-    say(fmt::format("the tokens for {} are removed{}", url.text(),
-                    revoked
-                        ? " and worth nothing any more"
-                        : "; the authorization server was not told, they expire by themselves"));
+    print_line(fmt::format(
+        "the tokens for {} are removed{}", url.text(),
+        revoked ? " and worth nothing any more"
+                : "; the authorization server was not told, they expire by themselves"));
   }
   SALLYPORT_CHECK_OK(finish_output());
   return 0;
@@ -162,7 +162,7 @@ const Command kMcpLogin(
     });
 
 const Command kMcpLogout(
-    "mcp logout", "forget the tokens for a tool server", mcp_logout,
+    "mcp logout", "delete the tokens for a tool server", mcp_logout,
     [](Syntax& syntax, McpLogoutOptions& options) {
       syntax.text("--url", options.url, "address of the tool server", "URL").required();
       syntax.flag("--allow-http", options.allow_http, "allow plain HTTP to another machine");

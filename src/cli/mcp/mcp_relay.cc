@@ -24,7 +24,7 @@ class Connected {
   int descriptor_;
 };
 
-// What runs behind the gate, and by which policy, is for the service to say.
+// The service chooses the tool servers and the policy.
 bool chooses_for_the_service(const McpOptions& options) {
   return !options.command.empty() || options.url || options.policy || options.bearer_env ||
          options.allow_http || options.login || options.oauth != OAuthOptions{} ||

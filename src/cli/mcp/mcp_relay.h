@@ -1,5 +1,5 @@
-// `sallyport mcp` on a machine with the system set-up: the service stands before the tool server,
-// and this process carries the bytes of the client there and back.
+// `sallyport mcp` on a machine with the system set-up: the service is the gate of the tool server,
+// and this process only forwards the bytes of the client.
 #pragma once
 
 #include "app/context.h"
@@ -7,7 +7,7 @@
 
 namespace sallyport::app {
 
-// `Unauthenticated`: the options name what only the service may choose, such as a command.
+// `Unauthenticated`: an option is for the service only, such as a command.
 Result<int> relay_mcp(const Context& context, const McpOptions& options);
 
 }  // namespace sallyport::app

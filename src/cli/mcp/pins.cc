@@ -44,16 +44,18 @@ Result<void> show_change(core::RecordReader& records, const mcp::Pin& pin, bool 
   SALLYPORT_TRY(const PinChange change, change_of(records, pin));
   if (as_json) {
     json::object object = to_json(pin);
-    object["before"] = change.before;
-    object["after"] = change.after;
-    say(visible_json(canonical_json(object)));
+    object["before"] = change.before.value_or(json::value());
+    object["after"] = change.after.value_or(json::value());
+    print_line(visible_json(canonical_json(object)));
     return {};
   }
-  say(fmt::format("{} of {}", visible(pin.tool), visible(pin.server)));
+  print_line(fmt::format("{} of {}", visible(pin.tool), visible(pin.server)));
+  if (!change.before) print_line("  the pinned definition was pruned or erased");
+  if (!change.after) print_line("  the new definition was pruned or erased");
   for (const PinMember& member : differing(change)) {
-    say(fmt::format("  {}", visible(member.name)));
-    say(fmt::format("  - {}", one_line(member.before)));
-    say(fmt::format("  + {}", one_line(member.after)));
+    print_line(fmt::format("  {}", visible(member.name)));
+    if (change.before) print_line(fmt::format("  - {}", one_line(member.before)));
+    print_line(fmt::format("  + {}", one_line(member.after)));
   }
   return {};
 }
@@ -63,12 +65,12 @@ Result<int> pins_list(const Context& context, const PinsOptions& options) {
   ledger::StoreReader records(workspace->store());
   SALLYPORT_TRY(const std::vector<mcp::Pin> pins, selected(records, options));
   for (const mcp::Pin& pin : pins) {
-    say(context.json()
-            ? visible_json(canonical_json(to_json(pin)))
-            : fmt::format("{}  {}  {}  {}", visible(pin.server), visible(pin.tool),
-                          pin.hash.substr(0, 16), pin.held() ? "CHANGED, held back" : "pinned"));
+    print_line(context.json() ? visible_json(canonical_json(to_json(pin)))
+                              : fmt::format("{}  {}  {}  {}", visible(pin.server),
+                                            visible(pin.tool), pin.hash.substr(0, 16),
+                                            pin.held() ? "CHANGED, held back" : "pinned"));
   }
-  if (pins.empty() && !context.json()) say("nothing is pinned");
+  if (pins.empty() && !context.json()) print_line("nothing is pinned");
   return 0;
 }
 
@@ -82,16 +84,16 @@ Result<int> pins_diff(const Context& context, const PinsOptions& options) {
     any = true;
     SALLYPORT_CHECK_OK(show_change(records, pin, context.json()));
   }
-  if (!any && !context.json()) say("nothing has changed");
+  const bool unknown = pins.empty() && options.server;
+  if (!any && !context.json()) {
+    print_line(unknown ? "no tool of that name is pinned" : "nothing has changed");
+  }
   return any ? 1 : 0;
 }
 
 Result<int> pins_accept(const Context& context, const PinsOptions& options) {
-  if (!options.server) {
-    return fail(ErrorCode::InvalidInput, "name the server, and the tool unless all are meant");
-  }
   SALLYPORT_TRY(const Person person, authorize_change(context, options.login, "pins accept"));
-  boost::asio::io_context loop(1);  // behind the ledger, which may still tell it something
+  boost::asio::io_context loop(1);  // destroyed after the ledger, which may still post to it
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
   SALLYPORT_TRY(const std::vector<mcp::Pin> pins, selected(workspace->ledger(), options));
   std::size_t accepted = 0;
@@ -99,29 +101,34 @@ Result<int> pins_accept(const Context& context, const PinsOptions& options) {
     if (!pin.held()) continue;
     SALLYPORT_CHECK_OK(run_on(loop, mcp::accept_pin(workspace->ledger(), pin, person.who)));
     ++accepted;
-    say(context.json()
-            ? visible_json(canonical_json(json::object{
-                  {"server", pin.server}, {"tool", pin.tool}, {"hash", pin.changed_hash}}))
-            : fmt::format("{} of {} is accepted as it is now", visible(pin.tool),
-                          visible(pin.server)));
+    print_line(context.json()
+                   ? visible_json(canonical_json(json::object{
+                         {"server", pin.server}, {"tool", pin.tool}, {"hash", pin.changed_hash}}))
+                   : fmt::format("{} of {} is accepted as it is now", visible(pin.tool),
+                                 visible(pin.server)));
   }
   if (accepted > 0) return 0;
   return fail(ErrorCode::NotFound,
-              "nothing like that waits; `sallyport pins list` shows what is pinned");
+              "no changed tool of that name waits; `sallyport pins list` shows what is pinned");
 }
 
-void pin_options(Syntax& syntax, PinsOptions& options) {
-  syntax.text("server", options.server, "only of this server", "SERVER");
+Option pin_options(Syntax& syntax, PinsOptions& options) {
+  const Option server = syntax.text("server", options.server, "only this server", "SERVER");
   syntax.text("tool", options.tool, "only this tool", "TOOL");
+  return server;
 }
 
-const Command kPinsList("pins list", "what is pinned", pins_list, pin_options);
+void pins_to_show(Syntax& syntax, PinsOptions& options) {
+  pin_options(syntax, options);
+}
 
-const Command kPinsDiff("pins diff", "what has changed", pins_diff, pin_options);
+const Command kPinsList("pins list", "list pinned tool definitions", pins_list, pins_to_show);
+
+const Command kPinsDiff("pins diff", "show changed tool definitions", pins_diff, pins_to_show);
 
 const Command kPinsAccept("pins accept", "accept a changed definition", pins_accept,
                           [](Syntax& syntax, PinsOptions& options) {
-                            pin_options(syntax, options);
+                            pin_options(syntax, options).required();
                             person_options(syntax, options.login);
                           });
 

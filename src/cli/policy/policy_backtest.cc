@@ -1,4 +1,4 @@
-// What would another policy have made of the calls that were made? Nothing is run or written.
+// `policy backtest`: decides recorded calls under another policy. Nothing is run or written.
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
@@ -32,7 +32,7 @@ struct PolicyBacktestOptions {
 constexpr std::uint64_t kMostTested = 100'000;
 constexpr std::uint64_t kMostExamples = 100;
 
-// What makes the command exit with 1.
+// The conditions under which the command exits with 1.
 struct FailOn {
   bool loosened = false;
   bool refused = false;
@@ -77,7 +77,7 @@ Result<std::size_t> number_from(const std::string& text, std::uint64_t most,
 }
 
 bool fails(const FailOn& on, const Backtest& test) {
-  if (on.loosened && test.changes.contains("loosened")) return true;
+  if (on.loosened && test.changes.contains(CallChange::Loosened)) return true;
   if (on.refused && test.newly_refused > 0) return true;
   const double undecided = 100.0 * static_cast<double>(test.undecided_calls());
   return on.undecided && undecided > *on.undecided * static_cast<double>(test.selected);
@@ -105,31 +105,33 @@ Result<int> policy_backtest(const Context& context, const PolicyBacktestOptions&
   }
   SALLYPORT_TRY(const Backtest test, backtest(scene_of(context, &workspace->store()), terms));
   if (context.json()) {
-    for (const json::object& one : backtest_json(test)) say(visible_json(canonical_json(one)));
+    for (const json::object& one : backtest_json(test))
+      print_line(visible_json(canonical_json(one)));
   } else {
-    say_backtest(test);
+    print_backtest(test);
   }
   return fails(on, test) ? 1 : 0;
 }
 
 const Command kPolicyBacktest(
-    "policy backtest", "what a policy would have made of recorded calls; runs nothing",
+    "policy backtest", "show how a policy would have decided recorded calls; runs nothing",
     policy_backtest, [](Syntax& syntax, PolicyBacktestOptions& options) {
       syntax
-          .text("candidate", options.candidate, "a policy, or a shipped one by its name", "POLICY")
+          .text("candidate", options.candidate, "policy file, or the name of a shipped policy",
+                "POLICY")
           .required();
       syntax.text("--against", options.against,
                   "compare with this policy [the policy of each call]", "POLICY");
-      syntax.text("--last", options.last, "how many calls, the newest first [10000]", "N");
-      syntax.text("--examples", options.examples, "how many calls of each group are named [3]",
-                  "N");
+      syntax.text("--last", options.last, "how many calls, newest first [10000]", "N");
+      syntax.text("--examples", options.examples,
+                  "how many example calls are printed for each group [3]", "N");
       syntax.text("--fail-on", options.fail_on, "exit 1 for loosened, refused or undecided:PERCENT",
                   "LIST");
       syntax.text("--session", options.session, "only of this session", "ID");
       syntax.text("--agent", options.agent, "only of this agent", "ID");
       syntax.text("--server", options.server, "only of this tool server", "NAME");
       syntax.text("--tool", options.tool, "only of this tool", "NAME");
-      syntax.text("--since", options.since, "from this time on, or from so long ago", "TIME|1h");
+      syntax.text("--since", options.since, "from this time on, or from this long ago", "TIME|1h");
       syntax.text("--until", options.until, "before this time", "TIME|1h");
     });
 

@@ -40,19 +40,19 @@ void print_coverage(const CoverageByPolicy& coverage, const std::string& format)
       for (const CoverageUnit& unit : units) {
         json::object row = to_json(unit);
         row["policy"] = policy;
-        say(json::serialize(row));
+        print_line(json::serialize(row));
       }
-      say(json::serialize(json::object{
+      print_line(json::serialize(json::object{
           {"policy", policy}, {"units", units.size()}, {"coverage_percent", percent}}));
       continue;
     }
     if (format != "text") continue;
-    say(fmt::format("coverage of {}", policy));
+    print_line(fmt::format("coverage of {}", policy));
     for (const CoverageUnit& unit : units) {
-      say(fmt::format("  {:<8} {} {}  {}{}", unit.status, unit.kind, unit.name, unit.place,
-                      unit.reason.empty() ? "" : "  " + unit.reason));
+      print_line(fmt::format("  {:<8} {} {}  {}{}", to_string(unit.status), to_string(unit.kind),
+                             unit.name, unit.place, unit.reason.empty() ? "" : "  " + unit.reason));
     }
-    say(fmt::format("  {:.1f} % of {} parts are tested both ways", percent, units.size()));
+    print_line(fmt::format("  {:.1f} % of {} parts are tested both ways", percent, units.size()));
   }
 }
 
@@ -88,16 +88,19 @@ const Command kPolicyTest(
     [](Syntax& syntax, PolicyTestOptions& options) {
       syntax
           .texts("file", options.files,
-                 "policies, shipped ones by name, guardrail documents, gallery:NAME or cases",
+                 "policies, names of shipped policies, guardrail documents, gallery:NAME or cases",
                  "FILE")
           .required();
       syntax.texts("--cases", options.cases,
                    "files of cases, or folders of them [FILE.cases.yaml beside the policy]",
                    "FILE|FOLDER");
       syntax.flag("--coverage", options.coverage, "list which parts of the policy the cases test");
-      syntax.text("--min-coverage", options.min_coverage,
-                  "exit 1 if fewer parts of the policy are tested both ways", "PERCENT");
-      syntax.text("--format", options.format, "how results are printed [text]")
+      syntax.text(
+          "--min-coverage", options.min_coverage,
+          "exit 1 if fewer parts of the policy are tested with a case that it decides and a "
+          "case that it does not match",
+          "PERCENT");
+      syntax.text("--format", options.format, "output format [text]")
           .choices({"text", "json", "junit", "github"});
     });
 

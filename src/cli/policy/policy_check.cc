@@ -1,9 +1,12 @@
-// Is this a policy, and what does it say?
+// `policy check`: checks and summarises a policy.
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
 #include <cstdio>
+#include <string>
+#include <string_view>
 
+#include "app/terminal/exit_code.h"
 #include "app/terminal/output.h"
 #include "app/workbench/policy_report.h"
 #include "base/try.h"
@@ -19,15 +22,19 @@ struct PolicyCheckOptions {
   std::string fail_on = "error";  // or `warning`: then a warning is a "no" too
 };
 
+std::string counted(std::size_t count, std::string_view one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
 Result<int> policy_check(const Context& context, const PolicyCheckOptions& options) {
   Result<policy::Policy> read = policy::PolicyOrigin::named(options.file).read(nullptr);
   if (!read && read.error().code == ErrorCode::NotFound) return std::unexpected(read.error());
   SALLYPORT_TRY(const PolicyReport report,
                 report_on(std::move(read), context.environment, SystemClock()));
-  if (context.json()) say(json::serialize(to_json(report)));
+  if (context.json()) print_line(json::serialize(to_json(report)));
   // `<file>:line:column` is what editors jump to, so it comes first.
   if (report.refused) {
-    fmt::print(stderr, "{}: {}\n", report.refused->where, report.refused->message);
+    fmt::print(stderr, "{}\n", with_place(*report.refused));
     return 1;
   }
   for (const rules::Warning& warning : report.warnings) {
@@ -36,26 +43,28 @@ Result<int> policy_check(const Context& context, const PolicyCheckOptions& optio
   const int code = options.fail_on == "warning" && !report.warnings.empty() ? 1 : 0;
   if (context.json()) return code;
   const policy::Policy& policy = report.policy;
-  say(fmt::format("{} is a good policy{}", options.file,
-                  policy.name.empty() ? "" : fmt::format(", `{}`", policy.name)));
-  say(fmt::format("  {} tools classified, {} checks, {} guards of results, durability {}",
-                  policy.tools.size(), report.checks(), policy.results.size(), report.durability));
+  print_line(fmt::format("{} is valid{}", options.file,
+                         policy.name.empty() ? "" : fmt::format(", `{}`", policy.name)));
+  print_line(fmt::format("  {} classified, {}, {} of results, durability {}",
+                         counted(policy.tools.size(), "tool"), counted(report.checks(), "check"),
+                         counted(policy.results.size(), "guard"), report.durability));
   if (policy.rules) {
-    say(fmt::format("  {} rules, {} warnings", policy.rules->rules.size(), report.warnings.size()));
+    print_line(fmt::format("  {}, {}", counted(policy.rules->rules.size(), "rule"),
+                           counted(report.warnings.size(), "warning")));
   }
   if (!policy.external.empty()) {
-    say(fmt::format("  {} external guards", policy.external.size()));
+    print_line(fmt::format("  {}", counted(policy.external.size(), "external guard")));
   }
-  say(fmt::format("  hash {}", report.hash));
+  print_line(fmt::format("  hash {}", report.hash));
   return code;
 }
 
 const Command kPolicyCheck(
     "policy check", "check a policy and summarise it", policy_check,
     [](Syntax& syntax, PolicyCheckOptions& options) {
-      syntax.text("file", options.file, "the policy, or a shipped one by its name", "FILE")
+      syntax.text("file", options.file, "policy file, or the name of a shipped policy", "FILE")
           .required();
-      syntax.text("--fail-on", options.fail_on, "what makes it exit with 1 [error]")
+      syntax.text("--fail-on", options.fail_on, "lowest severity that makes it exit with 1 [error]")
           .choices({"error", "warning"});
     });
 

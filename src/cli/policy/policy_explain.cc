@@ -42,25 +42,25 @@ Result<AskedCall> find_call(const std::string& named, Workspace* workspace) {
     return recorded_call(workspace->store(), id);
   }
   return fail(ErrorCode::NotFound,
-              fmt::format("`{:.80}` is no file, and there is no ledger here", named));
+              fmt::format("`{:.80}` is not a file, and there is no ledger here", named));
 }
 
-// Where no ledger is, nothing is revoked, spent, promoted or pinned.
+// Without a ledger, nothing is revoked, spent, promoted or pinned.
 Result<std::unique_ptr<Workspace>> ledger_if_any(const Context& context) {
   SALLYPORT_TRY(const Workspace::Place place, context.place());
   if (!place.has_ledger()) return nullptr;
   return context.open_reading();
 }
 
-Result<ExplainWish> wish_in(const PolicyExplainOptions& options, ledger::LedgerStore* store) {
-  ExplainWish wish{.now = options.now, .at = options.at};
+Result<ExplainOptions> options_in(const PolicyExplainOptions& options, ledger::LedgerStore* store) {
+  ExplainOptions explain_options{.now = options.now, .at = options.at};
   if (options.policy) {
-    SALLYPORT_TRY(wish.policy, policy_named(*options.policy, store));
+    SALLYPORT_TRY(explain_options.policy, policy_named(*options.policy, store));
   }
   if (options.grant) {
-    SALLYPORT_TRY(wish.grant, read_token_text(*options.grant));
+    SALLYPORT_TRY(explain_options.grant, read_token_text(*options.grant));
   }
-  return wish;
+  return explain_options;
 }
 
 Result<int> policy_explain(const Context& context, const PolicyExplainOptions& options) {
@@ -68,23 +68,24 @@ Result<int> policy_explain(const Context& context, const PolicyExplainOptions& o
   SALLYPORT_TRY(AskedCall asked, find_call(options.call, workspace.get()));
   ledger::LedgerStore* const store = workspace ? &workspace->store() : nullptr;
   const ExplainScene scene = scene_of(context, store);
-  SALLYPORT_TRY(const ExplainWish wish, wish_in(options, store));
-  SALLYPORT_TRY(const Explained explained, explain(scene, std::move(asked), wish));
+  SALLYPORT_TRY(const ExplainOptions explain_options, options_in(options, store));
+  SALLYPORT_TRY(const Explained explained, explain(scene, std::move(asked), explain_options));
   if (context.json()) {
-    say(visible_json(canonical_json(explanation_json(explained))));
+    print_line(visible_json(canonical_json(explanation_json(explained))));
   } else {
-    say_explanation(explained);
+    print_explanation(explained);
   }
-  return explained.verdict() == "runs" ? 0 : 1;
+  return explained.verdict() == CallVerdict::Runs ? 0 : 1;
 }
 
 const Command kPolicyExplain(
-    "policy explain", "would this call run, and why; runs nothing", policy_explain,
+    "policy explain", "explain whether a call would run, and why; runs nothing", policy_explain,
     [](Syntax& syntax, PolicyExplainOptions& options) {
       syntax.text("call", options.call, "a call as JSON, or the id of a recorded one", "FILE|CALL")
           .required();
       syntax.text("--policy", options.policy,
-                  "a file, or a shipped one by its name [that of the recorded call, else starter]",
+                  "policy file, or the name of a shipped policy [that of the recorded call, else "
+                  "starter]",
                   "POLICY");
       syntax.text("--grant", options.grant, "the token that the call presents", "FILE");
       syntax.flag("--now", options.now, "judge a recorded call by the current policy and facts");

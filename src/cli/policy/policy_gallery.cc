@@ -15,7 +15,7 @@ namespace sallyport::app {
 namespace {
 
 struct PolicyGalleryOptions {
-  bool names = false;  // of all that guardrails are made of, instead of the presets
+  bool names = false;  // print the names of stages, actions and so on, instead of the presets
   std::optional<std::string> name;
   std::optional<std::string> locale;
 };
@@ -32,7 +32,7 @@ std::unexpected<Error> unknown(const std::string& name) {
 }
 
 // `Prompt, Answer: Log`.
-std::string what_it_does(const Preset& preset, Locale locale) {
+std::string actions_text(const Preset& preset, Locale locale) {
   const auto names = [&](const auto& kinds) {
     std::vector<std::string_view> out;
     for (const auto kind : kinds) out.push_back(guardrails::name_of(kind, locale).name);
@@ -44,7 +44,7 @@ std::string what_it_does(const Preset& preset, Locale locale) {
 std::string page_of(const Preset& preset, Locale locale) {
   const Preset::Words& words = preset.words(locale);
   return fmt::format("{} {}  {}\n    {}\n    {}\n", preset.id, preset.version, words.name,
-                     what_it_does(preset, locale), words.description);
+                     actions_text(preset, locale), words.description);
 }
 
 std::string names_page(Locale locale) {
@@ -69,24 +69,26 @@ Result<int> policy_gallery(const Context& context, const PolicyGalleryOptions& o
       return fail(ErrorCode::InvalidInput,
                   "`--names` and a NAME exclude each other, leave one out");
     }
-    say(context.json() ? canonical_json(guardrails::names_json(locale)) : names_page(locale));
+    print_line(context.json() ? canonical_json(guardrails::names_json(locale))
+                              : names_page(locale));
     return 0;
   }
   if (options.name) {
     const Preset* const preset = guardrails::preset(*options.name);
     if (preset == nullptr) return unknown(*options.name);
     const std::string_view text = preset->document;
-    say(context.json() ? canonical_json(parse_json(text)->value) : std::string(trimmed(text)));
+    print_line(context.json() ? canonical_json(parse_json(text)->value)
+                              : std::string(trimmed(text)));
     return 0;
   }
   for (const Preset& preset : guardrails::gallery()) {
-    say(context.json() ? canonical_json(to_json(preset, locale)) : page_of(preset, locale));
+    print_line(context.json() ? canonical_json(to_json(preset, locale)) : page_of(preset, locale));
   }
   return 0;
 }
 
 const Command kPolicyGallery(
-    "policy gallery", "guardrails that come with the program", policy_gallery,
+    "policy gallery", "list guardrails that come with the program", policy_gallery,
     [](Syntax& syntax, PolicyGalleryOptions& options) {
       syntax.text("name", options.name, "print this document", "NAME");
       syntax.text("--locale", options.locale, "names in this language [en]", "en|uk");

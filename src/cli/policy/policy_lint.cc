@@ -72,26 +72,26 @@ Result<int> policy_lint(const Context& context, const PolicyLintOptions& options
   for (const PolicyFinding& finding : *found) {
     failed = failed || finding.is_error || options.fail_on == "warning";
     if (context.json()) {
-      say(json::serialize(to_json(finding)));
+      print_line(json::serialize(to_json(finding)));
     } else {
-      say(fmt::format("{}: {}: {}: {}", finding.place, finding.is_error ? "error" : "warning",
-                      finding.code, finding.text));
+      print_line(fmt::format("{}: {}: {}: {}", finding.place,
+                             finding.is_error ? "error" : "warning", finding.code, finding.text));
     }
   }
   if (!context.json()) {
-    say(fmt::format("{} finding{}", found->size(), found->size() == 1 ? "" : "s"));
+    print_line(fmt::format("{} finding{}", found->size(), found->size() == 1 ? "" : "s"));
   }
   return failed ? 1 : 0;
 }
 
 const Command kPolicyLint(
-    "policy lint", "find parts of a policy that can never matter, with a proof", policy_lint,
+    "policy lint", "find parts of a policy that never take effect, with a proof", policy_lint,
     [](Syntax& syntax, PolicyLintOptions& options) {
       syntax
           .text("file", options.file,
-                "a policy, a shipped one by its name, a guardrail document or gallery:NAME", "FILE")
+                "policy file, name of a shipped policy, guardrail document or gallery:NAME", "FILE")
           .required();
-      syntax.text("--fail-on", options.fail_on, "what makes it exit with 1 [error]")
+      syntax.text("--fail-on", options.fail_on, "lowest severity that makes it exit with 1 [error]")
           .choices({"error", "warning"});
     });
 

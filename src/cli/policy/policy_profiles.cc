@@ -1,4 +1,4 @@
-// What is known of the tools of agents and servers, and of programs (RU-31).
+// Prints what is known about the tools of agents and servers, and about programs (RU-31).
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
@@ -18,14 +18,15 @@ struct PolicyProfilesOptions {
 };
 
 // A row of any kind: where it belongs, what it names, and what that does.
-void say_row(const json::object& row) {
+void print_row(const json::object& row) {
   if (const auto tool = text_in(row, "tool")) {
-    return say(fmt::format("{:<24} tool     {:<28} {:<10} {}", text_or_empty(row, "profile"), *tool,
-                           text_or_empty(row, "does"), text_or_empty(row, "members")));
+    return print_line(fmt::format("{:<24} tool     {:<28} {:<10} {}", text_or_empty(row, "profile"),
+                                  *tool, text_or_empty(row, "does"),
+                                  text_or_empty(row, "members")));
   }
   if (const auto by = text_in(row, "by")) {
-    return say(fmt::format("{:<24} server   {:<28} {}", text_or_empty(row, "profile"),
-                           text_or_empty(row, "name"), *by));
+    return print_line(fmt::format("{:<24} server   {:<28} {}", text_or_empty(row, "profile"),
+                                  text_or_empty(row, "name"), *by));
   }
   std::string options;
   for (const json::value& option : row.at("options").as_array()) {
@@ -35,10 +36,10 @@ void say_row(const json::object& row) {
     if (text_in(one, "meaning") != "plain") options += ':' + text_or_empty(one, "meaning");
   }
   const auto subcommand = text_in(row, "subcommand");
-  say(fmt::format("{:<24} {:<8} {:<28} {:<10} {}", text_or_empty(row, "program"),
-                  subcommand ? "command" : "program", subcommand.value_or(""),
-                  subcommand ? text_or_empty(row, "class") : text_or_empty(row, "operands"),
-                  options));
+  print_line(fmt::format("{:<24} {:<8} {:<28} {:<10} {}", text_or_empty(row, "program"),
+                         subcommand ? "command" : "program", subcommand.value_or(""),
+                         subcommand ? text_or_empty(row, "class") : text_or_empty(row, "operands"),
+                         options));
 }
 
 Result<int> policy_profiles(const Context& context, const PolicyProfilesOptions& options) {
@@ -55,9 +56,9 @@ Result<int> policy_profiles(const Context& context, const PolicyProfilesOptions&
   }
   for (const json::value& row : rows) {
     if (context.json()) {
-      say(json::serialize(row));
+      print_line(json::serialize(row));
     } else {
-      say_row(row.as_object());
+      print_row(row.as_object());
     }
   }
   return 0;

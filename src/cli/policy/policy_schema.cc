@@ -20,13 +20,13 @@ Result<int> policy_schema(const Context& context, const PolicySchemaOptions& opt
                              : options.of == "config"   ? config_schema()
                              : options.of == "agent"    ? agent_config_schema()
                                                         : policy::policy_schema();
-  say(context.json() ? canonical_json(schema) : pretty_json(schema, 0));
+  print_line(context.json() ? canonical_json(schema) : pretty_json(schema, 0));
   return 0;
 }
 
-const Command kPolicySchema("policy schema", "JSON Schema of a document", policy_schema,
+const Command kPolicySchema("policy schema", "print the JSON Schema of a document", policy_schema,
                             [](Syntax& syntax, PolicySchemaOptions& options) {
-                              syntax.text("document", options.of, "of which document [policy]")
+                              syntax.text("document", options.of, "kind of document [policy]")
                                   .choices({"policy", "guardrails", "config", "agent"});
                             });
 

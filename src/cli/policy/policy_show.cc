@@ -42,7 +42,7 @@ Result<int> show_kept(const Context& context, const std::string& hash) {
     return 0;
   }
   SALLYPORT_TRY(const PolicyTree tree, PolicyTree::read(kept->text, kept->source));
-  say(canonical_json(tree.value()));
+  print_line(canonical_json(tree.value()));
   return 0;
 }
 
@@ -53,7 +53,7 @@ Result<int> policy_show(const Context& context, const PolicyShowOptions& options
   if (options.name) {
     const policy::ShippedPolicy* const shipped = policy::shipped_policy(*options.name);
     if (shipped != nullptr) {
-      say(trimmed(shipped->text));
+      print_line(trimmed(shipped->text));
       return 0;
     }
     std::vector<std::string> known;
@@ -67,16 +67,16 @@ Result<int> policy_show(const Context& context, const PolicyShowOptions& options
   for (const policy::ShippedPolicy& shipped : policy::shipped_policies()) {
     const std::string name(shipped.name);
     SALLYPORT_TRY(const policy::Policy read, policy::read_policy(std::string(shipped.text), name));
-    say(context.json() ? json::serialize(json::object{{"name", name}, {"about", read.about}})
-                       : fmt::format("{:<20} {}", name, read.about));
+    print_line(context.json() ? json::serialize(json::object{{"name", name}, {"about", read.about}})
+                              : fmt::format("{:<20} {}", name, read.about));
   }
   return 0;
 }
 
-const Command kPolicyShow("policy show", "policies that come with the program", policy_show,
+const Command kPolicyShow("policy show", "list policies that come with the program", policy_show,
                           [](Syntax& syntax, PolicyShowOptions& options) {
                             syntax.text("name", options.name,
-                                        "print this one; a hash: one that was in force",
+                                        "print this policy; a hash names one that was in force",
                                         "NAME|HASH");
                           });
 

@@ -11,7 +11,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "cli/common_options.h"
-#include "cli/service/ask_daemon.h"
+#include "cli/service/console_door_client.h"
 #include "cli/terminal/qr_code.h"
 
 namespace sallyport::app {
@@ -61,15 +61,15 @@ Result<int> console_link(const Context& context, const ConsoleOptions& options) 
   if (as_person) {
     SALLYPORT_TRY(question["login"], signed_login(context, options));
   }
-  SALLYPORT_TRY(const json::object said, ask_daemon(place.data_dir, question));
-  const std::string url = text_or_empty(said, "url");
+  SALLYPORT_TRY(const json::object response, ask_console_door(place.data_dir, question));
+  const std::string url = text_or_empty(response, "url");
   if (context.json()) {
-    say(json::serialize(said));
+    print_line(json::serialize(response));
   } else {
-    say(url);
+    print_line(url);
     if (options.qr) {
       SALLYPORT_TRY(const std::vector<std::string> lines, qr_lines(url));
-      for (const std::string& line : lines) say(line);
+      for (const std::string& line : lines) print_line(line);
     }
   }
   SALLYPORT_CHECK_OK(finish_output());

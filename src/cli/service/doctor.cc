@@ -6,7 +6,7 @@ namespace sallyport::app {
 
 namespace {
 
-const Command kDoctor("doctor", "look at everything a ledger depends on, and say what to do",
+const Command kDoctor("doctor", "check everything that a ledger depends on, and say what to do",
                       doctor);
 
 }  // namespace

@@ -1,7 +1,7 @@
 // `sallyport hook`: one event of a coding agent in, one decision out. A daemon that runs is asked;
 // else the event is judged here. On a machine with the system set-up the service alone judges, and
-// without it everything is refused. Whatever goes wrong is answered with exit code 0, and with 2
-// only where no answer can be written.
+// without it everything is refused. Every failure is answered with exit code 0, and with 2 only if
+// no answer can be written.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -18,7 +18,6 @@
 #include "app/terminal/input.h"
 #include "base/try.h"
 #include "cli/command.h"
-#include "core/handoff/interrupted_call.h"
 #include "core/record/stored_record.h"
 
 namespace sallyport::app {
@@ -33,7 +32,7 @@ struct HookOptions {
 
 using hook::Event;
 
-// Hosts are told to wait ten seconds.
+// The settings of hosts wait ten seconds.
 constexpr std::chrono::milliseconds kBudget{8000};
 
 // A run without a terminal names another entry point than `cli`.
@@ -58,7 +57,7 @@ HookQuestion question_of(const Context& context, const HookOptions& options) {
   return question;
 }
 
-// What cannot be read at all is taken for a call: that is what must not run.
+// An event whose name cannot be read counts as a call, because calls must not run unjudged.
 Result<void> read_event(HookQuestion& question, const Result<std::string>& text) {
   if (!text) return std::unexpected(text.error());
   Event event;
@@ -72,6 +71,28 @@ LastWord::Answers last_word(const HookQuestion& question) {
           .broken = refusal(question, {ErrorCode::Internal, "ended before it decided"}).output};
 }
 
+// Prepares the last word for an event of which only the beginning has come, because a host ignores
+// the answer to another event. The beginning is read again only after it has grown by a quarter.
+class EarlyWord {
+ public:
+  EarlyWord(LastWord& last, const HookQuestion& question) : last_(last), question_(question) {}
+
+  void take(std::string_view begun) {
+    if (begun.size() < next_) return;
+    next_ = begun.size() + begun.size() / 4;
+    Event event;
+    (void)hook::read_event(*question_.dialect, begun, event);
+    if (event.kind == Event::Kind::Other) return;
+    question_.event = std::move(event);
+    last_.prepare(last_word(question_));
+  }
+
+ private:
+  LastWord& last_;
+  HookQuestion question_;
+  std::size_t next_ = 0;
+};
+
 // The daemon works in another folder.
 std::string known_everywhere(const std::string& policy) {
   if (policy::PolicyOrigin::shipped(policy)) return policy;
@@ -80,15 +101,15 @@ std::string known_everywhere(const std::string& policy) {
 }
 
 Result<std::unique_ptr<Workspace>> open_workspace(Workspace::Place place) {
-  // A passer-by: only a ledger that is not there yet is told of a start.
+  // A short-lived process: it announces its start only in a new ledger.
   const bool first = !place.has_ledger();
   Workspace::Writing writing{.role = "hook", .announced = first, .passing = true, .in_place = true};
-  if (first) writing.close_interrupted = core::close_interrupted;
+  writing.closes_interrupted = first;
   return Workspace::open_writing(std::move(place), std::move(writing));
 }
 
 Result<HookAnswer> judge_here(Workspace::Place place, HookQuestion question) {
-  boost::asio::io_context loop(1);  // behind the ledger, which may still tell it something
+  boost::asio::io_context loop(1);  // destroyed after the ledger, which may still post to it
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, open_workspace(std::move(place)));
   HookDesk desk(*workspace, workspace->ledger());
   question.host = host_of_hook(getpid());
@@ -102,7 +123,7 @@ struct HookCommand {
   const Context& context;
   const HookOptions& options;
 
-  // Else the service alone judges: neither this process nor what its options name.
+  // False: the service alone judges, and the options of this process do not count.
   bool may_judge_here() const { return context.system && !*context.system; }
 };
 
@@ -119,12 +140,12 @@ Result<HookAnswer> judge(const HookCommand& command, const HookQuestion& questio
     return ask_service(**command.context.system, message);
   }
   SALLYPORT_TRY(Workspace::Place place, command.context.place());
-  SALLYPORT_TRY(std::optional<HookAnswer> answer, ask_daemon(place.data_dir, message));
+  SALLYPORT_TRY(std::optional<HookAnswer> answer, ask_hook_door(place.data_dir, message));
   if (answer) return std::move(*answer);
   return judge_here(std::move(place), question);
 }
 
-// Of libraries, for want of threads or open files. A host would take our exit code for a yes.
+// Libraries throw if threads or open files run out. A host would take our exit code for a yes.
 Result<HookAnswer> judge_in_any_case(const HookCommand& command, const HookQuestion& question,
                                      std::string text) {
   try {
@@ -146,14 +167,14 @@ bool write_line(int stream, std::string line) {
 }
 
 // The exit code. Silence would be a yes.
-int tell(const HookAnswer& answer) {
+int print_answer(const HookAnswer& answer) {
   if (!answer.notice.empty()) (void)write_line(STDERR_FILENO, answer.notice);
   if (answer.output.empty() || write_line(STDOUT_FILENO, answer.output)) return 0;
   (void)write_line(STDERR_FILENO,
                    fmt::format("sallyport: the decision cannot be written to standard output "
                                "({}), so this is refused; `sallyport ledger tail` shows it",
                                std::strerror(errno)));
-  return kDeniedUnheard;
+  return kDeniedWithoutAnswer;
 }
 
 Result<int> answer_hook(const Context& context, const HookOptions& options) {
@@ -161,7 +182,9 @@ Result<int> answer_hook(const Context& context, const HookOptions& options) {
   HookQuestion question = question_of(context, options);
   last.prepare(last_word(question));
   const HookCommand command{context, options};
-  Result<std::string> text = read_input("-", hook::kLargestEvent + 1);
+  EarlyWord early(last, question);
+  Result<std::string> text =
+      read_input("-", hook::kMostOfEvent, [&](std::string_view begun) { early.take(begun); });
   const Result<void> read = read_event(question, text);
   if (question.event.kind == Event::Kind::Other) return 0;
   last.prepare(last_word(question));
@@ -172,16 +195,17 @@ Result<int> answer_hook(const Context& context, const HookOptions& options) {
                                       : refusal(question, answer.error());
   }
   last.leave_to_us();
-  return tell(*answer);
+  return print_answer(*answer);
 }
 
-const Command kHook("hook", "decide about one event of a coding agent, on standard input",
-                    answer_hook, [](Syntax& syntax, HookOptions& options) {
+const Command kHook("hook", "decide one event of a coding agent, from standard input", answer_hook,
+                    [](Syntax& syntax, HookOptions& options) {
                       syntax.text("--agent", options.agent, "the coding agent that sends the event")
                           .choices(hook::dialect_names())
                           .required();
                       syntax.text("--policy", options.policy,
-                                  "a file, or a shipped one by its name [starter]", "POLICY");
+                                  "policy file, or the name of a shipped policy [starter]",
+                                  "POLICY");
                       syntax
                           .text("--interactive", options.interactive,
                                 "whether the agent's user can be asked [auto]")

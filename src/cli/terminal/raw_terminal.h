@@ -1,5 +1,5 @@
-// The terminal as a screen of lines and a row of keys, for as long as this lives. Whatever was on
-// it before is back afterwards.
+// The terminal as a screen of lines and a row of keys, for as long as this lives. The previous
+// content comes back afterwards.
 #pragma once
 
 #include <termios.h>

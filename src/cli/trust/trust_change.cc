@@ -4,8 +4,8 @@
 
 #include <boost/json.hpp>
 
-#include "app/people/agent_ancestry.h"
 #include "app/people/approver_key.h"
+#include "app/people/login.h"
 #include "app/people/registered_reviewers.h"
 #include "app/people/tier_change.h"
 #include "app/records/agent_trust.h"
@@ -24,9 +24,7 @@ struct TrustChangeOptions {
   std::string agent;
   std::string to;
   std::optional<std::string> declared;  // nothing: as the policy in force says
-  std::optional<std::filesystem::path> key_file;
-  std::optional<std::filesystem::path> passphrase_file;
-  std::optional<std::filesystem::path> reviewers;
+  LoginOptions login;                   // a key: a token signs nothing
 };
 
 using trust::ControlStatement;
@@ -72,40 +70,45 @@ class Change {
   Workspace& workspace_;
 };
 
-// What the policy declares, where nothing else is named.
+// The tier that the policy declares, if the command names none.
 Result<Autonomy> declared_for(Workspace& workspace, const TrustChangeOptions& options) {
   if (options.declared) return tier_named(*options.declared, "--declared");
   SALLYPORT_TRY(const DeclaredTiers declared, DeclaredTiers::read(workspace.ledger()));
   return declared.of(options.agent).tier;
 }
 
-Result<int> change_tier(const Context& context, const TrustChangeOptions& options,
-                        std::string_view verb) {
+Result<ControlStatement> change_as(const Context& context, const TrustChangeOptions& options,
+                                   const Login& person, std::string_view verb) {
   SALLYPORT_TRY(const Autonomy to, tier_named(options.to, "--to"));
-  SALLYPORT_CHECK_OK(refuse_agents(context, fmt::format("trust {}", verb)));
-  SALLYPORT_TRY(const trust::Reviewers reviewers, registered_reviewers(context, options.reviewers));
-  SALLYPORT_TRY(const std::filesystem::path folder, context.data_dir());
-  SALLYPORT_TRY(const std::filesystem::path file, find_approver_key(folder, options.key_file));
-  SALLYPORT_TRY(const std::string name, approver_name(file));
-  SALLYPORT_TRY(const std::string passphrase,
-                read_passphrase(options.passphrase_file, fmt::format("passphrase of {}: ", name)));
-  SALLYPORT_TRY(const ApproverKey key, ApproverKey::open(file, passphrase));
+  SALLYPORT_TRY(const trust::Reviewers reviewers,
+                registered_reviewers(context, options.login.reviewers));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
   SALLYPORT_TRY(const Autonomy declared, declared_for(*workspace, options));
-  Change change(reviewers, key, *workspace);
-  SALLYPORT_TRY(const ControlStatement done,
-                change.write(fmt::format("trust.{}", verb), options, to, declared));
-  say(context.json()
-          ? visible_json(canonical_json(json::object{{"action", done.action},
-                                                     {"agent", done.agent},
-                                                     {"from_tier", to_string(done.from_tier)},
-                                                     {"to_tier", to_string(done.to_tier)},
-                                                     {"control_id", done.control_id},
-                                                     {"reviewer", done.reviewer},
-                                                     {"signed_at", done.signed_at}}))
-          : fmt::format("{}: {} to {}, signed by {}", visible(done.agent),
-                        to_string(done.from_tier), to_string(done.to_tier),
-                        visible(done.reviewer)));
+  Change change(reviewers, *person.key, *workspace);
+  return change.write(fmt::format("trust.{}", verb), options, to, declared);
+}
+
+Result<int> change_tier(const Context& context, const TrustChangeOptions& options,
+                        std::string_view verb) {
+  const std::string command = fmt::format("trust {}", verb);
+  SALLYPORT_TRY(const Login person, log_in(context, options.login, command, "controller"));
+  const Result<ControlStatement> changed = change_as(context, options, person, verb);
+  if (!changed) {
+    record_refusal(context, command, changed.error());
+    return std::unexpected(changed.error());
+  }
+  const ControlStatement& done = *changed;
+  print_line(context.json() ? visible_json(canonical_json(
+                                  json::object{{"action", done.action},
+                                               {"agent", done.agent},
+                                               {"from_tier", to_string(done.from_tier)},
+                                               {"to_tier", to_string(done.to_tier)},
+                                               {"control_id", done.control_id},
+                                               {"reviewer", done.reviewer},
+                                               {"signed_at", done.signed_at}}))
+                            : fmt::format("{}: {} to {}, signed by {}", visible(done.agent),
+                                          to_string(done.from_tier), to_string(done.to_tier),
+                                          visible(done.reviewer)));
   return 0;
 }
 
@@ -118,17 +121,17 @@ Result<int> trust_demote(const Context& context, const TrustChangeOptions& optio
 }
 
 void tier_change_options(Syntax& syntax, TrustChangeOptions& options) {
-  syntax.text("agent", options.agent, "which agent", "AGENT").required();
+  syntax.text("agent", options.agent, "the agent", "AGENT").required();
   syntax.text("--to", options.to, "the new tier").required().choices(tier_words());
   syntax
       .text("--declared", options.declared,
-            "its tier if it was never changed before [as the policy says]")
+            "tier of the agent if it was never changed before [as the policy says]")
       .choices(tier_words());
-  syntax.file("--key-file", options.key_file, "your approver key [the one in <data-dir>]");
-  syntax.file("--passphrase-file", options.passphrase_file,
-              "holds the passphrase [asked at the terminal]");
-  syntax.file("--reviewers", options.reviewers,
-              "policy of a gate here that names reviewers [<data-dir>/reviewers.yaml]");
+  syntax.file("--key-file", options.login.key_file, "your approver key [the one in <data-dir>]");
+  syntax.file("--passphrase-file", options.login.passphrase_file,
+              "file that holds the passphrase [asked at the terminal]");
+  syntax.file("--reviewers", options.login.reviewers,
+              "a policy with reviewers, loaded by a gate here [<data-dir>/reviewers.yaml]");
 }
 
 const Command kTrustPromote("trust promote", "give an agent a higher tier; asks for a passphrase",

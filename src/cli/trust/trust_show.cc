@@ -1,4 +1,4 @@
-// What the trust graph says of agents: scores, records, records by trace.
+// Prints the trust graph of agents: scores, records, records by trace.
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
@@ -115,19 +115,19 @@ Result<Found> look(const Context& context, const TrustShowOptions& options,
   return found;
 }
 
-void say_record(const Context& context, const trust::TrustRecord& record) {
-  if (context.json()) return say(visible_json(ledger::trust_record_text(to_json(record))));
-  say(fmt::format("{:>8}  {}  {}  {} {}  {}{}", record.chain_index, record.timestamp,
-                  fitted(to_string(record.outcome), 8), visible(record.agent),
-                  visible(record.action), to_string(record.autonomy_tier),
-                  record.approver ? ", by " + visible(*record.approver) : ""));
+void print_record(const Context& context, const trust::TrustRecord& record) {
+  if (context.json()) return print_line(visible_json(ledger::trust_record_text(to_json(record))));
+  print_line(fmt::format("{:>8}  {}  {}  {} {}  {}{}", record.chain_index, record.timestamp,
+                         fitted(to_string(record.outcome), 8), visible(record.agent),
+                         visible(record.action), to_string(record.autonomy_tier),
+                         record.approver ? ", by " + visible(*record.approver) : ""));
 }
 
-void say_traces(const Context& context, std::vector<trust::TrustRecord> records) {
+void print_traces(const Context& context, std::vector<trust::TrustRecord> records) {
   for (const trust::TrustTrace& trace : trust::by_trace(std::move(records))) {
     if (!context.json()) {
-      say(visible(trace.trace_id));
-      for (const trust::TrustRecord& record : trace.records) say_record(context, record);
+      print_line(visible(trace.trace_id));
+      for (const trust::TrustRecord& record : trace.records) print_record(context, record);
       continue;
     }
     std::string list;
@@ -136,18 +136,18 @@ void say_traces(const Context& context, std::vector<trust::TrustRecord> records)
     }
     std::string line = R"({"records":[)" + list + R"(],"trace_id":)";
     append_canonical_string(line, trace.trace_id);
-    say(visible_json(line + '}'));
+    print_line(visible_json(line + '}'));
   }
 }
 
-void say_score(const Context& context, const trust::TrustScore& score, const AgentTier& tier) {
-  if (context.json()) return say(visible_json(canonical_json(to_json(score))));
-  say(fmt::format("{}  {} ({})  level {}",
-                  context.terminal.paint(Paint::Strong, visible(score.agent)),
-                  to_string(score.effective_tier), tier.source, trust::to_string(score.level)));
-  say(fmt::format("  {} records: {} success, {} failure, {} denied, {} timeout, {} withheld",
-                  score.total, score.successes, score.failures, score.denied, score.timeouts,
-                  score.withheld));
+void print_score(const Context& context, const trust::TrustScore& score, const AgentTier& tier) {
+  if (context.json()) return print_line(visible_json(canonical_json(to_json(score))));
+  print_line(fmt::format(
+      "{}  {} ({})  level {}", context.terminal.paint(Paint::Strong, visible(score.agent)),
+      to_string(score.effective_tier), tier.source, trust::to_string(score.level)));
+  print_line(fmt::format("  {} records: {} success, {} failure, {} denied, {} timeout, {} withheld",
+                         score.total, score.successes, score.failures, score.denied, score.timeouts,
+                         score.withheld));
 }
 
 Result<int> trust_show(const Context& context, const TrustShowOptions& options) {
@@ -158,17 +158,17 @@ Result<int> trust_show(const Context& context, const TrustShowOptions& options) 
     found.declared = DeclaredTiers::fixed(declared);
   }
   if (options.by_trace) {
-    say_traces(context, std::move(found.records));
+    print_traces(context, std::move(found.records));
     return 0;
   }
   if (options.records) {
-    for (const trust::TrustRecord& record : found.records) say_record(context, record);
+    for (const trust::TrustRecord& record : found.records) print_record(context, record);
     return 0;
   }
-  if (found.scores.empty() && !context.json()) say("no agent has a trust record yet");
+  if (found.scores.empty() && !context.json()) print_line("no agent has a trust record yet");
   for (const auto& [agent, keeper] : found.scores) {
     const AgentTier tier = tier_of(found.standings[agent], found.declared.of(agent));
-    say_score(context, keeper.score(tier.tier), tier);
+    print_score(context, keeper.score(tier.tier), tier);
   }
   return 0;
 }
@@ -176,9 +176,9 @@ Result<int> trust_show(const Context& context, const TrustShowOptions& options) 
 const Command kTrustShow(
     "trust show", "show the trust record of an agent", trust_show,
     [](Syntax& syntax, TrustShowOptions& options) {
-      syntax.text("agent", options.agent, "which agent [all]", "AGENT");
-      syntax.flag("--records", options.records, "its records instead of its score");
-      syntax.flag("--by-trace", options.by_trace, "its records, trace by trace");
+      syntax.text("agent", options.agent, "the agent [all]", "AGENT");
+      syntax.flag("--records", options.records, "show records instead of the score");
+      syntax.flag("--by-trace", options.by_trace, "show records, trace by trace");
       syntax.text("--action", options.action, "only of this action", "ACTION");
       syntax.text("--since", options.since, "records not before this time", "TIME");
       syntax.text("--until", options.until, "records before this time", "TIME");

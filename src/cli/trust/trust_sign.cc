@@ -31,24 +31,25 @@ Result<int> trust_sign(const Context& context, const TrustSignOptions& options) 
   SALLYPORT_TRY(const std::string text, read_input(from, kLargestStatement));
   SALLYPORT_TRY(const ParsedJson parsed, parse_json(text));
   SALLYPORT_TRY(SignedChange change, signed_change_from(parsed.value, false));
-  const trust::ControlStatement& said = change.statement;
-  SALLYPORT_CHECK_OK(trust::check_direction(said));
+  const trust::ControlStatement& statement = change.statement;
+  SALLYPORT_CHECK_OK(trust::check_direction(statement));
   SALLYPORT_TRY(const std::filesystem::path folder, context.data_dir());
   SALLYPORT_TRY(const std::filesystem::path file, find_approver_key(folder, options.key_file));
   SALLYPORT_TRY(const std::string name, approver_name(file));
-  if (name != said.reviewer) {
+  if (name != statement.reviewer) {
     return fail(ErrorCode::Unauthenticated,
                 fmt::format("the statement is for `{:.80}` to sign, and this key is of `{:.80}`",
-                            said.reviewer, name));
+                            statement.reviewer, name));
   }
-  // What is signed is seen before the passphrase is asked for.
-  fmt::print(stderr, "{} of {}: {} to {}, in the ledger {}\n", said.action, visible(said.agent),
-             to_string(said.from_tier), to_string(said.to_tier), visible(said.ledger));
+  // Prints the statement before it asks for the passphrase.
+  fmt::print(stderr, "{} of {}: {} to {}, in the ledger {}\n", statement.action,
+             visible(statement.agent), to_string(statement.from_tier), to_string(statement.to_tier),
+             visible(statement.ledger));
   SALLYPORT_TRY(const std::string passphrase,
                 read_passphrase(options.passphrase_file, fmt::format("passphrase of {}: ", name)));
   SALLYPORT_TRY(const ApproverKey key, ApproverKey::open(file, passphrase));
-  change.signature = key.sign(said.text());
-  say(visible_json(canonical_json(to_json(change))));
+  change.signature = key.sign(statement.text());
+  print_line(visible_json(canonical_json(to_json(change))));
   return 0;
 }
 
@@ -58,7 +59,7 @@ const Command kTrustSign("trust sign", "sign a change that the web console prepa
                            syntax.file("--key-file", options.key_file,
                                        "your approver key [the one in <data-dir>]");
                            syntax.file("--passphrase-file", options.passphrase_file,
-                                       "holds the passphrase [asked at the terminal]");
+                                       "file that holds the passphrase [asked at the terminal]");
                          });
 
 }  // namespace

@@ -25,7 +25,7 @@ std::string asked_event(QuestionKind kind) {
                                                        : hitl::kApprovalRequested);
 }
 
-// Small and of our own making, so it always fits.
+// The payload is small and our own, so it always fits.
 Draft event_about(const json::object& request, std::string kind, json::object payload) {
   const std::string queue = queue_of(kind_of(request));
   const bool proposal = bool_in(request, "proposal").value_or(false);
@@ -102,13 +102,18 @@ std::vector<Draft> question_drafts(const Question& question, QuestionTerms terms
   if (!hidden.empty()) draft.body["hidden"] = hidden_json(hidden);
   if (!question.rules.empty()) draft.body["rules"] = question.rules;
   if (question.reason_required) draft.body["reason_required"] = true;
+  if (question.needs_human) draft.body["needs_human"] = true;
+  if (!question.folder.empty()) draft.body["folder"] = question.folder;
+  if (!question.on_behalf_of.empty()) draft.body["on_behalf_of"] = question.on_behalf_of;
   const ApprovalState pending{.call_id = question.call_id,
                               .call_digest = question.call_digest,
                               .expires_at = from_rfc3339(question.expires_at).value_or(WallTime{}),
                               .use_within = terms.use_within,
                               .required = question.approvers_required,
                               .later = std::move(terms.later),
-                              .reason_required = question.reason_required};
+                              .reason_required = question.reason_required,
+                              .needs_human = question.needs_human,
+                              .on_behalf_of = question.on_behalf_of};
   draft.facts.push_back(pending.fact(question.approval_id));
   draft.facts.push_back(live_questions::opened(question.approval_id));
   draft.facts.push_back({std::string(kRequestSpace), question.approval_id, "", true});

@@ -47,11 +47,7 @@ constexpr auto kMembers =
                                      "reviewers",     "requested_at",    "deadline",
                                      "evidence_refs", "undo_metadata",   "proposal"});
 
-json::value text_or_null(const std::string& text) {
-  return text.empty() ? json::value() : json::value(text);
-}
-
-// A question that is about no call asks for nothing.
+// A question that is not about a call needs no capabilities.
 json::array capabilities_of(const Question& question) {
   if (question.action.empty() || question.action == "none") return {};
   return {json::value(capability_of(question.action))};
@@ -126,7 +122,7 @@ Result<json::object> request_entry(RecordReader& records, const std::string& app
   if (stored) {
     if (const auto placed = split_place(*stored)) sequence = placed->sequence;
   } else {
-    // An earlier release kept no such place: until it is answered, the state stands there.
+    // An earlier release stored no such place. Until the answer, the state has it.
     SALLYPORT_TRY(const auto state, approval_state(records, approval_id));
     if (state) sequence = state->sequence;
   }

@@ -44,7 +44,7 @@ json::object request_of(const json::object& entry);
 // Both at once.
 Result<json::object> stored_request(RecordReader& records, const std::string& approval_id);
 
-// No value: another release asked in a way that this one does not know.
+// No value: another release wrote a kind that this release does not know.
 std::optional<QuestionKind> kind_of(const json::object& request);
 // True if the question is not about a call and takes an answer in words.
 inline bool is_question(const json::object& request) {

@@ -15,7 +15,7 @@ namespace sallyport::core {
 
 namespace {
 
-// A fact is not redacted, and what a program gives as a name may be anything: it stands there as a
+// A fact is not redacted, and a program may give any text as a name. So a name is stored as a
 // digest, unless a key has vouched for it.
 constexpr std::string_view kDigest = "digest:";
 
@@ -85,11 +85,13 @@ std::string ApprovalState::text() const {
   }
   if (!also.empty()) object["also"] = json::value_from(also);
   if (reason_required) object["reason_required"] = true;
+  if (needs_human) object["needs_human"] = true;
+  if (!on_behalf_of.empty()) object["on_behalf_of"] = on_behalf_of;
   if (!later.empty()) {
     json::array all;
-    for (const LaterReviewers& one : later) {
+    for (const LaterReviewers& step : later) {
       all.push_back(json::object{
-          {"at", rfc3339(one.at)}, {"rule", one.rule}, {"to", json::value_from(one.to)}});
+          {"at", rfc3339(step.at)}, {"rule", step.rule}, {"to", json::value_from(step.to)}});
     }
     object["later"] = std::move(all);
   }
@@ -101,7 +103,8 @@ Result<ApprovalState> ApprovalState::parse(std::string_view stored) {
   if (!placed) return fail(ErrorCode::Corrupt, "the state of an approval cannot be read");
   SALLYPORT_TRY(const json::value value, parse_own_json(placed->value));
   const json::object* const object = value.if_object();
-  if (object == nullptr) return fail(ErrorCode::Corrupt, "the state of an approval is no object");
+  if (object == nullptr)
+    return fail(ErrorCode::Corrupt, "the state of an approval is not an object");
   const auto status = approval_status_from(text_or_empty(*object, "state"));
   if (!status) return fail(ErrorCode::Corrupt, "the state of an approval has an unknown name");
   ApprovalState state{
@@ -116,21 +119,23 @@ Result<ApprovalState> ApprovalState::parse(std::string_view stored) {
   const json::value* const votes = object->if_contains("votes");
   if (votes != nullptr && votes->is_array()) {
     for (const json::value& vote : votes->get_array()) {
-      if (const json::object* const one = vote.if_object()) state.votes.push_back(vote_in(*one));
+      if (const json::object* const item = vote.if_object()) state.votes.push_back(vote_in(*item));
     }
   }
   state.also = names_in(*object, "also");
   state.reason_required = bool_in(*object, "reason_required").value_or(false);
+  state.needs_human = bool_in(*object, "needs_human").value_or(false);
+  state.on_behalf_of = text_or_empty(*object, "on_behalf_of");
   if (const json::value* const later = object->if_contains("later"); later && later->is_array()) {
-    for (const json::value& one : later->get_array()) {
-      const json::object* const said = one.if_object();
-      if (said == nullptr) continue;
-      state.later.push_back({.at = from_rfc3339(text_or_empty(*said, "at")).value_or(WallTime{}),
-                             .rule = text_or_empty(*said, "rule"),
-                             .to = names_in(*said, "to")});
+    for (const json::value& item : later->get_array()) {
+      const json::object* const members = item.if_object();
+      if (members == nullptr) continue;
+      state.later.push_back({.at = from_rfc3339(text_or_empty(*members, "at")).value_or(WallTime{}),
+                             .rule = text_or_empty(*members, "rule"),
+                             .to = names_in(*members, "to")});
     }
   }
-  // The last one could not know its own place.
+  // The last vote could not know its own place.
   if (state.open() && !state.votes.empty() && state.votes.back().sequence == 0) {
     state.votes.back().sequence = placed->sequence;
   }
@@ -147,7 +152,7 @@ Fact ApprovalState::expected(const std::string& approval_id) const {
 
 bool ApprovalState::passes_on(WallTime now) const {
   return open() &&
-         std::ranges::any_of(later, [&](const LaterReviewers& one) { return now >= one.at; });
+         std::ranges::any_of(later, [&](const LaterReviewers& step) { return now >= step.at; });
 }
 
 std::optional<ApprovalStatus> ApprovalState::folded() const {
@@ -166,7 +171,7 @@ std::vector<Vote> ApprovalState::counted() const {
   for (const Vote& vote : votes) {
     if (!vote.approved) return {vote};
     const bool again = std::ranges::any_of(
-        counting, [&](const Vote& one) { return key_of(one.by) == key_of(vote.by); });
+        counting, [&](const Vote& other) { return key_of(other.by) == key_of(vote.by); });
     if (!again) counting.push_back(vote);
   }
   return counting;

@@ -15,7 +15,7 @@ namespace sallyport::core {
 
 inline constexpr std::string_view kApprovalSpace = "approval";
 
-// What one person said.
+// The answer of one person, as it is stored.
 struct Vote {
   std::string by{};
   std::string at{};
@@ -24,7 +24,7 @@ struct Vote {
   std::uint64_t sequence = 0;  // of its entry; 0: written together with the decision
   bool approved = false;
 
-  // As it stands in decisions and trust records (AP-16).
+  // The form in decisions and trust records (AP-16).
   std::string proof() const;
 
   bool operator==(const Vote&) const = default;
@@ -43,8 +43,8 @@ enum class ApprovalStatus {
   Denied,
   Expired,
   Cancelled,
-  Invalidated,  // what was asked about will not run
-  Used,         // the call that it was given for has begun
+  Invalidated,  // the call will not run
+  Used,         // the approved call has begun
 };
 std::string_view to_string(ApprovalStatus status);
 std::optional<ApprovalStatus> approval_status_from(std::string_view word);
@@ -53,15 +53,17 @@ struct ApprovalState {
   ApprovalStatus status = ApprovalStatus::Pending;
   std::string call_id{};
   std::string call_digest{};
-  WallTime expires_at{};  // of the question; once approved: of the yes
+  WallTime expires_at{};  // of the question; once approved: of the approval
   std::chrono::seconds use_within{600};
   std::uint64_t required = 1;
   std::vector<Vote> votes{};
-  std::vector<std::string> also{};      // who may answer too, after it was passed on (AP-26)
-  std::vector<LaterReviewers> later{};  // that has not happened yet
+  std::vector<std::string> also{};      // further reviewers after an escalation (AP-26)
+  std::vector<LaterReviewers> later{};  // escalations whose time has not come
   bool reason_required = false;         // a yes without a reason is rejected (RU-18)
-  std::string stored{};                 // the fact as it is, which a change expects
-  std::uint64_t sequence = 0;           // of the entry that said so
+  bool needs_human = false;             // AT-17; false as well if an earlier release asked
+  std::string on_behalf_of{};           // the user for whom the agent acts; empty: unknown
+  std::string stored{};                 // the stored fact, which a change expects
+  std::uint64_t sequence = 0;           // of the entry that wrote this state
 
   std::string text() const;
   static Result<ApprovalState> parse(std::string_view stored);

@@ -1,4 +1,4 @@
-// Waiting for what people say to a question, and what it comes to.
+// Waits for the answers of people to a question, and returns the decision.
 #include <algorithm>
 #include <boost/json.hpp>
 
@@ -8,8 +8,8 @@
 
 namespace sallyport::core {
 
-// A call that used it, or could not any more, was quicker: its result is the answer, or its refusal
-// is.
+// If a call has used the approval, or could no longer use it, the answer is its result or its
+// refusal.
 Result<Reply> Approvals::decided(const State& state) {
   if (state.status == ApprovalStatus::Used) {
     const std::vector<Vote> votes = state.counted();
@@ -43,21 +43,21 @@ Result<Reply> Approvals::reply_of(const State& state) {
   const bool answered = reply.kind == Reply::Kind::Approved && state.call_id.empty();
   if (answered && !votes.empty() && votes.back().sequence != 0) {
     SALLYPORT_TRY(const json::object response, records_.entry(votes.back().sequence));
-    const json::object* const said = object_in(response, "body");
-    if (said != nullptr) reply.answer = text_or_empty(*said, "answer");
+    const json::object* const answer_body = object_in(response, "body");
+    if (answer_body != nullptr) reply.answer = text_or_empty(*answer_body, "answer");
   }
   return reply;
 }
 
-Async<void> Approvals::pause(std::string approval_id) {
-  co_await log_.wait(std::move(approval_id), std::chrono::milliseconds(500), {});
+Async<void> Approvals::pause(std::string approval_id, std::stop_token cancel) {
+  co_await log_.wait(std::move(approval_id), std::chrono::milliseconds(500), std::move(cancel));
 }
 
 Task<Reply> Approvals::wait(std::string approval_id, WallTime until, std::stop_token cancel,
                             Role role) {
   while (true) {
     SALLYPORT_CO_TRY(std::optional<State> now, state(approval_id));
-    // Most looks find no answer.
+    // Most checks find no answer.
     if (now && (!now->open() || !now->votes.empty())) {
       SALLYPORT_CO_CHECK_OK(co_await disown_forged(approval_id));
       SALLYPORT_CO_TRY(now, state(approval_id));
@@ -65,7 +65,7 @@ Task<Reply> Approvals::wait(std::string approval_id, WallTime until, std::stop_t
     if (!now) co_return fail(ErrorCode::NotFound, "the question is gone");
     if (!now->open()) co_return decided(*now);
     if (now->folded()) {
-      // A yes that cannot become a decision does not count, and the waiting caller is told so.
+      // An approval that cannot become a decision does not count: the caller gets the error.
       SALLYPORT_CO_CHECK_OK(co_await settle(approval_id));
       continue;
     }
@@ -81,9 +81,9 @@ Task<Reply> Approvals::wait(std::string approval_id, WallTime until, std::stop_t
     const bool leaves = role == Role::Guest && given_up && given_up->kind == Reply::Kind::Cancelled;
     if (leaves) co_return std::move(*given_up);
     if (given_up) {
-      const Result<void> said = co_await answer(approval_id, *given_up);
+      const Result<void> recorded = co_await answer(approval_id, *given_up);
       // An answer that came at the same moment counts.
-      if (!said && said.error().code == ErrorCode::Conflict) continue;
+      if (!recorded && recorded.error().code == ErrorCode::Conflict) continue;
       co_return std::move(*given_up);
     }
     co_await log_.wait(approval_id, left, cancel);

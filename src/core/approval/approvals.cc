@@ -9,10 +9,10 @@
 #include "base/try.h"
 #include "core/approval/approval_drafts.h"
 #include "core/approval/approval_request.h"
+#include "core/approval/doors.h"
 #include "core/approval/live_questions.h"
 #include "core/approval/reply_check.h"
 #include "core/approval/vote_check.h"
-#include "core/handoff/waiting_facts.h"
 #include "core/record/plain_text.h"
 
 namespace sallyport::core {
@@ -49,9 +49,9 @@ Result<void> add_reviewers(ApprovalState& state, const std::vector<std::string>&
   return {};
 }
 
-// A yes that a host reports is no answer of a registered person; whether it counts is decided where
-// it is used (AP-33).
-Result<void> check_whose(const ApprovalRules* rules, RecordReader& records,
+// An approval that a host reports is not the answer of a registered person. Its use decides whether
+// it counts (AP-33).
+Result<void> check_voter(const ApprovalRules* rules, RecordReader& records,
                          const std::string& approval_id, const Vote& vote,
                          const json::object& request) {
   if (rules == nullptr || vote.door == kHostDoor) return {};
@@ -87,8 +87,10 @@ Task<void> Approvals::answer(std::string approval_id, Reply reply) {
   if (reply.kind == Reply::Kind::Approved || reply.kind == Reply::Kind::Denied) {
     co_return co_await respond(std::move(approval_id), std::move(reply));
   }
-  SALLYPORT_CO_CHECK_OK(open_state(approval_id));
   const bool expired = reply.kind == Reply::Kind::Expired;
+  // A question whose time is over can no longer be withdrawn.
+  if (!expired) SALLYPORT_CO_CHECK_OK(co_await expire(approval_id));
+  SALLYPORT_CO_CHECK_OK(open_state(approval_id));
   Closing closing{.status = expired ? ApprovalStatus::Expired : ApprovalStatus::Cancelled,
                   .reason = std::move(reply.reason),
                   .door = expired ? "clock" : reply.door,
@@ -118,7 +120,7 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
     SALLYPORT_CO_CHECK_OK(co_await settle(approval_id));
     SALLYPORT_CO_CHECK_OK(co_await pass_on(approval_id));
     SALLYPORT_CO_TRY(const State now, open_state(approval_id));
-    // Answers that came first and suffice are made a decision before anything is added to them.
+    // Earlier answers that suffice become a decision before any answer is added.
     if (now.folded()) continue;
     if (clock_.wall() >= now.expires_at)
       co_return not_pending(approval_id, ApprovalStatus::Expired);
@@ -126,12 +128,12 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
     SALLYPORT_CO_CHECK_OK(check_reply(reply, request, now));
     const Vote vote = vote_of(reply);
     const std::shared_ptr<const ApprovalRules> rules = this->rules();
-    const Result<void> his = check_whose(rules.get(), records_, approval_id, vote, request);
-    if (!his) {
+    const Result<void> valid = check_voter(rules.get(), records_, approval_id, vote, request);
+    if (!valid) {
       std::vector<Draft> refused;
-      refused.push_back(refused_draft(approval_id, vote, his.error().message, request));
+      refused.push_back(refused_draft(approval_id, vote, valid.error().message, request));
       SALLYPORT_CO_CHECK_OK(co_await records_.append(std::move(refused), Urgency::Reports));
-      co_return std::unexpected(his.error());
+      co_return std::unexpected(valid.error());
     }
     State next = now;
     next.votes.push_back(vote);
@@ -140,8 +142,8 @@ Task<void> Approvals::respond(std::string approval_id, Reply reply) {
         rules && rules->people ? shown_credential(rules->people->credential(vote.by)) : "";
     if (!known_by.empty()) drafts.back().body["known_by"] = known_by;
     const auto folded = next.folded();
-    // What has no signature is proved by the place of its entry, which is not known yet; and what
-    // was said to a question is looked up there.
+    // An answer without a signature is proved by the place of its entry, which is not known yet.
+    // The words of an answer to a question are read from that entry, too.
     const bool decided = folded && !vote.signature.empty() && !is_question(request);
     if (decided) {
       const Closing closing{.status = *folded, .reason = reply.reason, .door = reply.door};
@@ -174,19 +176,20 @@ Task<void> Approvals::disown_forged(std::string approval_id) {
     State next = *now;
     std::vector<Draft> drafts;
     std::erase_if(next.votes, [&](const Vote& vote) {
-      Result<void> his = check_whose(rules.get(), records_, approval_id, vote, request);
+      Result<void> valid = check_voter(rules.get(), records_, approval_id, vote, request);
       // The host of another call cannot have been asked about this one.
-      if (his && vote.door == kHostDoor) {
-        his = fail(ErrorCode::Unauthenticated, "it was observed at a host, for another call");
+      if (valid && vote.door == kHostDoor) {
+        valid = fail(ErrorCode::Unauthenticated, "it was observed at a host, for another call");
       }
-      if (!his) drafts.push_back(refused_draft(approval_id, vote, his.error().message, request));
-      return !his;
+      if (!valid)
+        drafts.push_back(refused_draft(approval_id, vote, valid.error().message, request));
+      return !valid;
     });
     if (decided && next.folded() == now->status) co_return Result<void>{};
     if (decided && drafts.empty()) {
       drafts.push_back(refused_draft(approval_id,
                                      {.approved = now->status == ApprovalStatus::Approved},
-                                     "nobody has answered so", request));
+                                     "no valid answer supports this state", request));
     }
     if (drafts.empty()) co_return Result<void>{};
     next.status = ApprovalStatus::Pending;
@@ -235,15 +238,15 @@ Task<void> Approvals::pass_on(std::string approval_id) {
     State next = *now;
     next.later.clear();
     std::vector<Draft> drafts;
-    for (const LaterReviewers& one : now->later) {
-      if (time < one.at) {
-        next.later.push_back(one);
+    for (const LaterReviewers& step : now->later) {
+      if (time < step.at) {
+        next.later.push_back(step);
         continue;
       }
-      std::vector<std::string> to = one.to;
+      std::vector<std::string> to = step.to;
       std::erase_if(to, [&](const std::string& name) { return is_requester(name, request); });
       SALLYPORT_CO_CHECK_OK(add_reviewers(next, to, request));
-      const Reply by{.by = "rule " + one.rule, .door = "clock"};
+      const Reply by{.by = "rule " + step.rule, .door = "clock"};
       append(drafts, passed_on_drafts(approval_id, to, by, request));
     }
     drafts.back().facts.push_back(next.fact(approval_id));
@@ -257,7 +260,7 @@ Task<void> Approvals::pass_on(std::string approval_id) {
   co_return too_many();
 }
 
-// Answers that suffice and were not made a decision yet: their process was slower, or is gone.
+// Turns sufficient answers into a decision that their own process did not make yet.
 Task<void> Approvals::settle(std::string approval_id) {
   SALLYPORT_CO_TRY(const std::optional<State> now, state(approval_id));
   const auto folded = now && now->open() ? now->folded() : std::nullopt;

@@ -58,10 +58,11 @@ class Approvals {
   // question is pending again. Only the process whose call waits calls this, because its plan says
   // who is registered (AP-44).
   Task<void> disown_forged(std::string approval_id);
-  // Waits until the log has grown or this process changes the question, at most half a second.
-  Async<void> pause(std::string approval_id);
+  // Waits until the log has grown, this process changes the question or the caller cancels, at most
+  // half a second.
+  Async<void> pause(std::string approval_id, std::stop_token cancel);
   void ring(const std::string& approval_id) { log_.ring(approval_id); }
-  // Tells whether the log has grown, for others of this process who wait for people.
+  // Reports whether the log has grown. Other waits of this process for people use it.
   LogWatch& log() { return log_; }
 
   // Closes a question that has expired, and a yes that was not used in time. Turns sufficient
@@ -91,8 +92,8 @@ class Approvals {
   // Returns the decision, also if it has been used.
   Result<Reply> decided(const State& state);
 
-  // The fact that an approval is used, and what must still be stored. It is committed with the
-  // intent.
+  // The fact with the new status, and the stored fact that the commit expects. It is committed with
+  // the intent.
   struct Change {
     Fact expected;
     Fact fact;

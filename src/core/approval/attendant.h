@@ -13,24 +13,21 @@ struct WaitingCall {
   std::string call_id{};
   Autonomy tier = Autonomy::ActWithApproval;
   bool needs_human = false;  // no dialog of a client may answer (AT-17)
-  std::string url{};         // where people find the question; empty: nowhere
-  std::string rule{};        // of the policy that asks; empty: the tier does
+  std::string url{};         // the page of the question; empty: there is none
+  std::string rule{};        // the policy rule that asks; empty: the tier asks
   std::string message{};     // of that rule
-  std::string text{};        // what the agent is told of it
+  std::string text{};        // the text for the agent
 };
-
-// The door of answers that came through a client, and so through software near the agent.
-inline constexpr std::string_view kClientDoor = "mcp:elicitation";
 
 // Called on the strand of the call.
 class Attendant {
  public:
   virtual ~Attendant() = default;
-  // The question is on record. Where the answer leads to another one, both are called again.
+  // The question is recorded. If the answer leads to another question, both are called again.
   virtual void asked(const WaitingCall& call) = 0;
   virtual void answered() = 0;
-  // True: no client would take the result now. Then a yes is not used; it stays valid for a client
-  // that returns in time. Ring the approval when this changes.
+  // True: no client can take the result now. An approval is then not used and stays valid for a
+  // client that returns in time. Ring the approval when this changes.
   virtual bool away() const = 0;
 };
 

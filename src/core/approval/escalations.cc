@@ -8,6 +8,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "base/uuid.h"
+#include "core/event/topic_event.h"
 
 namespace sallyport::core {
 
@@ -26,6 +27,25 @@ std::uint64_t counted(std::string_view stored) {
   return count;
 }
 
+// `stored`: the fact of the item, which names the entry that opened it.
+Result<Draft> accepted_event(RecordReader& records, const std::string& id,
+                             const std::string& stored, const std::string& by) {
+  json::object opened;
+  if (const std::optional<Placed> placed = split_place(stored)) {
+    SALLYPORT_TRY(opened, records.entry(placed->sequence));
+  }
+  const std::string trace = text_or_empty(opened, "trace_id");
+  SALLYPORT_TRY(
+      Draft event,
+      topic_draft(
+          {.topic = std::string(hitl::kEscalations),
+           .kind = std::string(hitl::kEscalationAccepted),
+           .payload = json::object{{"request_id", id}, {"reviewer", by}, {"trace_id", trace}}},
+          Governed{.agent = text_or_empty(opened, "agent_id"), .trace_id = trace}));
+  event.subject.set(&Subject::call_id, text_or_empty(opened, "call_id"));
+  return event;
+}
+
 }  // namespace
 
 Escalations::Opened Escalations::open(const std::vector<Escalation>& messages,
@@ -42,8 +62,8 @@ Escalations::Opened Escalations::open(const std::vector<Escalation>& messages,
       if (known.id.empty() || now - known.first >= kShared) known = fresh;
       return known;
     });
-    // An item that is not there is on its way with the call that opens it; or it was settled, or
-    // never written, and then this is another one.
+    // A missing item is about to be written with the call that opens it. Or it was settled or never
+    // written: then this message gets a new item.
     const bool waiting = item.id != fresh.id && waits(item.id).value_or(false);
     const bool mine = item.call_id == subject->call_id;
     if (!waiting && !mine && now - item.first >= kOnItsWay) {
@@ -104,7 +124,7 @@ Result<std::vector<EscalationItem>> waiting_escalations(RecordReader& records) {
   return waiting;
 }
 
-Task<void> Escalations::settle(std::string id, bool accepted, std::string who, std::string note) {
+Task<void> Escalations::settle(std::string id, bool accepted, std::string by, std::string note) {
   SALLYPORT_CO_TRY(const std::optional<std::string> stored, records_.fact(kItems, id));
   if (!stored) {
     co_return fail(ErrorCode::NotFound, fmt::format("no escalation `{}` is waiting", id));
@@ -113,11 +133,15 @@ Task<void> Escalations::settle(std::string id, bool accepted, std::string who, s
               .body = {{"record", "approval_decision"},
                        {"request_id", id},
                        {"state", accepted ? "accepted" : "dismissed"},
-                       {"reviewer", who},
+                       {"reviewer", by},
                        {"reason", note}}};
   draft.facts.push_back({std::string(kItems), id, std::nullopt});
   draft.facts.push_back({std::string(kCounts), id, std::nullopt});
   std::vector<Draft> drafts;
+  if (accepted) {
+    SALLYPORT_CO_TRY(Draft event, accepted_event(records_, id, *stored, by));
+    drafts.push_back(std::move(event));
+  }
   drafts.push_back(std::move(draft));
   SALLYPORT_CO_CHECK_OK(co_await records_.append(std::move(drafts), Urgency::Reports,
                                                  {{std::string(kItems), id, stored}}));

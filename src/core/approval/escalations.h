@@ -31,19 +31,19 @@ class Escalations {
   struct Opened {
     std::vector<std::string> ids;
     std::vector<Draft> drafts;
-    std::vector<Fact> counts;  // travel with the record
+    std::vector<Fact> counts;  // committed with the record
   };
   Opened open(const std::vector<Escalation>& messages, const SharedSubject& subject);
 
   Result<std::vector<EscalationItem>> waiting() { return waiting_escalations(records_); }
   // Removes an item from the queue. `Conflict`: it was already settled.
-  Task<void> settle(std::string id, bool accepted, std::string who, std::string note);
+  Task<void> settle(std::string id, bool accepted, std::string by, std::string note);
 
  private:
   struct Recent {
     std::string id;
     SteadyTime first;
-    std::string call_id;  // whose commit opens the item
+    std::string call_id;  // the call that commits the item
   };
   Result<bool> waits(const std::string& id);
   RecordLog& records_;

@@ -18,7 +18,7 @@ bool runs_programs(const Classification& tool) {
   return tool.effect_class.starts_with("process.");
 }
 
-// A member of the path names a command. Escapes of JSON Pointer stand in no such name.
+// True if a member of the path names a command. No such name has escapes of JSON Pointer.
 bool in_command(std::string_view path) {
   while (!path.empty()) {
     path.remove_prefix(1);

@@ -20,7 +20,7 @@ struct HiddenPart {
   std::string path;      // JSON Pointer into the input
   std::string detector;  // `private_key_pem`, `member_name`, ...
   std::uint64_t bytes = 0;
-  std::uint64_t of = 0;               // bytes of the text it was in
+  std::uint64_t of = 0;               // size of the text that contains it
   std::optional<std::uint64_t> at{};  // its first byte there; no value: the place is unknown
   bool command = false;               // it was part of what a tool executes
 

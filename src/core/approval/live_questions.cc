@@ -9,8 +9,8 @@ namespace sallyport::core::live_questions {
 namespace {
 
 constexpr std::string_view kLiveSpace = "approval_live";
-// Word: how many questions ended so; `-` and word: how many of them were opened again. `from` and
-// word: how many had ended so when the index began, with the key that says that it did.
+// Key: a state. Value: how many questions ended in it. `-` and state: how many opened again.
+// `begun`: the index exists. `from` and state: how many had ended in it before that.
 constexpr std::string_view kDoneSpace = "approval_done";
 constexpr std::string_view kBegun = "begun";
 constexpr std::string_view kBefore = "from ";
@@ -70,7 +70,7 @@ void begin(RecordReader& records, std::vector<Fact>& facts) {
   if (!asked) return;
   std::map<ApprovalStatus, std::uint64_t> done;
   for (const auto& [id, state] : *asked) {
-    // What cannot be read stays in view.
+    // An unreadable question stays in the list.
     if (!state || is_live(*state)) {
       facts.push_back(opened(id));
     } else {

@@ -18,9 +18,9 @@ constexpr std::string_view kSpace = "open_questions";
 // The value is the list of approval ids that were open when the last one was added.
 class Adding final : public FactChange {
  public:
-  Adding(Opening opening, WallTime now)
+  Adding(OpenQuestion question, WallTime now)
       // A fact is not redacted, and the name of an agent may be anything.
-      : opening_(std::move(opening)), key_(hex(sha256(opening_.agent_id))), now_(now) {}
+      : question_(std::move(question)), key_(hex(sha256(question_.agent_id))), now_(now) {}
 
   Result<std::vector<Fact>> facts(const Stored& stored) const override {
     SALLYPORT_TRY(const std::optional<std::string> listed, stored(kSpace, key_));
@@ -33,14 +33,14 @@ class Adding final : public FactChange {
         if (waits) open.push_back(id);
       }
     }
-    if (open.size() >= opening_.most) {
+    if (open.size() >= question_.most) {
       return fail(ErrorCode::Exhausted,
                   fmt::format("{}: this agent has {} approval requests that wait for an answer; "
                               "have some of them answered first",
                               kTooMany, open.size()),
                   {}, std::string(kTooMany));
     }
-    open.emplace_back(opening_.approval_id);
+    open.emplace_back(question_.approval_id);
     return std::vector<Fact>{{std::string(kSpace), key_, canonical_json(open)}};
   }
 
@@ -54,15 +54,15 @@ class Adding final : public FactChange {
     return state.open() && now_ < state.expires_at;
   }
 
-  Opening opening_;
+  OpenQuestion question_;
   std::string key_;
   WallTime now_;
 };
 
 }  // namespace
 
-std::shared_ptr<const FactChange> add(Opening opening, WallTime now) {
-  return std::make_shared<Adding>(std::move(opening), now);
+std::shared_ptr<const FactChange> add(OpenQuestion question, WallTime now) {
+  return std::make_shared<Adding>(std::move(question), now);
 }
 
 }  // namespace sallyport::core::open_questions

@@ -14,13 +14,13 @@ namespace sallyport::core::open_questions {
 
 inline constexpr std::string_view kTooMany = "too_many_open_approvals";
 
-struct Opening {
+struct OpenQuestion {
   std::string agent_id;
   std::string approval_id;
   std::uint64_t most = 0;
 };
 // Committed with the request. `Exhausted` with the cause `kTooMany`: the agent has `most` open
 // requests. Decided and expired requests do not count.
-std::shared_ptr<const FactChange> add(Opening opening, WallTime now);
+std::shared_ptr<const FactChange> add(OpenQuestion question, WallTime now);
 
 }  // namespace sallyport::core::open_questions

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kLongestText = 16 * 1024;
 constexpr unsigned kQuestionTries = 64;
 
-// Its ids are checked as those of a call are.
+// Checks the ids like those of a call.
 Result<void> check(const HumanQuestion& question) {
   SALLYPORT_CHECK_OK(check_call({.agent_id = question.agent_id,
                                  .session_id = question.session_id,
@@ -163,7 +163,7 @@ Result<HumanAnswer> Questions::recall(const HumanQuestion& asked, ReplayCount& c
   if (state->open()) return missing("no person has answered yet");
   SALLYPORT_TRY(const json::object request, stored_request(parts_.records, id));
   const auto member = [&](std::string_view name) { return text_or_empty(request, name); };
-  // What is stored may be redacted; the binding is over what was asked.
+  // The stored question may be redacted; the binding covers the original.
   const Question same{.agent_id = asked.agent_id.empty() ? "runtime" : asked.agent_id,
                       .input = input_of(asked.text),
                       .policy_hash = member("policy_hash"),

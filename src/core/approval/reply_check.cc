@@ -8,7 +8,7 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/approval/approval_request.h"
-#include "core/handoff/waiting_facts.h"
+#include "core/approval/doors.h"
 
 namespace sallyport::core {
 
@@ -24,21 +24,36 @@ Result<void> check_answer(const Reply& reply, const json::object& request) {
   const bool answers = is_question(request) && reply.kind == Reply::Kind::Approved;
   if (answers == !reply.answer.empty()) return {};
   if (!answers) {
-    return fail(ErrorCode::InvalidInput, "only a question that is about no call takes an `answer`",
-                "answer");
+    return fail(ErrorCode::InvalidInput,
+                "only a question that is not about a call takes an `answer`", "answer");
   }
-  return fail(ErrorCode::InvalidInput,
-              "this is a question and takes an `answer`; a yes says nothing about it", "answer");
+  return fail(ErrorCode::InvalidInput, "this question needs an `answer` in words, not an approval",
+              "answer");
 }
 
-// A host says that its user said yes, and never why (RU-18).
+// After an erasure a person cannot see what would run.
+Result<void> check_shown(const Reply& reply, const json::object& request) {
+  if (is_question(request) || reply.kind != Reply::Kind::Approved) return {};
+  const json::value* const args = request.if_contains("args");
+  if (args != nullptr && args->is_array()) return {};
+  return fail(ErrorCode::Conflict,
+              "the input of this call was erased, so it can only be denied or withdrawn", {},
+              "erased");
+}
+
+// A host reports that its user approved, but never a reason (RU-18).
 Result<void> check_reason(const Reply& reply, const ApprovalState& state) {
   if (!state.reason_required || reply.kind != Reply::Kind::Approved) return {};
-  const bool said = reply.reason.find_first_not_of(" \t\r\n") != std::string::npos;
-  if (said && reply.door != kHostDoor) return {};
+  const bool has_reason = reply.reason.find_first_not_of(" \t\r\n") != std::string::npos;
+  if (has_reason && reply.door != kHostDoor) return {};
   return fail(ErrorCode::InvalidInput,
               "a rule of the policy asks for a reason: approve with a reason, or deny", "reason",
               "reason_required");
+}
+
+// True if `name` is a sub-agent of `agent`: `bot/child` is one of `bot`.
+bool is_below(std::string_view name, std::string_view agent) {
+  return name.size() > agent.size() && name.starts_with(agent) && name[agent.size()] == '/';
 }
 
 }  // namespace
@@ -52,18 +67,28 @@ std::string shown_credential(std::string_view credential) {
 
 bool is_requester(std::string_view name, const json::object& request) {
   for (const char* const member : {"agent_id", "principal"}) {
-    const std::string who = text_or_empty(request, member);
-    if (who.empty()) continue;
-    if (name == who || name.starts_with(who + "/")) return true;
+    const std::string requester = text_or_empty(request, member);
+    if (requester.empty()) continue;
+    if (name == requester || is_below(name, requester) || is_below(requester, name)) return true;
   }
   return false;
 }
 
 Result<void> check_reviewer(const Reply& reply, const json::object& request,
                             const ApprovalState& state) {
-  const bool nobody = reply.by.empty() && reply.kind == Reply::Kind::Approved;
-  if (nobody || is_requester(reply.by, request)) {
+  if (reply.by.empty() && reply.kind == Reply::Kind::Approved) {
+    return fail(ErrorCode::Unauthenticated, "an approval names the person who gives it", "by");
+  }
+  if (is_requester(reply.by, request)) {
     return fail(ErrorCode::Unauthenticated, "a reviewer cannot approve their own calls", "by");
+  }
+  const bool two = kind_of(request) == QuestionKind::DualControl;
+  if (two && !reply.by.empty() && reply.by == state.on_behalf_of) {
+    return fail(ErrorCode::Unauthenticated,
+                fmt::format("the agent acts on behalf of `{:.80}`, and this call needs two other "
+                            "people",
+                            reply.by),
+                "by");
   }
   if (reply.by.size() > kLongestName || !is_utf8(reply.by)) {
     return fail(ErrorCode::InvalidInput, "a name is at most 512 bytes of UTF-8", "by");
@@ -81,13 +106,19 @@ Result<void> check_reviewer(const Reply& reply, const json::object& request,
 Result<void> check_reply(const Reply& reply, const json::object& request,
                          const ApprovalState& state) {
   SALLYPORT_CHECK_OK(check_reviewer(reply, request, state));
+  SALLYPORT_CHECK_OK(check_shown(reply, request));
   SALLYPORT_CHECK_OK(check_answer(reply, request));
   SALLYPORT_CHECK_OK(check_reason(reply, state));
-  if (!reply.binding.empty() && reply.binding != text_or_empty(request, "binding")) {
-    return fail(ErrorCode::Conflict, "the answer is about another call than the question",
-                "binding", "binding_mismatch");
-  }
-  return {};
+  return reply.binding.empty() ? Result<void>{} : check_binding(reply.binding, request);
+}
+
+Result<void> check_binding(std::string_view binding, const json::object& request) {
+  if (binding == text_or_empty(request, "binding")) return {};
+  return fail(
+      ErrorCode::Conflict,
+      "the binding is that of another call: look at the question again, and give the binding "
+      "that it shows",
+      {}, "binding_mismatch");
 }
 
 }  // namespace sallyport::core

@@ -16,7 +16,7 @@ namespace sallyport::core {
 inline constexpr std::string_view kPasskeySpace = "passkey";
 Result<std::vector<std::string>> enrolled_keys(RecordReader& records);
 
-// `Unauthenticated`: the door, the signature and the enrolled keys do not show that a registered
+// `Unauthenticated`: the door, the signature and the enrolled keys do not prove that a registered
 // person gave it (AP-10, CO-21). `binding` is that of the question.
 Result<void> check_vote(const ApprovalRules& rules, RecordReader& records,
                         const std::string& approval_id, const Vote& vote,

@@ -19,13 +19,13 @@
 
 namespace sallyport::core {
 
-// What a person is asked about the call.
+// The question to a person about the call.
 std::string describe(const Decision& decision);
-// Names identical calls of a session, so that they share one question (AP-36).
+// The common key of identical calls of a session, so that they share one question (AP-36).
 std::string asked_key(const Trail& trail);
 
-// Owned by `Stages`. asking.cc opens questions and takes answers; attached_call.cc lets an
-// identical call share a question; held_reply.cc waits.
+// Owned by `Stages`. `asking.cc` opens questions and takes answers, `asking_attach.cc` lets an
+// identical call share a question, `asking_wait.cc` waits.
 class Asking {
  public:
   struct Parts {
@@ -46,15 +46,15 @@ class Asking {
   Answer waiting(const Trail& trail) const;
   // Sets consent or refusal from the reply. `call_digest`: the digest that the reply binds.
   void take_reply(Trail& trail, const Reply& reply, const std::string& call_digest);
-  Question question_about(Decision& decision, std::string id) const;
+  Question question_about(const Decision& decision, std::string id) const;
 
  private:
-  struct Opening {
+  struct NewQuestion {
     Question question;
-    Fact like_it;  // the stored fact that a question about such a call is open
-    bool held;     // the caller waits, or a later caller takes the call up
+    Fact like_it;  // the fact that a question about this call is open
+    bool held;     // the caller waits, or a later caller continues the call
     std::string holder;
-    bool only_here;  // what was prepared is lost with this process
+    bool only_here;  // the preparation is lost with this process
   };
   struct Rows {
     Batch batch;
@@ -63,20 +63,22 @@ class Asking {
   };
   struct SameQuestion {
     std::string approval_id{};  // empty: no question about such a call is open
-    Fact expected{};            // as it must still be when another question is opened
+    Fact expected{};            // must be unchanged when another question is opened
   };
   Result<std::string> fresh_approval_id(const Trail& trail);
   std::string url_of(const std::string& approval_id) const;
-  Rows rows_of(Trail& trail, const Opening& asking);
-  void remember_proposal(Trail& trail) const;
+  Task<void> open(Trail& trail, const NewQuestion& asking);
+  Task<bool> ask_people(Trail& trail, const NewQuestion& asking, const Caller& caller);
+  Rows rows_of(Trail& trail, const NewQuestion& asking);
+  void add_proposal(const Trail& trail, Batch& batch) const;
   Fact proposed_call(const Trail& trail) const;
-  void void_consent(Trail& trail, Rows& rows);
+  void void_consent(const Trail& trail, Rows& rows) const;
   Result<bool> question_refused(Trail& trail, const Error& error);
-  Task<bool> hear_answer(Trail& trail, Question question, const Caller& caller);
-  Task<void> ask_approver(Question question, std::stop_token cancel);
-  // By the external approver of the policy. False: there is none, it may not answer this question,
-  // or it has no opinion.
-  Async<bool> answered_outside(const Trail& trail, Question question, std::stop_token cancel);
+  Task<bool> wait_for_answer(Trail& trail, Question question, const Caller& caller);
+  Task<void> ask_program_approver(Question question, std::stop_token cancel);
+  // Asks the external approver of the policy. False: there is none, it may not answer this
+  // question, or it has no opinion.
+  Async<bool> ask_policy_approver(const Trail& trail, Question question, std::stop_token cancel);
   void check_consent(Trail& trail);
   Result<SameQuestion> same_question(const Trail& trail);
   Task<bool> attach(Trail& trail, const Caller& caller, std::string approval_id);

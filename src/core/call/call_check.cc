@@ -30,9 +30,14 @@ Result<void> check_call(const Call& call) {
       {"provider", call.provenance.provider},
       {"model", call.provenance.model}};
   for (const auto& [name, text] : identifiers) {
-    if (text.size() > kLongestIdentifier || !check_json(json::value(text))) {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("`{}` is over {} bytes or not UTF-8", name, kLongestIdentifier),
+    if (text.size() > kLongestIdentifier) {
+      return fail(
+          ErrorCode::InvalidInput,
+          fmt::format("`{}` has {} bytes; send at most {}", name, text.size(), kLongestIdentifier),
+          std::string(name));
+    }
+    if (!is_utf8(text)) {
+      return fail(ErrorCode::InvalidInput, fmt::format("`{}` is not UTF-8; send it as UTF-8", name),
                   std::string(name));
     }
   }
@@ -53,6 +58,11 @@ Result<void> check_call(const Call& call) {
     return fail(ErrorCode::InvalidInput, "`input`: " + sound.error().message, "input");
   }
   return {};
+}
+
+Result<void> check_call(const Call& call, const Redactor& redactor) {
+  SALLYPORT_CHECK_OK(check_call(call));
+  return call.trigger_id.empty() ? Result<void>() : check_trigger_id(call.trigger_id, redactor);
 }
 
 }  // namespace sallyport::core

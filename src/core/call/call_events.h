@@ -15,11 +15,11 @@ class CallEvents {
  public:
   explicit CallEvents(Emitter& emitter) : emitter_(emitter) {}
 
-  // Adds the row of a reporting event and tells the hooks. A hook that fails becomes a row.
+  // Adds the row of a reporting event and notifies the hooks. A hook that fails becomes a row.
   Async<void> report(Trail& trail, Event event);
-  // Tells the hooks of an event whose row the caller writes. An error names every hook that
-  // failed; reporting events have none. `sequence`: where the row stands, if it is written.
-  Task<void> tell(Trail& trail, const Event& event, std::optional<std::uint64_t> sequence = {});
+  // Notifies the hooks of an event whose row the caller writes. The error names every hook that
+  // failed; reporting events have none. `sequence`: position of the row, if it is written.
+  Task<void> notify(Trail& trail, const Event& event, std::optional<std::uint64_t> sequence = {});
 
  private:
   Emitter& emitter_;

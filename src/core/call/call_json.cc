@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/json_members.h"
 #include "base/object_reader.h"
 
 namespace sallyport::core {
@@ -32,6 +33,11 @@ json::object to_json(const Call& call) {
                                      {"folder", call.setting.folder},
                                      {"workspace", json::value_from(call.setting.workspace)},
                                      {"interactive", call.setting.interactive}};
+    json::object& setting = object["setting"].as_object();
+    if (!call.setting.user.empty()) setting["user"] = call.setting.user;
+    if (!call.setting.trigger.empty()) {
+      setting["trigger"] = json::value_from(call.setting.trigger);
+    }
   }
   return object;
 }
@@ -69,6 +75,13 @@ Result<Call> call_from_json(const json::value& value) {
                     .interactive = setting.boolean("interactive")};
     for (const json::value& folder : setting.array("workspace")) {
       if (folder.is_string()) call.setting.workspace.emplace_back(folder.get_string());
+    }
+    call.setting.user = setting.optional_text("user").value_or("");
+    const json::value trigger = setting.has("trigger") ? setting.any("trigger") : json::value();
+    if (const json::object* const members = trigger.if_object()) {
+      for (const json::key_value_pair& member : *members) {
+        call.setting.trigger[member.key()] = text_or_empty(*members, member.key());
+      }
     }
     if (!setting.ok()) return std::unexpected(setting.error());
   }

@@ -153,7 +153,7 @@ Draft draft_of(CallRecord& record, Kind kind, CanonicalWriter body) {
 
 namespace {
 
-// What was taken out of the content that the record repeats: it has the marks, so it lists them.
+// The redactions of the content that the record repeats: it has the marks, so it lists them.
 json::array kept_redactions(const json::object& entry) {
   json::array kept;
   const json::value* const all = entry.if_contains("redactions");
@@ -172,7 +172,7 @@ CallRecord CallRecord::from_entry(const json::object& entry) {
   CallRecord record{.subject = subject_of(entry)};
   json::object body = entry.at("body").as_object();
   TakingMembers take(body);
-  // It joined another question: that question is no approval that it used.
+  // The call joined the question about another call, so it used no approval.
   if (text_in(body, "record") == "approval_joined") {
     take.drop("record");
     take.drop("request_id");
@@ -215,6 +215,16 @@ Draft CallRecord::audit(const Ending* ending) && {
   draft.outcome = to_string(ending->outcome.kind);
   if (ending->release) commit_to_release(draft, *ending->release);
   return draft;
+}
+
+void commit_to_release(Draft& draft, const Release& release) {
+  draft.exact.push_back({.path = "/post_invocation/released", .withheld_if_redacted = true});
+  if (!release.keeps_original()) return;
+  const std::optional<std::string>& malformed = release.original.malformed_bytes;
+  draft.exact.push_back({.path = "/post_invocation/original",
+                         .bytes = malformed,
+                         .raw = malformed.has_value(),
+                         .withheld = true});
 }
 
 void CallRecord::set(std::string_view name, const json::value& value) {
@@ -267,7 +277,7 @@ Call call_of(const Subject& subject) {
 Envelope envelope_of(const ToolResult& result) {
   json::value data = result.data;
   if (!result.documents.empty()) {
-    // What is no text passes the door with the rest; `to_result` takes it apart again.
+    // Parts that are not text pass the door with the rest; `to_result` splits them again.
     data = to_json(ToolResult{.success = result.success,
                               .output = result.output,
                               .data = std::move(data),
@@ -285,9 +295,12 @@ EndPlaces add_end(CallRecord record, const Ending& ending, Batch& batch) {
     places.events.push_back(batch.add(event_row(event, record.subject)));
   }
   batch.add(std::move(record.in_front));
-  const DispatchedCall dispatched{record.trigger_id, record.request_digest};
+  std::optional<DispatchedCall> dispatched;
+  if (ending.terminal && !record.trigger_id.empty()) {
+    dispatched = DispatchedCall{record.trigger_id, record.request_digest};
+  }
   Draft draft = std::move(record).audit(&ending);
-  if (ending.terminal) keep_end_of_dispatched(dispatched, draft);
+  if (dispatched) keep_end_of_dispatched(*dispatched, draft);
   places.record = batch.add(std::move(draft));
   if (ending.memory) batch.add(*ending.memory);
   return places;

@@ -29,7 +29,7 @@ namespace sallyport::core {
 
 // A value.
 struct CallRecord {
-  // Only an intent says these.
+  // Members that only an intent has.
   struct Announced {
     std::string started_at{};       // RFC 3339
     std::string request_id{};       // of the approval that the call uses; empty: none
@@ -51,9 +51,9 @@ struct CallRecord {
   std::string tier_source{};
   std::string approval_id{};  // empty: no person was asked
   std::optional<std::uint64_t> matched_grant_index{};
-  std::string trigger_id{};                   // of the event that set it off; empty: none did
+  std::string trigger_id{};                   // of the event that started it; empty: none
   std::optional<DecisionContext> decision{};  // no value: an earlier release wrote the entry
-  // Open values: both inputs, provenance, guards, rules, and what this release does not know.
+  // Open values: both inputs, provenance, guards, rules, and members unknown to this release.
   struct OpenMember {
     std::string name;
     std::string text;  // JSON, as `CanonicalWriter` writes it
@@ -69,34 +69,37 @@ struct CallRecord {
   std::vector<Draft> in_front{};  // entries that the record names
 
   // `entry` has its body opened. It is the intent of a call, its `requires_confirmation`, its end,
-  // or the entry that says that it joined the question about another call.
+  // or the entry with which it joined the question about another call.
   static CallRecord from_entry(const json::object& entry);
 
   Draft intent() &&;
   // Null: the call has not ended.
   Draft audit(const Ending* ending = nullptr) &&;
 
-  // Writes one open value; any earlier one of that name is gone.
+  // Writes one open value and replaces an earlier value of that name.
   void set(std::string_view name, const json::value& value);
   json::object open_values() const;
 
-  // Has the idempotency row follow the record, for a call with an intent.
+  // Commits the idempotency row with the record, for a call with an intent.
   void follow_row(Idempotency::Status status);
 };
 
+// Commits the entry to the original and the released result. Its body already has the decision of
+// the second door.
+void commit_to_release(Draft& draft, const Release& release);
 // Builds the subject from the ids that an entry names.
 Subject subject_of(const json::object& entry);
 Call call_of(const Subject& subject);
 // Converts a result, as records and hosts have it, to an envelope.
 Envelope envelope_of(const ToolResult& result);
 
-// Where an ending stands in its batch.
+// The positions of an ending in its batch.
 struct EndPlaces {
-  std::vector<Batch::Handle> events{};  // as the ending has them
+  std::vector<Batch::Handle> events{};  // in the order of `Ending::events`
   Batch::Handle record{};
 };
-// The one way in which a call ends in the log: its last events, the entries in front of its record,
-// the record with its ending, and the memory.
+// Adds the end of a call. Every call ends in the log this way: its last events, the entries before
+// its record, the record with its ending, the trust record.
 EndPlaces add_end(CallRecord record, const Ending& ending, Batch& batch);
 
 }  // namespace sallyport::core

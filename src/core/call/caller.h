@@ -13,10 +13,10 @@ namespace sallyport::core {
 struct Caller {
   std::stop_token cancel{};
   bool holds = true;  // waits while a person is asked; else `resume` continues the call
-  // Asks like one that holds, and goes away: the question stays, an identical call attaches to it
-  // (AP-36), and the call itself goes on by `resume` or ends with its question.
+  // Asks like a caller that holds, then leaves. The question stays, and an identical call attaches
+  // to it (AP-36). The call itself continues by `resume` or ends with its question.
   bool leaves = false;
-  Delivery::Forward progress{};            // gets messages on the way, each past the second door
+  Delivery::Forward progress{};            // gets messages that passed the second door
   std::shared_ptr<Attendant> attendant{};  // null: only the caller learns that a person is asked
 };
 

@@ -9,8 +9,8 @@ namespace sallyport::core {
 
 namespace {
 
-// The rule of the policy that refused, or the guard that said no: its rule, else its own name.
-// Empty where none did.
+// The rule of the policy that refused. Else the rule of the guard that refused, or its name. Empty:
+// neither refused.
 std::string refusing_rule(const Trail& trail) {
   const bool rules = trail.rules && trail.rules->verdict == RuleAnswer::Verdict::Refused &&
                      trail.refusal() && trail.refusal()->by == Refusal::By::Plan &&
@@ -25,7 +25,7 @@ std::string refusing_rule(const Trail& trail) {
 
 std::string notice(const Refusal& refusal) {
   if (refusal.by == Refusal::By::Hook) return "Blocked by pre-execution hook: " + refusal.reason;
-  // A rule says so itself (RU-71).
+  // The text of a rule has this already (RU-71).
   if (refusal.reason.starts_with("Blocked by rule `")) return refusal.reason;
   return "Blocked: " + refusal.reason;
 }
@@ -34,13 +34,13 @@ bool withheld(const Ending& ending) {
   return ending.release && ending.release->verdict == Verdict::Kind::Deny;
 }
 
-// Whether a call that ran did what it should.
+// True if a call that ran succeeded.
 bool succeeded(const Ending& ending) {
   return ending.effect != EffectState::Unknown && ending.outcome.result &&
          ending.outcome.result->success;
 }
 
-// Nothing: neither tier nor person had to do with it (AT-31).
+// No value: neither a tier nor a person was involved (AT-31).
 std::optional<Enforcement> enforcement_of(const Trail& trail, const Ending& ending) {
   if (!trail.weighed) return std::nullopt;
   // An asserted result of a call that was never decided here earns no trust and costs none.
@@ -69,7 +69,7 @@ std::string output_preview(const Redactor& redactor, const std::string& output) 
   return plain_text(redactor, cut_utf8_bytes(output, kLooked));
 }
 
-// What may be shown of it once it is on record; then it gets what the second door released.
+// The answer once it is recorded. It then gets the result that the second door released.
 Answer Closer::answer_of(const Trail& trail, const Ending& ending) const {
   Answer answer{.call_id = trail.call().call_id,
                 .outcome = ending.outcome,
@@ -95,14 +95,17 @@ Task<Answer> Closer::finish(Trail& trail, Ending ending) {
   Answer answer = answer_of(trail, ending);
   ending.memory = memory_of(trail, ending);
   ending.events = closing_events(trail, ending, answer.result);
-  const bool ran = ending.release.has_value();
+  const bool releases = ending.release.has_value();
+  const bool ran = trail.announced && ending.effect != EffectState::None;
   const Result<Journal::Ended> ended = co_await journal_.end(trail, ending);
   if (!ended) {
     const bool still_waits = !trail.closing_expected.empty();
-    if (ran || still_waits || ended.error().code == ErrorCode::Conflict) {
-      co_return std::unexpected(ended.error());
+    if (releases || still_waits || ended.error().code == ErrorCode::Conflict) {
+      Error error = ended.error();
+      if (ran) error.where = kOutcome;
+      co_return std::unexpected(std::move(error));
     }
-    // A refusal stays one, also when it could not be recorded yet.
+    // A refusal stays a refusal, also if it could not be recorded yet.
     answer.outcome = Outcome::persistence_failed(ended.error().message);
     co_return answer;
   }
@@ -111,9 +114,9 @@ Task<Answer> Closer::finish(Trail& trail, Ending ending) {
   answer.record_id = ended->record.id;
   if (trail.consent) approvals_.ring(trail.consent->approval_id);
   for (std::size_t i = 0; i < ending.events.size(); ++i) {
-    (void)co_await events_.tell(trail, ending.events[i], ended->events.at(i).sequence);
+    (void)co_await events_.notify(trail, ending.events[i], ended->events.at(i).sequence);
   }
-  co_await sinks_.tell_sinks(trail, ended->record.sequence);
+  co_await sinks_.notify_sinks(trail, ended->record.sequence);
   co_return answer;
 }
 
@@ -136,8 +139,8 @@ Task<std::vector<Position>> Closer::close(std::vector<Left> calls, std::vector<F
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const std::vector<Event>& events = calls[i].ending.events;
     for (std::size_t k = 0; k < events.size(); ++k) {
-      (void)co_await emitter_.tell(events[k], calls[i].record.subject, failed,
-                                   written[places[i].events[k]].sequence);
+      (void)co_await emitter_.notify(events[k], calls[i].record.subject, failed,
+                                     written[places[i].events[k]].sequence);
     }
   }
   std::vector<Position> records;

@@ -21,7 +21,7 @@
 
 namespace sallyport::core {
 
-// Who said yes, for a trust record.
+// Adds the people who approved, for a trust record.
 void add_consent(Remembered& ended, const Consent& consent);
 
 // The preview of a result in an event. Text far behind the cut is dropped, the rest is redacted and
@@ -47,14 +47,17 @@ class Closer {
         events_(parts.events),
         sinks_(parts.sinks) {}
 
-  // The record is durable when this returns an answer. An error: nothing may be shown.
+  // The record is durable when this returns an answer. The exception is a refusal whose record
+  // cannot be written: it stays a refusal, with the outcome `persistence_failed`. Its record is
+  // owed, or a smaller one is written if no entry can hold it. An error: nothing may be shown;
+  // its `where` is `kOutcome` if the call ran.
   Task<Answer> finish(Trail& trail, Ending ending);
 
-  // A call of which only a record is left, and how it ended.
+  // A call that is known only by its record, and its end.
   struct Left {
     CallRecord record;
     Ending ending;
-    FailOpenLog::Share fail_open{};  // guards that were let pass; written in front of it
+    FailOpenLog::Share fail_open{};  // guards that failed open; written before the record
   };
   // Closes all of them in one commit and returns the positions of their records. `Conflict`: an
   // expected fact changed, and nothing is written.

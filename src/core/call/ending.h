@@ -16,12 +16,12 @@ struct Ending {
   EffectState effect = EffectState::None;
   std::optional<Release> release{};  // what the second door did; no value: it was not reached
   bool terminal = true;
-  std::vector<Event> events{};    // written in front of the record, told once it is durable
-  std::optional<Draft> memory{};  // what the trust graph keeps; written behind the record
+  std::vector<Event> events{};    // written before the record, reported once it is durable
+  std::optional<Draft> memory{};  // the trust record, written after the record
 };
 
-// The entry, whose body has what the second door decided, commits to the original and the released
-// result.
-void commit_to_release(Draft& draft, const Release& release);
+// `Error::where` of a call that ran, but whose outcome could not be recorded. Without it, the call
+// did not run.
+inline constexpr const char* kOutcome = "outcome";
 
 }  // namespace sallyport::core

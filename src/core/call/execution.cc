@@ -19,16 +19,14 @@ namespace sallyport::core {
 
 namespace {
 
-constexpr unsigned kClaims = 8;
-constexpr const char* kNotBegun = "not_begun";
+constexpr unsigned kMostTries = 8;
 
-// A coroutine of its own, so that a call that was given up on owns all it needs.
-// `unasked`: of a call without an intent on disk, which has not heard yet whether something is owed
-// (EV-62).
+// A separate coroutine, so that an abandoned call owns all it needs. `must_ask`: for a call without
+// an intent on disk, for which `ready` was not checked yet (EV-62).
 Async<Result<Envelope>> invoke(std::shared_ptr<Upstream> upstream, Call call,
                                std::shared_ptr<Delivery> delivery, std::stop_token stop,
-                               const Recorder* unasked) {
-  if (const Result<void> ready = unasked ? unasked->ready() : Result<void>{}; !ready) {
+                               const Recorder* must_ask) {
+  if (const Result<void> ready = must_ask ? must_ask->ready() : Result<void>{}; !ready) {
     co_return fail(ErrorCode::Unavailable, "event sink failed: audit: " + ready.error().message, {},
                    kNotBegun);
   }
@@ -37,6 +35,12 @@ Async<Result<Envelope>> invoke(std::shared_ptr<Upstream> upstream, Call call,
 
 std::unexpected<Error> already_resumed() {
   return fail(ErrorCode::Conflict, "the call does not wait any more", {}, "already_resumed");
+}
+
+// The caller may shorten the time limit of the plan, and never lengthen it.
+std::chrono::milliseconds time_limit_of(const Trail& trail) {
+  const std::chrono::milliseconds most = trail.plan().time_limit();
+  return std::min(trail.call().time_limit.value_or(most), most);
 }
 
 bool intent_first(const Trail& trail) {
@@ -54,7 +58,7 @@ bool intent_first(const Trail& trail) {
   return false;
 }
 
-// A result is kept as what was released; where that may not be stored, as what redaction left.
+// The stored form of a result: the released envelope, redacted if it may not be stored.
 std::optional<Envelope> stored_envelope(const json::object& body) {
   if (const json::object* const post = object_in(body, "post_invocation")) {
     const json::value* const released = post->if_contains("released");
@@ -75,7 +79,7 @@ std::uint64_t stored_duration(const json::object& body) {
   return result ? number_in(*result, "duration_ms").value_or(0) : 0;
 }
 
-// Two people have said yes, and now it is done (LG-9). Small and of our own making, so it fits.
+// Reports that a call with two approvals has run (LG-9). The payload is small, so it fits.
 Draft dual_control_executed(const Trail& trail) {
   const Call& call = trail.call();
   Result<Draft> draft = topic_draft(
@@ -97,19 +101,19 @@ bool uses_dual_control(const Trail& trail) {
 
 }  // namespace
 
-Task<std::optional<Performed>> Execution::announce(Trail& trail) {
+Task<std::optional<Performed>> Execution::announce(Trail& trail, std::stop_token cancel) {
   if (trail.consent) {
-    // A yes is not good for ever (AP-19). Where that cannot be written, it is looked at below.
+    // An approval expires (AP-19). If that cannot be written, it is checked below.
     (void)co_await approvals_.expire(trail.consent->approval_id);
   }
   for (unsigned tries = 0; trail.open() && !trail.announced; ++tries) {
     if (trail.consent) {
-      SALLYPORT_CO_TRY(std::optional<Performed> same, co_await result_of_same(trail));
+      SALLYPORT_CO_TRY(std::optional<Performed> same, co_await result_of_same(trail, cancel));
       if (same) co_return same;
     }
     SALLYPORT_CO_TRY(std::optional<Performed> recalled, look_for_earlier(trail));
     if (recalled) co_return recalled;
-    if (trail.open() && tries == kClaims) {
+    if (trail.open() && tries == kMostTries) {
       trail.refuse({"in flight: the same call is made again and again", Refusal::By::Idempotency});
     }
     if (!trail.open()) break;
@@ -117,7 +121,7 @@ Task<std::optional<Performed>> Execution::announce(Trail& trail) {
     // Another process made the same call, or used the same approval, since we looked.
     if (!written && written.error().code == ErrorCode::Conflict) continue;
     if (!written) co_return std::unexpected(written.error());
-    if (trail.weighs_again) co_return std::nullopt;
+    if (trail.decides_again) co_return std::nullopt;
   }
   const Call& call = trail.call();
   if (!trail.open()) {
@@ -126,15 +130,16 @@ Task<std::optional<Performed>> Execution::announce(Trail& trail) {
                                                         trail.refusal()->reason});
     co_return std::nullopt;
   }
-  const Result<void> told = co_await events_.tell(
+  const Result<void> notified = co_await events_.notify(
       trail, event::ToolExecutionStarted{call.agent_id, call.tool, call.tool_call_id});
-  if (!told) trail.refuse({told.error().message, Refusal::By::Listener});
+  if (!notified) trail.refuse({notified.error().message, Refusal::By::Listener});
   co_return std::nullopt;
 }
 
-// Refuses, gives the stored answer, or neither, when the call may run.
+// Returns the stored answer of an earlier run of the call, or refuses the call. If it does neither,
+// the call may run.
 Result<std::optional<Performed>> Execution::look_for_earlier(Trail& trail) {
-  // A call that was resumed is in our hands only as long as it still waits.
+  // A resumed call belongs to this process only as long as it still waits.
   for (const Fact& waits : trail.closing_expected) {
     SALLYPORT_TRY(const auto stored, parts_.recorder.fact(waits.space, waits.key));
     if (stored != waits.value) return already_resumed();
@@ -179,9 +184,10 @@ Result<std::optional<Performed>> Execution::look_for_earlier(Trail& trail) {
       return std::nullopt;
     }
   }
-  // A prepared operation may be executed when it is the one that was begun, never another.
-  const bool may_repeat = trail.recovery_class() == RecoveryClass::ReplaySafe ||
-                          (trail.recovery_class() == RecoveryClass::Resumable && trail.recalled);
+  // Only the prepared operation that was begun may be executed, never another one.
+  const bool may_repeat =
+      trail.recovery_class() == RecoveryClass::ReplaySafe ||
+      (trail.recovery_class() == RecoveryClass::Resumable && trail.preparation_recalled);
   if (!may_repeat) {
     trail.refuse({fmt::format("unknown outcome: it is not known how `{}` ended, and it may not be "
                               "repeated by itself",
@@ -191,8 +197,8 @@ Result<std::optional<Performed>> Execution::look_for_earlier(Trail& trail) {
   return std::nullopt;
 }
 
-// What came of the call that used the same approval. Nothing: that is not known, or never will be.
-Task<std::optional<Performed>> Execution::result_of_same(Trail& trail) {
+// The result of the call that used the same approval. No value: it is not known, or never will be.
+Task<std::optional<Performed>> Execution::result_of_same(Trail& trail, std::stop_token cancel) {
   const std::string approval_id = trail.consent->approval_id;
   SALLYPORT_CO_TRY(const auto state, approvals_.state(approval_id));
   if (!state || state->status != ApprovalStatus::Used) co_return std::nullopt;
@@ -201,11 +207,11 @@ Task<std::optional<Performed>> Execution::result_of_same(Trail& trail) {
       text_in(user, "kind") == "intent" && text_in(user, "call_id") != trail.call().call_id;
   if (!by_another) co_return std::nullopt;
   const std::string instance = text_or_empty(user, "instance_id");
-  // One that a host runs has its end from another event, whenever that comes.
+  // If a host runs it, a later event ends it.
   SALLYPORT_CO_TRY(const auto handed_out,
                    parts_.recorder.fact(kHandedOut, text_or_empty(user, "call_id")));
-  // Real time, as that of the run is.
-  const auto until = std::chrono::steady_clock::now() + trail.plan().time_limit();
+  // Real time, like the time limit of the run.
+  const auto until = std::chrono::steady_clock::now() + time_limit_of(trail);
   while (true) {
     SALLYPORT_CO_TRY(const auto stored, parts_.recorder.fact(kApprovalResult, approval_id));
     if (const auto placed = stored ? split_place(*stored) : std::nullopt) {
@@ -213,11 +219,13 @@ Task<std::optional<Performed>> Execution::result_of_same(Trail& trail) {
       if (recalled) co_return std::move(*recalled);
       co_return std::nullopt;
     }
-    // What cannot be written now may not be written in time.
+    // A record that cannot be written now may not be written in time.
     const bool hopeless =
         handed_out || !parts_.recorder.alive(instance) || !parts_.recorder.ready();
-    if (hopeless || std::chrono::steady_clock::now() >= until) co_return std::nullopt;
-    co_await approvals_.pause(approval_id);
+    if (cancel.stop_requested()) trail.refuse({"cancelled", Refusal::By::Cancel});
+    const bool over = !trail.open() || std::chrono::steady_clock::now() >= until;
+    if (hopeless || over) co_return std::nullopt;
+    co_await approvals_.pause(approval_id, cancel);
   }
 }
 
@@ -234,9 +242,9 @@ Result<Performed> Execution::recall(const Idempotency::Row& row) {
   return recalled;
 }
 
-// What the intent changes with it, where it is on disk before the effect; returns what must still
-// be so for that.
-std::vector<Fact> Execution::claim(const Trail& trail, Draft& intent) const {
+// Adds the facts of an intent that is on disk before the effect. Returns the facts that its commit
+// expects.
+std::vector<Fact> Execution::add_intent_facts(const Trail& trail, Draft& intent) const {
   const Call& call = trail.call();
   std::vector<Fact> expected;
   if (trail.handed_out_until.empty()) {
@@ -260,11 +268,12 @@ std::vector<Fact> Execution::claim(const Trail& trail, Draft& intent) const {
     intent.facts.push_back(std::move(used.fact));
     live_questions::add_done(intent.facts, trail.consent->approval_id, ApprovalStatus::Used);
   }
-  if (std::optional<Fact> kept = kept_preparation(parts_.recorder, trail)) {
-    intent.facts.push_back(std::move(*kept));
+  if (trail.prepared()) {
+    std::optional<Fact> kept = kept_preparation(parts_.recorder, trail);
+    if (kept) intent.facts.push_back(std::move(*kept));
   }
   if (trail.held) intent.facts.push_back({std::string(kHeldCall), call.call_id, std::nullopt});
-  // An identical call after this one asks anew (AP-37).
+  // An identical call after this one opens a new question (AP-37).
   if (trail.consent) {
     intent.facts.push_back({std::string(kAskedCall), asked_key(trail), std::nullopt});
   }
@@ -275,12 +284,12 @@ std::vector<Fact> Execution::claim(const Trail& trail, Draft& intent) const {
   return expected;
 }
 
-// `Conflict`: look again. Any other error: nothing ran, and that is owed.
+// `Conflict`: look again. Any other error: nothing ran, and a record of that is owed.
 Task<void> Execution::write_intent(Trail& trail) {
   const Call& call = trail.call();
   Draft intent = journal_.intent(trail);
   if (trail.grant) {
-    // At the time that the entry says, so that entries alone tell what was charged when (WB-10).
+    // At the time of the entry, so that the entries alone show what was charged when (WB-10).
     const WallTime now = from_rfc3339(trail.started_at).value_or(parts_.clock.wall());
     intent.changes.push_back(
         budgets::charge(trail.grant->spending, {call.call_id, parts_.recorder.instance_id()}, now));
@@ -289,7 +298,7 @@ Task<void> Execution::write_intent(Trail& trail) {
   const Event started = event::ToolExecutionStarted{call.agent_id, call.tool, call.tool_call_id};
   const bool first = intent_first(trail);
   if (first) {
-    std::vector<Fact> expected = claim(trail, intent);
+    std::vector<Fact> expected = add_intent_facts(trail, intent);
     Batch batch;
     batch.add(std::move(intent));
     batch.add(event_row(started, trail.subject()));
@@ -315,27 +324,27 @@ Task<void> Execution::write_intent(Trail& trail) {
 
 Result<void> Execution::intent_refused(Trail& trail, const Error& error) {
   if (error.code == ErrorCode::InvalidInput) {
-    // The ledger is well, this call does not fit into it.
+    // The ledger works, but this call does not fit into an entry.
     trail.forget_evidence();
     trail.refuse({"the call cannot be recorded: " + error.message});
     return {};
   }
   const bool no_place = error.code == ErrorCode::Exhausted && error.cause == kBudgetUsedUp;
-  if (no_place && ++trail.lost_places > kClaims) {
+  if (no_place && ++trail.lost_places > kMostTries) {
     trail.refuse({error.message, Refusal::By::Autonomy});
     return {};
   }
   if (no_place) {
-    // Others were quicker: the tier is another one now, and that is decided as for any call.
+    // Other calls used the budget first, so the tier has changed: decide again.
     trail.decide_again(trail.shared_plan());
-    trail.weighs_again = true;
+    trail.decides_again = true;
     return {};
   }
   if (error.code == ErrorCode::Exhausted && !error.cause.empty()) {
     trail.refuse_spending(error);
     return {};
   }
-  // A call that was resumed still waits, and can be resumed again.
+  // A resumed call still waits and can be resumed again.
   if (error.code != ErrorCode::Conflict && trail.closing_expected.empty()) {
     journal_.owe(trail, {.outcome = Outcome::persistence_failed(
                              "the intent could not be recorded: " + error.message)});
@@ -349,13 +358,12 @@ Async<Performed> Execution::perform(Trail& trail, std::shared_ptr<Upstream> upst
     drop_preparation(trail, *upstream);
     co_return Performed{.envelope = Envelope::error("cancelled"), .effect = EffectState::None};
   }
-  const auto limit = std::min(trail.call().time_limit.value_or(trail.plan().time_limit()),
-                              trail.plan().time_limit());
+  const auto limit = time_limit_of(trail);
   std::stop_source stop;
   const auto delivery = std::make_shared<Delivery>(Delivery::Parts{
       trail.shared_plan(), result_context(trail), parts_.clock, fail_open_, caller.progress});
   const SteadyTime begin = parts_.clock.steady();
-  // Keeps nothing of this call, which has ended by then.
+  // Holds nothing of this call, which has ended by then.
   const auto late = [this, delivery, begin](Result<Envelope> given) {
     return note_late(delivery, begin, std::move(given));
   };
@@ -377,8 +385,7 @@ Async<Performed> Execution::perform(Trail& trail, std::shared_ptr<Upstream> upst
   co_return performed;
 }
 
-// Everything that can become of an invocation is an envelope: nothing passes the second door as
-// anything else.
+// Folds every outcome of an invocation into an envelope, the only form that passes the second door.
 Performed Execution::fold(Raced<Result<Envelope>> raced, Delivery& delivery,
                           std::chrono::milliseconds limit) {
   Performed performed;
@@ -416,10 +423,10 @@ Performed Execution::fold(Raced<Result<Envelope>> raced, Delivery& delivery,
   return performed;
 }
 
-// The call has had its last record (AU-34), so this is an entry beside it.
+// The call already has its last record (AU-34), so this is an entry beside it.
 Async<void> Execution::note_late(std::shared_ptr<Delivery> delivery, SteadyTime begin,
                                  Result<Envelope> given) {
-  if (!given) co_return;  // that it gave no answer is what the record says already
+  if (!given) co_return;  // the record already says that there was no answer
   ResultContext context = delivery->context();
   context.is_error = given->kind == Envelope::Kind::Error;
   const std::shared_ptr<const Call> call = context.call;

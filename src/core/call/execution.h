@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "base/async.h"
@@ -44,7 +45,7 @@ class Execution {
 
   // Writes the intent: no record, no effect. Returns the answer of an earlier run of the same call,
   // if there is one. Otherwise the trail is announced, refused, or decided again.
-  Task<std::optional<Performed>> announce(Trail& trail);
+  Task<std::optional<Performed>> announce(Trail& trail, std::stop_token cancel);
   // Runs the upstream against its deadline and the caller's cancel. Errors fold into the envelope.
   Async<Performed> perform(Trail& trail, std::shared_ptr<Upstream> upstream, const Caller& caller);
   // The answer that a terminal record keeps. `NotFound`: its content is gone.
@@ -53,9 +54,10 @@ class Execution {
  private:
   Result<std::optional<Performed>> look_for_earlier(Trail& trail);
   // Returns the result of the call that used the same approval (AP-36). No value: it is unknown.
-  Task<std::optional<Performed>> result_of_same(Trail& trail);
+  // A cancel refuses the call.
+  Task<std::optional<Performed>> result_of_same(Trail& trail, std::stop_token cancel);
   Task<void> write_intent(Trail& trail);
-  std::vector<Fact> claim(const Trail& trail, Draft& intent) const;
+  std::vector<Fact> add_intent_facts(const Trail& trail, Draft& intent) const;
   Result<void> intent_refused(Trail& trail, const Error& error);
   static Performed fold(Raced<Result<Envelope>> raced, Delivery& delivery,
                         std::chrono::milliseconds limit);

@@ -24,14 +24,14 @@ Result<json::value> structured_input(const Upstream& upstream, const Call& call)
   return structured;
 }
 
-// Numbers that a double cannot hold are shown as the text that came.
+// Numbers that a double cannot hold are shown as the original text.
 bool call_is_exact(const Call& call) {
   return !call.raw_input.has_value();
 }
 
 constexpr std::string_view kSceneSpace = "scene";
 
-// The workspace of a session is what its first call says, whatever later ones say (RU-36).
+// The first call of a session sets its workspace; later calls do not change it (RU-36).
 void pin_workspace(Trail& trail, DecisionFacts& facts) {
   bool pins = false;
   (void)session_workspace(trail.call(), facts, &pins);
@@ -42,9 +42,8 @@ void pin_workspace(Trail& trail, DecisionFacts& facts) {
                                  canonical_json(json::value_from(trail.workspace))});
 }
 
-// What rules look at beside the call and its session: folder, workspace, server. An entry of its
-// own, once for each that differs, so that the call can be judged again (WB-8); the record of the
-// call has its digest.
+// The other inputs of the rules: folder, workspace, server. Each different set is one entry, so
+// that the call can be judged again (WB-8). The record of the call has its digest.
 void note_scene(Trail& trail, DecisionFacts& facts) {
   const CallSetting& setting = trail.call().setting;
   const UpstreamFacts& upstream = trail.upstream;
@@ -56,7 +55,7 @@ void note_scene(Trail& trail, DecisionFacts& facts) {
   if (upstream.read_only_hint) scene["read_only_hint"] = *upstream.read_only_hint;
   if (upstream.definition_changed) scene["definition_changed"] = true;
   if (upstream.remote_files) scene["remote_files"] = true;
-  // Short: it tells few scenes of one folder apart, and proves nothing.
+  // Short: it distinguishes few scenes of one folder and proves nothing.
   std::string digest =
       trail.digest(canonical_json(scene)).substr(std::string_view("hmac-sha256:").size(), 16);
   if (trail.scene == digest) return;  // noted when the call was decided before
@@ -71,12 +70,12 @@ void note_scene(Trail& trail, DecisionFacts& facts) {
   trail.rows.push_back(std::move(draft));
 }
 
-// Whether anything of the plan looks at the scene of a call: folder, workspace, server.
+// True if the plan uses the scene of a call: folder, workspace, server.
 bool looks_around(const Plan& plan) {
   return plan.rules() || plan.asks_outside();
 }
 
-// What is known of the tool and the session before any guard looks at the call.
+// Collects the facts about the tool and the session before any guard judges the call.
 void look_around(Decision& decision, const Upstream& upstream, DecisionFacts& facts) {
   if (upstream.raises_caution()) decision.raise_caution();
   decision.tool_definition(upstream.definition());
@@ -91,7 +90,7 @@ void note_surroundings(Trail& trail, DecisionFacts& facts) {
   note_scene(trail, facts);
 }
 
-// Notes of a decision that does not hold. Events stay: hooks have heard them.
+// Drops the rows of a void decision. Events stay, because hooks were already notified.
 void drop_notes(Trail& trail, std::size_t from) {
   const auto first = trail.rows.begin() + static_cast<std::ptrdiff_t>(from);
   trail.rows.erase(std::remove_if(first, trail.rows.end(),
@@ -99,7 +98,7 @@ void drop_notes(Trail& trail, std::size_t from) {
                    trail.rows.end());
 }
 
-// How often a decision is made again because others changed what it was made of.
+// How often a decision is repeated because other processes changed its facts.
 constexpr unsigned kMostMoments = 8;
 
 }  // namespace
@@ -128,7 +127,7 @@ Circumstances FirstDoor::look(Decision& decision, const Upstream& upstream,
     seen.preview.structured_input =
         call_is_exact(call) ? std::move(*structured) : seen.preview.raw_input;
   }
-  // What guards may change later is judged as it came: it is the agent that hides something.
+  // Judges the input before guards change it, because it is the agent that hides something.
   if (!decision.consent && may_hold_command(call.input, decision.classification())) {
     seen.hidden =
         redacted_commands(hidden_parts(parts_.redactor, call.input, decision.classification()));
@@ -144,7 +143,7 @@ Async<void> FirstDoor::authorize(Trail& trail, const std::shared_ptr<Upstream>& 
   trail.decided_at = rfc3339(seen.now);
   note_surroundings(trail, facts);
   if (seen.unfit && seen.unfit->by == Refusal::By::Listener) {
-    // The log takes nothing. Nothing was announced, so hooks are not told.
+    // The log accepts no entries. Nothing was announced, so hooks are not notified.
     trail.refuse(*seen.unfit);
     trail.needs_person = false;
     trail.as_of = facts.as_of();
@@ -156,37 +155,37 @@ Async<void> FirstDoor::authorize(Trail& trail, const std::shared_ptr<Upstream>& 
   Event started = event::ToolAuthorizationStarted{call.agent_id, call.tool, call.tool_call_id,
                                                   std::move(seen.preview)};
   trail.rows.push_back(event_row(started, trail.subject()));
-  const Result<void> told = co_await events_.tell(trail, started);
+  const Result<void> notified = co_await events_.notify(trail, started);
   seen.preview = std::move(std::get<event::ToolAuthorizationStarted>(started).preview);
-  if (!told) seen.unfit = Refusal{told.error().message, Refusal::By::Listener};
+  if (!notified) seen.unfit = Refusal{notified.error().message, Refusal::By::Listener};
   if (upstream->preparing() != nullptr) {
     seen.prepare = [&] { return prepare_call(trail, upstream, cancel); };
   }
   co_await decide_at_one_moment(trail, *upstream, seen);
-  co_await tell_decision(trail);
+  co_await report_decision(trail);
 }
 
-// The decision is made of facts of one moment, so that it can be made again (WB-8): where others
-// changed one of them meanwhile, all that were asked for are read again, and it is made anew.
+// Decides from facts of one moment, so that the decision can be repeated later (WB-8). If another
+// process changed one of them meanwhile, reads all of them again and decides again.
 Async<void> FirstDoor::decide_at_one_moment(Trail& trail, const Upstream& upstream,
                                             const Circumstances& seen) {
   const auto refuse = [&](std::string why) {
     trail.refuse({std::move(why)});
     trail.needs_person = false;
   };
-  // What refused the call before this decision, as a person who said no, goes on refusing it.
+  // An earlier refusal, such as that of a person, stays in force.
   const bool was_refused = !trail.open();
   for (unsigned moments = 1;; ++moments) {
     const std::size_t noted = trail.rows.size();
     co_await decide(trail, seen);
     if (was_refused || !seen.facts.torn()) co_return;
     if (moments == kMostMoments || seen.cancel.stop_requested()) {
-      co_return refuse("what decides about this call changes while it is decided; try again");
+      co_return refuse("the facts of this decision keep changing; try again");
     }
     drop_notes(trail, noted);
     trail.decide_again(trail.shared_plan());
     if (const Result<void> read = seen.facts.read_again(); !read) {
-      co_return refuse("what decides about this call cannot be read: " + read.error().message);
+      co_return refuse("the facts of this decision cannot be read: " + read.error().message);
     }
     look_around(trail, upstream, seen.facts);
     note_surroundings(trail, seen.facts);
@@ -201,8 +200,7 @@ Async<void> FirstDoor::prepare_call(Trail& trail, std::shared_ptr<Upstream> upst
   if (denied) co_await events_.report(trail, std::move(*denied));
 }
 
-// A prepared operation that outlived the process that had it in hand is executed, not prepared
-// again (AU-78).
+// A prepared operation that outlived its process is executed, not prepared again (AU-78).
 bool FirstDoor::recall_preparation(Trail& trail) {
   const std::string key = idempotency_.key(trail.call());
   if (key.empty()) return false;
@@ -212,12 +210,12 @@ bool FirstDoor::recall_preparation(Trail& trail) {
   std::optional<Prepared> prepared = kept_preparation(parts_.recorder, parts_.recorder, key);
   if (!prepared) return false;
   trail.prepared(std::move(*prepared), true);
-  trail.recalled = true;
+  trail.preparation_recalled = true;
   return true;
 }
 
-// One finish for each start, with the same reason in all that speak of it (EV-33..EV-39).
-Async<void> FirstDoor::tell_decision(Trail& trail) {
+// One finish for each start, with the same reason in all its events (EV-33..EV-39).
+Async<void> FirstDoor::report_decision(Trail& trail) {
   const Call& call = trail.call();
   using event::Authorization;
   Authorization outcome = Authorization::Allow;

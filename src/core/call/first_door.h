@@ -33,7 +33,7 @@ class FirstDoor {
   Async<void> prepare_call(Trail& trail, std::shared_ptr<Upstream> upstream,
                            std::stop_token cancel);
   bool recall_preparation(Trail& trail);
-  Async<void> tell_decision(Trail& trail);
+  Async<void> report_decision(Trail& trail);
 
   const GovernorParts& parts_;
   Idempotency& idempotency_;

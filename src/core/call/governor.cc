@@ -15,7 +15,7 @@ namespace sallyport::core {
 
 namespace {
 
-// The fact that says that a call waits: to be resumed, or in a process that is gone.
+// The fact that a call waits: to be resumed, or in a process that is gone.
 Result<std::optional<Fact>> fact_of_waiting(Recorder& recorder, const std::string& call_id,
                                             const std::string& approval_id) {
   SALLYPORT_TRY(const auto waits, recorder.fact(kWaitingCall, call_id));
@@ -33,7 +33,7 @@ Ending refused(const Refusal& refusal) {
                                                             : Outcome::blocked(refusal.reason)};
 }
 
-// A call that merely came second, or was cancelled, leaves the yes to the call that uses it.
+// A call that came second or was cancelled leaves the approval to the call that uses it.
 bool voids_consent(const Refusal& refusal) {
   return refusal.by != Refusal::By::Idempotency && refusal.by != Refusal::By::Cancel;
 }
@@ -41,20 +41,22 @@ bool voids_consent(const Refusal& refusal) {
 }  // namespace
 
 Task<void> Governor::tidy() {
-  SALLYPORT_CO_CHECK_OK(co_await stages_.lost_calls.reverse_lost_holds());
+  SALLYPORT_CO_CHECK_OK(co_await stages_.lost_calls.reverse_lost_reservations());
   SALLYPORT_CO_CHECK_OK(co_await stages_.approvals.expire_all());
   co_return co_await stages_.lost_calls.close_lost_calls();
 }
 
 Task<void> Governor::start() {
   SALLYPORT_CO_CHECK_OK(co_await tidy());
-  SALLYPORT_CO_CHECK_OK(co_await stages_.sinks.tell_unheard());
+  SALLYPORT_CO_CHECK_OK(co_await stages_.sinks.deliver_late_records());
   Event prepared = event::RecoveryPrepared{stages_.parts.recorder.instance_id()};
-  co_return co_await stages_.emitter.emit(std::move(prepared), {});
+  Result<void> announced = co_await stages_.emitter.emit(std::move(prepared), {});
+  if (!announced) announced.error().cause = kStartRefused;
+  co_return announced;
 }
 
-Task<void> Governor::tell_unheard() {
-  co_return co_await stages_.sinks.tell_unheard();
+Task<void> Governor::deliver_late_records() {
+  co_return co_await stages_.sinks.deliver_late_records();
 }
 
 Task<Answer> Governor::run(Call asked, std::shared_ptr<Upstream> upstream, Caller caller) {
@@ -75,11 +77,11 @@ Task<Answer> Governor::govern(Trail& trail, std::shared_ptr<Upstream> upstream, 
 
 Task<Answer> Governor::conduct(Trail& trail, std::shared_ptr<Upstream> upstream,
                                const Caller& caller) {
-  // Errors of the tool fold into what it gave.
+  // Errors of the tool fold into its envelope.
   Performed performed = co_await stages_.execution.perform(trail, upstream, caller);
   Ending ending =
       co_await stages_.second_door.release(trail, std::move(performed), *upstream, caller.cancel);
-  // On record, then out.
+  // Records the answer, then returns it.
   co_return co_await stages_.closer.finish(trail, std::move(ending));
 }
 
@@ -93,14 +95,14 @@ Task<std::optional<Answer>> Governor::admit(Trail& trail, std::shared_ptr<Upstre
       // The question is durable before anyone is asked.
       SALLYPORT_CO_TRY(const bool answered, co_await stages_.asking.ask(trail, caller));
       if (!answered) co_return stages_.asking.waiting(trail);
-      // Decided again, by the plan of now.
+      // Decides again, by the current plan.
       co_await stages_.first_door.authorize(trail, upstream, caller.cancel);
     }
     if (trail.open()) {
-      // Was it made before? If not, its intent: no record, no effect.
-      SALLYPORT_CO_TRY(recalled, co_await stages_.execution.announce(trail));
+      // Finds an earlier run of the call, or writes the intent: no record, no effect.
+      SALLYPORT_CO_TRY(recalled, co_await stages_.execution.announce(trail, caller.cancel));
     }
-  } while (std::exchange(trail.weighs_again, false));  // others took the last place of the budget
+  } while (std::exchange(trail.decides_again, false));  // other calls used up the budget
   if (trail.open() && !recalled) co_return std::nullopt;
   SALLYPORT_CO_TRY(Answer answer,
                    co_await end_unrun(trail, std::move(recalled), *upstream, caller.cancel));
@@ -116,8 +118,8 @@ Task<Answer> Governor::end_unrun(Trail& trail, std::optional<Performed> recalled
     co_return co_await stages_.closer.finish(trail, std::move(ending));
   }
   if (trail.consent && !trail.announced && voids_consent(*trail.refusal())) {
-    // The yes was for a call that may not run after all (AP-9). Where that cannot be written, it
-    // goes unused until its time is over.
+    // The approved call may not run after all (AP-9). If that cannot be written, the approval
+    // expires unused.
     (void)co_await stages_.approvals.invalidate(trail.consent->approval_id,
                                                 trail.refusal()->reason);
   }
@@ -170,7 +172,7 @@ Task<Answer> Governor::resume(Resumption waited, std::shared_ptr<Upstream> upstr
 }
 
 Result<void> Governor::identify(Call& call) const {
-  SALLYPORT_CHECK_OK(check_call(call));
+  SALLYPORT_CHECK_OK(check_call(call, stages_.parts.redactor));
   if (!call.raw_input && !numbers_are_exact(call.input))
     call.raw_input = json::serialize(call.input);
   call.call_id = uuid7_text(stages_.parts.clock, stages_.parts.entropy);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string_view>
 #include <vector>
 
 #include "base/async.h"
@@ -16,6 +17,10 @@
 #include "sallyport/answer.h"
 
 namespace sallyport::core {
+
+// The cause in the error of a start whose event a hook refuses, or which cannot be recorded. The
+// program ends with 70 (EV-60).
+inline constexpr std::string_view kStartRefused = "start_refused";
 
 // One per process; owned by app. A call runs on the executor of the coroutine that awaits it: a
 // strand, or a context with one thread. Different calls may run on different threads at once.
@@ -47,10 +52,10 @@ class Governor {
   // with the rest. After a call that waits for a person no further call is decided (AU-43).
   Task<std::vector<Answer>> run_together(std::vector<RunnableCall> calls, Caller caller = {});
 
-  // Returns what `run` would decide now, and why. It asks guards and tells hooks. It writes
-  // nothing, asks no person and does not run the tool.
+  // Returns what `run` would decide now, and why. It asks guards. It writes nothing, notifies no
+  // hook, asks no person and does not run the tool.
   Task<Rehearsal> rehearse(Call call, std::shared_ptr<Upstream> upstream,
-                           Hearing hearing = Hearing::UntilRefused);
+                           RehearsalScope scope = RehearsalScope::UntilRefused);
 
   // Replays a call of a dispatch: the current plan decides, the recorded answer and result count,
   // and the tool does not run (AP-24).
@@ -75,9 +80,9 @@ class Governor {
   Task<std::vector<Answer>> run_answered(FindTool find_tool, std::stop_token cancel = {});
 
   // Delivers late records to the sinks: records that were written after their caller had left. It
-  // runs by itself at the start and with every call; a host may call it when it learns of such
-  // records (AU-88).
-  Task<void> tell_unheard();
+  // runs at the start and with every call; a host may call it when it learns of such records
+  // (AU-88).
+  Task<void> deliver_late_records();
 
   // For hand-offs, whose calls run elsewhere: checks a call and gives it its ids. An error: the
   // call is malformed and has no record.
@@ -88,10 +93,10 @@ class Governor {
                                     const Caller& caller);
   // Does everything after the intent: the effect, the second door, the record.
   Task<Answer> conduct(Trail& trail, std::shared_ptr<Upstream> upstream, const Caller& caller);
-  // Does both, for a call whose trail carries more than `run` gives it.
+  // Does both, for a trail in which the caller has set more than `run` does.
   Task<Answer> govern(Trail& trail, std::shared_ptr<Upstream> upstream, Caller caller);
-  // Ends a call that does not run. With `recalled`, the earlier answer, it is served again;
-  // without, it is refused.
+  // Ends a call that does not run. `recalled` is the earlier answer, which is returned again.
+  // Without it the call is refused.
   Task<Answer> end_unrun(Trail& trail, std::optional<Performed> recalled, Upstream& upstream,
                          std::stop_token cancel);
   // Returns the trail of a call that waited for a person and has an answer. The errors are those

@@ -10,8 +10,6 @@ namespace sallyport::core {
 
 namespace {
 
-constexpr std::string_view kRowSpace = "idempotency";
-
 std::string_view word_of(Idempotency::Status status) {
   switch (status) {
     case Idempotency::Status::InFlight:
@@ -60,9 +58,13 @@ Fact Idempotency::fact(const std::string& key, const Row& row) {
           true};
 }
 
+Fact Idempotency::no_row(const std::string& key) {
+  return {std::string(kRowSpace), key, std::nullopt};
+}
+
 Fact Idempotency::expected(const std::string& key, const std::optional<Row>& row) {
-  return {std::string(kRowSpace), key,
-          row ? std::optional<std::string>(row->stored) : std::nullopt};
+  if (!row) return no_row(key);
+  return {std::string(kRowSpace), key, row->stored};
 }
 
 Result<bool> Idempotency::running(const Row& row) {

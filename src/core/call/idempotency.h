@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "base/guarded.h"
 #include "base/keyed_digest.h"
@@ -16,6 +17,9 @@
 #include "sallyport/idempotency_row.h"
 
 namespace sallyport::core {
+
+// Key: digest of session and tool call id. Value: the row, and the place of its entry.
+inline constexpr std::string_view kRowSpace = "idempotency";
 
 class Idempotency {
  public:
@@ -42,6 +46,7 @@ class Idempotency {
 
   // The fact of a row. It is committed with the entry that it names.
   static Fact fact(const std::string& key, const Row& row);
+  static Fact no_row(const std::string& key);
   static Fact expected(const std::string& key, const std::optional<Row>& row);
 
   // True if the process that runs the call is still alive.

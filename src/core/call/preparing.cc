@@ -20,14 +20,14 @@ Async<Step> next_of(std::shared_ptr<Preparation> preparation) {
   co_return co_await preparation->next();
 }
 
-// What one wait for the tool came to: a step, or why there will be none.
-struct Heard {
+// The result of one wait for the tool: a step, or why there will be none.
+struct StepResult {
   std::optional<PrepareStep> step{};
   std::string fault{};
   bool cancelled = false;
 };
 
-Heard heard(Raced<Step> raced) {
+StepResult result_of(Raced<Step> raced) {
   switch (raced.finish) {
     case Finish::Worked:
       if (!*raced.value) return {.fault = "preparation failed: " + raced.value->error().message};
@@ -46,7 +46,7 @@ Heard heard(Raced<Step> raced) {
 std::string fault_of(const Prepared& prepared, WallTime now) {
   if (!check_json(to_json(prepared), 90)) return "what was prepared is not valid JSON";
   if (prepared.expires_at && !from_rfc3339(*prepared.expires_at)) {
-    return fmt::format("`expires_at` of the preparation is no RFC 3339 time: `{:.60}`",
+    return fmt::format("`expires_at` of the preparation is not an RFC 3339 time: `{:.60}`",
                        *prepared.expires_at);
   }
   return expired(prepared, now).value_or("");
@@ -76,7 +76,7 @@ Async<std::optional<Event>> prepare(Trail& trail, std::shared_ptr<Upstream> upst
   const auto end = std::chrono::steady_clock::now() +
                    std::min(limits.whole, trail.call().time_limit.value_or(limits.whole));
   std::string operation_id;
-  Heard last;
+  StepResult last;
   for (unsigned steps = 0; last.fault.empty(); ++steps) {
     const auto now = std::chrono::steady_clock::now();
     if (steps > limits.steps) {
@@ -84,7 +84,7 @@ Async<std::optional<Event>> prepare(Trail& trail, std::shared_ptr<Upstream> upst
     } else if (now >= end) {
       last.fault = "preparation took too long";
     } else {
-      last = heard(
+      last = result_of(
           co_await race<Step>(next_of(preparation), std::min(end, now + limits.silence), cancel));
     }
     if (!last.step || last.step->kind == PrepareStep::Kind::Working) continue;
@@ -97,27 +97,27 @@ Async<std::optional<Event>> prepare(Trail& trail, std::shared_ptr<Upstream> upst
   }
   stop.request_stop();
   (void)shielded("cancel", [&] { tool.cancel(operation_id); });
-  const std::string said = readable(last.step ? last.step->text : last.fault);
+  const std::string why = readable(last.step ? last.step->text : last.fault);
   if (last.step && last.step->kind == PrepareStep::Kind::Refused) {
-    trail.refuse({said, Refusal::By::Tool});
+    trail.refuse({why, Refusal::By::Tool});
     if (!last.step->action) co_return std::nullopt;
     const std::string& detail = last.step->detail;
     co_return event::AuthorizationDenied{trail.call().agent_id, *last.step->action,
-                                         detail.empty() ? said : readable(detail)};
+                                         detail.empty() ? why : readable(detail)};
   }
   if (last.cancelled) {
     trail.refuse({last.fault, Refusal::By::Cancel});
   } else {
     const bool invalid = last.step && last.step->kind == PrepareStep::Kind::Invalid;
-    trail.refuse({invalid ? said : readable(last.fault), Refusal::By::Preparation});
+    trail.refuse({invalid ? why : readable(last.fault), Refusal::By::Preparation});
   }
   co_return std::nullopt;
 }
 
-// The record may have lost something to redaction, and then is not what was confirmed.
+// The record may be redacted and then differs from what was confirmed.
 std::optional<Fact> kept_preparation(Vault& vault, const Trail& trail) {
-  if (!trail.prepared() || trail.row_key.empty()) return std::nullopt;
-  if (trail.recovery_class() != RecoveryClass::Resumable) return std::nullopt;
+  if (trail.row_key.empty() || trail.recovery_class() != RecoveryClass::Resumable)
+    return std::nullopt;
   return Fact{std::string(kPreparedCall), trail.row_key,
               vault.encrypt(canonical_json(to_json(*trail.prepared())))};
 }
@@ -138,7 +138,7 @@ std::optional<Prepared> kept_preparation(RecordReader& records, const Vault& vau
 void drop_preparation(Trail& trail, Upstream& upstream) {
   if (!trail.prepared() || upstream.preparing() == nullptr || trail.dropped) return;
   trail.dropped = true;
-  // What it throws changes nothing: the call has ended.
+  // An exception changes nothing: the call has ended.
   (void)shielded("cancel", [&] { upstream.preparing()->cancel(trail.prepared()->operation_id); });
 }
 

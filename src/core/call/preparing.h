@@ -25,8 +25,8 @@ Async<std::optional<Event>> prepare(Trail& trail, std::shared_ptr<Upstream> upst
 // Returns why a preparation can no longer be executed. No value: it can.
 std::optional<std::string> expired(const Prepared& prepared, WallTime now);
 
-// A prepared operation that may outlive this process, encrypted, as a fact under the call's
-// idempotency row (AU-78). No value: there is none to keep.
+// The operation that the trail has prepared, encrypted, as a fact under the call's idempotency row,
+// so that it outlives this process (AU-78). No value: it may not be resumed.
 std::optional<Fact> kept_preparation(Vault& vault, const Trail& trail);
 // Returns the preparation that an earlier process stored.
 std::optional<Prepared> kept_preparation(RecordReader& records, const Vault& vault,

@@ -1,17 +1,17 @@
 #include "core/call/second_door.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
+#include <iterator>
 
+#include "core/plan/grant_use.h"
 #include "core/record/plain_text.h"
 
 namespace sallyport::core {
 
 namespace {
 
-// Of a call that presented no token.
-const auto kNoGrants = std::make_shared<const Scope>();
-
-// PI-48: only where the content has a place for it.
+// Only if the content has a place for it (PI-48).
 void add_redaction_notice(Envelope& envelope) {
   constexpr std::string_view kNotice = "[redacted by policy]";
   if (envelope.value.is_string()) {
@@ -24,13 +24,19 @@ void add_redaction_notice(Envelope& envelope) {
   }
 }
 
+// Keeps what guards found in a text that the record does not hold as a result.
+void keep_found(Trail& trail, Release release) {
+  trail.note(std::move(release.findings));
+  std::ranges::move(release.escalations, std::back_inserter(trail.escalations));
+}
+
 }  // namespace
 
 ResultContext result_context(const Trail& trail) {
   return {
       .tool = trail.call().tool,
       .call = trail.shared_call(),
-      .scope = trail.grant ? trail.grant->scope : kNoGrants,
+      .scope = trail.grant ? trail.grant->scope : no_grants(),
       .effect_class = trail.classification().effect_class,
       .policy_hash = trail.plan().hash(),
       .matched_grant_index = trail.grant ? std::optional(trail.grant->index) : std::nullopt,
@@ -38,7 +44,7 @@ ResultContext result_context(const Trail& trail) {
       .around = trail.plan().asks_outside() ? trail.surroundings() : nullptr};
 }
 
-// The pipeline, and its words as people and agents may see them.
+// Runs the pipeline and returns its texts as people and agents may see them.
 Async<Release> SecondDoor::look_at(const Plan& plan, Envelope envelope, ResultContext context,
                                    FailOpen& fail_open, std::stop_token cancel) const {
   Release release = co_await run_pipeline(plan, std::move(envelope), std::move(context), clock_,
@@ -65,8 +71,9 @@ Async<Ending> SecondDoor::release(Trail& trail, Performed performed, const Upstr
   // The result of a call that was never decided here is an assertion, and no more.
   if (release.asserted && !release.asserted->counts()) performed.effect = EffectState::Unknown;
   if (performed.other_revision) {
-    trail.note(std::move(release.findings));
-    co_return Ending{.outcome = Outcome::invalidated(release.released.message)};
+    Outcome outcome = Outcome::invalidated(release.released.message);
+    keep_found(trail, std::move(release));
+    co_return Ending{.outcome = std::move(outcome)};
   }
   trail.repeated_redactions = std::move(performed.redactions);
   ToolResult result = upstream.result_of(release.released);
@@ -78,17 +85,16 @@ Async<Ending> SecondDoor::release(Trail& trail, Performed performed, const Upstr
                    .release = std::move(release)};
 }
 
-// What a tool said while it prepared is seen by the agent too, and so passes the second door.
+// The text of a tool from its preparation reaches the agent, so it passes the second door too.
 Async<void> SecondDoor::pass_tool_text(Trail& trail, std::stop_token cancel) const {
   const Refusal& refusal = *trail.refusal();
   if (refusal.by != Refusal::By::Preparation && refusal.by != Refusal::By::Tool) co_return;
   ResultContext context = result_context(trail);
   context.is_error = true;
-  Release release =
-      co_await run_pipeline(trail.plan(), Envelope::error(refusal.reason), std::move(context),
-                            clock_, trail.fail_open, std::move(cancel));
-  trail.note(std::move(release.findings));
+  Release release = co_await look_at(trail.plan(), Envelope::error(refusal.reason),
+                                     std::move(context), trail.fail_open, std::move(cancel));
   trail.reword(release.released.message);
+  keep_found(trail, std::move(release));
 }
 
 }  // namespace sallyport::core

@@ -14,7 +14,7 @@
 
 namespace sallyport::core {
 
-// What result guards are told about the call.
+// The context of the call for result guards.
 ResultContext result_context(const Trail& trail);
 
 // Owned by `Stages`. Keeps no state of a call.
@@ -25,7 +25,7 @@ class SecondDoor {
   // Runs the result guards of the plan. Their texts are returned as people and agents may see them.
   Async<Release> look_at(const Plan& plan, Envelope envelope, ResultContext context,
                          FailOpen& fail_open, std::stop_token cancel = {}) const;
-  // The ending of a call that ran, or whose earlier answer is served again.
+  // The ending of a call that ran, or that gets its earlier answer again.
   Async<Ending> release(Trail& trail, Performed performed, const Upstream& upstream,
                         std::stop_token cancel) const;
   // The reason that a tool gave while it prepared reaches the agent, so the guards see it too.

@@ -18,11 +18,12 @@ std::vector<std::shared_ptr<const Sink>> SinkFeed::sinks() const {
   return all;
 }
 
-Async<void> SinkFeed::tell_sinks(Trail& trail, std::uint64_t sequence) {
+Async<void> SinkFeed::notify_sinks(Trail& trail, std::uint64_t sequence) {
   std::vector<Draft> failed;
   co_await give_to_sinks(sequence, trail.subject(), failed);
   for (Draft& draft : failed) trail.rows.push_back(std::move(draft));
-  if (trail.rows.empty()) co_return;
+  // Hooks that were notified of the end may have ended an interval of failing open.
+  if (trail.rows.empty() && trail.fail_open.empty()) co_return;
   const auto written = co_await journal_.commit(trail, {}, Urgency::Reports);
   if (!written) journal_.owe_rows(trail);
 }
@@ -30,19 +31,20 @@ Async<void> SinkFeed::tell_sinks(Trail& trail, std::uint64_t sequence) {
 Async<void> SinkFeed::give_to_sinks(std::uint64_t sequence, const Subject& subject,
                                     std::vector<Draft>& failed) {
   if (sinks().empty()) co_return;
-  co_await give_unheard(failed);
-  co_await give(sequence, subject, failed);
+  co_await give_late_records(failed);
+  co_await give(sequence, parts_.recorder.entry(sequence), subject, failed);
 }
 
-Async<void> SinkFeed::give_unheard(std::vector<Draft>& failed) {
-  for (const std::uint64_t sequence : parts_.recorder.take_unheard()) {
-    const Result<json::object> entry = parts_.recorder.entry(sequence);
-    co_await give(sequence, entry ? subject_of(*entry) : Subject{}, failed);
+Async<void> SinkFeed::give_late_records(std::vector<Draft>& failed) {
+  for (const std::uint64_t sequence : parts_.recorder.take_late_records()) {
+    Result<json::object> entry = parts_.recorder.entry(sequence);
+    Subject subject = entry ? subject_of(*entry) : Subject{};
+    co_await give(sequence, std::move(entry), std::move(subject), failed);
   }
 }
 
-Async<void> SinkFeed::give(std::uint64_t sequence, Subject subject, std::vector<Draft>& failed) {
-  const Result<json::object> entry = parts_.recorder.entry(sequence);
+Async<void> SinkFeed::give(std::uint64_t sequence, Result<json::object> entry, Subject subject,
+                           std::vector<Draft>& failed) {
   const Result<AuditRecord> record =
       entry ? audit_record_of(*entry) : Result<AuditRecord>(std::unexpected(entry.error()));
   for (const std::shared_ptr<const Sink>& sink : sinks()) {
@@ -53,10 +55,10 @@ Async<void> SinkFeed::give(std::uint64_t sequence, Subject subject, std::vector<
   }
 }
 
-Task<void> SinkFeed::tell_unheard() {
+Task<void> SinkFeed::deliver_late_records() {
   if (sinks().empty()) co_return Result<void>{};
   std::vector<Draft> failed;
-  co_await give_unheard(failed);
+  co_await give_late_records(failed);
   co_await note_failures(std::move(failed));
   co_return Result<void>{};
 }

@@ -19,19 +19,20 @@ class SinkFeed {
   SinkFeed(const GovernorParts& parts, Journal& journal) : parts_(parts), journal_(journal) {}
 
   // Gives the record of a call at `sequence` to the sinks. A failed sink becomes a row of the call.
-  Async<void> tell_sinks(Trail& trail, std::uint64_t sequence);
+  Async<void> notify_sinks(Trail& trail, std::uint64_t sequence);
   // The same for a call without a trail: failures go to `failed`.
   Async<void> give_to_sinks(std::uint64_t sequence, const Subject& subject,
                             std::vector<Draft>& failed);
   // Gives the sinks the late records, which were written after their caller had left.
-  Task<void> tell_unheard();
+  Task<void> deliver_late_records();
   // Writes what `give_to_sinks` collected, or owes it.
   Async<void> note_failures(std::vector<Draft> failed);
 
  private:
   std::vector<std::shared_ptr<const Sink>> sinks() const;  // of the host, then of the policy
-  Async<void> give_unheard(std::vector<Draft>& failed);
-  Async<void> give(std::uint64_t sequence, Subject subject, std::vector<Draft>& failed);
+  Async<void> give_late_records(std::vector<Draft>& failed);
+  Async<void> give(std::uint64_t sequence, Result<json::object> entry, Subject subject,
+                   std::vector<Draft>& failed);
 
   const GovernorParts& parts_;
   Journal& journal_;

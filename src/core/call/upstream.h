@@ -1,4 +1,4 @@
-// What runs a call: an MCP server, a C++ function, a process, the host of a coding agent.
+// Runs a call: an MCP server, a C++ function, a process, the host of a coding agent.
 #pragma once
 
 #include <memory>
@@ -14,6 +14,9 @@
 
 namespace sallyport::core {
 
+// `Error::cause` of a call that did not begin, so that the tool had no effect.
+inline constexpr const char* kNotBegun = "not_begun";
+
 class PreparingUpstream;
 
 class Upstream {
@@ -21,9 +24,9 @@ class Upstream {
   virtual ~Upstream() = default;
 
   // Runs the call. `cancel` is triggered on a cancel and at the deadline. An upstream that ignores
-  // it is abandoned, and its later answer is looked at for the record only. An error is a failure
-  // to reach the tool; a failure of the tool itself is an error envelope. An answer in pieces goes
-  // through `delivery` (PI-31).
+  // it is abandoned, and its later answer is only recorded. An error is a failure to reach the
+  // tool; a failure of the tool itself is an error envelope. An answer in pieces goes through
+  // `delivery` (PI-31).
   virtual Task<Envelope> invoke(Call call, std::shared_ptr<Delivery> delivery,
                                 std::stop_token cancel) = 0;
 

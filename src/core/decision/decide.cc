@@ -18,7 +18,7 @@ namespace {
 constexpr unsigned kMaxPasses = 4;
 constexpr std::string_view kExpiredSpace = "rule_expired";
 
-// Guards of the host and of other programs, which hear of what the policy has not refused.
+// Guards of the host and of other programs, which judge only calls that the policy did not refuse.
 bool is_outer(Stage stage) {
   return stage != Stage::Grant && stage != Stage::ToolUse;
 }
@@ -27,12 +27,12 @@ GuardRun not_yet_run(const GuardTraits& traits, unsigned pass) {
   return {.guard = traits.name, .stage = std::string(to_string(traits.stage)), .pass = pass};
 }
 
-// Two inputs that a double would make one stay two.
+// Keeps two inputs apart that a double would make equal.
 std::string exact_text(const std::optional<std::string>& raw, const json::value& value) {
   return raw ? *raw : canonical_json(value);
 }
 
-// Runs the guards of one pass and writes down what each of them said.
+// Runs the guards of one pass and writes down their verdicts.
 class Pass {
  public:
   Pass(Decision& decision, const Circumstances& seen, unsigned number)
@@ -54,7 +54,7 @@ class Pass {
     Judged judged = co_await judge(guard, sees_grants ? *with_grants : decision_.call(), context_,
                                    seen_.clock, seen_.cancel);
     if (judged.cancelled && skipped(run)) co_return;
-    if (sees_grants) decision_.grant = judged.failure ? nullptr : judged.verdict.grant;
+    if (sees_grants) take_grant(judged);
     run.duration_us = judged.duration_us;
     if (!judged.verdict.rule.empty()) run.rule = std::move(judged.verdict.rule);
     run.evidence = std::move(judged.verdict.evidence);
@@ -75,7 +75,7 @@ class Pass {
     runs_.push_back(std::move(run));
   }
 
-  // Rewriting guards ran ahead of the others; the record has them in the order of the plan.
+  // Rewriting guards run before the others. The record has all in the order of the plan.
   void write_down(const std::vector<std::shared_ptr<const Guard>>& order) {
     std::vector<GuardRun>& written = decision_.change_guard_runs();
     written.reserve(written.size() + order.size());
@@ -85,10 +85,10 @@ class Pass {
     }
   }
 
-  // The rules of the policy, behind the guards that look at grants and texts (RU-11).
+  // The rules of the policy, after the guards that judge grants and texts (RU-11).
   void run_rules() {
     const std::shared_ptr<const CallRules>& rules = decision_.plan().rules();
-    if (!rules || (denied_ && !seen_.hears_all) || cancelled_ || judged_) return;
+    if (!rules || (denied_ && !seen_.asks_all) || cancelled_ || judged_) return;
     judged_ = true;
     decision_.judged(
         rules->judge({decision_.call(), decision_.upstream, decision_.workspace, seen_.now}));
@@ -98,7 +98,7 @@ class Pass {
     decision_.refuse({decision_.rules->text, Refusal::By::Plan});
   }
 
-  // What rewriting guards changed is what the deciding ones have before them.
+  // The deciding guards judge the rewritten input.
   void begin_deciding() { rewrote_ = false; }
   bool rewrote() const { return rewrote_; }
 
@@ -108,17 +108,24 @@ class Pass {
       decision_.refuse({"cancelled", Refusal::By::Cancel});
       cancelled_ = true;
     }
-    if ((!denied_ || seen_.hears_all) && !cancelled_) return false;
+    if ((!denied_ || seen_.asks_all) && !cancelled_) return false;
     run.verdict = GuardVerdict::Skipped;
     run.why = denied_ ? "denied_earlier" : "cancelled";
     runs_.push_back(std::move(run));
     return true;
   }
 
-  // A failure denies, and does not keep later guards from being heard.
+  // A denied call uses no grant. Its token can be listed and revoked all the same (CG-61, CG-63).
+  void take_grant(const Judged& judged) {
+    const bool denied = judged.verdict.kind == Verdict::Kind::Deny;
+    decision_.shown_grant = judged.failure ? nullptr : judged.verdict.grant;
+    decision_.grant = denied ? nullptr : decision_.shown_grant;
+  }
+
+  // A failure denies. Later guards still run.
   void take_failure(const GuardTraits& traits, const Judged& judged, GuardRun& run) {
     run.verdict = GuardVerdict::Error;
-    // What would be said is unknown, which lets nothing pass.
+    // The verdict is unknown, so the call does not pass.
     const bool unasked = judged.failure == GuardFailure::NotOurs;
     const std::string failure(to_string(*judged.failure));
     if (decision_.plan().fails_open(traits.name) && !unasked) {
@@ -127,11 +134,11 @@ class Pass {
       return;
     }
     run.why = failure;
-    // A host's authorizer speaks for itself.
-    const bool said =
+    // The text of a host's authorizer is used as it is.
+    const bool explains =
         traits.stage == Stage::Authorizer && is_utf8(judged.detail) && !judged.detail.empty();
     decision_.refuse(
-        {said ? judged.detail : fmt::format("guard {} failed: {}", traits.name, failure),
+        {explains ? judged.detail : fmt::format("guard {} failed: {}", traits.name, failure),
          by(traits)});
   }
 
@@ -185,7 +192,7 @@ class Pass {
   Decision& decision_;
   const Circumstances& seen_;
   unsigned number_;
-  GuardContext context_;  // what the guards of this pass are told beside the call
+  GuardContext context_;  // what the guards of this pass get beside the call
   bool denied_ = false;
   bool cancelled_ = false;
   bool rewrote_ = false;
@@ -193,14 +200,14 @@ class Pass {
   std::vector<GuardRun> runs_;
 };
 
-// The guards and the rules, again and again until the input rests.
+// Runs the guards and the rules until the input no longer changes.
 Async<void> ask_guards(Decision& decision, const Circumstances& seen) {
   const Plan& plan = decision.plan();
   const unsigned before =
       decision.guard_runs().empty() ? 0 : static_cast<unsigned>(decision.guard_runs().back().pass);
   for (unsigned number = before + 1;; ++number) {
     Pass pass(decision, seen, number);
-    // Once, and never on what a tool has prepared: that is one thing or another, not a draft.
+    // Rewrites once, and never a prepared operation, because that is fixed.
     const bool rewriting = number == 1 && !decision.prepared();
     for (const std::shared_ptr<const Guard>& guard : plan.guards()) {
       if (!guard->traits().rewrites) continue;
@@ -236,11 +243,11 @@ Async<void> judge_call(Decision& decision, const Circumstances& seen) {
   co_await ask_guards(decision, seen);
   if (!decision.open() || decision.prepared() || !seen.prepare) co_return;
   co_await seen.prepare();
-  // What will run is what was prepared, so that is decided about too.
+  // The prepared operation will run, so it is decided too.
   if (decision.open()) co_await ask_guards(decision, seen);
 }
 
-// Rules that let a call pass and put it into the queue (RU-19).
+// Adds the items of rules that let a call pass and queue it for people (RU-19).
 void note_items(Decision& decision) {
   for (const RuleItem& item : decision.rules->items) {
     const std::string rule = "rule " + item.rule;
@@ -252,8 +259,8 @@ void note_items(Decision& decision) {
 void note_expired(Decision& decision, DecisionFacts& facts) {
   for (const std::string& rule : decision.rules->expired) {
     const std::string key = canonical_json(json::array{decision.plan().hash(), rule});
-    const auto told = facts.fact(kExpiredSpace, key);
-    if (!told || *told) continue;
+    const auto recorded = facts.fact(kExpiredSpace, key);
+    if (!recorded || *recorded) continue;
     Draft draft{.kind = Kind::Topic,
                 .subject = decision.subject(),
                 .topic = "rules",
@@ -267,14 +274,14 @@ bool rules_ask(const Decision& decision) {
   return decision.rules && decision.rules->verdict == RuleAnswer::Verdict::Asks;
 }
 
-RuleSay say_of(const Decision& decision) {
-  if (!decision.rules) return RuleSay::Nothing;
-  if (rules_ask(decision)) return RuleSay::Asks;
-  return decision.rules->verdict == RuleAnswer::Verdict::Allowed ? RuleSay::Allows
-                                                                 : RuleSay::Nothing;
+RuleAdvice advice_of(const Decision& decision) {
+  if (!decision.rules) return RuleAdvice::Nothing;
+  if (rules_ask(decision)) return RuleAdvice::Asks;
+  return decision.rules->verdict == RuleAnswer::Verdict::Allowed ? RuleAdvice::Allows
+                                                                 : RuleAdvice::Nothing;
 }
 
-// What the tiers see: a call whose effects are all free is not tiered (RU-5).
+// The classification for the tiers: a call with only free effects is not tiered (RU-5).
 Classification untiered(const Decision& decision) {
   Classification seen = decision.classification();
   if (!decision.is_tiered()) seen.tier = Tier::Observe;
@@ -285,7 +292,7 @@ std::optional<std::string> replay_of(const Decision& decision) {
   return decision.replay_of.empty() ? std::nullopt : std::optional(decision.replay_of);
 }
 
-// What a tier is asked of, and what the answer carries with it.
+// Finds the tier, and takes over the rest of its answer.
 void find_tier(Decision& decision, const Circumstances& seen) {
   const std::optional<Autonomy> ceiling = decision.grant ? decision.grant->ceiling : std::nullopt;
   decision.spending.reset();
@@ -296,7 +303,7 @@ void find_tier(Decision& decision, const Circumstances& seen) {
                       .grant_ceiling = ceiling,
                       .steps = seen.tier_steps,
                       .people = decision.plan().approvals().people.get(),
-                      .rules = say_of(decision)},
+                      .rules = advice_of(decision)},
                      // A budget counts by the time that the record says (WB-10).
                      seen.facts, seen.now);
     decision.autonomy = answer.tier;
@@ -311,8 +318,9 @@ void find_tier(Decision& decision, const Circumstances& seen) {
   if (seen.tier_steps)
     seen.tier_steps->push_back({decision.autonomy_source, decision.autonomy, {}});
   const bool lifted =
-      say_of(decision) == RuleSay::Allows && decision.autonomy >= Autonomy::ActWithApproval;
-  const bool capped = say_of(decision) == RuleSay::Asks && decision.autonomy == Autonomy::ActAuto;
+      advice_of(decision) == RuleAdvice::Allows && decision.autonomy >= Autonomy::ActWithApproval;
+  const bool capped =
+      advice_of(decision) == RuleAdvice::Asks && decision.autonomy == Autonomy::ActAuto;
   if (lifted || capped) {
     decision.autonomy = lifted ? Autonomy::ActAuto : Autonomy::ActWithApproval;
     decision.autonomy_source = "rule";
@@ -331,7 +339,7 @@ void weigh(Decision& decision, const Circumstances& seen) {
   const bool confirm = decision.is_tiered();
   decision.weighed = decision.weighed || confirm;
   if (confirm && decision.autonomy == Autonomy::Shadow) {
-    propose(decision);
+    decision.rows.push_back(proposal_of(decision));
     decision.refuse({"shadow: " + decision.call().tool + " was not run", Refusal::By::Autonomy});
     return;
   }
@@ -341,8 +349,7 @@ void weigh(Decision& decision, const Circumstances& seen) {
     decision.refuse({std::move(*why)});
     return;
   }
-  decision.needs_person =
-      asks && !(decision.consent && decision.consent->call_digest == decision.call_digest());
+  decision.needs_person = asks && !(decision.consent && decision.consent->covers(decision));
 }
 
 }  // namespace
@@ -361,11 +368,11 @@ Async<void> decide(Decision& decision, const Circumstances& seen) {
     if (decision.rules) note_items(decision);
     weigh(decision, seen);
   } else if (!decision.weighed) {
-    decision.autonomy_source = "not_weighed";  // refused before a tier was asked for
+    decision.autonomy_source = "not_weighed";  // refused before its tier was found
   }
   if (!decision.open()) decision.needs_person = false;
-  const bool unheard = seen.tier_steps != nullptr && seen.tier_steps->empty();
-  if (seen.hears_all && !decision.open() && unheard) find_tier(decision, seen);
+  const bool tier_unknown = seen.tier_steps != nullptr && seen.tier_steps->empty();
+  if (seen.asks_all && !decision.open() && tier_unknown) find_tier(decision, seen);
   decision.as_of = seen.facts.as_of();
 }
 
@@ -378,18 +385,18 @@ void list_unreached(Decision& decision) {
   }
 }
 
-void propose(Decision& decision) {
+Draft proposal_of(const Decision& decision) {
   const Call& call = decision.call();
-  decision.rows.push_back(dispatch_proposed({.about = {.agent = call.agent_id,
-                                                       .trace_id = call.trace_id,
-                                                       .autonomy_tier = decision.autonomy},
-                                             .action = decision.classification().effect_class,
-                                             .tool = call.tool,
-                                             .effect_class = decision.classification().effect_class,
-                                             .input = call.input,
-                                             .replay_of_event_id = replay_of(decision),
-                                             .call_id = call.call_id,
-                                             .approval_request_id = decision.approval_id}));
+  return dispatch_proposed({.about = {.agent = call.agent_id,
+                                      .trace_id = call.trace_id,
+                                      .autonomy_tier = decision.autonomy},
+                            .action = decision.classification().effect_class,
+                            .tool = call.tool,
+                            .effect_class = decision.classification().effect_class,
+                            .input = call.input,
+                            .replay_of_event_id = replay_of(decision),
+                            .call_id = call.call_id,
+                            .approval_request_id = decision.approval_id});
 }
 
 }  // namespace sallyport::core

@@ -22,7 +22,7 @@ std::string text_of(const json::value& input) {
   return text;
 }
 
-// Two inputs that a double would make one stay two.
+// Keeps two inputs apart that a double would make equal.
 void put_input(CanonicalWriter& out, const Call& call, const std::string& text) {
   if (!call.raw_input) return out.put_text("input", text);
   out.object("input", [&] { out.put("raw", *call.raw_input); });
@@ -103,6 +103,10 @@ std::shared_ptr<const CallSurroundings> Decision::surroundings() const {
   return std::make_shared<const CallSurroundings>(std::move(around));
 }
 
+bool Consent::covers(const Decision& decision) const {
+  return call_digest == decision.call_digest();
+}
+
 bool Decision::is_tiered() const {
   if (classification_.tier == Tier::Observe) return false;
   return !rules || !rules->all_free || cautious_;
@@ -153,22 +157,22 @@ std::chrono::seconds Decision::use_within() const {
 }
 
 std::optional<std::string> Decision::no_reviewers() const {
-  if (rules && rules->nobody_left) {
+  if (rules && rules->no_reviewer_left) {
     return "the call needs approval, and its rules name reviewers that exclude each other";
   }
   const bool by_rules = rules && !rules->reviewers.empty();
   const bool by_scopes = scopes && !scopes->reviewers.empty();
   if (!by_rules && !by_scopes) return std::nullopt;
-  const std::string_view who = by_scopes ? "scopes" : "rules";
+  const std::string_view source = by_scopes ? "scopes" : "rules";
   const std::size_t left = reviewers().size();
   if (left == 0) {
     return fmt::format(
         "the call needs approval, and no reviewer that its {} name is a reviewer of the policy",
-        who);
+        source);
   }
   if (left >= quorum()) return std::nullopt;
-  return fmt::format("the call needs {} approvals, and its {} leave {} reviewer{}", quorum(), who,
-                     left, left == 1 ? "" : "s");
+  return fmt::format("the call needs {} approvals, and its {} leave {} reviewer{}", quorum(),
+                     source, left, left == 1 ? "" : "s");
 }
 
 void Decision::raise_caution() {
@@ -187,10 +191,8 @@ const std::string& Decision::call_digest() const {
   if (call_digest_.empty()) {
     CanonicalWriter bound;
     bound.object([&] {
-      // The same line is another call in another folder, where rules look at that.
-      if (plan_->rules() && !call_.setting.folder.empty()) {
-        bound.put("folder", call_.setting.folder);
-      }
+      // The same input in another folder is another call.
+      if (!call_.setting.folder.empty()) bound.put("folder", call_.setting.folder);
       put_input(bound, call_, input_text());
       bound.put("policy_hash", plan_->hash());
       bound.put("principal", call_.agent_id);
@@ -237,7 +239,7 @@ void Decision::refuse(Refusal refusal) {
 void Decision::replace_input(json::value input, std::optional<std::string> raw) {
   if (!requested_) requested_ = std::move(call_.input);
   call_.input = std::move(input);
-  call_.raw_input = std::move(raw);  // those that came are of the old input
+  call_.raw_input = std::move(raw);  // the received bytes are of the old input
   input_changed();
 }
 
@@ -252,7 +254,7 @@ void Decision::decide_again(std::shared_ptr<const Plan> plan) {
   subject_.set(&Subject::policy_hash, plan_->hash());
   classification_ = plan_->classify(call_);
   autonomy = plan_->autonomy();
-  autonomy_source = "plan";
+  autonomy_source = kTierOfPlan;
   if (!prepared_) {
     if (requested_) call_.input = *std::exchange(requested_, std::nullopt);
     call_.raw_input = requested_raw_;
@@ -283,7 +285,7 @@ void Decision::forget_content() {
   call_.input = kTooLarge;
   requested_text_ = text_of(call_.input);
   call_.raw_input.reset();
-  input_text_ = requested_text_;  // the digest stays that of what was asked for
+  input_text_ = requested_text_;  // the digest stays that of the requested input
   shared_call_.reset();
   change_guard_runs().clear();
 }

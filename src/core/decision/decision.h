@@ -27,7 +27,7 @@ struct Refusal {
     Plan,         // a grant, a guard, an authorizer
     Hook,         // a pre-hook, or rewrites that do not settle
     Autonomy,     // the tier is `shadow`
-    Person,       // a person refused, or what the person said does not count
+    Person,       // a person refused, or the answer does not count
     Expiry,       // no person answered in time, or the yes was not used in time
     Preparation,  // the preparation is gone: the call is invalidated, not blocked
     Tool,         // a rule of the tool itself, found while preparing
@@ -39,16 +39,21 @@ struct Refusal {
   By by = By::Plan;
 };
 
-// A yes, and exactly what it was given for.
+class Decision;
+
+// An approval, and exactly what it covers.
 struct Consent {
   std::string approval_id;
   std::string call_digest;
-  Approvals::State state{};  // as last read
-  std::string by{};          // the person; then the time and the entry
-  std::string at{};
-  std::uint64_t sequence = 0;
+  Approvals::State state{};    // as last read
+  std::string by{};            // the person
+  std::string at{};            // the time of the answer
+  std::uint64_t sequence = 0;  // the entry of the answer
   std::string binding{};
   std::vector<Vote> votes{};
+
+  // False: the tool, its input, the policy or another part of the digest changed since the question.
+  bool covers(const Decision& decision) const;
 };
 
 // Used on the executor of the call that it is about.
@@ -61,7 +66,7 @@ class Decision {
   const Call& call() const { return call_; }  // without its capability tokens
   // The call with its grants, only for the guard that checks grants.
   Call call_with_grants() const;
-  // A copy as it is now, for what may outlive the decision.
+  // A copy of the current call, for code that may outlive the decision.
   std::shared_ptr<const Call> shared_call() const;
   const Plan& plan() const { return *plan_; }
   std::shared_ptr<const Plan> shared_plan() const { return plan_; }
@@ -72,7 +77,7 @@ class Decision {
   bool cautious() const { return cautious_; }
   void tool_definition(std::string digest);
   const json::value& requested_input() const { return requested_ ? *requested_ : call_.input; }
-  // The input as it came and as it is now, as records have it: JSON of `append_exact_json`.
+  // The requested and the current input as records have them: JSON of `append_exact_json`.
   const std::string& requested_text() const { return requested_text_; }
   const std::string& input_text() const;
   const std::optional<Prepared>& prepared() const { return prepared_; }
@@ -85,7 +90,7 @@ class Decision {
   // True if only the tier `shadow` keeps the call from running.
   bool is_shadow() const;
   void refuse(Refusal refusal);  // the first one stays
-  // The grant matches and has no room left: its guard decides.
+  // The matching grant has no budget left: its guard turns into a refusal.
   void refuse_spending(const Error& error);
   void reword(std::string reason) { refusal_->reason = std::move(reason); }
 
@@ -97,14 +102,16 @@ class Decision {
 
   std::string digest(std::string_view text) const { return digest_(text); }
   const std::string& request_digest() const { return request_digest_; }
-  const std::string& call_digest() const;  // of the current input
+  // Over everything that an approval covers: the tool and its definition, the input, the principal,
+  // the policy, and the folder if rules read it. An approval of another digest does not count.
+  const std::string& call_digest() const;
 
-  // What the guards said so far, and as records have it.
+  // The verdicts of the guards so far, and their form in records.
   const std::vector<GuardRun>& guard_runs() const { return guard_runs_; }
   const std::string& guards_text() const;
   std::vector<GuardRun>& change_guard_runs();
 
-  // Entries of their own, with the next commit.
+  // Adds an entry for each finding to the next commit.
   void note(std::vector<Finding> findings);
 
   // Drops the evidence of guards from the record, because it does not fit into one entry.
@@ -114,16 +121,18 @@ class Decision {
 
   std::vector<Escalation> escalations;  // from guards before the call
   std::optional<std::string> question;  // a guard wants a person to be asked
-  bool needs_person = false;            // the tier or a guard requires a yes that is missing
+  bool needs_person = false;  // the tier, a guard or a rule requires a yes that is missing
   std::optional<Consent> consent;
   std::shared_ptr<const GrantUse> grant;  // the grant that matches; null: the call needs none
-  std::optional<RuleAnswer> rules;        // as last judged; no value: the plan has no rules
-  std::optional<ApprovalBounds> scopes;   // what the scopes around the call require of an approval
-  UpstreamFacts upstream{};               // facts about the upstream, for the rules
-  std::vector<std::string> workspace{};   // the workspace of the session, for the rules
+  // Introduces the presented token, also if the call is denied. Null: no genuine token was presented.
+  std::shared_ptr<const GrantUse> shown_grant;
+  std::optional<RuleAnswer> rules;       // the last answer; no value: the plan has no rules
+  std::optional<ApprovalBounds> scopes;  // what the scopes around the call require of an approval
+  UpstreamFacts upstream{};              // facts about the upstream, for the rules
+  std::vector<std::string> workspace{};  // the workspace of the session, for the rules
   // Digest of the other inputs of the rules; empty: there are no rules.
   std::string scene{};
-  // What external guards are told in addition to the call.
+  // What external guards receive in addition to the call.
   std::shared_ptr<const CallSurroundings> surroundings() const;
   // Takes the answer of the rules. Its classification replaces that of the plan, if it has one.
   void judged(RuleAnswer answer);
@@ -141,7 +150,7 @@ class Decision {
   std::optional<std::string> no_reviewers() const;
   std::string approval_id;  // the last question
   Autonomy autonomy;
-  std::string autonomy_source = "plan";
+  std::string autonomy_source{kTierOfPlan};
   bool needs_human = false;  // and no program near the agent may answer
   bool weighed = false;      // grants and guards allowed it, and the tiers were resolved
   std::string decided_at;    // RFC 3339; empty: nothing was decided yet
@@ -150,7 +159,7 @@ class Decision {
   std::shared_ptr<const FactChange> spending;  // of the autonomy budget
   FailOpen fail_open;
 
-  // What is to be written of the call with its next commit, in order.
+  // The entries of the call for its next commit, in order.
   std::vector<Draft> rows;
 
   const SharedSubject& subject() const { return subject_; }
@@ -164,7 +173,7 @@ class Decision {
   const KeyedDigest& digest_;
   Classification classification_;
   std::string tool_definition_;
-  std::optional<json::value> requested_;  // the input as it came; no value: it is that of the call
+  std::optional<json::value> requested_;  // the requested input; no value: that of the call
   std::optional<std::string> requested_raw_;
   std::string requested_text_;
   std::string request_digest_;
@@ -174,7 +183,7 @@ class Decision {
   std::optional<Refusal> refusal_;
   SharedSubject subject_;
   bool cautious_ = false;  // the tool's own definition gives reason for caution
-  // Made when they are asked for; empty: the input has changed since.
+  // Computed on demand; empty: the input has changed since.
   mutable std::string input_text_;
   mutable std::string call_digest_;
   mutable std::shared_ptr<const Call> shared_call_;

@@ -18,10 +18,10 @@ struct DecisionContext {
   std::string definition{};       // digest of the tool's definition; empty: unknown
   std::string front = "library";  // `mcp`, `http`, `hook`, `library` or `agent`
 
-  // As one short text: an intent holds it for the record that is made of it later.
-  // `decided_at` is `started_at` of the intent.
+  // A short text that an intent holds for its later record. `decided_at` is `started_at` of the
+  // intent.
   std::string brief() const;
-  // No value: the text is not one of ours.
+  // No value: `brief` did not write this text.
   static std::optional<DecisionContext> from_brief(const std::string& brief,
                                                    std::string started_at);
 };

@@ -9,7 +9,7 @@
 namespace sallyport::core {
 
 Task<Rehearsal> Governor::rehearse(Call asked, std::shared_ptr<Upstream> upstream,
-                                   Hearing hearing) {
+                                   RehearsalScope scope) {
   SALLYPORT_CO_CHECK_OK(identify(asked));
   Rehearsal seen;
   // A rehearsal lets no call pass, so it neither begins nor counts in an interval of failing open.
@@ -18,13 +18,13 @@ Task<Rehearsal> Governor::rehearse(Call asked, std::shared_ptr<Upstream> upstrea
   DecisionFacts facts(stages_.parts.recorder);
   const auto look = [&] {
     Circumstances around = stages_.first_door.look(decision, *upstream, facts);
-    around.hears_all = hearing == Hearing::All;
+    around.asks_all = scope == RehearsalScope::All;
     around.tier_steps = &seen.tier_steps;
     return around;
   };
   const Circumstances around = look();
   co_await decide(decision, around);
-  if (hearing == Hearing::Approved && decision.needs_person) {
+  if (scope == RehearsalScope::Approved && decision.needs_person) {
     decision.consent =
         Consent{.approval_id = "apr_rehearsed", .call_digest = decision.call_digest()};
     decision.decide_again(decision.shared_plan());
@@ -52,7 +52,7 @@ Task<Rehearsal> Governor::rehearse(Call asked, std::shared_ptr<Upstream> upstrea
   seen.asked_by_guard = decision.question.has_value();
   seen.tier = decision.autonomy;
   seen.tier_source = decision.autonomy_source;
-  seen.use_within = decision.plan().approvals().use_within;
+  seen.use_within = decision.use_within();
   co_return seen;
 }
 

@@ -1,8 +1,7 @@
 // What would happen to a call, and why: the first door without its consequences.
 //
-// There is one function that decides (WB-1, RU-78): `decide`. A real call runs through it, and so
-// does a rehearsal, which notifies no hook, prepares nothing and writes nothing. The caller gives
-// every input of the decision:
+// Real calls and rehearsals use the same function `decide` (WB-1, RU-78). A rehearsal notifies no
+// hook, prepares nothing and writes nothing. The caller gives every input of the decision:
 //
 //   NoRecords facts;                          // or StoreReader (now), app::PastFacts (at a
 //                                             // ledger size), or a reader of given values
@@ -30,7 +29,7 @@
 namespace sallyport::core {
 
 // How much of a plan is asked.
-enum class Hearing {
+enum class RehearsalScope {
   UntilRefused,  // as for a real call: what comes after a refusal is skipped
   All,           // every guard, the rules and the tiers, so that every cause is known (WB-27)
   Approved,      // as `UntilRefused`, and a person who is asked says yes
@@ -52,9 +51,9 @@ struct Rehearsal {
   std::string tier_source{};
   std::vector<TierStep> tier_steps{};
   std::optional<std::string> refusal{};
-  // What a person would be asked. No value: no person is needed.
+  // The question to a person. No value: no person is needed.
   std::optional<Question> question{};
-  std::chrono::seconds use_within{};
+  std::chrono::seconds use_within{};  // how long a yes is valid
 
   bool runs() const { return !refusal && !question; }
 };

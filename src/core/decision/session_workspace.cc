@@ -9,14 +9,14 @@ std::string workspace_key(const Call& call) {
 }
 
 std::vector<std::string> session_workspace(const Call& call, RecordReader& records, bool* pins) {
-  std::vector<std::string> said = call.setting.workspace;
-  if (said.empty() && !call.setting.folder.empty()) said.push_back(call.setting.folder);
-  if (call.session_id.empty()) return said;
+  std::vector<std::string> stated = call.setting.workspace;
+  if (stated.empty() && !call.setting.folder.empty()) stated.push_back(call.setting.folder);
+  if (call.session_id.empty()) return stated;
   const auto stored = records.fact(kWorkspaceSpace, workspace_key(call));
   if (!stored) return {};
   if (!*stored) {
-    if (pins != nullptr) *pins = !said.empty();
-    return said;
+    if (pins != nullptr) *pins = !stated.empty();
+    return stated;
   }
   const Result<json::value> pinned = parse_own_json(**stored);
   if (!pinned || !pinned->is_array()) return {};

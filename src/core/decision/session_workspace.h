@@ -12,7 +12,7 @@ namespace sallyport::core {
 
 inline constexpr std::string_view kWorkspaceSpace = "workspace";
 
-// The fact that pins it.
+// The key of the fact that pins it.
 std::string workspace_key(const Call& call);
 
 // Empty: unknown. `pins`: this call is the first of its session, and its workspace is to be stored.

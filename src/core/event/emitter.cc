@@ -15,7 +15,7 @@ namespace sallyport::core {
 
 namespace {
 
-// Says whether it took anything out.
+// True: something was removed.
 bool redact_member(const Redactor& redactor, std::string_view name, json::value& value) {
   try {
     return !redactor.redact(name, value).empty();
@@ -25,19 +25,41 @@ bool redact_member(const Redactor& redactor, std::string_view name, json::value&
   }
 }
 
-// Hooks see what readers of the ledger will see (EV-8). What names things stays as it is.
+// An id stays, but for secrets in it.
+bool redact_id(const Redactor& redactor, json::value& value) {
+  std::string text(value.get_string());
+  if (!redact_name(redactor, text)) return false;
+  value = std::move(text);
+  return true;
+}
+
+// Hooks see the same as readers of the ledger (EV-8).
 bool redact_members(const Redactor& redactor, json::object& object) {
   bool changed = false;
   for (json::key_value_pair& member : object) {
     const std::string_view name = member.key();
-    if (name == "kind" || name.ends_with("_id")) continue;
-    if (json::object* const nested = member.value().if_object(); nested && name == "preview") {
+    if (name == "kind") continue;
+    if (name.ends_with("_id")) {
+      changed |= member.value().is_string() && redact_id(redactor, member.value());
+    } else if (json::object* const nested = member.value().if_object();
+               nested && name == "preview") {
       changed |= redact_members(redactor, *nested);
     } else if (member.value().is_string() || member.value().is_structured()) {
       changed |= redact_member(redactor, name, member.value());
     }
   }
   return changed;
+}
+
+// Ends the fail-open intervals of hooks that were notified and did not fail.
+void note_working(const std::vector<std::shared_ptr<const EventHook>>& hooks,
+                  const Subject& subject, const std::vector<HookRegistry::Failure>& failures,
+                  FailOpen& fail_open) {
+  for (const std::shared_ptr<const EventHook>& hook : hooks) {
+    if (!hook->fails_open() || !hook->wants(subject)) continue;
+    const auto failure = std::ranges::find(failures, hook->name(), &HookRegistry::Failure::hook);
+    if (failure == failures.end() || failure->refuses) fail_open.worked(hook->name());
+  }
 }
 
 }  // namespace
@@ -66,52 +88,45 @@ Result<Event> Emitter::redacted(const Event& event) const {
   return event_from_json(object);
 }
 
-Async<HookRegistry::Told> Emitter::tell_hooks(const Event& event, const Subject& subject) const {
+Async<HookRegistry::Notified> Emitter::notify_hooks(const Event& event,
+                                                    const SharedSubject& subject,
+                                                    FailOpen* fail_open) const {
   const Result<Event> shown = redacted(event);
-  if (!shown) co_return HookRegistry::Told{.failures = {{"redaction", shown.error().message}}};
-  HookRegistry::Told told = co_await parts_.hooks.tell(*shown, subject, parts_.clock);
-  const HookRegistry of_plan = plan_hooks();
-  if (of_plan.empty()) co_return told;
-  HookRegistry::Told more = co_await of_plan.tell(*shown, subject, parts_.clock);
-  std::ranges::move(more.rows, std::back_inserter(told.rows));
-  std::ranges::move(more.failures, std::back_inserter(told.failures));
-  co_return told;
+  if (!shown)
+    co_return HookRegistry::Notified{
+        .failures = {{.hook = "redaction", .error = shown.error().message}}};
+  const SharedSubject names = core::redacted(subject, parts_.redactor);
+  HookRegistry::Notified notified =
+      co_await parts_.hooks.notify(*shown, subject, names, parts_.clock);
+  // The plan may change while they are notified, so it is read once.
+  const std::vector<std::shared_ptr<const EventHook>> hooks = plan_hooks();
+  if (hooks.empty()) co_return notified;
+  HookRegistry of_plan(parts_.hooks.limit());
+  (void)of_plan.extend(hooks);  // names of the policy are unique
+  HookRegistry::Notified more = co_await of_plan.notify(*shown, subject, names, parts_.clock);
+  if (fail_open) note_working(hooks, subject, more.failures, *fail_open);
+  std::ranges::move(more.rows, std::back_inserter(notified.rows));
+  std::ranges::move(more.failures, std::back_inserter(notified.failures));
+  co_return notified;
 }
 
-HookRegistry Emitter::plan_hooks() const {
-  HookRegistry hooks;
+std::vector<std::shared_ptr<const EventHook>> Emitter::plan_hooks() const {
   const std::shared_ptr<const Plan> plan = parts_.plans ? parts_.plans->current() : nullptr;
-  // Names of the policy are unique.
-  if (plan) (void)hooks.extend(plan->listeners().hooks);
-  return hooks;
+  return plan ? plan->listeners().hooks : std::vector<std::shared_ptr<const EventHook>>();
 }
 
 bool Emitter::has_hooks() const {
-  if (!parts_.hooks.empty()) return true;
-  const std::shared_ptr<const Plan> plan = parts_.plans ? parts_.plans->current() : nullptr;
-  return plan && !plan->listeners().hooks.empty();
+  return !parts_.hooks.empty() || !plan_hooks().empty();
 }
 
-// Hooks that may fail open and did not: what they failed at before is over.
-void Emitter::note_working(const std::vector<HookRegistry::Failure>& failures,
-                           FailOpen& fail_open) const {
-  const std::shared_ptr<const Plan> plan = parts_.plans ? parts_.plans->current() : nullptr;
-  if (!plan) return;
-  for (const std::shared_ptr<const EventHook>& hook : plan->listeners().hooks) {
-    const bool worked =
-        std::ranges::find(failures, hook->name(), &HookRegistry::Failure::hook) == failures.end();
-    if (hook->fails_open() && worked) fail_open.worked(hook->name());
-  }
-}
-
-Task<void> Emitter::tell(const Event& event, const SharedSubject& subject, std::vector<Draft>& rows,
-                         std::optional<std::uint64_t> sequence, FailOpen* fail_open) {
+Task<void> Emitter::notify(const Event& event, const SharedSubject& subject,
+                           std::vector<Draft>& rows, std::optional<std::uint64_t> sequence,
+                           FailOpen* fail_open) {
   if (!has_hooks()) co_return Result<void>{};
-  HookRegistry::Told told = co_await tell_hooks(event, subject);
-  std::ranges::move(told.rows, std::back_inserter(rows));
-  if (fail_open) note_working(told.failures, *fail_open);
+  HookRegistry::Notified notified = co_await notify_hooks(event, subject, fail_open);
+  std::ranges::move(notified.rows, std::back_inserter(rows));
   std::string names;
-  for (const HookRegistry::Failure& failure : told.failures) {
+  for (const HookRegistry::Failure& failure : notified.failures) {
     const bool stops = announces(event) && !failure.passes;
     if (stops) {
       names += (names.empty() ? "" : ", ") + failure.hook;
@@ -123,7 +138,7 @@ Task<void> Emitter::tell(const Event& event, const SharedSubject& subject, std::
     }
   }
   if (names.empty()) co_return Result<void>{};
-  co_return fail(ErrorCode::Unavailable, "event sink failed: " + names, names, "hook");
+  co_return fail(ErrorCode::Unavailable, "event sink failed: " + names, {}, "hook");
 }
 
 Task<void> Emitter::emit(Event event, SharedSubject subject, std::vector<Fact> facts,
@@ -151,12 +166,12 @@ Task<void> Emitter::emit(Event event, SharedSubject subject, std::vector<Fact> f
                    "store");
   }
   std::vector<Draft> beside;
-  const Result<void> told = co_await tell(event, subject, beside, written->back().sequence);
+  const Result<void> notified = co_await notify(event, subject, beside, written->back().sequence);
   if (!beside.empty()) {
     const auto noted = co_await parts_.records.append(beside, Urgency::Reports);
     if (!noted) parts_.records.owe(std::move(beside));
   }
-  co_return told;
+  co_return notified;
 }
 
 }  // namespace sallyport::core

@@ -1,7 +1,8 @@
-// Records events and tells them to the hooks: a row in the ledger first, then the hooks (EV-57,
+// Records events and notifies the hooks: first the row in the ledger, then the hooks (EV-57,
 // EV-77).
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "core/event/hook_registry.h"
@@ -20,33 +21,34 @@ class Emitter {
     const Redactor& redactor;
     const Clock& clock;
     HookRegistry hooks{};
-    // plans whose hooks are told after those; null: there are none
+    // plans whose hooks are notified after those; null: there are none
     const PlanSource* plans = nullptr;
   };
   explicit Emitter(Parts parts) : parts_(std::move(parts)) {}
 
-  // Tells the hooks an event whose row is, or will be, in a commit of the caller. For an announcing
-  // event the error names every hook that failed. For a reporting event there is no error: `rows`
-  // gets a `hook_failed` for each. A hook that may fail open stops nothing: `fail_open` counts it,
-  // or if that is null, `rows` gets a `hook_failed` too. `rows` also gets the rows that hooks add.
-  Task<void> tell(const Event& event, const SharedSubject& subject, std::vector<Draft>& rows,
-                  std::optional<std::uint64_t> sequence = {}, FailOpen* fail_open = nullptr);
+  // Notifies the hooks of an event whose row is or will be in a commit of the caller. For an
+  // announcing event the error names every hook that failed. For a reporting event there is no
+  // error: `rows` gets a `hook_failed` for each. A hook that may fail open stops nothing:
+  // `fail_open` counts it, or if null, `rows` gets a `hook_failed`. `rows` also gets the hooks'
+  // rows.
+  Task<void> notify(const Event& event, const SharedSubject& subject, std::vector<Draft>& rows,
+                    std::optional<std::uint64_t> sequence = {}, FailOpen* fail_open = nullptr);
   bool has_hooks() const;
 
-  // Records an event by itself, then tells the hooks. The error `store` means that the row cannot
-  // be written: an announcing event was not announced, a reporting one is owed. `facts` change with
-  // the row. `expected` is as in `RecordLog::append`; `Conflict`: they differ. `changes` run in its
-  // transaction; `Exhausted`: one of them refuses.
+  // Records an event in its own commit, then notifies the hooks. The error `store` means that the
+  // row cannot be written: an announcing event was not announced, a reporting one is owed. `facts`
+  // change with the row. `expected` is as in `RecordLog::append`; `Conflict`: they differ.
+  // `changes` run in its transaction; `Exhausted`: one of them refuses.
   Task<void> emit(Event event, SharedSubject subject, std::vector<Fact> facts = {},
                   std::vector<Fact> expected = {},
                   std::vector<std::shared_ptr<const FactChange>> changes = {});
 
  private:
   Result<Event> redacted(const Event& event) const;
-  Async<HookRegistry::Told> tell_hooks(const Event& event, const Subject& subject) const;
-  void note_working(const std::vector<HookRegistry::Failure>& failures, FailOpen& fail_open) const;
+  Async<HookRegistry::Notified> notify_hooks(const Event& event, const SharedSubject& subject,
+                                             FailOpen* fail_open) const;
   // The hooks of the current policy.
-  HookRegistry plan_hooks() const;
+  std::vector<std::shared_ptr<const EventHook>> plan_hooks() const;
   Parts parts_;
 };
 

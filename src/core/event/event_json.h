@@ -52,7 +52,7 @@ void put(Out& out, const E& event, const CutField<E>& field) {
 template <class E>
 constexpr std::size_t kFields = std::tuple_size_v<decltype(kShape<E>.fields)>;
 
-// The places of the fields in the order of their names; the one behind them all is that of `kind`.
+// The indexes of the fields in the order of their names. The last index stands for `kind`.
 template <class E>
 constexpr auto kCanonicalOrder = [] {
   std::array<std::pair<std::string_view, std::size_t>, kFields<E> + 1> order;
@@ -75,7 +75,7 @@ void put_place(CanonicalWriter& out, const E& event) {
   }
 }
 
-// As people and other programs see it: its kind, then its fields as the table has them.
+// The form for people and other programs: the kind, then the fields in table order.
 template <class E>
 void write_event(ObjectWriter& out, const E& event) {
   out.put("kind", kShape<E>.kind);

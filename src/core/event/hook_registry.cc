@@ -12,7 +12,7 @@ namespace sallyport::core {
 
 namespace {
 
-// One row that is refused refuses them all: its hook has failed.
+// One refused row refuses all rows: the hook has failed.
 Result<std::vector<Draft>> drafts_of(HookRows rows, const Subject& subject) {
   if (rows.size() > kMostHookRows) {
     return fail(ErrorCode::InvalidInput, fmt::format("the hook added {} rows, at most {} are kept",
@@ -47,17 +47,22 @@ Result<void> HookRegistry::extend(std::vector<std::shared_ptr<const EventHook>> 
   return {};
 }
 
-Async<HookRegistry::Told> HookRegistry::tell(Event event, Subject subject,
-                                             const Clock& clock) const {
-  Told all;
+Async<HookRegistry::Notified> HookRegistry::notify(Event event, Subject subject, Subject shown,
+                                                   const Clock& clock) const {
+  Notified all;
   for (const std::shared_ptr<const EventHook>& hook : hooks_) {
+    if (!hook->wants(subject)) continue;
     Result<HookRows> rows =
-        co_await told(hook, event, subject, hook->limit().value_or(limit_), clock);
+        co_await notified(hook, event, shown, hook->limit().value_or(limit_), clock);
     Result<std::vector<Draft>> drafts =
         rows ? drafts_of(std::move(*rows), subject)
              : Result<std::vector<Draft>>(std::unexpected(rows.error()));
     if (!drafts) {
-      all.failures.push_back({hook->name(), drafts.error().message, hook->fails_open()});
+      const bool refuses = drafts.error().cause == kHookRefuses;
+      all.failures.push_back({.hook = hook->name(),
+                              .error = drafts.error().message,
+                              .refuses = refuses,
+                              .passes = !refuses && hook->fails_open()});
       continue;
     }
     for (Draft& draft : *drafts) all.rows.push_back(std::move(draft));

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/async.h"
@@ -20,7 +21,11 @@ namespace sallyport::core {
 using HookRows = std::vector<TopicEvent>;
 inline constexpr std::size_t kMostHookRows = 16;  // for one event
 
-// Receives every event, already redacted. `const` and callable from any thread.
+// The cause in the error of a hook that refuses on purpose. The error stops the announced action,
+// also if the hook may fail open.
+inline constexpr std::string_view kHookRefuses = "hook_refuses";
+
+// Receives the events that it wants, already redacted. `const` and callable from any thread.
 class EventHook {
  public:
   virtual ~EventHook() = default;
@@ -28,14 +33,16 @@ class EventHook {
   virtual bool waits() const { return false; }  // may suspend, and so needs a timer that ends it
   // The longest wait for this hook. No value: the limit of the registry.
   virtual std::optional<std::chrono::milliseconds> limit() const { return std::nullopt; }
-  virtual bool fails_open() const { return false; }  // its failure stops nothing, and is on record
-  // An error on an announcing event stops what it announces; on a reporting one it is recorded.
-  // What it returns are rows to be written beside the event, mostly none.
-  virtual Task<HookRows> hear(const Event& event, const Subject& subject) const = 0;
+  virtual bool fails_open() const { return false; }  // its failure is recorded and stops nothing
+  // False: the hook is not notified. `subject` has the names as the client gave them.
+  virtual bool wants(const Subject& /*subject*/) const { return true; }
+  // An error on an announcing event stops the announced action; on a reporting event it is
+  // recorded. Returns rows to write beside the event, mostly none.
+  virtual Task<HookRows> on_event(const Event& event, const Subject& subject) const = 0;
 };
 
-// The registered hooks. The ledger is not one of them: the Governor writes an event before it tells
-// any hook, and no hook can come before that, replace it or remove it.
+// The registered hooks. The ledger is not one of them: the Governor writes an event before it
+// notifies any hook, and no hook can precede, replace or remove that step.
 class HookRegistry {
  public:
   HookRegistry() = default;
@@ -48,15 +55,18 @@ class HookRegistry {
   struct Failure {
     std::string hook;
     std::string error;
-    bool passes = false;  // the hook may fail open
+    bool refuses = false;  // it did not fail: it refuses on purpose
+    bool passes = false;   // it failed, and may fail open
   };
-  struct Told {
+  struct Notified {
     std::vector<Failure> failures{};
     std::vector<Draft> rows{};  // of hooks that did not fail
   };
-  // Notifies every hook in order, even if earlier hooks failed.
-  Async<Told> tell(Event event, Subject subject, const Clock& clock) const;
+  // Notifies every hook in order, even if earlier hooks failed. `shown` is the subject without
+  // secrets, which hooks see.
+  Async<Notified> notify(Event event, Subject subject, Subject shown, const Clock& clock) const;
 
+  std::chrono::milliseconds limit() const { return limit_; }
   bool empty() const { return hooks_.empty(); }
   std::size_t size() const { return hooks_.size(); }
 

@@ -14,7 +14,7 @@ namespace sallyport::core {
 
 namespace {
 
-// What an event opens and closes, by names that only its own pair has; empty: nothing.
+// What an event opens and closes, by names unique to its pair; empty: nothing.
 struct Steps {
   std::string opens{};
   std::string closes{};
@@ -63,29 +63,29 @@ class StepsOf {
 
  private:
   // A digest: facts hold no content.
-  static std::string name(std::string_view what, std::initializer_list<std::string> parts) {
-    json::array all{json::value(what)};
+  static std::string name(std::string_view kind, std::initializer_list<std::string> parts) {
+    json::array all{json::value(kind)};
     for (const std::string& part : parts) all.push_back(json::value(part));
     return fmt::format("event:{}", hex(sha256(canonical_json(json::value(std::move(all))))));
   }
   template <class E>
-  std::string attempt(std::string_view what, const E& e) const {
-    return name(what, {e.agent_id, subject_.session_id, subject_.call_id, subject_.trace_id,
+  std::string attempt(std::string_view kind, const E& e) const {
+    return name(kind, {e.agent_id, subject_.session_id, subject_.call_id, subject_.trace_id,
                        e.model, std::to_string(e.attempt)});
   }
   template <class E>
   std::string search(const E& e) const {
     return name("search", {e.agent_id, subject_.session_id, subject_.call_id, subject_.trace_id});
   }
-  std::string revision(std::string_view what, const std::string& agent,
+  std::string revision(std::string_view kind, const std::string& agent,
                        std::uint64_t number) const {
-    return name(what, {agent, subject_.session_id, std::to_string(number)});
+    return name(kind, {agent, subject_.session_id, std::to_string(number)});
   }
 
   const Subject& subject_;
 };
 
-// How a start ends that led to nothing.
+// The finish of a start that led to nothing.
 struct FinishOf {
   const std::string& error;
   bool interrupted = false;
@@ -200,22 +200,22 @@ Task<void> HostEvents::emit(Event event, Subject subject, BesideEvent beside) {
     facts.push_back({std::string(kOpenCall), steps.opens, instances_.instance_id(), true});
     expected.push_back({std::string(kOpenCall), steps.opens, std::nullopt});
   }
-  const Result<void> told = co_await emitter_.emit(event, subject, std::move(facts),
+  const Result<void> done = co_await emitter_.emit(event, subject, std::move(facts),
                                                    std::move(expected), std::move(beside.changes));
-  if (told) co_return told;
-  if (told.error().code == ErrorCode::Conflict) {
+  if (done) co_return done;
+  if (done.error().code == ErrorCode::Conflict) {
     co_return fail(ErrorCode::Conflict,
                    fmt::format("`{}` is open or finished already; give events of parallel work "
                                "another session, call or trace",
                                event_type(event)),
                    "event.kind", "already_started");
   }
-  // A hook refused what is on record: it does not happen, and is finished (EV-60).
-  if (told.error().cause == "hook" && announces(event)) {
-    const std::optional<Event> finish = std::visit(FinishOf{.error = told.error().message}, event);
+  // A hook refused an event that is recorded: it does not happen, so it gets its finish (EV-60).
+  if (done.error().cause == "hook" && announces(event)) {
+    const std::optional<Event> finish = std::visit(FinishOf{.error = done.error().message}, event);
     if (finish) (void)co_await emit(*finish, subject);
   }
-  co_return told;
+  co_return done;
 }
 
 std::vector<Draft> finish_interrupted(const json::object& entry) {

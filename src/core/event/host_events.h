@@ -22,7 +22,7 @@ class HostEvents {
   HostEvents(Emitter& emitter, RecordReader& records, const Instances& instances)
       : emitter_(emitter), records_(records), instances_(instances) {}
 
-  // As `Engine::emit`. `Exhausted` where a change refuses.
+  // As `Engine::emit`. `Exhausted`: a change refuses.
   Task<void> emit(Event event, Subject subject, BesideEvent beside = {});
 
  private:

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/try.h"
@@ -17,6 +18,20 @@ constexpr std::size_t kMaxHeaders = 16 * 1024;
 
 bool is_governed_header(std::string_view name) {
   return name == "trace_id" || name == "agent" || name == "autonomy_tier";
+}
+
+// The topics of entries that the product writes. Verifiers read some of them, such as
+// `turned_away`, so no program may write there.
+constexpr std::string_view kOwnTopics[] = {
+    kAutonomyTopic, kGuardrailsTopic, kOutboxTopic,  "artifacts",     "bridge",
+    "clients",      "facts",          "hooks",       "late_outcomes", "late_results",
+    "mcp",          "model_messages", "processes",   "rules",         "scenes",
+    "server_tasks", "tool_pins",      "trust_graph", "turned_away",   "turns",
+};
+
+bool is_own_topic(std::string_view topic) {
+  return std::ranges::find(kOwnTopics, topic) != std::end(kOwnTopics) ||
+         topic.starts_with("trust_graph.") || topic.starts_with("hitl.");
 }
 
 Draft draft_of(TopicEvent event, const std::optional<Governed>& governed) {
@@ -62,17 +77,14 @@ Result<Draft> topic_draft(TopicEvent event, const std::optional<Governed>& gover
 
 Result<Draft> program_draft(TopicEvent event, const Subject& subject) {
   const std::string_view topic = event.topic;
-  const bool ours = topic == kAutonomyTopic || topic == kOutboxTopic || topic == kGuardrailsTopic ||
-                    topic == "trust_graph" || topic.starts_with("trust_graph.") ||
-                    topic.starts_with("hitl.");
-  if (ours) {
+  if (is_own_topic(topic)) {
     return fail(
         ErrorCode::InvalidInput,
         fmt::format("topic `{:.128}` is written by sallyport itself, choose another name", topic),
         "topic");
   }
   SALLYPORT_CHECK_OK(check_topic_name(topic));
-  // Smaller than an entry may be: a row stands in one commit with the record of a call.
+  // Smaller than an entry may be: a row shares a commit with the record of a call.
   constexpr std::size_t kLargest = 16 * 1024;
   if (canonical_json(event.payload).size() > kLargest) {
     return fail(ErrorCode::InvalidInput,

@@ -20,7 +20,7 @@ namespace sallyport::core {
 
 inline constexpr std::string_view kAutonomyTopic = "autonomy";
 // The cause of a refused commit: another process has just written its event on that topic.
-inline constexpr std::string_view kToldBefore = "autonomy_told";
+inline constexpr std::string_view kAnnouncedBefore = "autonomy_told";
 inline constexpr std::string_view kOutboxTopic = "trigger.outbox";
 inline constexpr std::string_view kGuardrailsTopic = "guardrails";
 
@@ -49,12 +49,12 @@ struct Governed {
   Autonomy autonomy_tier = Autonomy::ActWithApproval;
 };
 
-// `InvalidInput`: a header that is not the caller's to set, no kind, or a payload over 65,535 bytes
+// `InvalidInput`: a header that callers may not set, no kind, or a payload over 65,535 bytes
 // (LG-11). The topic's name is checked by the ledger.
 Result<Draft> topic_draft(TopicEvent event, const std::optional<Governed>& governed = {});
 
-// The same for an event of a program or of one of its hooks. `InvalidInput` also where the topic is
-// one that the product itself writes.
+// The same for an event of a program or of one of its hooks. `InvalidInput` also for a topic that
+// the product itself writes.
 Result<Draft> program_draft(TopicEvent event, const Subject& subject);
 
 // `dispatch_proposed` on `trigger.outbox` (LG-8).

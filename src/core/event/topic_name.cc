@@ -16,7 +16,7 @@ Result<void> check_topic_name(std::string_view name) {
   };
   if (!name.empty() && name.size() <= kLongest && std::ranges::all_of(name, allowed)) return {};
   return fail(ErrorCode::InvalidInput,
-              fmt::format("`{}` is no topic, a name is 1 to {} of A-Z a-z 0-9 . _ -",
+              fmt::format("`{}` is not a topic, a name is 1 to {} of A-Z a-z 0-9 . _ -",
                           cut_utf8_bytes(readable(name), 60), kLongest),
               "topic");
 }

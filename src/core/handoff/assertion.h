@@ -16,7 +16,7 @@ struct Assertion {
   };
 
   Standing standing = Standing::Unasked;
-  json::object by{};  // the process, as far as it can be seen
+  json::object by{};  // the process, as far as it is known
 
   // True if its report may end a call.
   bool counts() const { return standing == Standing::Holder || standing == Standing::Successor; }

@@ -18,7 +18,7 @@ namespace {
 using model_calls::Deferred;
 using model_calls::Proposed;
 
-// A call that is in the hands of the proxy's client.
+// A call that was handed out to the proxy's client.
 struct Out {
   Continuations::Found found;
   Call call;  // as it was handed out
@@ -27,7 +27,7 @@ struct Out {
   std::string row_key;
   std::uint64_t intent_at = 0;
   json::object intent;      // body
-  std::string policy_hash;  // that it was decided under
+  std::string policy_hash;  // under which it was decided
 };
 
 // No value: it is not handed out any more.
@@ -69,9 +69,9 @@ bool same_input(const Out& out, const Call& call) {
   return out.pending.effective_input == call.input || out.pending.input == call.input;
 }
 
-// What a door behind the proxy finds out by itself is a reason to ask. The tier is none: the proxy
-// has weighed it, and has charged its budget.
-bool asks_anew(const Trail& trail) {
+// True if a door behind the proxy has a reason of its own to ask. The tier is no reason: the proxy
+// has resolved it and charged its budget.
+bool asks_again(const Trail& trail) {
   const bool rules_ask = trail.rules && trail.rules->verdict == RuleAnswer::Verdict::Asks;
   return trail.question || rules_ask || trail.cautious();
 }
@@ -84,12 +84,12 @@ class ContinuedCall {
         out_(std::move(out)),
         trail_(governor.trail_of(call_of(asked))) {}
 
-  // `Conflict`: another process was quicker, and has the call now.
+  // `Conflict`: another process took the call first.
   Task<Answer> run(std::shared_ptr<Upstream> upstream, Caller caller) {
     SALLYPORT_CO_CHECK_OK(stages_.parts.recorder.accept_call());
     take_consent(*upstream);
     co_await stages_.first_door.authorize(trail_, upstream, caller.cancel);
-    while (trail_.needs_person && asks_anew(trail_)) {
+    while (trail_.needs_person && asks_again(trail_)) {
       SALLYPORT_CO_TRY(const bool answered, co_await stages_.asking.ask(trail_, caller));
       if (!answered) co_return stages_.asking.waiting(trail_);
       asked_here_ = true;
@@ -123,7 +123,7 @@ class ContinuedCall {
     return call;
   }
 
-  // A person has said yes to this call where it was proposed: that holds under the same policy.
+  // Takes over the approval of the proposed call. It is valid under the same policy.
   void take_consent(Upstream& upstream) {
     const std::string approval_id = text_or_empty(out_.intent, "request_id");
     if (approval_id.empty() || out_.policy_hash != trail_.plan().hash()) return;
@@ -151,7 +151,7 @@ class ContinuedCall {
     return facts;
   }
 
-  // From now on this process has the call in hand, with the intent that it had.
+  // From now on this process runs the call, with the intent that it had.
   Task<void> take() {
     Recorder& recorder = stages_.parts.recorder;
     Draft draft{.kind = Kind::Topic,

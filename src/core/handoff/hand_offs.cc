@@ -12,7 +12,7 @@ namespace sallyport::core {
 
 namespace {
 
-// What is handed out has no upstream here: nothing of ours may call it.
+// A handed-out call has no upstream here, and nothing may invoke this one.
 class Elsewhere final : public Upstream {
  public:
   Task<Envelope> invoke(Call, std::shared_ptr<Delivery>, std::stop_token) override {
@@ -22,14 +22,14 @@ class Elsewhere final : public Upstream {
 
 }  // namespace
 
-struct HandOffs::Giving {
+struct HandOffs::Deciding {
   Continuation::Payload frame;
   std::string id;  // of the continuation
   Kept kept;
-  // The only call, which its intent keeps. A listener may still stop a call whose intent is
-  // written: then it is kept by a commit of its own.
+  // True: the only call, stored with its intent. A listener may still stop a call whose intent is
+  // written: then a separate commit stores it.
   bool alone = false;
-  Given given{};
+  HandedOut handed_out{};
 };
 
 void HandOffs::add_proposed(Draft& draft, const Call& call,
@@ -53,71 +53,71 @@ Draft HandOffs::keep_alone(Continuation::Payload frame, const Trail& trail, Kept
   return draft;
 }
 
-Task<HandOffs::Given> HandOffs::hand_out(Continuation::Payload frame, std::vector<Call> calls,
-                                         Caller caller, std::chrono::seconds within) {
+Task<HandOffs::HandedOut> HandOffs::hand_out(Continuation::Payload frame, std::vector<Call> calls,
+                                             Caller caller, std::chrono::seconds within) {
   SALLYPORT_CO_CHECK_OK(co_await expire());
-  Giving giving{.frame = std::move(frame),
-                .id = continuations_.fresh_id(),
-                .kept = {.deadline = rfc3339(stages_.parts.clock.wall() + within)},
-                .alone = calls.size() == 1 && !stages_.emitter.has_hooks()};
+  Deciding deciding{.frame = std::move(frame),
+                    .id = continuations_.fresh_id(),
+                    .kept = {.deadline = rfc3339(stages_.parts.clock.wall() + within)},
+                    .alone = calls.size() == 1 && !stages_.emitter.has_hooks()};
   for (Call& asked : calls) {
-    asked.session_id = giving.frame.session_id;
-    asked.turn = giving.frame.turn;
+    asked.session_id = deciding.frame.session_id;
+    asked.turn = deciding.frame.turn;
     SALLYPORT_CO_CHECK_OK(governor_.accept(asked));
     Trail trail = governor_.trail_of(std::move(asked));
-    SALLYPORT_CO_TRY(const bool kept, co_await give(giving, trail, caller));
-    if (kept) co_return std::move(giving.given);
+    SALLYPORT_CO_TRY(const bool kept, co_await hand_out_one(deciding, trail, caller));
+    if (kept) co_return std::move(deciding.handed_out);
   }
-  co_return co_await keep(giving);
+  co_return co_await keep(deciding);
 }
 
-Task<HandOffs::Given> HandOffs::hand_out_answered(Continuation::Payload frame,
-                                                  Governor::Resumption waited, Caller caller,
-                                                  std::chrono::seconds within) {
+Task<HandOffs::HandedOut> HandOffs::hand_out_answered(Continuation::Payload frame,
+                                                      Governor::Resumption waited, Caller caller,
+                                                      std::chrono::seconds within) {
   SALLYPORT_CO_CHECK_OK(co_await expire());
-  Giving giving{.frame = std::move(frame),
-                .id = continuations_.fresh_id(),
-                .kept = {.deadline = rfc3339(stages_.parts.clock.wall() + within)},
-                .alone = !stages_.emitter.has_hooks()};
+  Deciding deciding{.frame = std::move(frame),
+                    .id = continuations_.fresh_id(),
+                    .kept = {.deadline = rfc3339(stages_.parts.clock.wall() + within)},
+                    .alone = !stages_.emitter.has_hooks()};
   Elsewhere elsewhere;
   SALLYPORT_CO_TRY(Trail trail, co_await governor_.reopen(std::move(waited), elsewhere));
-  SALLYPORT_CO_TRY(const bool kept, co_await give(giving, trail, caller));
-  if (kept) co_return std::move(giving.given);
-  co_return co_await keep(giving);
+  SALLYPORT_CO_TRY(const bool kept, co_await hand_out_one(deciding, trail, caller));
+  if (kept) co_return std::move(deciding.handed_out);
+  co_return co_await keep(deciding);
 }
 
-Task<bool> HandOffs::give(Giving& giving, Trail& trail, const Caller& caller) {
-  trail.handed_out_until = giving.kept.deadline;
-  trail.continuation_id = giving.id;
-  if (giving.alone) {
-    trail.with_intent = [this, &giving](const Trail& decided) {
-      return keep_alone(giving.frame, decided, giving.kept);
+Task<bool> HandOffs::hand_out_one(Deciding& deciding, Trail& trail, const Caller& caller) {
+  trail.handed_out_until = deciding.kept.deadline;
+  trail.continuation_id = deciding.id;
+  if (deciding.alone) {
+    trail.with_intent = [this, &deciding](const Trail& decided) {
+      return keep_alone(deciding.frame, decided, deciding.kept);
     };
   }
   SALLYPORT_CO_TRY(std::optional<Answer> answered,
                    co_await governor_.admit(trail, std::make_shared<Elsewhere>(), caller));
   if (answered) {
-    SALLYPORT_CO_TRY(const std::optional<Given::Clash> clash, clash_of(trail));
-    if (clash) giving.given.clashes[trail.call().tool_call_id] = *clash;
-    giving.given.answered.push_back(std::move(*answered));
+    SALLYPORT_CO_TRY(const std::optional<HandedOut::Clash> clash, clash_of(trail));
+    if (clash) deciding.handed_out.clashes[trail.call().tool_call_id] = *clash;
+    deciding.handed_out.answered.push_back(std::move(*answered));
     co_return false;
   }
-  giving.given.hand_off.tool_calls.push_back(pending_call(trail));
-  if (giving.alone) {
-    giving.given.hand_off.continuation = giving.kept.continuation;
+  deciding.handed_out.hand_off.tool_calls.push_back(pending_call(trail));
+  if (deciding.alone) {
+    deciding.handed_out.hand_off.continuation = deciding.kept.continuation;
     co_return true;
   }
-  giving.kept.calls.push_back(trail.call());
-  if (trail.grant) giving.kept.grants[trail.call().call_id] = trail.grant;
+  deciding.kept.calls.push_back(trail.call());
+  if (trail.grant) deciding.kept.grants[trail.call().call_id] = trail.grant;
   co_return false;
 }
 
-Task<HandOffs::Given> HandOffs::keep(Giving& giving) {
-  Kept& kept = giving.kept;
-  if (giving.given.hand_off.tool_calls.empty()) co_return std::move(giving.given);
-  giving.frame.pending_tool_calls = giving.given.hand_off.tool_calls;
-  kept.continuation = continuations_.make(std::move(giving.frame), giving.id);
-  giving.given.hand_off.continuation = kept.continuation;
+Task<HandOffs::HandedOut> HandOffs::keep(Deciding& deciding) {
+  Kept& kept = deciding.kept;
+  if (deciding.handed_out.hand_off.tool_calls.empty()) co_return std::move(deciding.handed_out);
+  deciding.frame.pending_tool_calls = deciding.handed_out.hand_off.tool_calls;
+  kept.continuation = continuations_.make(std::move(deciding.frame), deciding.id);
+  deciding.handed_out.hand_off.continuation = kept.continuation;
   const Continuation::Payload& payload = kept.continuation.payload;
   Draft draft = continuations_.keep(
       kept, Subject{.session_id = payload.session_id, .agent_id = kept.calls.front().agent_id});
@@ -126,17 +126,17 @@ Task<HandOffs::Given> HandOffs::keep(Giving& giving) {
   drafts.push_back(std::move(draft));
   SALLYPORT_CO_CHECK_OK(
       co_await stages_.parts.recorder.append(std::move(drafts), Urgency::Announces));
-  co_return std::move(giving.given);
+  co_return std::move(deciding.handed_out);
 }
 
-Result<std::optional<HandOffs::Given::Clash>> HandOffs::clash_of(const Trail& trail) {
+Result<std::optional<HandOffs::HandedOut::Clash>> HandOffs::clash_of(const Trail& trail) {
   if (!trail.refusal() || trail.refusal()->by != Refusal::By::Idempotency) return std::nullopt;
   const std::optional<Idempotency::Row>& row = trail.row;
   const bool same = row && row->status == Idempotency::Status::InFlight &&
                     row->request_digest == trail.request_digest();
-  if (!same) return Given::Clash::Taken;
+  if (!same) return HandedOut::Clash::Taken;
   SALLYPORT_TRY(const bool running, stages_.idempotency.running(*row));
-  return running ? Given::Clash::Out : Given::Clash::Taken;
+  return running ? HandedOut::Clash::Out : HandedOut::Clash::Taken;
 }
 
 Result<std::optional<Continuation>> HandOffs::hand_off_of(const std::string& session_id,

@@ -14,7 +14,7 @@ namespace sallyport::core {
 
 // How results come back.
 struct Report {
-  bool advisory = false;  // the host cannot show what is released instead of the result (PI-33)
+  bool advisory = false;  // the host shows its own result, whatever is released (PI-33)
   // who reports the result; no value: the holder of the continuation
   std::optional<Assertion> asserted{};
 };
@@ -24,7 +24,7 @@ class HandOffs {
   HandOffs(Governor& governor, Continuations& continuations)
       : governor_(governor), stages_(governor.stages()), continuations_(continuations) {}
 
-  struct Given {
+  struct HandedOut {
     HandOff hand_off;              // has no calls if all were answered here
     std::vector<Answer> answered;  // refused or answered before; not handed out
     // Calls of `answered` that were refused only because of their tool call id, by that id.
@@ -37,22 +37,22 @@ class HandOffs {
   // Decides the calls and hands them out. `frame` has session, turn, usage and state; the calls are
   // added here. Each call passes the whole first door and has a durable intent before it is handed
   // out.
-  Task<Given> hand_out(Continuation::Payload frame, std::vector<Call> calls, Caller caller = {},
-                       std::chrono::seconds within = std::chrono::hours(24));
+  Task<HandedOut> hand_out(Continuation::Payload frame, std::vector<Call> calls, Caller caller = {},
+                           std::chrono::seconds within = std::chrono::hours(24));
   // Hands out a call that waited for a person, under the call id that it has. The errors are those
   // of `Governor::resume`.
-  Task<Given> hand_out_answered(Continuation::Payload frame, Governor::Resumption waited,
-                                Caller caller = {},
-                                std::chrono::seconds within = std::chrono::hours(24));
+  Task<HandedOut> hand_out_answered(Continuation::Payload frame, Governor::Resumption waited,
+                                    Caller caller = {},
+                                    std::chrono::seconds within = std::chrono::hours(24));
 
   // Takes one result for each call that was handed out, all in one transaction or none. The first
   // submission completes the calls; a later one is answered with what was recorded first.
   Task<std::vector<Answer>> submit(Submission submission, std::string session_id,
                                    Report report = {});
 
-  // Takes the result of a handed-out call from a process that was not handed it. The result is
-  // looked at and recorded next to the call; the call still waits for its own result.
-  Task<Answer> note_asserted(CallResult said, std::string session_id, Report report);
+  // Takes the result of a handed-out call from a process that did not receive the call. The result
+  // is judged and recorded next to the call; the call still waits for its own result.
+  Task<Answer> note_asserted(CallResult reported, std::string session_id, Report report);
 
   // Takes a repeated result for a call that is recorded as run elsewhere, from a host that names
   // only its call. No value: there is no such call.
@@ -75,35 +75,35 @@ class HandOffs {
  private:
   struct Returned;
 
-  // What came back, and how.
+  // The results that came back, and how.
   struct Returning {
     const std::vector<CallResult>& results;
     const Report& report;
   };
   Task<std::vector<Answer>> complete(const Continuations::Found& found, Returning returning);
-  Task<std::vector<Answer>> replay(const Kept& kept, Returning returning);
+  Task<std::vector<Answer>> answer_again(const Kept& kept, Returning returning);
   // The position of the record of an answered call.
   Result<std::optional<std::uint64_t>> record_of(const Call& call);
-  Result<std::optional<Given::Clash>> clash_of(const Trail& trail);
+  Result<std::optional<HandedOut::Clash>> clash_of(const Trail& trail);
   Task<Returned> receive(const Kept& kept, const Call& call, const ToolResult& result);
   Closer::Left left_of(const Returned& returned, const Call& call);
   Task<void> expire_call(Fact fact, CallRecord record);
-  // A call that was handed out, and what its record says of rules and guards so far.
+  // A call that was handed out, and what its record has of rules and guards so far.
   struct Out {
     const Kept& kept;
     const Call& call;
     json::object record;
   };
   Async<Ending> pass_second_door(Out out, Envelope envelope, FailOpen& fail_open);
-  // The plan's rules about its result: those that its record names, and those of the current plan.
+  // The rules about its result: those that its record names, and those of the current plan.
   std::shared_ptr<const ResultRules> result_rules(const Plan& plan, const Out& out) const;
-  Async<bool> says_other(Out out, const ToolResult& again, const Envelope& first,
-                         FailOpen& fail_open);
+  Async<bool> gives_other_outcome(Out out, const ToolResult& again, const Envelope& first,
+                                  FailOpen& fail_open);
   // One hand-off while its calls are decided.
-  struct Giving;
-  // True: the call is the only one, and its intent has kept it.
-  Task<bool> give(Giving& giving, Trail& trail, const Caller& caller);
-  Task<Given> keep(Giving& giving);
+  struct Deciding;
+  // True: the call is the only one, and its intent stored the hand-off.
+  Task<bool> hand_out_one(Deciding& deciding, Trail& trail, const Caller& caller);
+  Task<HandedOut> keep(Deciding& deciding);
   // A call of the model proxy is found by its id at other doors (MP-61).
   void add_proposed(Draft& draft, const Call& call, const Continuation::Payload& frame) const;
   // The entry that keeps a call that is handed out alone. It is committed with the intent.

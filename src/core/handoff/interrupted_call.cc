@@ -26,7 +26,7 @@ std::vector<Draft> close_interrupted(const json::object& entry) {
                                                          .is_error = true,
                                                          .error = died,
                                                          .output_preview = died});
-    // A caller that presents the call again is told that its end is unknown.
+    // A caller that repeats the call learns that its end is unknown.
     record.follow_row(Idempotency::Status::Unknown);
   } else {
     // A prepared operation that only its process knew of (AU-80).

@@ -1,6 +1,7 @@
-// A call that ran when its process died. The ledger closes it in the transaction in which the next
-// process starts (`ledger/write/start.cc`), before that process has a Governor (AU-77). Its end is made by
-// `add_end`, like every other.
+// A call that ran when its process died. The ledger closes it, because no Governor runs it any more
+// (AU-77): in the transaction in which the next process starts (`Start::close_calls`), or, on a
+// shared log, from a running gateway (`Ledger::close_lost`). Its end is made by `add_end`, like
+// every other.
 #pragma once
 
 #include <boost/json/object.hpp>

@@ -39,11 +39,12 @@ Lost lost_after(std::optional<ApprovalStatus> status) {
 
 }  // namespace
 
-// CG-55: a process that waited for an answer is gone, and its call with it. A call that any process
-// may resume keeps what it holds.
-Task<void> LostCalls::reverse_lost_holds() {
-  SALLYPORT_CO_TRY(const std::vector<budgets::Held> all, budgets::all_held(parts_.recorder));
-  for (const budgets::Held& held : all) {
+// A process that waited for an answer is gone, and its call with it (CG-55). A call that any
+// process may resume keeps its reservation.
+Task<void> LostCalls::reverse_lost_reservations() {
+  SALLYPORT_CO_TRY(const std::vector<budgets::Reservation> all,
+                   budgets::all_reservations(parts_.recorder));
+  for (const budgets::Reservation& held : all) {
     if (parts_.recorder.alive(held.instance_id)) continue;
     SALLYPORT_CO_TRY(const auto waits, parts_.recorder.fact(kWaitingCall, held.fact.key));
     if (waits) continue;

@@ -17,10 +17,10 @@ class LostCalls {
   LostCalls(const GovernorParts& parts, Approvals& approvals, Closer& closer)
       : parts_(parts), approvals_(approvals), closer_(closer) {}
 
-  // Gives back what calls of dead processes hold from budgets (CG-55).
-  Task<void> reverse_lost_holds();
-  // Ends calls whose question can no longer become a run. The question itself stays, and may still
-  // be answered before that (AP-20, AP-21).
+  // Releases the budget that calls of dead processes hold (CG-55).
+  Task<void> reverse_lost_reservations();
+  // Ends calls that can no longer run after their question is answered. The question itself stays,
+  // and may still be answered before that (AP-20, AP-21).
   Task<void> close_lost_calls();
 
  private:

@@ -39,10 +39,10 @@ class AddingModelCall final : public FactChange {
     SALLYPORT_TRY(const std::optional<std::string> before, stored(kSpace, key_));
     SALLYPORT_TRY(const json::array old, listed(before));
     json::array kept;
-    for (const json::value& one : old) {
-      const json::object* const object = one.if_object();
+    for (const json::value& item : old) {
+      const json::object* const object = item.if_object();
       const std::optional<WallTime> at = object ? time_in(*object) : std::nullopt;
-      if (at && now_ - *at < kKnownFor) kept.push_back(one);
+      if (at && now_ - *at < kKnownFor) kept.push_back(item);
     }
     while (kept.size() >= kMostUnderOneId) kept.erase(kept.begin());
     kept.push_back(entry_);
@@ -107,8 +107,8 @@ Result<std::vector<Proposed>> find(RecordReader& records, const Vault& vault,
                 records.fact(kSpace, key_of(agent_id, tool_call_id)));
   SALLYPORT_TRY(const json::array all, listed(stored));
   std::vector<Proposed> found;
-  for (const json::value& one : all) {
-    const json::object* const object = one.if_object();
+  for (const json::value& item : all) {
+    const json::object* const object = item.if_object();
     if (object == nullptr) return fail(ErrorCode::Corrupt, "a proposed call cannot be read");
     Proposed proposed{.call_id = text_or_empty(*object, "call_id"),
                       .deferred = text_or_empty(*object, "deferred"),

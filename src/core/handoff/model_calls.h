@@ -21,8 +21,7 @@ inline constexpr std::string_view kSpace = "model_call";
 inline constexpr std::string_view kDeferred = "model_deferred";
 // How long a proposed call is known. A hand-off expires after the same time (AU-60).
 inline constexpr std::chrono::hours kKnownFor{24};
-// How long it is known that no door has seen a call. Its result may come late, and later requests
-// repeat it.
+// How long a deferred call is remembered. Its result may come late, and later requests repeat it.
 inline constexpr std::chrono::hours kDeferredFor{30 * 24};
 
 struct Proposed {

@@ -1,4 +1,4 @@
-// What comes back for calls that were handed out: results, once or again, or nothing in time.
+// Handles the return of handed-out calls: first results, repeated results, or none in time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,12 +12,13 @@
 #include "core/decision/session_workspace.h"
 #include "core/handoff/hand_offs.h"
 #include "core/handoff/waiting_facts.h"
+#include "core/plan/grant_use.h"
 
 namespace sallyport::core {
 
 namespace {
 
-// Call id: at the record of a call that came back.
+// Key: call id. Value: the place of the record of a call that came back.
 constexpr std::string_view kAnswered = "answered";
 
 event::ToolExecutionFinished finished(const CallRecord& record, const ToolResult& result,
@@ -31,7 +32,7 @@ event::ToolExecutionFinished finished(const CallRecord& record, const ToolResult
   return event;
 }
 
-// What code put together may hold what no record can (EV-110).
+// A result that a program built may hold values that no record can hold (EV-110).
 Result<void> check_content(const std::vector<CallResult>& results) {
   constexpr std::size_t kDeepestResult = 90;
   for (const CallResult& each : results) {
@@ -46,7 +47,7 @@ Result<void> check_content(const std::vector<CallResult>& results) {
 
 }  // namespace
 
-// One call that came back: its record as far as the intent tells it, and how it ended.
+// A call that came back: its record as far as the intent has it, and its end.
 struct HandOffs::Returned {
   CallRecord record;
   Ending ending;
@@ -73,7 +74,7 @@ Task<std::vector<Answer>> HandOffs::submit(Submission submission, std::string se
     if (first || first.error().code != ErrorCode::Conflict) co_return first;
     // Another submission was first.
   }
-  co_return co_await replay(found.kept, returning);
+  co_return co_await answer_again(found.kept, returning);
 }
 
 Result<std::optional<std::uint64_t>> HandOffs::record_of(const Call& call) {
@@ -81,7 +82,7 @@ Result<std::optional<std::uint64_t>> HandOffs::record_of(const Call& call) {
   if (const std::optional<Placed> placed = at ? split_place(*at) : std::nullopt) {
     return placed->sequence;
   }
-  // One that its host ran unasked was never handed out.
+  // A call that its host ran unasked was never handed out.
   Idempotency& rows = stages_.idempotency;
   SALLYPORT_TRY(const std::optional<Idempotency::Row> row, rows.row(rows.key(call)));
   const bool answered = row && row->status == Idempotency::Status::Completed;
@@ -99,14 +100,14 @@ Task<std::optional<Answer>> HandOffs::submit_again(CallResult again, std::string
   call.tool_call_id = again.tool_call_id;
   const std::vector<CallResult> results{std::move(again)};
   const Kept kept{.calls = {std::move(call)}};
-  SALLYPORT_CO_TRY(std::vector<Answer> answers, co_await replay(kept, {results, report}));
+  SALLYPORT_CO_TRY(std::vector<Answer> answers, co_await answer_again(kept, {results, report}));
   co_return std::move(answers.front());
 }
 
 std::shared_ptr<const ResultRules> HandOffs::result_rules(const Plan& plan, const Out& out) const {
   if (!plan.rules() || !plan.rules()->judges_results()) return nullptr;
   ResultRules rules;
-  // What was asked for is gone once it was answered.
+  // The input of an answered call is gone.
   if (!out.call.input.is_null()) {
     const std::vector<std::string> workspace = session_workspace(out.call, stages_.parts.recorder);
     rules.apply =
@@ -116,8 +117,8 @@ std::shared_ptr<const ResultRules> HandOffs::result_rules(const Plan& plan, cons
   const json::value* const matches = judged ? judged->if_contains("matches") : nullptr;
   if (matches == nullptr || !matches->is_array()) return std::make_shared<ResultRules>(rules);
   for (const json::value& match : matches->get_array()) {
-    const json::object* const one = match.if_object();
-    const std::string id = one ? text_or_empty(*one, "rule") : "";
+    const json::object* const members = match.if_object();
+    const std::string id = members ? text_or_empty(*members, "rule") : "";
     const bool known = std::ranges::find(rules.apply, id, &RuleItem::rule) != rules.apply.end();
     if (!known) rules.apply.push_back({.rule = id});
   }
@@ -132,7 +133,7 @@ Async<Ending> HandOffs::pass_second_door(Out out, Envelope envelope, FailOpen& f
   ResultContext context{
       .tool = call.tool,
       .call = std::make_shared<const Call>(call),
-      .scope = granted ? grant->second->scope : std::make_shared<const Scope>(),
+      .scope = granted ? grant->second->scope : no_grants(),
       .effect_class = plan->classify(call).effect_class,
       .policy_hash = plan->hash(),
       .matched_grant_index = granted ? std::optional(grant->second->index) : std::nullopt,
@@ -167,7 +168,7 @@ Task<HandOffs::Returned> HandOffs::receive(const Kept& kept, const Call& call,
   co_return returned;
 }
 
-// `record` is of the intent: that names the approval which was used.
+// `record` is of the intent, which names the used approval.
 std::optional<Draft> HandOffs::memory_of(const CallRecord& record, const Call& call,
                                          const Ending& ending) {
   const std::shared_ptr<const Plan> plan = stages_.parts.plans.current();
@@ -250,25 +251,25 @@ Task<std::vector<Answer>> HandOffs::complete(const Continuations::Found& found,
 
 // Nothing is marked: the same results may be submitted again (AU-58).
 void HandOffs::owe(std::vector<Returned> returned, const Error& error) {
-  for (Returned& one : returned) {
+  for (Returned& call : returned) {
     // Another submission was first: nothing is owed.
-    const auto open = stages_.parts.recorder.fact(kHandedOut, one.answer.call_id);
+    const auto open = stages_.parts.recorder.fact(kHandedOut, call.answer.call_id);
     if (open && !*open) continue;
     Ending ending{
         .outcome = Outcome::persistence_failed("completed could not be recorded: " + error.message,
-                                               one.ending.outcome.result),
+                                               call.ending.outcome.result),
         .effect = EffectState::Done,
-        .release = std::move(one.ending.release),
+        .release = std::move(call.ending.release),
         .terminal = false};
     Batch batch;
-    stages_.journal.complete(std::move(one.record), ending, batch);
+    stages_.journal.complete(std::move(call.record), ending, batch);
     stages_.parts.recorder.owe(std::move(batch).take());
   }
 }
 
-// What guards take out was taken out the first time too, and makes no other answer.
-Async<bool> HandOffs::says_other(Out out, const ToolResult& again, const Envelope& first,
-                                 FailOpen& fail_open) {
+// Compares the results after the guards, so that removed content makes no difference.
+Async<bool> HandOffs::gives_other_outcome(Out out, const ToolResult& again, const Envelope& first,
+                                          FailOpen& fail_open) {
   Envelope envelope = envelope_of(again);
   if (same(first, envelope)) co_return false;
   const Ending ending = co_await pass_second_door(out, std::move(envelope), fail_open);
@@ -277,7 +278,7 @@ Async<bool> HandOffs::says_other(Out out, const ToolResult& again, const Envelop
 
 namespace {
 
-// A record of its own for a call whose result was submitted again: the end of no other call.
+// A separate record for a repeated result. It ends no call.
 CallRecord record_beside(const json::object& first, std::string call_id, bool differs) {
   CallRecord record = CallRecord::from_entry(first);
   record.subject.set(&Subject::call_id, std::move(call_id));
@@ -295,19 +296,19 @@ CallRecord record_beside(const json::object& first, std::string call_id, bool di
 }
 
 void owe_replayed(Stages& stages, std::vector<Closer::Left> left, const Error& error) {
-  for (Closer::Left& one : left) {
-    Ending ending{
-        .outcome = Outcome::persistence_failed("replayed could not be recorded: " + error.message)};
+  for (Closer::Left& call : left) {
+    Ending ending{.outcome = Outcome::persistence_failed(
+                      "the repeated result could not be recorded: " + error.message)};
     Batch batch;
-    stages.journal.complete(std::move(one.record), ending, batch);
+    stages.journal.complete(std::move(call.record), ending, batch);
     stages.parts.recorder.owe(std::move(batch).take());
   }
 }
 
 }  // namespace
 
-// Each gets a record of its own, and what was released the first time, past the door of now.
-Task<std::vector<Answer>> HandOffs::replay(const Kept& kept, Returning returning) {
+// Each repetition gets its own record and the first released result, past the current second door.
+Task<std::vector<Answer>> HandOffs::answer_again(const Kept& kept, Returning returning) {
   GovernorParts& parts = stages_.parts;
   std::vector<Answer> answers;
   std::vector<Closer::Left> left;
@@ -320,7 +321,8 @@ Task<std::vector<Answer>> HandOffs::replay(const Kept& kept, Returning returning
         std::ranges::find(returning.results, call.tool_call_id, &CallResult::tool_call_id);
     FailOpen fail_open(stages_.fail_open);
     const Out out{kept, call, first.at("body").as_object()};
-    const bool differs = co_await says_other(out, given->result, recalled.envelope, fail_open);
+    const bool differs =
+        co_await gives_other_outcome(out, given->result, recalled.envelope, fail_open);
     Ending ending = co_await pass_second_door(out, std::move(recalled.envelope), fail_open);
     ending.outcome = Outcome::replayed(*ending.outcome.result);
     ending.release->advisory = returning.report.advisory;
@@ -347,12 +349,12 @@ Task<std::vector<Answer>> HandOffs::replay(const Kept& kept, Returning returning
   co_return answers;
 }
 
-Task<Answer> HandOffs::note_asserted(CallResult said, std::string session_id, Report report) {
+Task<Answer> HandOffs::note_asserted(CallResult reported, std::string session_id, Report report) {
   GovernorParts& parts = stages_.parts;
   SALLYPORT_CO_CHECK_OK(parts.recorder.accept_call());
-  SALLYPORT_CO_CHECK_OK(check_content({said}));
+  SALLYPORT_CO_CHECK_OK(check_content({reported}));
   Idempotency& rows = stages_.idempotency;
-  const Call named{.tool_call_id = said.tool_call_id, .session_id = std::move(session_id)};
+  const Call named{.tool_call_id = reported.tool_call_id, .session_id = std::move(session_id)};
   SALLYPORT_CO_TRY(const std::optional<Idempotency::Row> row, rows.row(rows.key(named)));
   const Result<std::optional<std::string>> handed_out =
       row ? parts.recorder.fact(kHandedOut, row->call_id) : std::optional<std::string>();
@@ -370,8 +372,8 @@ Task<Answer> HandOffs::note_asserted(CallResult said, std::string session_id, Re
   record.set("asserted_of", json::value(row->call_id));
   FailOpen fail_open(stages_.fail_open);
   Ending ending = co_await pass_second_door({kept, *call, record.open_values()},
-                                            envelope_of(said.result), fail_open);
-  ending.outcome.result->duration_ms = said.result.duration_ms;
+                                            envelope_of(reported.result), fail_open);
+  ending.outcome.result->duration_ms = reported.result.duration_ms;
   ending.effect = EffectState::Unknown;
   ending.release->advisory = report.advisory;
   ending.release->asserted = report.asserted;

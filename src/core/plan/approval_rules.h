@@ -49,9 +49,6 @@ class ReviewerBook {
   virtual json::value dump() const = 0;
 };
 
-// The door of an external approver is this and its id, which is the name that it answers as.
-inline constexpr std::string_view kExternalDoor = "external:";
-
 struct ApprovalRules {
   std::vector<std::string> reviewers{};  // empty: the registered approvers
   std::uint64_t quorum = 1;

@@ -18,7 +18,7 @@
 
 namespace sallyport::core {
 
-// One tier that was given, or allowed at most, on the way to the tier that holds.
+// One step towards the effective tier: a tier that was given, or an upper limit.
 struct TierStep {
   std::string source{};  // as in records
   Autonomy tier = Autonomy::ActWithApproval;
@@ -30,10 +30,10 @@ struct TierStep {
 class ReviewerBook;
 
 // The verdict of a policy's rules about a call with a tier (RU-7..RU-9).
-enum class RuleSay {
+enum class RuleAdvice {
   Nothing,
   Asks,    // the tier is at most `act_with_approval`
-  Allows,  // where it would be that, the call runs by itself
+  Allows,  // at that tier the call runs without approval
 };
 
 struct AutonomyQuestion {
@@ -44,7 +44,7 @@ struct AutonomyQuestion {
   // The people of the plan. A promotion or a demotion counts only with the signature of one of
   // them; null: none counts.
   const ReviewerBook* people = nullptr;
-  RuleSay rules = RuleSay::Nothing;
+  RuleAdvice rules = RuleAdvice::Nothing;
 };
 
 // Requirements of an approval beyond those of the plan. They only narrow (AT-14, AT-15).
@@ -68,18 +68,21 @@ struct AutonomyAnswer {
 };
 inline constexpr std::string_view kBudgetUsedUp = "autonomy_budget";
 
-// A yes as it stands in a trust record (AP-16).
+// An approval as trust records have it (AP-16).
 struct SignedAnswer {
   std::string reviewer{};
   std::string signed_at{};  // RFC 3339
   std::string signature{};  // `ed25519:` and base64, or `ledger:` and a sequence number
 };
 
+// The source of a tier that no rules have weighed.
+inline constexpr std::string_view kTierOfPlan = "plan";
+
 // How a call ended under its tier, in the words of the trust graph (AT-31).
 enum class Enforcement {
   Auto,             // it ran by itself
   ApprovalGranted,  // it ran because people said yes
-  ShadowNoop,       // of these, none ran
+  ShadowNoop,       // this one and the following: it did not run
   SuggestApprovalRequest,
   ApprovalDenied,
   ApprovalTimeout,
@@ -97,7 +100,7 @@ inline constexpr Word<Enforcement> kEnforcements[] = {
     {"approval_invalidated", Enforcement::ApprovalInvalidated},
 };
 
-// How a call ended that reached the tiers (AT-28).
+// The end of a call that reached the tiers (AT-28).
 struct Remembered {
   const Call& call;
   const Classification& classification;
@@ -108,7 +111,7 @@ struct Remembered {
   std::string approver{};
   std::string approved_at{};            // RFC 3339
   std::uint64_t answer_sequence = 0;    // of the entry that holds the answer
-  std::vector<SignedAnswer> answers{};  // one by one, where they are known
+  std::vector<SignedAnswer> answers{};  // each answer, if known
 };
 
 // From any thread.
@@ -121,7 +124,7 @@ class AutonomyRules {
                                WallTime now) const = 0;
   // False: every call runs by itself, unless a person has lowered its agent since.
   virtual bool may_ask() const = 0;
-  // Written behind the record of the call.
+  // The trust record, written after the record of the call.
   virtual Draft remember(const Remembered& ended, WallTime now) const = 0;
   // Everything that decides, for the hash of the plan.
   virtual json::object dump() const = 0;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kCounters = "budget";
 constexpr std::string_view kCharges = "budget_charge";
-constexpr std::string_view kHolds = "budget_hold";
+constexpr std::string_view kReservations = "budget_hold";
 
 std::int64_t microseconds(WallTime time) {
   return time.time_since_epoch().count();
@@ -43,8 +43,8 @@ struct Counter {
   }
 };
 
-// Charges are kept in a ring as long as the rate allows in one window: the one that must have left
-// the window is always found by its number.
+// Charges are kept in a ring with one slot for each charge that the rate allows in a window. So the
+// charge that must have left the window is found by its number.
 std::string slot_key(const std::string& key, std::uint64_t charge, const Rate& rate) {
   return fmt::format("{}/{}", key, charge % rate.max);
 }
@@ -54,7 +54,7 @@ Result<std::optional<std::string_view>> reached(const Limit& limit, const Counte
   if (limit.max && counter.used + counter.held >= *limit.max) return budgets::kOverBudget;
   if (!limit.rate) return std::nullopt;
   const Rate& rate = *limit.rate;
-  // What is held may be charged at any moment, and so stands in every window.
+  // A reservation may be charged at any moment, so it counts in every window.
   if (counter.held >= rate.max) return budgets::kOverRate;
   const std::uint64_t allowed = rate.max - counter.held;
   if (counter.used < allowed) return std::nullopt;
@@ -73,25 +73,25 @@ std::unexpected<Error> exhausted(std::string_view word, const Limit& limit) {
               std::string(word));
 }
 
-struct Reservation {
+struct Reserved {
   std::vector<std::string> keys;
   std::string instance_id;
 };
 
-Result<Reservation> read_hold(const std::optional<std::string>& stored) {
-  Reservation hold;
-  if (!stored) return hold;
+Result<Reserved> read_reserved(const std::optional<std::string>& stored) {
+  Reserved reserved;
+  if (!stored) return reserved;
   SALLYPORT_TRY(const json::value value, parse_own_json(*stored));
   const json::object* const object = value.if_object();
   const json::value* const keys = object ? object->if_contains("keys") : nullptr;
   if (keys == nullptr || !keys->is_array()) {
-    return fail(ErrorCode::Corrupt, "what a call holds cannot be read");
+    return fail(ErrorCode::Corrupt, "the reservation of a call cannot be read");
   }
   for (const json::value& key : keys->get_array()) {
-    if (key.is_string()) hold.keys.emplace_back(key.get_string());
+    if (key.is_string()) reserved.keys.emplace_back(key.get_string());
   }
-  hold.instance_id = text_or_empty(*object, "instance");
-  return hold;
+  reserved.instance_id = text_or_empty(*object, "instance");
+  return reserved;
 }
 
 std::vector<std::string> keys_of(const Spending& spending) {
@@ -100,13 +100,13 @@ std::vector<std::string> keys_of(const Spending& spending) {
   return keys;
 }
 
-Fact no_hold(const std::string& call_id) {
-  return {std::string(kHolds), call_id, std::nullopt};
+Fact no_reservation(const std::string& call_id) {
+  return {std::string(kReservations), call_id, std::nullopt};
 }
 
-Result<void> give_back(const Reservation& hold, const FactChange::Stored& stored,
+Result<void> give_back(const Reserved& reserved, const FactChange::Stored& stored,
                        std::vector<Fact>& facts) {
-  for (const std::string& key : hold.keys) {
+  for (const std::string& key : reserved.keys) {
     SALLYPORT_TRY(const std::optional<std::string> text, stored(kCounters, key));
     SALLYPORT_TRY(Counter counter, Counter::read(text));
     if (counter.held > 0) --counter.held;
@@ -121,11 +121,11 @@ class Reversal final : public FactChange {
 
   Result<std::vector<Fact>> facts(const Stored& stored) const override {
     std::vector<Fact> facts;
-    SALLYPORT_TRY(const std::optional<std::string> text, stored(kHolds, call_id_));
+    SALLYPORT_TRY(const std::optional<std::string> text, stored(kReservations, call_id_));
     if (!text) return facts;
-    SALLYPORT_TRY(const Reservation hold, read_hold(text));
-    SALLYPORT_CHECK_OK(give_back(hold, stored, facts));
-    facts.push_back(no_hold(call_id_));
+    SALLYPORT_TRY(const Reserved reserved, read_reserved(text));
+    SALLYPORT_CHECK_OK(give_back(reserved, stored, facts));
+    facts.push_back(no_reservation(call_id_));
     return facts;
   }
 
@@ -135,28 +135,26 @@ class Reversal final : public FactChange {
 
 class Taking final : public FactChange {
  public:
-  enum class Step { Hold, Charge };
-  Taking(Step step, Spending spending, Holder holder, WallTime now)
-      : step_(step), spending_(std::move(spending)), holder_(std::move(holder)), now_(now) {}
+  enum class Step { Reserve, Charge };
+  Taking(Step step, Spending spending, Spender spender, WallTime now)
+      : step_(step), spending_(std::move(spending)), spender_(std::move(spender)), now_(now) {}
 
   Result<std::vector<Fact>> facts(const Stored& stored) const override {
     std::vector<Fact> facts;
-    SALLYPORT_TRY(const std::optional<std::string> text, stored(kHolds, holder_.call_id));
-    SALLYPORT_TRY(const Reservation hold, read_hold(text));
-    const bool held = text && hold.keys == keys_of(spending_);
-    if (held && step_ == Step::Hold) return facts;
-    if (text && !held) SALLYPORT_CHECK_OK(give_back(hold, stored, facts));
+    SALLYPORT_TRY(const std::optional<std::string> text, stored(kReservations, spender_.call_id));
+    SALLYPORT_TRY(const Reserved reserved, read_reserved(text));
+    const bool held = text && reserved.keys == keys_of(spending_);
+    if (held && step_ == Step::Reserve) return facts;
+    if (text && !held) SALLYPORT_CHECK_OK(give_back(reserved, stored, facts));
     for (const Limit& limit : spending_.limits) {
       SALLYPORT_CHECK_OK(take(limit, held, stored, facts));
     }
-    for (const Fact& fact : spending_.introduces) {
-      SALLYPORT_TRY(const std::optional<std::string> known, stored(fact.space, fact.key));
-      if (!known) facts.push_back(fact);
-    }
-    if (step_ == Step::Hold) {
-      facts.push_back(hold_fact());
+    SALLYPORT_TRY(std::vector<Fact> unknown, unless_stored(spending_.introduces)->facts(stored));
+    facts.insert(facts.end(), unknown.begin(), unknown.end());
+    if (step_ == Step::Reserve) {
+      facts.push_back(reservation_fact());
     } else if (text) {
-      facts.push_back(no_hold(holder_.call_id));
+      facts.push_back(no_reservation(spender_.call_id));
     }
     return facts;
   }
@@ -171,7 +169,7 @@ class Taking final : public FactChange {
                     reached(limit, counter, now_, stored));
       if (word) return exhausted(*word, limit);
     }
-    if (step_ == Step::Hold) {
+    if (step_ == Step::Reserve) {
       ++counter.held;
     } else {
       if (held && counter.held > 0) --counter.held;
@@ -196,17 +194,17 @@ class Taking final : public FactChange {
     return stored(kCounters, key);
   }
 
-  Fact hold_fact() const {
+  Fact reservation_fact() const {
     json::array keys;
     for (const Limit& limit : spending_.limits) keys.emplace_back(limit.key);
-    return {
-        std::string(kHolds), holder_.call_id,
-        canonical_json(json::object{{"keys", std::move(keys)}, {"instance", holder_.instance_id}})};
+    return {std::string(kReservations), spender_.call_id,
+            canonical_json(
+                json::object{{"keys", std::move(keys)}, {"instance", spender_.instance_id}})};
   }
 
   Step step_;
   Spending spending_;
-  Holder holder_;
+  Spender spender_;
   WallTime now_;
 };
 
@@ -218,12 +216,13 @@ bool Spending::limited() const {
 
 namespace budgets {
 
-std::shared_ptr<const FactChange> hold(Spending spending, Holder holder, WallTime now) {
-  return std::make_shared<Taking>(Taking::Step::Hold, std::move(spending), std::move(holder), now);
+std::shared_ptr<const FactChange> reserve(Spending spending, Spender spender, WallTime now) {
+  return std::make_shared<Taking>(Taking::Step::Reserve, std::move(spending), std::move(spender),
+                                  now);
 }
 
-std::shared_ptr<const FactChange> charge(Spending spending, Holder holder, WallTime now) {
-  return std::make_shared<Taking>(Taking::Step::Charge, std::move(spending), std::move(holder),
+std::shared_ptr<const FactChange> charge(Spending spending, Spender spender, WallTime now) {
+  return std::make_shared<Taking>(Taking::Step::Charge, std::move(spending), std::move(spender),
                                   now);
 }
 
@@ -252,18 +251,18 @@ Result<Count> count(RecordReader& reader, std::string_view key) {
   return Count{counter.used, counter.held};
 }
 
-Result<std::vector<std::string>> held_by(RecordReader& reader, std::string_view call_id) {
-  SALLYPORT_TRY(const std::optional<std::string> text, reader.fact(kHolds, call_id));
-  SALLYPORT_TRY(Reservation hold, read_hold(text));
-  return std::move(hold.keys);
+Result<std::vector<std::string>> reserved_by(RecordReader& reader, std::string_view call_id) {
+  SALLYPORT_TRY(const std::optional<std::string> text, reader.fact(kReservations, call_id));
+  SALLYPORT_TRY(Reserved reserved, read_reserved(text));
+  return std::move(reserved.keys);
 }
 
-Result<std::vector<Held>> all_held(RecordReader& reader) {
-  SALLYPORT_TRY(std::vector<Fact> facts, reader.facts(kHolds));
-  std::vector<Held> all;
+Result<std::vector<Reservation>> all_reservations(RecordReader& reader) {
+  SALLYPORT_TRY(std::vector<Fact> facts, reader.facts(kReservations));
+  std::vector<Reservation> all;
   for (Fact& fact : facts) {
-    SALLYPORT_TRY(Reservation hold, read_hold(fact.value));
-    all.push_back({std::move(fact), std::move(hold.instance_id)});
+    SALLYPORT_TRY(Reserved reserved, read_reserved(fact.value));
+    all.push_back({std::move(fact), std::move(reserved.instance_id)});
   }
   return all;
 }

@@ -2,9 +2,9 @@
 // processes on it, and never counted twice or lost, because each change is made inside the
 // transaction of the record that needs it.
 //
-//   draft.changes.push_back(budgets::hold(spending, holder, now));   // with the approval request
-//   draft.changes.push_back(budgets::charge(spending, holder, now)); // with the intent
-//   draft.changes.push_back(budgets::reverse(call_id));              // with an ending without one
+//   draft.changes.push_back(budgets::reserve(spending, spender, now));   // with the approval request
+//   draft.changes.push_back(budgets::charge(spending, spender, now)); // with the intent
+//   draft.changes.push_back(budgets::reverse(call_id));              // if it ends without an intent
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace sallyport::core {
 
-// At most `max` in any window of so many seconds.
+// At most `max` in any window of `per_seconds` seconds.
 struct Rate {
   std::uint64_t max = 0;
   std::uint64_t per_seconds = 0;
@@ -27,7 +27,7 @@ struct Rate {
   bool operator==(const Rate&) const = default;
 };
 
-// One counter, and what it may come to. Without limits it only counts.
+// A counter and its limits. Without limits it only counts.
 struct Limit {
   std::string key;
   std::optional<std::uint64_t> max{};
@@ -37,13 +37,13 @@ struct Limit {
 // What one call takes, once, from each of several counters.
 struct Spending {
   std::vector<Limit> limits;
-  std::vector<Fact> introduces{};  // written where nothing is stored yet
+  std::vector<Fact> introduces{};  // written if nothing is stored yet
 
   bool limited() const;
 };
 
-// Who spends. Every change is known by its call, so that none is made twice.
-struct Holder {
+// The call that spends. Changes are identified by their call, so that none is made twice.
+struct Spender {
   std::string call_id;
   std::string instance_id;
 };
@@ -55,11 +55,11 @@ inline constexpr std::string_view kOverRate = "grant_rate";
 
 // Reserves room for a call that may run later. `Exhausted`, with one of the words above as cause:
 // there is no room. A call that already has a reservation keeps it.
-std::shared_ptr<const FactChange> hold(Spending spending, Holder holder, WallTime now);
+std::shared_ptr<const FactChange> reserve(Spending spending, Spender spender, WallTime now);
 
 // The call runs. Its reservation becomes a charge; missing room is taken now, with `Exhausted` as
 // above. A reservation on other counters is returned.
-std::shared_ptr<const FactChange> charge(Spending spending, Holder holder, WallTime now);
+std::shared_ptr<const FactChange> charge(Spending spending, Spender spender, WallTime now);
 
 // The call ends without having run. Does nothing if it has no reservation.
 std::shared_ptr<const FactChange> reverse(std::string call_id);
@@ -68,7 +68,7 @@ std::shared_ptr<const FactChange> reverse(std::string call_id);
 Result<std::optional<std::string_view>> full(RecordReader& reader, const Limit& limit,
                                              WallTime now);
 
-// A counter that was used so often, as it is stored: for cases of `policy test`.
+// The stored form of a counter with this use, for cases of `policy test`.
 Fact used_fact(const std::string& key, std::uint64_t used);
 
 struct Count {
@@ -77,15 +77,15 @@ struct Count {
 };
 Result<Count> count(RecordReader& reader, std::string_view key);
 
-// The counters that a call holds room in; empty for none.
-Result<std::vector<std::string>> held_by(RecordReader& reader, std::string_view call_id);
+// The counters in which a call has a reservation.
+Result<std::vector<std::string>> reserved_by(RecordReader& reader, std::string_view call_id);
 
-// All holds, each as the fact that says so: the key is the call, the value names the process.
-struct Held {
+// All reservations, each with its fact: the key is the call, the value names the process.
+struct Reservation {
   Fact fact;
   std::string instance_id;
 };
-Result<std::vector<Held>> all_held(RecordReader& reader);
+Result<std::vector<Reservation>> all_reservations(RecordReader& reader);
 
 }  // namespace budgets
 

@@ -47,25 +47,25 @@ struct RulePassOn {
 struct RuleAnswer {
   enum class Verdict { Refused, Asks, Open, Allowed, Free };
   Verdict verdict = Verdict::Open;
-  std::string rule{};   // that decided; empty: none did
-  std::string place{};  // of that rule: file, line and column
-  std::string text{};   // what the agent receives where the call is refused or asked about (RU-71)
+  std::string rule{};     // the rule that decided; empty: none
+  std::string place{};    // of that rule: file, line and column
+  std::string text{};     // for the agent, if the call is refused or needs a person (RU-71)
   std::string message{};  // of that rule, which is the end of the text
-  bool all_free = false;  // no effect is tiered, whatever the verdict
-  // What the tool is, where its effects say more than its name (RU-27, RU-29).
+  bool all_free = false;  // no effect is tiered, for any verdict
+  // The classification by effects, if they say more than the name of the tool (RU-27, RU-29).
   std::optional<Classification> classification{};
-  // What the approval needs, beside what the plan says (RU-18).
+  // Requirements of the approval beyond those of the plan (RU-18).
   std::vector<std::string> reviewers{};
   std::uint64_t quorum = 1;
   bool dual_control = false;
-  bool nobody_left = false;  // rules name reviewers that exclude each other
+  bool no_reviewer_left = false;  // rules name reviewers that exclude each other
   std::optional<std::chrono::seconds> deadline{};
   std::optional<std::chrono::seconds> use_within{};
   bool reason_required = false;  // an approval without a reason does not count
   std::vector<RulePassOn> pass_on{};
   std::vector<RuleItem> items{};       // that rules add to the queue (RU-19)
   std::vector<std::string> expired{};  // rules that match nothing any more (RU-20)
-  // Rules that judge the result, with what the agent is told where one withholds it (RU-62).
+  // Rules that judge the result, with the text for the agent if one withholds it (RU-62).
   std::vector<RuleItem> results{};
   json::object record{};  // `rules` of the record (RU-73)
 };

@@ -29,7 +29,7 @@ void FailOpenLog::failed(const std::string& guard, const std::string& cause, Sha
         {.kind = Kind::Control,
          .body = {{"control", "fail_open_started"}, {"guard", guard}, {"cause", cause}}});
   }
-  // Counts on with every call, so that a crash leaves the right number behind.
+  // Written with every call, so that a crash leaves the right number.
   share.facts.push_back({"fail_open", stretch.instance + "/" + guard,
                          canonical_json(json::object{{"instance", stretch.instance},
                                                      {"guard", guard},

@@ -19,12 +19,11 @@ class FailOpenLog {
  public:
   // Receives a line for each case, for operators. Empty: the lines are dropped.
   using Log = std::function<void(std::string_view line)>;
-  // `instances` says under which name this process is on record. On a log that several machines
-  // share the name changes when they have declared this process lost; they have ended what was open
-  // under the name of before.
+  // `instances` names this process. On a log that several machines share the name changes after
+  // they declared this process lost; they have ended the intervals of the old name.
   explicit FailOpenLog(const Instances& instances, Log log = {})
       : instances_(&instances), log_(std::move(log)) {}
-  // Where nothing is recorded.
+  // For a caller that records nothing.
   explicit FailOpenLog(std::string instance_id, Log log = {})
       : instance_id_(std::move(instance_id)), log_(std::move(log)) {}
 
@@ -65,6 +64,8 @@ class FailOpen {
     for (Fact& fact : share.facts) share_.facts.push_back(std::move(fact));
   }
   FailOpenLog::Share take() { return std::exchange(share_, {}); }
+  // True: there is nothing to write.
+  bool empty() const { return share_.drafts.empty() && share_.facts.empty(); }
 
  private:
   FailOpenLog& log_;

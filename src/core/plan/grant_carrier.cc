@@ -8,7 +8,7 @@ namespace sallyport::core {
 
 namespace {
 
-// With or without its padding; of the plain alphabet's own characters there are none.
+// With or without padding. `+` and `/` of plain base64 are refused.
 std::optional<std::string> from_base64url(std::string_view text) {
   std::string plain(text);
   if (plain.find_first_of("+/") != std::string::npos) return std::nullopt;
@@ -28,8 +28,8 @@ void take_grant(json::object& params, Call& call) {
   const json::value* const token = meta->get_object().if_contains(kGrantMember);
   if (token == nullptr) return;
   const bool several = token->is_array() && token->get_array().size() > 1;
-  for (const json::value& one : several ? token->get_array() : json::array{*token}) {
-    call.grants.push_back(json::serialize(one));
+  for (const json::value& presented : several ? token->get_array() : json::array{*token}) {
+    call.grants.push_back(json::serialize(presented));
   }
   meta->get_object().erase(kGrantMember);
   if (meta->get_object().empty()) params.erase("_meta");

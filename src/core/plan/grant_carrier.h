@@ -12,12 +12,11 @@ namespace sallyport::core {
 inline constexpr std::string_view kGrantMember = "sallyport/grant";  // of MCP's `params._meta`
 inline constexpr std::string_view kGrantHeader = "Sallyport-Grant";  // of HTTP
 
-// From the `_meta` of `params`; a `_meta` that held nothing else goes too. A list of several is
-// taken as several, which no call may present (CG-12).
+// Takes the token from the `_meta` of `params` and removes a `_meta` that is then empty. A list of
+// several is taken as several, which no call may present (CG-12).
 void take_grant(json::object& params, Call& call);
 
-// The value of the header: base64url of the token. What is no base64url is taken as it is, and will
-// be found malformed.
+// `value` is base64url of the token. Any other text is taken unchanged and found malformed later.
 void take_grant_header(std::string_view value, Call& call);
 
 }  // namespace sallyport::core

@@ -35,6 +35,11 @@ Grant grant_in(const json::value& value, ObjectReader& outer) {
 
 }  // namespace
 
+std::shared_ptr<const Scope> no_grants() {
+  static const auto kNone = std::make_shared<const Scope>();
+  return kNone;
+}
+
 json::object grant_use_json(const GrantUse& use) {
   json::array grants;
   for (const Grant& grant : use.scope->grants) grants.push_back(grant_json(grant));

@@ -19,6 +19,9 @@ struct GrantUse {
   Spending spending{};
 };
 
+// The scope of a call or message that presents no token. It is there, and it has no grants.
+std::shared_ptr<const Scope> no_grants();
+
 // What the second door needs of a grant, for a result that comes back later.
 json::object grant_use_json(const GrantUse& use);
 Result<GrantUse> grant_use_from_json(const json::value& value);

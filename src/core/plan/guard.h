@@ -28,7 +28,7 @@ struct GuardTraits {
   Stage stage = Stage::ToolUse;
   bool rewrites = false;  // runs once, before the guards that decide
   bool waits = false;     // may suspend, so it runs against a timer
-  bool outside = false;   // asks an external program, which is told what rules know about the call
+  bool outside = false;   // asks an external program, which gets what rules know of the call
   std::optional<std::chrono::milliseconds> limit{};  // default: 2 s before a call, 1 s after it
   json::value settings{};                            // its configuration; part of the plan's hash
 };

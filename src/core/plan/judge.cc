@@ -19,7 +19,7 @@ constexpr Word<GuardFailure> kGuardFailures[] = {
     {kGuardNotOurs, GuardFailure::NotOurs},
 };
 
-// Less than an entry can hold, which has some levels of its own.
+// Less than the depth of an entry, which has some levels of its own.
 constexpr std::size_t kDeepestValue = 100;
 
 // A separate coroutine keeps `guard` alive while its work runs, also after the call stops waiting.
@@ -35,9 +35,11 @@ Judged fold(Result<Verdict> answer) {
   const bool late = error.code == ErrorCode::Deadline;
   // A guard in another program that is not asked here says so by its cause.
   const bool unasked = error.cause == kGuardNotOurs;
-  return {.failure = late      ? GuardFailure::Timeout
-                     : unasked ? GuardFailure::NotOurs
-                               : GuardFailure::Error,
+  const bool malformed = error.cause == kNoVerdict;
+  return {.failure = late        ? GuardFailure::Timeout
+                     : unasked   ? GuardFailure::NotOurs
+                     : malformed ? GuardFailure::Malformed
+                                 : GuardFailure::Error,
           .detail = error.message};
 }
 
@@ -55,7 +57,7 @@ Judged fold(Raced<Result<Verdict>> raced) {
   return {.failure = GuardFailure::Timeout};
 }
 
-// What a guard says goes into records and answers: it must be able to stand there.
+// The texts of a guard go into records and answers, which must be able to hold them.
 bool sound(const Verdict& verdict) {
   const bool known =
       verdict.kind >= Verdict::Kind::Allow && verdict.kind <= Verdict::Kind::Escalate;
@@ -66,7 +68,7 @@ bool sound(const Verdict& verdict) {
          });
 }
 
-// A record has room for a finding, not for a copy of what was found.
+// A record has room for a finding, not for a copy of its content.
 void bound(Verdict& verdict) {
   constexpr std::size_t kLongestRule = 256;
   constexpr std::size_t kLargestEvidence = 20 * 1024;
@@ -106,11 +108,11 @@ Async<Judged> judged(std::shared_ptr<const GuardType> guard, const Subject& subj
   co_return judged;
 }
 
-Task<HookRows> hear(std::shared_ptr<const EventHook> hook, Event event, Subject subject) {
-  co_return co_await hook->hear(event, subject);
+Task<HookRows> run_hook(std::shared_ptr<const EventHook> hook, Event event, Subject subject) {
+  co_return co_await hook->on_event(event, subject);
 }
 
-Result<HookRows> heard(Raced<Result<HookRows>> raced) {
+Result<HookRows> hook_result(Raced<Result<HookRows>> raced) {
   if (raced.finish == Finish::Worked) return std::move(*raced.value);
   return fail(ErrorCode::Internal, raced.finish == Finish::Threw ? "exception" : "timeout");
 }
@@ -133,16 +135,18 @@ Async<Judged> judge(std::shared_ptr<const ResultGuard> guard, const Envelope& en
                                                       kResultGuardLimit, clock, std::move(cancel));
 }
 
-Task<HookRows> told(std::shared_ptr<const EventHook> hook, const Event& event,
-                    const Subject& subject, std::chrono::milliseconds limit, const Clock& clock) {
+Task<HookRows> notified(std::shared_ptr<const EventHook> hook, const Event& event,
+                        const Subject& subject, std::chrono::milliseconds limit,
+                        const Clock& clock) {
   const SteadyTime begin = clock.steady();
   Result<HookRows> result;
   if (hook->waits()) {
-    result = heard(co_await race<Result<HookRows>>(
-        hear(hook, event, subject), std::chrono::steady_clock::now() + limit, std::stop_token()));
+    result = hook_result(co_await race<Result<HookRows>>(run_hook(hook, event, subject),
+                                                         std::chrono::steady_clock::now() + limit,
+                                                         std::stop_token()));
   } else {
     try {
-      result = co_await hook->hear(event, subject);
+      result = co_await hook->on_event(event, subject);
     } catch (...) {
       result = fail(ErrorCode::Internal, "exception");
     }

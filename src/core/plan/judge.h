@@ -16,13 +16,16 @@ namespace sallyport::core {
 // The cause in the error of an external guard that is not asked here.
 inline constexpr std::string_view kGuardNotOurs = "guard_not_ours";
 
+// The cause in the error of a guard whose answer is no verdict (PI-86).
+inline constexpr std::string_view kNoVerdict = "no_verdict";
+
 // How a guard failed.
 enum class GuardFailure {
   Error,      // it gave an error
   Exception,  // it threw
   Timeout,
-  Malformed,  // its verdict cannot stand in a record, or is none for its door
-  NotOurs,    // it is an external guard that is not asked here: what it would say is unknown
+  Malformed,  // it gave no verdict, or one that no record can hold or its door does not allow
+  NotOurs,    // an external guard that is not asked here; its verdict is unknown
 };
 std::string_view to_string(GuardFailure failure);
 
@@ -40,9 +43,10 @@ Async<Judged> judge(std::shared_ptr<const Guard> guard, const Call& call,
 Async<Judged> judge(std::shared_ptr<const ResultGuard> guard, const Envelope& envelope,
                     const ResultContext& context, const Clock& clock, std::stop_token cancel);
 
-// Tells a hook. Returns the rows that it adds, or why it failed.
-Task<HookRows> told(std::shared_ptr<const EventHook> hook, const Event& event,
-                    const Subject& subject, std::chrono::milliseconds limit, const Clock& clock);
+// Notifies a hook. Returns the rows that it adds, or why it failed.
+Task<HookRows> notified(std::shared_ptr<const EventHook> hook, const Event& event,
+                        const Subject& subject, std::chrono::milliseconds limit,
+                        const Clock& clock);
 
 // Gives a record to a sink. Returns the text of its failure, if it failed.
 Async<std::optional<std::string>> taken(std::shared_ptr<const Sink> sink,

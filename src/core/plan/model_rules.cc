@@ -52,7 +52,7 @@ json::object model_rules_json(const ModelRules& rules) {
                       {"retries", rules.retries},
                       {"retries_after_send", rules.retries_after_send},
                       {"fails_over", rules.fails_over}};
-  // Only where it is chosen: the hashes of all other policies stay as they were.
+  // Only if it is chosen, so that the hashes of all other policies stay the same.
   if (rules.keeps_content) object["keeps_content"] = true;
   return object;
 }

@@ -15,14 +15,14 @@ namespace sallyport::core {
 
 // Who decides about tool calls that a model proposes (MP-55).
 enum class ToolCallMode : std::uint8_t {
-  HandOff,  // here, whole; the client executes
+  HandOff,  // decided here completely; the client executes
   Defer,    // checks of `tool_use` here, the rest at the MCP or hook door
   Observe,  // recorded, never changed or held
 };
 
 enum class ProviderToolRule : std::uint8_t { Allow, Refuse, Strip };
 
-// MP-70. A limit that is not there does not count.
+// A missing limit does not apply (MP-70).
 struct ModelBudget {
   enum class Per : std::uint8_t { Request, Session, Hour, Day, Month };
   std::string agent{"*"};  // wildcards
@@ -38,14 +38,14 @@ struct ModelBudget {
 std::string_view to_string(ModelBudget::Per per);
 
 struct ModelRules {
-  // Wildcards by agent; `*` are the others. Empty: every agent may use every model.
+  // Wildcards by agent; `*` stands for the others. Empty: every agent may use every model.
   std::map<std::string, std::vector<std::string>> allow{};
-  std::map<std::string, ToolCallMode> tool_calls{};  // by agent; `*` are the others
+  std::map<std::string, ToolCallMode> tool_calls{};  // by agent; `*` stands for the others
   std::chrono::seconds hold{50};
   bool withholds_bypassed = false;
   bool ends_on_signed_hit = false;
   bool blocks_as_answer = false;
-  std::map<std::string, ProviderToolRule> provider_tools{};  // by type; `*` are the others
+  std::map<std::string, ProviderToolRule> provider_tools{};  // by type; `*` stands for the others
   bool refuses_unread = false;
   bool passes_audio = false;
   bool refuses_state = false;

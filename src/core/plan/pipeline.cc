@@ -42,7 +42,7 @@ GuardVerdict verdict_of(Verdict::Kind kind) {
   return GuardVerdict::Escalate;
 }
 
-// A redaction replaces content, never the kind of answer, and does not finish what was cut short.
+// A redaction replaces content. It changes neither the kind of an answer nor that it was cut short.
 std::optional<Envelope> redacted(const Verdict& verdict, const Envelope& current) {
   Result<Envelope> envelope = Envelope::from_json(verdict.value);
   if (!envelope || envelope->kind != current.kind) return std::nullopt;
@@ -53,7 +53,9 @@ std::optional<Envelope> redacted(const Verdict& verdict, const Envelope& current
 class Fold {
  public:
   Fold(const Plan& plan, FailOpen& fail_open, Envelope original)
-      : plan_(plan), fail_open_(fail_open), current_(std::move(original)) {}
+      : plan_(plan), fail_open_(fail_open), current_(std::move(original)) {
+    keep_limits();
+  }
 
   const Envelope& current() const { return current_; }
   bool blocked_deliberately() const { return deliberate_; }
@@ -101,6 +103,10 @@ class Fold {
  private:
   using State = Release::GuardState::State;
 
+  void keep_limits() {
+    if (current_.kind == Envelope::Kind::Stream) cut_to_limits(plan_.stream_limits(), current_);
+  }
+
   void apply(const GuardTraits& traits, Judged& judged) {
     Verdict& verdict = judged.verdict;
     switch (verdict.kind) {
@@ -111,7 +117,7 @@ class Fold {
           judged.failure = GuardFailure::Malformed;
           return;
         }
-        // The guard's own words for the agent, where it has some (GR-36, RU-63).
+        // The guard's own text for the agent, if it has one (GR-36, RU-63).
         if (verdict.value.is_string() && release_.verdict != Verdict::Kind::Deny) {
           words_ = verdict.value.get_string();
         }
@@ -121,7 +127,8 @@ class Fold {
       case Verdict::Kind::Rewrite:
         if (std::optional<Envelope> envelope = redacted(verdict, current_)) {
           if (!before_rewrites_) before_rewrites_ = std::move(current_);
-          current_ = within(plan_.stream_limits(), std::move(*envelope));
+          current_ = std::move(*envelope);
+          keep_limits();
         } else {
           judged.failure = GuardFailure::Malformed;
         }
@@ -135,7 +142,7 @@ class Fold {
     }
   }
 
-  // A result that no guard has judged is not shown, whatever the plan says about failures: the
+  // A result that no guard has judged is not shown, even if the plan lets guards fail open: the
   // caller has left.
   void skip(const GuardTraits& traits) {
     release_.guards.push_back({traits.name, State::Skipped, "cancelled"});
@@ -153,9 +160,9 @@ class Fold {
     note_evidence(traits, judged.verdict, false);
     if (open) return fail_open_.failed(traits.name, failure);
     if (!release_.failure) release_.failure = Release::Failure{traits.name, failure};
-    const bool malformed = judged.failure == GuardFailure::Malformed;
-    const std::string what = malformed ? "malformed redaction" : failure;
-    block(traits.name, fmt::format("guard {} failed: {}", traits.name, what));
+    const bool redaction = judged.failure == GuardFailure::Malformed && judged.detail.empty();
+    const std::string cause = redaction ? "malformed redaction" : failure;
+    block(traits.name, fmt::format("guard {} failed: {}", traits.name, cause));
   }
 
   // The first failure or block stays the verdict.
@@ -194,7 +201,7 @@ std::string escalation_text(const std::string& guard, std::string message) {
 
 Async<Release> run_pipeline(const Plan& plan, Envelope original, ResultContext context,
                             const Clock& clock, FailOpen& fail_open, std::stop_token cancel) {
-  Fold fold(plan, fail_open, within(plan.stream_limits(), std::move(original)));
+  Fold fold(plan, fail_open, std::move(original));
   for (const std::shared_ptr<const ResultGuard>& guard : plan.result_guards()) {
     if (fold.blocked_deliberately()) {
       fold.not_reached(guard->traits());

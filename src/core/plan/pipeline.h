@@ -17,7 +17,7 @@
 
 namespace sallyport::core {
 
-// What a guard let pass and a person should look at.
+// Something that a guard let pass and that a person should look at.
 struct Escalation {
   std::string guard;
   std::string message;
@@ -26,7 +26,7 @@ struct Escalation {
 // The message of an escalation, for people and agents: short, and never empty (PI-87).
 std::string escalation_text(const std::string& guard, std::string message);
 
-// What may be shown, and why. It is the only source of bytes for an answer.
+// The released result, and why. It is the only source of bytes for an answer.
 struct Release {
   struct GuardState {
     enum class State { Ran, Skipped, NotReached };
@@ -65,13 +65,13 @@ struct Release {
   bool advisory = false;                // the host shows its own result anyway (PI-33)
   std::optional<Assertion> asserted{};  // who reports the result; no value: it ran here
 
-  // What is released differs from what the tool gave, and a record commits to both.
+  // True: the released result differs from the original, and a record commits to both.
   bool keeps_original() const;
   json::object to_json() const;  // `post_invocation` of a record
 };
 
 // Runs the guards. `fail_open` gets every failure and knows whether the plan lets it pass. `cancel`
-// ends the wait for guards that wait; what they have not judged is withheld.
+// ends the wait for guards that wait; a result that they have not judged is withheld.
 Async<Release> run_pipeline(const Plan& plan, Envelope original, ResultContext context,
                             const Clock& clock, FailOpen& fail_open, std::stop_token cancel = {});
 

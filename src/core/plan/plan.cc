@@ -74,62 +74,6 @@ const Classification& Plan::classify(const Call& call) const {
   return kUnclassified;
 }
 
-Result<void> ReviewerBook::check_answer(const std::string& reviewer, std::string_view statement,
-                                        std::string_view signature,
-                                        const std::vector<std::string>&) const {
-  return check(reviewer, statement, signature);
-}
-
-Result<void> ReviewerBook::check_control(const std::string& reviewer, std::string_view,
-                                         std::string_view) const {
-  return fail(ErrorCode::Unauthenticated,
-              fmt::format("`{:.80}` is not registered as controller", reviewer), {},
-              "unauthorized_control");
-}
-
-std::string ReviewerBook::of_client(const std::string&) const {
-  return {};
-}
-
-std::string ReviewerBook::credential(const std::string&) const {
-  return {};
-}
-
-std::vector<std::string> ReviewerBook::with_role(std::string_view) const {
-  return {};
-}
-
-bool ReviewerBook::is_program(const std::string&) const {
-  return false;
-}
-
-Result<void> ApprovalRules::check(std::string_view door, const std::string& reviewer,
-                                  std::string_view statement, std::string_view signature,
-                                  const std::vector<std::string>& enrolled) const {
-  if (door.starts_with(kExternalDoor)) {
-    const bool his = door.substr(kExternalDoor.size()) == reviewer;
-    if (his && people && people->is_program(reviewer)) return {};
-    return fail(
-        ErrorCode::Unauthenticated,
-        fmt::format("`{:.80}` is not registered as the approver of this program", reviewer));
-  }
-  const bool elsewhere = door.starts_with("cli:") || door.starts_with("http:");
-  if (!people || (program_vouches && !elsewhere)) return {};
-  return people->check_answer(reviewer, statement, signature, enrolled);
-}
-
-json::object ApprovalRules::dump() const {
-  json::object rules{{"reviewers", json::value_from(reviewers)},
-                     {"quorum", quorum},
-                     {"use_within_s", use_within.count()},
-                     {"dual_control", json::value_from(dual_control)},
-                     {"people", people ? people->dump() : json::value()}};
-  // Policies that do not name them keep the hash they had.
-  if (hold != ApprovalRules{}.hold) rules["hold_s"] = hold.count();
-  if (most_open != ApprovalRules{}.most_open) rules["pending_per_agent"] = most_open;
-  return rules;
-}
-
 PlanBuilder& PlanBuilder::tool(std::string server, std::string name,
                                Classification classification) {
   plan_.tools_.insert_or_assign({std::move(server), std::move(name)}, std::move(classification));
@@ -149,14 +93,15 @@ PlanBuilder& PlanBuilder::guard(std::shared_ptr<const Guard> guard) {
   return *this;
 }
 
-PlanBuilder& PlanBuilder::brings_tool(std::string server, std::string name,
-                                      Classification classification) {
-  brought_tools_.insert_or_assign({std::move(server), std::move(name)}, std::move(classification));
+PlanBuilder& PlanBuilder::extension_tool(std::string server, std::string name,
+                                         Classification classification) {
+  extension_tools_.insert_or_assign({std::move(server), std::move(name)},
+                                    std::move(classification));
   return *this;
 }
 
-PlanBuilder& PlanBuilder::brings_guard(std::shared_ptr<const Guard> guard) {
-  brought_guards_.push_back(std::move(guard));
+PlanBuilder& PlanBuilder::extension_guard(std::shared_ptr<const Guard> guard) {
+  extension_guards_.push_back(std::move(guard));
   return *this;
 }
 
@@ -208,7 +153,7 @@ PlanBuilder& PlanBuilder::durability(IntentDurability durability) {
 
 PlanBuilder& PlanBuilder::reviewers(std::shared_ptr<const ReviewerBook> people,
                                     bool program_vouches) {
-  people_elsewhere_ = std::move(people);
+  outside_reviewers_ = std::move(people);
   program_vouches_ = program_vouches;
   return *this;
 }
@@ -293,7 +238,7 @@ Result<void> PlanBuilder::check_names() const {
     return {};
   };
   SALLYPORT_CHECK_OK(check(plan_.guards_));
-  SALLYPORT_CHECK_OK(check(brought_guards_));
+  SALLYPORT_CHECK_OK(check(extension_guards_));
   SALLYPORT_CHECK_OK(check(plan_.result_guards_));
   for (const std::string& name : plan_.fail_open_) {
     if (!names.contains(name)) {
@@ -333,20 +278,20 @@ std::string PlanBuilder::dump() const {
                                      {"also", plan_.also_}});
 }
 
-// Guards of a front stand behind those that look at grants, and before all others.
-void PlanBuilder::add_what_was_brought() {
-  for (auto& [key, classification] : brought_tools_) {
+// Guards of a front come after those that check grants, and before all others.
+void PlanBuilder::add_extensions() {
+  for (auto& [key, classification] : extension_tools_) {
     const auto anywhere = plan_.tools_.find({"", key.second});
-    const bool said = anywhere != plan_.tools_.end() && anywhere->second.source == "policy";
-    if (!said) plan_.tools_.try_emplace(key, std::move(classification));
+    const bool in_policy = anywhere != plan_.tools_.end() && anywhere->second.source == "policy";
+    if (!in_policy) plan_.tools_.try_emplace(key, std::move(classification));
   }
   plan_.guards_.insert(std::ranges::find_if_not(plan_.guards_, looks_at_grants),
-                       brought_guards_.begin(), brought_guards_.end());
+                       extension_guards_.begin(), extension_guards_.end());
 }
 
 Result<std::shared_ptr<const Plan>> PlanBuilder::build() && {
   if (!plan_.approvals_.people) {
-    plan_.approvals_.people = people_elsewhere_;
+    plan_.approvals_.people = outside_reviewers_;
     plan_.approvals_.program_vouches = program_vouches_;
   }
   SALLYPORT_CHECK_OK(check_names());
@@ -358,7 +303,7 @@ Result<std::shared_ptr<const Plan>> PlanBuilder::build() && {
   if (plan_.rules_) plan_.also_["rules"] = plan_.rules_->dump();
   plan_.dump_ = dump();
   plan_.hash_ = "sha256:" + hex(sha256(plan_.dump_));
-  add_what_was_brought();
+  add_extensions();
   const auto outside = [](const auto& guard) { return guard->traits().outside; };
   plan_.asks_outside_ = std::ranges::any_of(plan_.guards_, outside) ||
                         std::ranges::any_of(plan_.result_guards_, outside);

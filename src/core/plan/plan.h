@@ -28,7 +28,7 @@
 
 namespace sallyport::core {
 
-// When the intent of a call becomes durable, and so what a crash may leave without a record.
+// When the intent of a call becomes durable. This decides what a crash may leave without a record.
 enum class IntentDurability {
   Strict,  // before every call
   Effect,  // before calls that have an effect; for others with their outcome
@@ -122,10 +122,10 @@ class PlanBuilder {
   // True if there is an entry for this tool, on this server or on any.
   bool knows(const std::string& server, const std::string& name) const;
   PlanBuilder& guard(std::shared_ptr<const Guard> guard);
-  // Adds what a front brings along, whatever the policy says. It is not part of the hash, so that
+  // Adds a tool or guard of a front, independent of the policy. It is not part of the hash, so that
   // one policy has one hash behind every front. An entry of the policy takes precedence.
-  PlanBuilder& brings_tool(std::string server, std::string name, Classification classification);
-  PlanBuilder& brings_guard(std::shared_ptr<const Guard> guard);
+  PlanBuilder& extension_tool(std::string server, std::string name, Classification classification);
+  PlanBuilder& extension_guard(std::shared_ptr<const Guard> guard);
   PlanBuilder& result_guard(std::shared_ptr<const ResultGuard> guard);
   PlanBuilder& fail_open(std::string guard_name);
   PlanBuilder& autonomy(Autonomy autonomy);
@@ -163,12 +163,12 @@ class PlanBuilder {
   Result<void> check_names() const;
   Result<void> check_order() const;
   std::string dump() const;
-  void add_what_was_brought();
+  void add_extensions();
 
   Plan plan_;
-  std::map<std::pair<std::string, std::string>, Classification> brought_tools_;
-  std::vector<std::shared_ptr<const Guard>> brought_guards_;
-  std::shared_ptr<const ReviewerBook> people_elsewhere_;
+  std::map<std::pair<std::string, std::string>, Classification> extension_tools_;
+  std::vector<std::shared_ptr<const Guard>> extension_guards_;
+  std::shared_ptr<const ReviewerBook> outside_reviewers_;
   bool program_vouches_ = false;
 };
 

@@ -28,7 +28,7 @@ json::value name_or_null(const std::string& text) {
   return text.empty() ? json::value() : json::value(text);
 }
 
-// A list of people is the policy's own; every other dump names people elsewhere.
+// A list is the policy's own people. Any other dump refers to people elsewhere.
 Fact people_of(const Plan& plan, const std::string& source) {
   const auto& people = plan.approvals().people;
   Fact fact{std::string(kPolicyPeople), source, std::nullopt};
@@ -40,7 +40,7 @@ bool fits_an_entry(const PolicyText& text) {
   return is_utf8(text.text) && is_utf8(text.base_text) && is_utf8(text.base_name);
 }
 
-// Sealed, and as it is: what redaction changes has another hash.
+// Sealed and unredacted: a redacted text would have another hash.
 void put_text(Draft& draft, const PolicyText& text) {
   const auto keep = [&](std::string path) {
     draft.exact.push_back({.path = std::move(path), .unredacted = true});

@@ -42,7 +42,7 @@ class PlanShelf final : public PlanSource {
 };
 
 // Key: source of a policy that names reviewers. Value: the digest of its list. Commands without a
-// policy learn from it whom a gate on this ledger accepts.
+// policy read from it which people a gateway on this ledger accepts.
 inline constexpr std::string_view kPolicyPeople = "policy_people";
 std::string digest_of_people(const ReviewerBook& people);
 

@@ -10,12 +10,12 @@ namespace sallyport::core {
 
 struct PolicyText {
   std::string text{};
-  // Of a policy that extends another one: the name as the text says it, and the text behind it.
+  // For a policy that extends another one: the name as written, and the text of that policy.
   std::string base_name{};
   std::string base_text{};
 };
 
-// By hash of a plan: the place of the entry that holds the text.
+// Key: hash of a plan. Value: the place of the entry that holds the text.
 inline constexpr std::string_view kPolicyText = "policy_text";
 
 // A policy that was in force, as its entry has it.

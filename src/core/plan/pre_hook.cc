@@ -4,23 +4,16 @@
 
 #include "base/object_reader.h"
 #include "base/try.h"
+#include "core/record/shape_fields.h"
 
 namespace sallyport {
-
-namespace {
-
-json::value text_or_null(const std::optional<std::string>& text) {
-  return text ? json::value(*text) : json::value();
-}
-
-}  // namespace
 
 json::object to_json(const PreHookContext& context) {
   return {{"agent_id", context.agent_id},
           {"tool_name", context.tool_name},
           {"tool_call_id", context.tool_call_id},
           {"input_json", context.input_json},
-          {"working_directory", text_or_null(context.working_directory)},
+          {"working_directory", core::or_null(context.working_directory)},
           {"session_id", context.session_id},
           {"call_id", context.call_id},
           {"server", context.server},
@@ -56,7 +49,7 @@ json::object to_json(const PreHookDecision& decision) {
     case PreHookDecision::Kind::Modify:
       return {{"decision", "modify"},
               {"input_json", decision.input_json},
-              {"reason", text_or_null(decision.reason)}};
+              {"reason", core::or_null(decision.reason)}};
   }
   return {{"decision", "allow"}};
 }
@@ -107,7 +100,7 @@ Task<Verdict> PreHookGuard::judge(const Call& call, const GuardContext& context)
     case PreHookDecision::Kind::Deny:
       co_return Verdict::deny(decision.reason.value_or("denied by " + traits_.name));
     case PreHookDecision::Kind::Modify: {
-      // What is not one JSON value must not run, and neither must the input it was to replace.
+      // If it is not one JSON value, neither it nor the original input may run.
       Result<ParsedJson> input = parse_json(decision.input_json);
       if (!input) {
         co_return Verdict::deny(traits_.name + " gave an invalid input: " + input.error().message);

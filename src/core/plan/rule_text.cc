@@ -17,7 +17,7 @@ std::string shown(std::string_view text) {
   return with_lookalikes(visible(text));
 }
 
-// Both forms of a path: as it was written, and where the disk leads.
+// Both forms of a path: as written, and as resolved on the disk.
 std::string path_text(const json::value& path) {
   const json::object* const object = path.if_object();
   if (object == nullptr || object->contains("unknown")) return "a path that is not known";
@@ -73,12 +73,12 @@ std::vector<RuleLine> rule_lines(const json::object& rules) {
     lines.push_back({"effect", fmt::format("and {} more", effects.size() - kMostEffects)});
   }
   for (const json::value& span : list_in(rules, "opaque")) {
-    const json::object* const one = span.if_object();
-    if (one == nullptr) continue;
-    lines.push_back(
-        {"opaque",
-         fmt::format("bytes {} to {} of the command: {}", number_in(*one, "start").value_or(0),
-                     number_in(*one, "end").value_or(0), shown(text_or_empty(*one, "reason")))});
+    const json::object* const members = span.if_object();
+    if (members == nullptr) continue;
+    lines.push_back({"opaque", fmt::format("bytes {} to {} of the command: {}",
+                                           number_in(*members, "start").value_or(0),
+                                           number_in(*members, "end").value_or(0),
+                                           shown(text_or_empty(*members, "reason")))});
   }
   return lines;
 }

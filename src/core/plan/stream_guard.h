@@ -28,7 +28,7 @@ struct TextPiece {
   bool replaced = false;
 };
 
-// What ends a message, or refuses a text.
+// A block that ends a message or refuses a text.
 struct TextBlock {
   std::string notice{};       // replaces what is withheld (GR-17)
   std::string reason{};       // for records: which check, and its code
@@ -81,7 +81,7 @@ class StreamGuard {
                              std::optional<std::string_view> tool) const = 0;
   virtual CheckedCall look_at_call(std::string_view tool, const json::value& input) const = 0;
   // The same checks for answers that are JSON: those of `Output` also see what is escaped in its
-  // strings (MP-52). Null: they see no more than these. An error: that cannot be made.
+  // strings (MP-52). Null: they see no more than these. An error: they cannot be made.
   virtual Result<std::shared_ptr<const StreamGuard>> for_json_answers() const;
   // One element for each check, armed or not.
   virtual json::array coverage(TextStage stage, std::optional<std::string_view> tool) const = 0;

@@ -21,7 +21,7 @@ std::size_t recorded_size(const std::string& output) {
   return std::min(output.size(), kOutputBytes);
 }
 
-// One that no detector takes for the number of a card: an id that is redacted names nothing.
+// An id that no detector takes for a card number: a redacted id would name nothing.
 std::uint64_t artifact_id(const Redactor& redactor, Entropy& entropy) {
   constexpr int kTries = 64;
   for (int tried = 1;; ++tried) {
@@ -39,10 +39,10 @@ std::uint64_t artifact_id(const Redactor& redactor, Entropy& entropy) {
 std::optional<Draft> Artifacts::move_out(ToolResult& result, const SharedSubject& subject,
                                          json::array& redactions) const {
   if (recorded_size(result.output) == result.output.size()) return std::nullopt;
-  // A cut could leave half of a secret standing: what must not be stored goes first.
+  // Redacts before the cut, because a cut could leave half of a secret.
   json::value output(result.output);
   for (const Removal& removal : redactor.redact("output", output)) {
-    redactions.push_back(listed(removal, "/body/outcome/result/output", digest));
+    redactions.push_back(listed(removal, "/outcome/result/output", digest));
   }
   if (output.is_string()) result.output = std::string(output.get_string());
   const std::size_t size = recorded_size(result.output);

@@ -17,7 +17,7 @@ struct Artifacts {
   const KeyedDigest& digest;
 
   // An output over 50 KiB or 2,000 lines goes into an entry of its own, whole; `result` keeps its
-  // beginning and names the rest (AU-20). What had to be redacted for that joins `redactions` of
+  // beginning and names the rest (AU-20). What was redacted for that is added to `redactions` of
   // the record. No value: it fits into the record.
   std::optional<Draft> move_out(ToolResult& result, const SharedSubject& subject,
                                 json::array& redactions) const;

@@ -43,11 +43,11 @@ class Batch {
   std::vector<Draft> drafts_;
 };
 
-// Where the entries of a batch stand, after its commit.
+// The positions of the entries of a batch after its commit.
 class Written {
  public:
   Written() = default;
-  // `before`: how many other entries the commit has in front of the batch.
+  // `before`: the number of entries that the commit has before the batch.
   explicit Written(std::vector<Position> positions, std::size_t before = 0)
       : positions_(std::move(positions)), before_(before) {}
 

@@ -11,7 +11,7 @@ namespace sallyport::core {
 
 namespace {
 
-// Our own text: whatever its size, it was made of values that are in memory.
+// Our own text, made of values in memory, so it has no size limit.
 json::value parsed_value(std::string_view text) {
   constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
   Result<ParsedJson> value = parse_json(text, {.bytes = kAny, .values = kAny});

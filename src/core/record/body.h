@@ -27,7 +27,7 @@ class Body {
   // Takes the one object that was written.
   Body(CanonicalWriter&& text) : content_(std::move(text).take()) {}
 
-  // Opens it for a change.
+  // Opens the body for a change.
   json::value& operator[](std::string_view name) { return open()[name]; }
   json::object& open();
 
@@ -40,15 +40,15 @@ class Body {
   }
   bool contains(std::string_view name) const { return members().contains(name); }
 
-  // Reads some members; those that a body lacks are left out. What is not read costs next to nothing,
-  // however large it is. `a/b` is the member `b` of the object `a`, which then has no other.
+  // Reads some members; those that a body lacks are left out. Members that are not read cost almost
+  // nothing. `a/b` is the member `b` of the object `a`, which then has no other.
   json::object pick(std::initializer_list<std::string_view> paths) const;
 
   // False: no entry can hold it, because it is not UTF-8, not finite or nested too deep.
   bool is_sound() const;
   // Canonical JSON, as `CanonicalWriter` writes it.
   std::string text() &&;
-  // Its size in bytes. No value: it is a value, and has no text yet.
+  // The size of the text in bytes. No value: the body has no text yet.
   std::optional<std::size_t> text_size() const;
 
  private:

@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/try.h"
+
 namespace sallyport::core {
 
 namespace {
@@ -10,7 +12,32 @@ namespace {
 constexpr auto kEntryKinds = std::to_array<std::string_view>(
     {"event", "intent", "tool_audit", "guard_hit", "approval", "trust", "grant", "topic",
      "hook_failed", "control", "model_audit"});
+
+class Introduction final : public FactChange {
+ public:
+  explicit Introduction(std::vector<Fact> facts) : facts_(std::move(facts)) {}
+
+  Result<std::vector<Fact>> facts(const Stored& stored) const override {
+    std::vector<Fact> unknown;
+    for (const Fact& fact : facts_) {
+      SALLYPORT_TRY(const std::optional<std::string> known, stored(fact.space, fact.key));
+      if (!known) unknown.push_back(fact);
+    }
+    return unknown;
+  }
+
+ private:
+  std::vector<Fact> facts_;
+};
 }  // namespace
+
+std::shared_ptr<const FactChange> unless_stored(std::vector<Fact> facts) {
+  return std::make_shared<Introduction>(std::move(facts));
+}
+
+std::span<const std::string_view> kind_words() {
+  return kEntryKinds;
+}
 
 std::string_view to_string(Kind kind) {
   return kEntryKinds[static_cast<std::size_t>(kind)];

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,8 @@ enum class Kind {
 };
 
 std::string_view to_string(Kind kind);
+// The words of all kinds, in the order of the enumeration.
+std::span<const std::string_view> kind_words();
 std::optional<Kind> kind_from(std::string_view text);
 
 // Content whose stored form differs from the JSON value in the body.
@@ -70,6 +73,9 @@ class FactChange {
   // other error is the store's. May be called more than once.
   virtual Result<std::vector<Fact>> facts(const Stored& stored) const = 0;
 };
+
+// Stores each of these facts, unless there is one under its key.
+std::shared_ptr<const FactChange> unless_stored(std::vector<Fact> facts);
 
 // A fact that was stored with the place of its entry, split into its parts.
 struct Placed {

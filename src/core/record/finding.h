@@ -6,8 +6,8 @@
 
 namespace sallyport::core {
 
-// `excerpt` is committed to and never stored. One that the guard has put into the body is stored as
-// sealed content is, unless the storage's redactor would have to take something out of it.
+// `excerpt` is committed to and never stored. An excerpt that the guard put into the body is stored
+// like sealed content, unless the redactor of the storage would remove something from it.
 Draft finding_row(Finding finding, const SharedSubject& subject);
 
 }  // namespace sallyport::core

@@ -9,8 +9,8 @@
 
 namespace sallyport::core {
 
-// Says which run this is and which others are alive, and keeps what only one of them may do. Every
-// method may be called from any thread.
+// Names this run, knows which others are alive, and grants claims that only one of them holds.
+// Every method may be called from any thread.
 class Instances {
  public:
   virtual ~Instances() = default;

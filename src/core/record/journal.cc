@@ -20,16 +20,16 @@ namespace sallyport::core {
 
 namespace {
 
-// Where the call comes from, where an event set it off that its front was told of (AT-12).
+// The origin of a call that an event of its front started (AT-12).
 json::object dispatch_of(const Call& call) {
-  const auto told = [&](const char* name) {
+  const auto trigger_member = [&](const char* name) {
     const auto found = call.setting.trigger.find(name);
     return found == call.setting.trigger.end() ? std::string() : found->second;
   };
   return {{"dispatch_id", call.call_id},
           {"trigger", json::object{{"id", call.trigger_id},
-                                   {"provider", told("provider")},
-                                   {"kind", told("kind")},
+                                   {"provider", trigger_member("provider")},
+                                   {"kind", trigger_member("kind")},
                                    {"trace_id", call.trace_id},
                                    {"headers", json::object()}}},
           {"binding_id", call.setting.front},
@@ -108,13 +108,13 @@ CallRecord record_of(const Trail& trail) {
 }
 
 // The idempotency row follows the effect. An answer may be served again. An effect with an unknown
-// end must not be repeated. A call that never began leaves no row. An answer that a cancel kept
-// from the guards does not count (AU-50).
+// end must not be repeated. A call that never began leaves no row. An answer that no guard judged
+// because of a cancel does not count (AU-50).
 std::optional<Fact> row_after(const Trail& trail, const Ending& ending) {
   if (trail.row_key.empty() || !trail.announced) return std::nullopt;
   if (ending.effect == EffectState::None) {
-    if (!trail.row) return Fact{"idempotency", trail.row_key, std::nullopt};
-    // What an earlier attempt may have done is as unknown as it was.
+    if (!trail.row) return Idempotency::no_row(trail.row_key);
+    // The effect of an earlier attempt stays unknown.
     Idempotency::Row earlier = *trail.row;
     earlier.status = Idempotency::Status::Unknown;
     return Idempotency::fact(trail.row_key, earlier);
@@ -133,34 +133,27 @@ bool pins_workspace(const Fact& fact) {
   return fact.space == kWorkspaceSpace;
 }
 
-// Keeps the workspace of a session, unless another call of it was first.
-class WorkspacePin final : public FactChange {
- public:
-  explicit WorkspacePin(Fact fact) : fact_(std::move(fact)) {}
-
-  Result<std::vector<Fact>> facts(const Stored& stored) const override {
-    SALLYPORT_TRY(const std::optional<std::string> first, stored(fact_.space, fact_.key));
-    return first ? std::vector<Fact>() : std::vector{fact_};
+// The token that the record names becomes known, so that it can be listed and revoked.
+void introduce_token(const Trail& trail, std::vector<std::shared_ptr<const FactChange>>& changes) {
+  if (trail.shown_grant) {
+    changes.push_back(unless_stored(trail.shown_grant->spending.introduces));
   }
+}
 
- private:
-  Fact fact_;
-};
-
-// The first entry of a call pins the workspace: a call that waits for a person, or that a host
-// executes, may never end (RU-36).
+// The first entry of a call pins the workspace, because a call that waits for a person, or that a
+// host executes, may never end (RU-36). The first call of a session wins.
 void pin_workspace(const Trail& trail, Draft& draft) {
   const auto pin = std::ranges::find_if(trail.closing_facts, pins_workspace);
   if (pin != trail.closing_facts.end()) {
-    draft.changes.push_back(std::make_shared<WorkspacePin>(*pin));
+    draft.changes.push_back(unless_stored({*pin}));
   }
 }
 
 // As many entries as usually follow the rows of a call in one commit.
 constexpr std::size_t kRowsBehind = 4;
 
-// An event that one of many calls tells for all.
-bool is_told_once(const Draft& row) {
+// True for an event that one call announces for all calls.
+bool is_announced_once(const Draft& row) {
   return row.topic == kAutonomyTopic;
 }
 
@@ -180,7 +173,7 @@ std::vector<Draft> finding_rows(const Release& release, const SharedSubject& sub
   return rows;
 }
 
-// A guard that escalated before the call has the item it opened as its evidence.
+// Adds the item that a guard opened before the call to the evidence of the guard.
 void name_escalations(Trail& trail, const std::vector<std::string>& ids) {
   std::size_t next = 0;
   for (GuardRun& run : trail.change_guard_runs()) {
@@ -209,6 +202,7 @@ Draft Journal::joined(const Trail& trail) const {
   draft.kind = Kind::Approval;
   draft.body["record"] = "approval_joined";
   draft.body["request_id"] = trail.approval_id;
+  introduce_token(trail, draft.changes);
   return draft;
 }
 
@@ -223,10 +217,11 @@ EndPlaces Journal::record(Trail& trail, Ending& ending, Batch& batch) const {
   record.facts = std::move(opened.counts);
   record.redactions = trail.repeated_redactions;
   if (ending.terminal) {
-    // What was held for a call that never ran is free again (CG-50).
-    if (!trail.announced && !trail.approval_id.empty()) {
+    // Releases what was reserved for a call that never ran (CG-50).
+    if (!trail.announced && (trail.may_be_asked || !trail.approval_id.empty())) {
       record.changes.push_back(budgets::reverse(trail.call().call_id));
     }
+    if (!trail.announced) introduce_token(trail, record.changes);
     for (const Fact& fact : trail.closing_facts) {
       if (!pins_workspace(fact)) record.facts.push_back(fact);
     }
@@ -235,7 +230,7 @@ EndPlaces Journal::record(Trail& trail, Ending& ending, Batch& batch) const {
     if (!trail.handed_out_until.empty() && trail.announced) {
       record.facts.push_back({std::string(kHandedOut), trail.call().call_id, std::nullopt});
     }
-    // A caller that presents a call of unknown end again runs what was prepared (AU-78).
+    // A caller that repeats a call with an unknown end runs the prepared operation (AU-78).
     const bool end_is_known =
         ending.effect == EffectState::Done || (ending.effect == EffectState::None && !trail.row);
     if (trail.prepared() && !trail.row_key.empty() && end_is_known) {
@@ -262,7 +257,7 @@ EndPlaces Journal::complete(CallRecord record, Ending& ending, Batch& batch) con
   return add_end(std::move(record), ending, batch);
 }
 
-// Whom the second door calls: items in front of the record, which names them.
+// The escalations of the second door: items before the record, which names them.
 std::vector<Draft> Journal::open_escalations(Release& release, const SharedSubject& subject,
                                              std::vector<Fact>& facts) const {
   if (release.escalations.empty()) return {};
@@ -307,9 +302,9 @@ std::vector<Draft> Journal::gathered(Trail& trail, FailOpenLog::Share& share) co
 
 Task<Written> Journal::commit(Trail& trail, Batch batch, Urgency urgency,
                               std::vector<Fact> expected) {
-  // Another call may have told the same meanwhile: then all is written once more without that.
-  const bool tells = std::ranges::any_of(trail.rows, is_told_once);
-  Batch again = tells ? batch : Batch{};
+  // Another call may have announced the same meanwhile: then all is written again without it.
+  const bool announces_once = std::ranges::any_of(trail.rows, is_announced_once);
+  Batch again = announces_once ? batch : Batch{};
   FailOpenLog::Share share = trail.fail_open.take();
   std::vector<Draft> all = gathered(trail, share);
   const std::size_t before = all.size();
@@ -328,14 +323,15 @@ Task<Written> Journal::commit(Trail& trail, Batch batch, Urgency urgency,
     co_return Written(std::move(*written), before);
   }
   trail.fail_open.absorb(std::move(share));
-  if (!tells || written.error().cause != kToldBefore) co_return std::unexpected(written.error());
-  std::erase_if(trail.rows, is_told_once);
+  if (!announces_once || written.error().cause != kAnnouncedBefore)
+    co_return std::unexpected(written.error());
+  std::erase_if(trail.rows, is_announced_once);
   co_return co_await commit(trail, std::move(again), urgency, std::move(expected));
 }
 
 Task<Journal::Ended> Journal::end(Trail& trail, Ending& ending) {
   std::vector<Fact> expected = trail.closing_expected;
-  // A row that was not claimed before is claimed here, unless another process was first.
+  // Claims a row that is not claimed yet, unless another process was first.
   const bool claims = trail.announced && !trail.intent_durable && !trail.row_key.empty();
   if (claims) expected.push_back(Idempotency::expected(trail.row_key, trail.row));
   Batch batch;
@@ -355,7 +351,7 @@ Task<Journal::Ended> Journal::end(Trail& trail, Ending& ending) {
     co_return ended;
   }
   const Error error = written.error();
-  // Another process has ended this call; or it was resumed, and goes on waiting.
+  // Another process has ended this call, or it was resumed and still waits.
   if (error.code == ErrorCode::Conflict || !trail.closing_expected.empty()) {
     co_return std::unexpected(error);
   }
@@ -363,7 +359,7 @@ Task<Journal::Ended> Journal::end(Trail& trail, Ending& ending) {
   co_return std::unexpected(error);
 }
 
-// What could not be recorded is owed; what no entry can hold is said without it.
+// An unwritten record is owed. A record that fits into no entry loses its content.
 Async<void> Journal::end_without_record(Trail& trail, Ending ending, const Error& error) {
   const bool ran = ending.outcome.kind == Outcome::Kind::Completed;
   const bool fits = error.code != ErrorCode::InvalidInput;
@@ -376,7 +372,7 @@ Async<void> Journal::end_without_record(Trail& trail, Ending ending, const Error
                 .events = std::move(ending.events),
                 .memory = std::move(ending.memory)};
   if (fits) co_return owe(trail, std::move(failed));
-  // The ledger is well, what was to be said does not fit into it: what is left to say is that.
+  // The ledger works, but the record does not fit into an entry: a smaller record says so.
   trail.forget_evidence();
   std::erase_if(trail.rows, [](const Draft& row) { return !fits_an_entry(row); });
   std::erase_if(failed.events,
@@ -397,8 +393,8 @@ Async<void> Journal::end_without_record(Trail& trail, Ending ending, const Error
 }
 
 void Journal::owe(Trail& trail, Ending ending) {
-  // What is owed is not refused: others tell it.
-  std::erase_if(trail.rows, is_told_once);
+  // Owed rows must not be refused, so other calls announce these.
+  std::erase_if(trail.rows, is_announced_once);
   FailOpenLog::Share share = trail.fail_open.take();
   std::vector<Draft> drafts = gathered(trail, share);
   Batch batch;
@@ -411,10 +407,13 @@ void Journal::owe(Trail& trail, Ending ending) {
 }
 
 void Journal::owe_rows(Trail& trail) {
-  std::erase_if(trail.rows, is_told_once);
+  std::erase_if(trail.rows, is_announced_once);
   FailOpenLog::Share share = trail.fail_open.take();
-  parts_.records.owe(gathered(trail, share));
+  std::vector<Draft> drafts = gathered(trail, share);
   trail.rows.clear();
+  if (drafts.empty()) return;
+  for (Fact& fact : share.facts) drafts.back().facts.push_back(std::move(fact));
+  parts_.records.owe(std::move(drafts));
 }
 
 }  // namespace sallyport::core

@@ -32,27 +32,27 @@ class Journal {
   Draft intent(Trail& trail) const;
   // Adds the end of a call that runs here.
   EndPlaces record(Trail& trail, Ending& ending, Batch& batch) const;
-  // That the call waits for an answer that another call like it asked for (AP-36). One question has
-  // one `requires_confirmation` (AU-24), so this is an entry about the approval.
+  // The entry that the call waits for the answer to the question of an identical call (AP-36). One
+  // question has one `requires_confirmation` (AU-24), so this is an entry about the approval.
   Draft joined(const Trail& trail) const;
   // Adds the end of any call: events, escalations, artifact, findings, the record that names them,
   // and the memory.
   EndPlaces complete(CallRecord record, Ending& ending, Batch& batch) const;
   // Entries for an answer that came after the end of its call, judged by the second door. The last
-  // one is that entry.
+  // one is the entry of the answer.
   std::vector<Draft> late_result(const Call& call, const std::string& policy_hash, Release release,
                                  std::chrono::nanoseconds after) const;
 
-  // What the trail has gathered, then `batch`, in one transaction. When it cannot be written the
-  // trail keeps what it had. `Conflict`: an expected fact changed.
+  // Writes the gathered rows of the trail, then `batch`, in one transaction. If that fails the
+  // trail keeps its rows. `Conflict`: an expected fact changed.
   Task<Written> commit(Trail& trail, Batch batch, Urgency urgency, std::vector<Fact> expected = {});
 
   struct Ended {
     Position record;
     std::vector<Position> events;
   };
-  // The ending of the call. When it cannot be written it is owed as `persistence_failed`, with the
-  // rows before it, and the answer must not go out.
+  // Writes the ending of the call. If that fails it is owed as `persistence_failed`, with the rows
+  // before it, and the answer must not be sent.
   Task<Ended> end(Trail& trail, Ending& ending);
   void owe(Trail& trail, Ending ending);
   void owe_rows(Trail& trail);

@@ -21,16 +21,16 @@ constexpr milliseconds kFresh{100};
 struct LogWatch::Shared {
   Bell bell;
   std::atomic<unsigned> waiting = 0;
-  std::atomic<bool> looks = false;      // one of them looks for all
-  std::atomic<std::uint64_t> size = 0;  // as last seen by the one that looks
+  std::atomic<bool> looks = false;      // one waiter checks for all
+  std::atomic<std::uint64_t> size = 0;  // as last read by the checking waiter
   struct Read {
     std::uint64_t size = 0;
     RealTime at{};
   };
   Guarded<Read> read{};  // for `grown`
 
-  // Soon where few wait. Where the log grows all the time, all of them look at every look of this
-  // one: that is never more than some thousand looks a second.
+  // A short time if few wait. If the log grows all the time, every check makes all waiters look,
+  // which is never more than some thousand looks a second.
   milliseconds between_looks() const {
     return milliseconds(std::clamp(waiting.load() / 2, 20u, 500u));
   }
@@ -52,14 +52,14 @@ Async<void> LogWatch::wait(std::string key, milliseconds longest, std::stop_toke
     co_await shared->bell.wait(std::move(key), std::min(longest, kLongestSleep), cancel);
     co_return;
   }
-  // Another one takes over: this one may not come back.
+  // Another waiter takes over, because this one may not come back.
   const std::shared_ptr<void> looking(nullptr, [shared](void*) {
     shared->looks = false;
     shared->bell.ring_one();
   });
   co_await shared->bell.wait(std::move(key), std::min(longest, shared->between_looks()), cancel);
   const std::uint64_t size = read_size();
-  // Without a size everyone looks for itself.
+  // Without a size every waiter looks itself.
   if (size == 0 || shared->size.exchange(size) != size) shared->bell.ring_all();
 }
 

@@ -20,14 +20,14 @@ class LogWatch {
   explicit LogWatch(RecordReader& records);
 
   // Returns when the log has grown, when `ring` was called for `key`, when `longest` or half a
-  // second has passed, or on cancel; the caller looks which. The one that looks for all returns
-  // after one look.
+  // second has passed, or on cancel; the caller checks which. The task that checks for all returns
+  // after one check.
   Async<void> wait(std::string key, std::chrono::milliseconds longest, std::stop_token cancel);
   // Wakes the waiters of `key`: this process has changed its state.
   void ring(const std::string& key);
 
-  // True if the log has grown since `seen` was set here; `seen` is set again. One read of the size
-  // serves all who ask within a tenth of a second. True also where the size cannot be read.
+  // True if the log has grown since this set `seen`; sets `seen` again. Also true if the size
+  // cannot be read. One read of the size serves all callers within a tenth of a second.
   bool grown(std::uint64_t& seen);
 
  private:

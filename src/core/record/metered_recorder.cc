@@ -27,15 +27,15 @@ const json::array& list(const json::object* object, std::string_view name) {
   return value != nullptr && value->is_array() ? value->get_array() : kNone;
 }
 
-// Which rule spoke last: of those that let a call pass, none did.
+// The last rule with a verdict other than allow; empty: none.
 std::string_view rule_of(const json::object& body) {
   std::string_view rule;
   for (const json::value& run : list(&body, "guards")) {
-    const json::object& one = run.as_object();
-    const std::string_view verdict = word(one, "verdict");
+    const json::object& item = run.as_object();
+    const std::string_view verdict = word(item, "verdict");
     if (verdict != "deny" && verdict != "ask" && verdict != "rewrite") continue;
-    const std::string_view named = word(one, "rule");
-    rule = named.empty() ? word(one, "guard") : named;
+    const std::string_view named = word(item, "rule");
+    rule = named.empty() ? word(item, "guard") : named;
   }
   return rule;
 }
@@ -49,7 +49,7 @@ std::string_view decided(const Draft& draft, const json::object& body) {
 
 }  // namespace
 
-// A batch on its way: how much waits, and how long.
+// Measures a batch on its way: its size and its duration.
 class MeteredRecorder::Waiting {
  public:
   Waiting(MeteredRecorder& owner, std::size_t drafts)
@@ -80,13 +80,13 @@ MeteredRecorder::MeteredRecorder(Recorder& recorder, Metrics& metrics, const Clo
                                 "many records wait for the disk.")
                        .at({})),
       decisions_(metrics.counter("sallyport_decisions_total",
-                                 "What was decided about calls, and by which rule.",
+                                 "Decisions about calls, and the deciding rules.",
                                  {"verdict", "rule", "tier", "front"})),
       guard_runs_(metrics.counter("sallyport_guard_runs_total",
                                   "Guards that looked at a call or a result, or should have.",
                                   {"guard", "phase", "outcome"})),
       guard_hits_(metrics.counter("sallyport_guard_hits_total",
-                                  "What guardrail checks found, by check and action.",
+                                  "Findings of guardrail checks, by check and action.",
                                   {"check", "action"})),
       asked_(metrics.counter("sallyport_approvals_asked_total", "Questions put to people.").at({})),
       approval_wait_(metrics.histogram("sallyport_approval_wait_seconds",
@@ -101,7 +101,7 @@ MeteredRecorder::MeteredRecorder(Recorder& recorder, Metrics& metrics, const Clo
                           "1 while the newest policy was refused and an older one is in force.")
                    .at({})),
       fail_open_(metrics.counter("sallyport_fail_open_total",
-                                 "Calls that a failed guard was let pass for.", {"guard"})),
+                                 "Calls that passed although a guard failed.", {"guard"})),
       fail_open_seconds_(
           metrics
               .counter("sallyport_fail_open_seconds_total", "Time in which some guard failed open.")
@@ -117,7 +117,7 @@ MeteredRecorder::MeteredRecorder(Recorder& recorder, Metrics& metrics, const Clo
       records_(metrics.counter("sallyport_ledger_records_total", "Entries that were made durable.",
                                {"kind"})) {
   for (const char* const result : {"loaded", "refused"}) policy_loads_.at({result});
-  // Added, since other fronts have some too.
+  // Added, because other fronts count here too.
   metrics.before_reading([this] { fail_open_seconds_.add(fail_open_since_read()); });
 }
 
@@ -180,7 +180,7 @@ MeteredRecorder::Counts MeteredRecorder::counts_of(const std::vector<Draft>& dra
   return counts;
 }
 
-// One more call was let pass. The key is `instance/guard`.
+// Counts a call that passed a failed guard. The key is `instance/guard`.
 void MeteredRecorder::read_fail_open(const Fact& fact, Counts& counts) {
   const std::string guard = fact.key.substr(fact.key.find('/') + 1);
   counts.push_back([&series = fail_open_.at({guard})] { series.add(); });
@@ -195,7 +195,7 @@ void MeteredRecorder::read_record(const Draft& draft, const json::object& body, 
                                          draft.subject->agent_id, front_})] { series.add(); });
   if (const std::string_view approval = word(body, "approval_id"); !approval.empty()) {
     counts.push_back([this, approval = std::string(approval), outcome = draft.outcome] {
-      tell_wait(approval, outcome);
+      measure_wait(approval, outcome);
     });
   }
 }
@@ -215,9 +215,9 @@ void MeteredRecorder::read_guards(const json::object& body, Counts& counts) {
   }
   const json::object* const post = object_in(body, "post_invocation");
   for (const json::value& run : list(post, "hooks")) {
-    const json::object& one = run.as_object();
-    const bool failed = word(one, "verdict") == "error";
-    count(one, "result", failed ? "failed" : word(one, "state") == "ran" ? "ran" : "skipped");
+    const json::object& item = run.as_object();
+    const bool failed = word(item, "verdict") == "error";
+    count(item, "result", failed ? "failed" : word(item, "state") == "ran" ? "ran" : "skipped");
   }
 }
 
@@ -237,7 +237,7 @@ void MeteredRecorder::read_approval(const json::object& body, Counts& counts) {
   });
 }
 
-void MeteredRecorder::tell_wait(const std::string& approval_id, const std::string& outcome) {
+void MeteredRecorder::measure_wait(const std::string& approval_id, const std::string& outcome) {
   const std::optional<SteadyTime> asked = open_.with([&](Open& open) -> std::optional<SteadyTime> {
     const auto found = open.asked.find(approval_id);
     if (found == open.asked.end()) return std::nullopt;

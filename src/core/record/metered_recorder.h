@@ -17,7 +17,7 @@ namespace sallyport::core {
 // of its own, on the same ledger and the same metrics.
 class MeteredRecorder final : public Recorder {
  public:
-  // `front`: where the calls come in that are recorded here (`mcp_http`, `hook`); of few names.
+  // `front`: the front of the recorded calls (`mcp_http`, `hook`), one of few names.
   MeteredRecorder(Recorder& recorder, Metrics& metrics, const Clock& clock, std::string front);
 
   using Recorder::append;
@@ -42,14 +42,14 @@ class MeteredRecorder final : public Recorder {
   const std::string& instance_id() const override { return recorder_.instance_id(); }
   bool alive(const std::string& instance_id) const override { return recorder_.alive(instance_id); }
   Result<Claim> claim(std::string_view key) override { return recorder_.claim(key); }
-  std::vector<std::uint64_t> take_unheard() override { return recorder_.take_unheard(); }
+  std::vector<std::uint64_t> take_late_records() override { return recorder_.take_late_records(); }
   std::string encrypt(std::string_view text) override { return recorder_.encrypt(text); }
   Result<std::string> decrypt(std::string_view sealed) const override {
     return recorder_.decrypt(sealed);
   }
 
  private:
-  // What to count once the drafts are written; they are the ledger's by then.
+  // What to count once the drafts are written; the ledger owns them by then.
   using Counts = std::vector<std::function<void()>>;
   class Waiting;
 
@@ -61,7 +61,7 @@ class MeteredRecorder final : public Recorder {
   void read_approval(const json::object& body, Counts& counts);
   void read_control(const json::object& body, Counts& counts);
   void read_topic(const json::object& body, Counts& counts);
-  void tell_wait(const std::string& approval_id, const std::string& outcome);
+  void measure_wait(const std::string& approval_id, const std::string& outcome);
   void open_fail_open(const std::string& guard);
   void close_fail_open(const std::string& guard);
   double fail_open_since_read();
@@ -89,8 +89,8 @@ class MeteredRecorder final : public Recorder {
   struct Open {
     std::map<std::string, SteadyTime> asked{};      // by approval
     std::map<std::string, SteadyTime> fail_open{};  // by guard
-    double fail_open_before = 0;                    // seconds, of what has ended
-    double fail_open_read = 0;                      // seconds, told by the last reading
+    double fail_open_before = 0;                    // seconds of intervals that ended
+    double fail_open_read = 0;                      // seconds that the last reading reported
   };
   Guarded<Open> open_;
 };

@@ -41,7 +41,7 @@ auto enum_of(const Words& words, std::string_view text)
   return std::nullopt;
 }
 
-// The refusal has the value and the accepted words.
+// The error names the value and the accepted words.
 template <class Words>
 auto read_word(ObjectReader& in, std::string_view name, const Words& accepted) {
   const std::string text = in.text(name);

@@ -48,7 +48,7 @@ class ReadingRecorder final : public Recorder {
 
  private:
   static std::unexpected<Error> refusal() {
-    return fail(ErrorCode::Unavailable, "nothing is written here: this only looks");
+    return fail(ErrorCode::Unavailable, "nothing is written here: this recorder only reads");
   }
 
   RecordReader& records_;

@@ -17,7 +17,7 @@ class LateRecords {
 
   // Returns late tool-audit records, which were written after their caller had left: owed records,
   // and records that closed calls of dead processes. Each is returned once.
-  virtual std::vector<std::uint64_t> take_unheard() { return {}; }
+  virtual std::vector<std::uint64_t> take_late_records() { return {}; }
 };
 
 class Recorder : public RecordLog, public Instances, public Vault, public LateRecords {};

@@ -13,16 +13,16 @@
 
 namespace sallyport::core {
 
-// One value that was taken out. `path` is a JSON Pointer from the value that was given.
+// One removed value. `path` is a JSON Pointer into the given value.
 struct Removal {
   std::string path;
   std::string category;
   std::string removed;              // the bytes themselves, for the keyed digest; never stored
   std::string detector{};           // what found it
-  std::optional<std::size_t> at{};  // its first byte in the text it was in, where that has one
+  std::optional<std::size_t> at{};  // its first byte in its text, if it has one
   std::size_t of = 0;               // bytes of that text
 
-  // Where in its text it was does not tell two removals apart.
+  // The position in the text is not compared.
   bool operator==(const Removal& other) const {
     return path == other.path && category == other.category && removed == other.removed;
   }
@@ -36,22 +36,26 @@ class Redactor {
  public:
   virtual ~Redactor() = default;
 
-  // Replaces in place whatever is found by `[REDACTED:<category>]`, and keeps the shape around it.
-  // Lists each replacement: where the list is empty, `value` is as it was.
-  // `name` is the member that holds `value`, so that a sensitive name can take the whole of it.
-  // From any thread. May throw: the caller then stores `[REDACTED:unreadable]` for the whole field.
+  // Replaces each finding in place by `[REDACTED:<category>]` and keeps the shape around it. Lists
+  // each replacement; an empty list: `value` is unchanged. `name` is the member that holds `value`:
+  // a sensitive name replaces the whole value. Any thread may call it. May throw: the caller then
+  // stores `[REDACTED:unreadable]` for the whole field.
   virtual std::vector<Removal> redact(std::string_view name, json::value& value) const = 0;
 
-  // True: `redact` takes nothing out of the value that `text` is the JSON of, as `CanonicalWriter`
-  // writes it. False says nothing. It saves building the value.
+  // True: `redact` would remove nothing from the value whose JSON, as `CanonicalWriter` writes it,
+  // is `text`. False says nothing. This saves building the value.
   virtual bool is_clean(std::string_view /*name*/, std::string_view /*text*/) const {
     return false;
   }
 
-  // For an identifier (a tool, a session, an agent): only secrets are taken out of it, because an
-  // address in a principal's name is who acted.
+  // For an identifier (a tool, a session, an agent). Only secrets are removed: an address in a
+  // principal's name stays, because it says who acted.
   virtual bool redact_identifier(std::string& text) const = 0;
 };
+
+// Removes secrets from an identifier. True: it was changed. One that cannot be read becomes
+// `[REDACTED:unreadable]`.
+bool redact_name(const Redactor& redactor, std::string& text);
 
 // Stores everything as it is: for tests and measurements.
 class NoRedactor final : public Redactor {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostAtOnce = 256;
 
-// What becomes of a fact. No value: it stays.
+// The new state of a fact. No value: it stays.
 std::optional<Fact> after_a_look(const Fact& fact, WallTime oldest, WallTime now) {
   const Result<json::value> read = parse_own_json(fact.value.value_or(""));
   const json::array* const list = read ? read->if_array() : nullptr;
@@ -48,12 +48,12 @@ Task<void> change(RecordLog& records, std::vector<Fact> facts, std::vector<Fact>
 }  // namespace
 
 Task<void> retire_facts(RecordLog& records, std::vector<Retiring> spaces, WallTime now) {
-  for (const Retiring& one : spaces) {
-    SALLYPORT_CO_TRY(const std::vector<Fact> all, records.facts(one.space));
+  for (const Retiring& retiring : spaces) {
+    SALLYPORT_CO_TRY(const std::vector<Fact> all, records.facts(retiring.space));
     std::vector<Fact> facts;
     std::vector<Fact> expected;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (std::optional<Fact> changed = after_a_look(all[i], now - one.after, now)) {
+      if (std::optional<Fact> changed = after_a_look(all[i], now - retiring.after, now)) {
         facts.push_back(std::move(*changed));
         expected.push_back(all[i]);
       }

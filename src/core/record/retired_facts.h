@@ -11,7 +11,7 @@
 
 namespace sallyport::core {
 
-// A space whose facts have the member `at`, or are lists of objects that have it: the last counts.
+// A space whose facts have the member `at`, or are lists of objects with `at`: the last counts.
 struct Retiring {
   std::string space;
   std::chrono::hours after;  // since `at`

@@ -1,5 +1,5 @@
-// The members of the shapes that records are made of, said once for both writers of
-// base/json_writer.h. Each stands in the source of its `to_json`.
+// The members of the shapes that records are made of, declared once for both writers of
+// base/json_writer.h. Each is defined in the source of its `to_json`.
 #pragma once
 
 #include "base/json_writer.h"

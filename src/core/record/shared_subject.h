@@ -5,10 +5,12 @@
 //   draft.subject.set(&Subject::call_id, "call_1");
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "core/record/redactor.h"
 #include "sallyport/subject.h"
 
 namespace sallyport::core {
@@ -42,5 +44,13 @@ class SharedSubject {
 
   std::shared_ptr<const Subject> subject_;
 };
+
+// The members that clients may choose.
+inline constexpr std::array<std::string Subject::*, 7> kSubjectNames = {
+    &Subject::call_id,   &Subject::session_id, &Subject::agent_id, &Subject::server,
+    &Subject::tool_name, &Subject::trace_id,   &Subject::run_id};
+
+// The subject as entries and hooks show it: without secrets in its names.
+SharedSubject redacted(const SharedSubject& subject, const Redactor& redactor);
 
 }  // namespace sallyport::core

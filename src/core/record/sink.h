@@ -8,8 +8,8 @@
 
 namespace sallyport::core {
 
-// `const` and callable from any thread; the records of one call come one at a time, in order. What
-// it throws or fails with does not change the call, and is recorded.
+// `const` and callable from any thread; the records of one call come one at a time, in order. An
+// exception or error of a sink does not change the call and is recorded.
 class Sink {
  public:
   virtual ~Sink() = default;

@@ -18,7 +18,7 @@ json::value text_member(const json::object& object, std::string_view name) {
   return value.is_null() ? json::value("") : value;
 }
 
-// What is no longer there says so in its place. That a call ran is known without its result.
+// Marks absent content in its place. That a call ran is known without its result.
 void mark_absent(json::object& outcome) {
   for (json::key_value_pair& part : outcome) {
     const json::object* const sealed = part.value().if_object();

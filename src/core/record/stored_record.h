@@ -1,5 +1,5 @@
-// Entries of the ledger as the shapes that readers know: what the envelope of an entry says is put
-// back beside what its body says.
+// Converts entries of the ledger to the shapes that readers know. Members of the envelope are put
+// back beside those of the body.
 #pragma once
 
 #include "sallyport/audit_record.h"
@@ -7,7 +7,7 @@
 
 namespace sallyport::core {
 
-// `entry` has its body opened. What was withheld or erased shows as `{"$sealed":..,"state":..}`.
+// `entry` has its body opened. Withheld and erased content shows as `{"$sealed":..,"state":..}`.
 json::object audit_json(const json::object& entry);    // AU-1
 json::object event_json(const json::object& entry);    // EV-79
 json::object failure_json(const json::object& entry);  // EV-61

@@ -1,4 +1,4 @@
-// Keeps text from those who read files.
+// Hides text from readers of files.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace sallyport::core {
 
-// Encrypts what a waiting call needs and no file may hold in clear text (AU-87). Every method may be
-// called from any thread.
+// Encrypts the data of a waiting call that no file may hold in clear text (AU-87). Every method may
+// be called from any thread.
 class Vault {
  public:
   virtual ~Vault() = default;

@@ -1,5 +1,5 @@
-// What a call is about to do, in the words of an authorization (EV-84), from how its tool is
-// classified.
+// Describes what a call is about to do, from the classification of its tool, for an authorization
+// (EV-84).
 #pragma once
 
 #include "sallyport/call.h"

@@ -9,33 +9,6 @@
 
 namespace sallyport::core {
 
-namespace {
-
-std::size_t size_of(const json::value& chunk) {
-  return chunk.is_string() ? chunk.get_string().size() : canonical_json(chunk).size();
-}
-
-void cut_short(Envelope& stream, std::string reason) {
-  if (!stream.complete) return;
-  stream.complete = false;
-  stream.reason = std::move(reason);
-}
-
-}  // namespace
-
-Envelope within(const StreamLimits& limits, Envelope envelope) {
-  if (envelope.kind != Envelope::Kind::Stream) return envelope;
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < envelope.chunks.size(); ++i) {
-    bytes += size_of(envelope.chunks[i]);
-    if (i < limits.chunks && bytes <= limits.bytes) continue;
-    envelope.chunks.resize(i);
-    cut_short(envelope, i == limits.chunks ? "too many chunks" : "too many bytes");
-    break;
-  }
-  return envelope;
-}
-
 Delivery::Delivery(Parts parts)
     : parts_(std::move(parts)),
       fail_open_(parts_.fail_open),
@@ -45,7 +18,7 @@ Delivery::Delivery(Parts parts)
 bool Delivery::add(json::value chunk) {
   if (closed_ || !stream_.complete) return false;
   const StreamLimits& limits = parts_.plan->stream_limits();
-  bytes_ += size_of(chunk);
+  bytes_ += chunk_bytes(chunk);
   if (bytes_ > limits.bytes) {
     cut_short(stream_, "too many bytes");
   } else if (stream_.chunks.size() == limits.chunks) {

@@ -1,5 +1,5 @@
-// Takes what an upstream gives while it runs: pieces of its answer, which wait for the second door,
-// and progress messages, each of which passes that door by itself.
+// Receives the output of a running upstream: pieces of its answer, which wait for the second door,
+// and progress messages, which pass that door one by one.
 #pragma once
 
 #include <functional>

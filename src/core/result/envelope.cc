@@ -149,7 +149,7 @@ ToolResult Envelope::to_result() const {
 }
 
 bool same(const Envelope& a, const Envelope& b) {
-  // Values that are equal are the same; values that are not may still be written alike.
+  // Equal values are the same. Unequal values may still have the same text.
   const bool equal = a.kind == b.kind && a.value == b.value && a.chunks == b.chunks &&
                      a.complete == b.complete && a.reason == b.reason && a.code == b.code &&
                      a.message == b.message && a.data == b.data;

@@ -27,7 +27,7 @@ std::optional<Document> media(const json::object& part) {
                   .data = std::string(*data)};
 }
 
-// Text stays text: encoded, it would pass by everything that looks for secrets.
+// Text stays text: encoded, it would escape every search for secrets.
 std::optional<Document> embedded(const json::object& part) {
   const json::object* const resource = object_in(part, "resource");
   if (resource == nullptr) return std::nullopt;
@@ -40,7 +40,7 @@ std::optional<Document> embedded(const json::object& part) {
       .detail = detail_in(*resource, "uri")};
 }
 
-// The media type of a link is that of the link; what it leads to was not part of the answer.
+// The media type is that of the link itself. Its target was not part of the answer.
 std::optional<Document> link(const json::object& part) {
   const auto uri = text_in(part, "uri");
   if (!uri) return std::nullopt;

@@ -1,4 +1,4 @@
-// What a tool server of the Model Context Protocol answered, as a result of ours.
+// Converts the answer of a tool server of the Model Context Protocol to a `ToolResult`.
 #pragma once
 
 #include <boost/json/object.hpp>

@@ -16,7 +16,7 @@ constexpr Word<NotRun> kNotRunWords[] = {{"skipped", NotRun::Skipped},
                                          {"proposed", NotRun::Proposed},
                                          {"pending_approval", NotRun::PendingApproval}};
 
-std::string_view said(NotRun why) {
+std::string_view status_text(NotRun why) {
   switch (why) {
     case NotRun::Skipped:
       return "was not run and will not be";
@@ -35,8 +35,8 @@ ToolResult not_run(const Trail& trail, NotRun why, const std::string& url) {
   const std::string_view status = word_of(kNotRunWords, why);
   const std::string_view tier = to_string(trail.autonomy);
   json::object about{{"status", status}, {"tier", tier}, {"call_id", call.call_id}};
-  std::string text = fmt::format("{}: `{}` {} (tier {}, call {}", status, call.tool, said(why),
-                                 tier, call.call_id);
+  std::string text = fmt::format("{}: `{}` {} (tier {}, call {}", status, call.tool,
+                                 status_text(why), tier, call.call_id);
   if (!trail.approval_id.empty()) {
     about["approval_id"] = trail.approval_id;
     text += ", approval " + trail.approval_id;

@@ -1,5 +1,5 @@
-// What the caller is told of a call that was not run, or not yet: a successful result that no agent
-// can take for an empty one (AT-27).
+// The result of a call that was not run, or not yet: a success that no agent can mistake for an
+// empty result (AT-27).
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace sallyport::core {
 
 enum class NotRun { Skipped, Proposed, PendingApproval };
 
-// `url` is where people find the question, empty where that is nowhere.
+// `url`: the page of the question; empty: there is none.
 ToolResult not_run(const Trail& trail, NotRun why, const std::string& url = {});
 
 }  // namespace sallyport::core

@@ -1,4 +1,4 @@
-// What an upstream gave, before the second door has seen it.
+// The answer of an upstream before the second door has seen it.
 #pragma once
 
 #include <boost/json/array.hpp>
@@ -14,8 +14,8 @@ struct Performed {
   EffectState effect = EffectState::Unknown;
   std::uint64_t duration_ms = 0;
   bool other_revision = false;  // a prepared operation was not what had been confirmed
-  bool recalled = false;        // the answer that was released the first time
-  json::array redactions{};     // of that one's record
+  bool recalled = false;        // `envelope` was released by an earlier run
+  json::array redactions{};     // of the record of that run
 };
 
 }  // namespace sallyport::core

@@ -9,8 +9,7 @@ namespace sallyport::core {
 
 namespace {
 
-// As its JSON, which no record could hold if it were deeper. The levels around the values are those
-// of that JSON.
+// Checks the depth of its JSON, including the levels around the values.
 bool fits_a_record(const Envelope& envelope) {
   constexpr std::size_t kDeepestAnswer = 100;
   switch (envelope.kind) {

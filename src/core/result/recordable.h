@@ -5,8 +5,8 @@
 
 namespace sallyport::core {
 
-// Numbers that a double cannot hold become exact, and what is nested too deep is malformed output:
-// what was done must not go unrecorded for its form.
+// Numbers that a double cannot hold become exact. A value that is nested too deep becomes malformed
+// output. So the form of an answer never keeps it from being recorded.
 Envelope recordable(Envelope envelope);
 
 }  // namespace sallyport::core

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/trimmed.h"
 #include "sallyport/retry.h"
 
 namespace sallyport {
@@ -17,13 +18,6 @@ using Parts = std::vector<std::string_view>;
 
 // A year is longer than any caller waits, and far from overflow.
 constexpr seconds kLongestReadable = days(366);
-
-std::string_view trimmed(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 bool all_digits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
@@ -50,7 +44,7 @@ Parts split(std::string_view text) {
   return parts;
 }
 
-// -1 for anything but 1 to 4 digits.
+// -1: not 1 to 4 digits.
 int small_number(std::string_view text) {
   int number = -1;
   if (all_digits(text) && text.size() <= 4) {
@@ -96,7 +90,7 @@ std::optional<WallTime> http_date(std::string_view text, WallTime now) {
 }  // namespace
 
 std::optional<milliseconds> parse_retry_after(std::string_view text, WallTime now) {
-  text = trimmed(text);
+  text = trimmed_field(text);
   if (const auto wait = whole_seconds(text)) return wait;
   const std::optional<WallTime> due = http_date(text, now);
   if (!due) return std::nullopt;

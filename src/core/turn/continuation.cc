@@ -48,7 +48,7 @@ Result<Continuation::Payload> payload_from_json(const json::value& value, std::s
   return core::finished(in, std::move(payload));
 }
 
-// Before anything else of it is read: what another version means by its fields is not known.
+// Read first: the meaning of the fields of another version is unknown.
 Result<void> check_version(const json::value& continuation, const std::string& where) {
   ObjectReader in(continuation, where);
   if (!in.ok()) return std::unexpected(in.error());

@@ -1,5 +1,5 @@
-// Keeps what a turn that waits will need: durable, encrypted, and known again when it is handed
-// back (AU-69, AU-71, AU-87).
+// Stores the state of a waiting turn: durable, encrypted, and recognized when it is handed back
+// (AU-69, AU-71, AU-87).
 #pragma once
 
 #include <map>
@@ -19,13 +19,13 @@
 
 namespace sallyport::core {
 
-// A continuation and what only we may know of it.
+// A continuation and its private part.
 struct Kept {
   Continuation continuation;
   std::vector<Call> calls;  // exact, with their call ids
   std::string approval_id;  // what a paused turn waits for; empty for a hand-off
   std::string deadline;     // of a hand-off, RFC 3339; else empty
-  // By call id: what the results of a hand-off are held against.
+  // By call id: the grants against which the results of a hand-off are checked.
   std::map<std::string, std::shared_ptr<const GrantUse>> grants{};
 };
 
@@ -67,11 +67,11 @@ class Continuations {
   Result<std::optional<Found>> load(const std::string& id);
 
   static Fact expected(const std::string& id, const std::string& stored);
-  // Over: what was kept is erased.
+  // The continuation is over, and its content is erased.
   static std::vector<Fact> closed(const std::string& id);
   static std::vector<Fact> expired(const std::string& id);
   static std::vector<Fact> taken(const std::string& id, const std::string& instance_id);
-  // Its results are on record: which calls they were is still known, what they asked for is not.
+  // The results are recorded. The calls stay known, without their inputs.
   std::vector<Fact> answered(Kept kept);
 
  private:

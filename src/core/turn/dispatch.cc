@@ -16,9 +16,9 @@ namespace {
 constexpr std::size_t kLongestTrigger = 128;
 constexpr std::uint64_t kMostQuestions = 10'000;  // of one kind in one dispatch
 
-// Trigger and digest: how many such calls have ended. With the number behind it: the call.
+// Key: trigger and digest. Value: how many such calls have ended. With a number appended: the call.
 constexpr std::string_view kDispatchedCall = "dispatched_call";
-// Call: its terminal record.
+// Key: call. Value: its terminal record.
 constexpr std::string_view kDispatchedEnd = "dispatched_end";
 
 std::uint64_t number_of(const std::optional<std::string>& stored) {
@@ -62,6 +62,15 @@ Result<void> check_trigger_id(std::string_view trigger_id) {
               "trigger_id");
 }
 
+Result<void> check_trigger_id(std::string_view trigger_id, const Redactor& redactor) {
+  SALLYPORT_CHECK_OK(check_trigger_id(trigger_id));
+  std::string text(trigger_id);
+  if (!redact_name(redactor, text)) return {};
+  return fail(ErrorCode::InvalidInput,
+              "`trigger_id` holds what looks like a secret; name the event without it",
+              "trigger_id");
+}
+
 std::string question_id(std::string_view kind, std::string_view trigger_id, std::uint64_t n) {
   return fmt::format("hitl_{}_{}_{}", kind, trigger_id, n);
 }
@@ -78,7 +87,6 @@ Result<std::string> fresh_question_id(RecordReader& records, std::string_view ki
 }
 
 void keep_end_of_dispatched(const DispatchedCall& call, Draft& record) {
-  if (call.trigger_id.empty()) return;
   const std::string& call_id = record.subject->call_id;
   record.changes.push_back(
       std::make_shared<CountCall>(key_of(call.trigger_id, call.request_digest), call_id));

@@ -11,7 +11,7 @@ namespace sallyport::core {
 
 namespace {
 
-// What the tool says of itself, without the tool: whatever comes here cannot run or prepare it.
+// The properties of a tool without the tool: this can neither run nor prepare it.
 class RecordedTool final : public Upstream {
  public:
   explicit RecordedTool(std::shared_ptr<const Upstream> tool) : tool_(std::move(tool)) {}
@@ -50,7 +50,7 @@ struct Recorded {
   json::object body{};
 };
 
-// The call of then that this one is, by what was asked for and how often.
+// Finds the recorded call by its request and the number of its repetition.
 Result<std::optional<Recorded>> recorded_call(Stages& stages, const Trail& trail,
                                               ReplayCount& count) {
   const std::string& digest = trail.request_digest();
@@ -62,8 +62,9 @@ Result<std::optional<Recorded>> recorded_call(Stages& stages, const Trail& trail
   return Recorded{.sequence = *sequence, .body = body ? *body : json::object{}};
 }
 
-// The answer that was given then, found by the id of its question.
-Result<void> hear_recorded(Stages& stages, Trail& trail, const std::optional<Recorded>& first) {
+// Takes the recorded answer, found by the id of its question.
+Result<void> take_recorded_answer(Stages& stages, Trail& trail,
+                                  const std::optional<Recorded>& first) {
   const std::string id(first ? text_in(first->body, "approval_id").value_or("") : "");
   SALLYPORT_TRY(const auto state, stages.approvals.state(id));
   if (id.empty() || !state || state->open()) {
@@ -101,7 +102,7 @@ Task<Answer> Governor::replay(Call asked, std::shared_ptr<Upstream> upstream, Re
   SALLYPORT_CO_TRY(const std::optional<Recorded> first, recorded_call(stages_, trail, count));
   co_await stages_.first_door.authorize(trail, tool, {});
   if (trail.needs_person) {
-    SALLYPORT_CO_CHECK_OK(hear_recorded(stages_, trail, first));
+    SALLYPORT_CO_CHECK_OK(take_recorded_answer(stages_, trail, first));
     if (trail.open()) co_await stages_.first_door.authorize(trail, tool, {});
   }
   if (trail.open() && trail.needs_person) {

@@ -19,14 +19,14 @@ bool must_run_alone(const Trail& trail, const Upstream& upstream) {
 // An admitted call has a trail and no answer yet. It has one owner and does not move.
 struct Begun {
   std::unique_ptr<Trail> trail;
-  std::shared_ptr<Upstream> upstream;  // shared: a call that was given up on keeps it
+  std::shared_ptr<Upstream> upstream;  // shared: an abandoned call keeps it
   std::optional<Answer> answer{};
 };
 
-// The same id twice: the second is answered from the record of the first.
+// True if a call with this id was admitted: the second one is answered from its record.
 bool has_id(const std::vector<Begun>& all, const std::string& tool_call_id) {
   return std::ranges::any_of(
-      all, [&](const Begun& one) { return one.trail->call().tool_call_id == tool_call_id; });
+      all, [&](const Begun& begun) { return begun.trail->call().tool_call_id == tool_call_id; });
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ Task<std::vector<Answer>> Governor::run_together(std::vector<RunnableCall> calls
   std::vector<Begun> all;
   std::optional<Error> error;
   for (RunnableCall& asked : calls) {
-    // Those beside the first one are few, and come again where they do not run here.
+    // The calls after the first are few. The caller presents them again if they do not run here.
     Call& call = asked.call;
     const Result<void> accepted = all.empty() ? accept(call) : identify(call);
     if (!accepted && all.empty()) co_return std::unexpected(accepted.error());
@@ -56,18 +56,18 @@ Task<std::vector<Answer>> Governor::run_together(std::vector<RunnableCall> calls
     if (alone || waits) break;
   }
   std::vector<Task<Answer>> running;
-  for (const Begun& one : all) {
-    if (!one.answer) running.push_back(conduct(*one.trail, one.upstream, caller));
+  for (const Begun& begun : all) {
+    if (!begun.answer) running.push_back(conduct(*begun.trail, begun.upstream, caller));
   }
   std::vector<Result<Answer>> ended = co_await together<Result<Answer>>(std::move(running));
   std::vector<Answer> answers;
-  for (auto next = ended.begin(); Begun & one : all) {
-    if (!one.answer) {
+  for (auto next = ended.begin(); Begun & begun : all) {
+    if (!begun.answer) {
       Result<Answer>& answer = *next++;
       if (!answer) co_return std::unexpected(answer.error());
-      one.answer = std::move(*answer);
+      begun.answer = std::move(*answer);
     }
-    answers.push_back(std::move(*one.answer));
+    answers.push_back(std::move(*begun.answer));
   }
   if (error) co_return std::unexpected(*error);
   co_return answers;

@@ -33,8 +33,8 @@ Task<Turns::Ended> Turns::run(Continuation::Payload frame, std::vector<Call> cal
   for (Call& call : calls) {
     call.session_id = frame.session_id;
     call.turn = frame.turn;
-    // All before the first one runs: an error would lose the results of those before it.
-    SALLYPORT_CO_CHECK_OK(check_call(call));
+    // Checks all calls before the first one runs: a later error would lose results.
+    SALLYPORT_CO_CHECK_OK(check_call(call, governor_.stages().parts.redactor));
     frame.pending_tool_calls.push_back(pending_of(call, plan->classify(call)));
   }
   co_return co_await go_on(std::move(frame), std::move(calls), 0, std::move(caller));
@@ -54,7 +54,7 @@ Task<Turns::Ended> Turns::go_on(Continuation::Payload frame, std::vector<Call> c
                      co_await governor_.run_together(std::move(rest), caller));
     for (Answer& answer : answers) {
       calls[done].call_id = answer.call_id;
-      // One that came without an id has its own from here on (AU-8).
+      // A call without an id gets its own from here on (AU-8).
       if (calls[done].tool_call_id.empty()) {
         calls[done].tool_call_id = answer.call_id;
         frame.pending_tool_calls[done].id = answer.call_id;

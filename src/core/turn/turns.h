@@ -22,11 +22,11 @@ class Turns {
 
   struct Ended {
     std::vector<CallResult> results;     // in request order, as far as they exist
-    std::optional<Continuation> paused;  // what waits, and for whom
+    std::optional<Continuation> paused;  // the turn that waits for a person
     std::string approval_id;             // of the question it waits for
   };
 
-  // `frame` has session, turn, usage and state; the calls are put in here.
+  // `frame` has session, turn, usage and state; the calls are added here.
   Task<Ended> run(Continuation::Payload frame, std::vector<Call> calls, Caller caller = {});
 
   // The decision comes from the answered approval, never from the caller that resumes. If
@@ -34,7 +34,7 @@ class Turns {
   Task<Ended> resume(Continuation continuation, std::string session_id,
                      std::string approval_id = {}, Caller caller = {});
 
-  // What the answered approval says (AU-70); `Conflict` with `approval_pending` before.
+  // The decision of the answered approval (AU-70). `Conflict` with `approval_pending`: none yet.
   Result<ResumeDecision> decision(const std::string& approval_id);
 
  private:

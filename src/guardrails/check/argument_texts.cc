@@ -71,7 +71,7 @@ class ArgumentWalk {
     open_ = std::move(was_open);
   }
 
-  // Keeps of the open paths what is behind this segment, and returns what was open.
+  // Narrows the open paths to their rest after this segment, and returns the old ones.
   std::vector<Rest> narrow(std::string_view name) {
     std::vector<Rest> open;
     for (const Rest& rest : open_) {

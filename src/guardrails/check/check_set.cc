@@ -13,7 +13,7 @@ namespace {
 
 using Rules = std::vector<match::ParsedRule>;
 
-// Every expression was read before, so the set can only be too large.
+// Every expression was parsed before, so the only error is that the set is too large.
 std::expected<std::shared_ptr<const match::PatternSet>, DocumentError> build(
     const Document& document, const Rules& rules, const std::vector<std::uint32_t>& checks) {
   auto set = match::PatternSet::build(rules);
@@ -34,7 +34,7 @@ std::expected<std::shared_ptr<const match::PatternSet>, DocumentError> build(
   return std::unexpected(std::move(error));
 }
 
-// Words as they are in normalised views; one that vanishes there is left out.
+// Words in their normalised form; a word that becomes empty is left out.
 std::vector<std::shared_ptr<const match::Parsed>> normalised_words(
     const Check& check, const std::vector<std::string>& words, bool exceptions,
     const std::vector<std::shared_ptr<const match::Parsed>>& parsed,
@@ -64,14 +64,14 @@ class PlanMaker {
             parsed_[index].exceptions};
   }
 
-  std::expected<ViewGroup, DocumentError> group_of(const CheckSet& plan,
+  std::expected<ViewGroup, DocumentError> group_of(const CheckSet& made,
                                                    std::vector<std::uint32_t> rules) const {
-    ViewGroup group = ViewGroup::of(document_, plan.checks, std::move(rules));
+    ViewGroup group = ViewGroup::of(document_, made.checks, std::move(rules));
     Rules plain;
     Rules normal;
     std::vector<std::uint32_t> checks;
     for (const std::uint32_t rule : group.rules) {
-      const std::uint32_t index = plan.checks[rule];
+      const std::uint32_t index = made.checks[rule];
       checks.push_back(index);
       plain.push_back(rule_of(index));
       normal.push_back(normalised_rule(index, group));
@@ -177,20 +177,20 @@ std::expected<std::shared_ptr<const CheckSet>, DocumentError> CheckSet::make(
     const Document& document, const std::vector<ParsedCheck>& parsed,
     std::vector<std::uint32_t> chosen) {
   const PlanMaker maker(document, parsed);
-  auto plan = std::make_shared<CheckSet>();
-  plan->checks = std::move(chosen);
+  auto made = std::make_shared<CheckSet>();
+  made->checks = std::move(chosen);
   Rules rules;
-  for (const std::uint32_t check : plan->checks) rules.push_back(maker.rule_of(check));
-  auto raw = build(document, rules, plan->checks);
+  for (const std::uint32_t check : made->checks) rules.push_back(maker.rule_of(check));
+  auto raw = build(document, rules, made->checks);
   if (!raw) return std::unexpected(std::move(raw).error());
-  plan->raw = std::move(*raw);
-  for (std::vector<std::uint32_t>& members : grouped_by_views(document, plan->checks)) {
-    auto group = maker.group_of(*plan, std::move(members));
+  made->raw = std::move(*raw);
+  for (std::vector<std::uint32_t>& members : grouped_by_views(document, made->checks)) {
+    auto group = maker.group_of(*made, std::move(members));
     if (!group) return std::unexpected(std::move(group).error());
-    plan->groups.push_back(std::move(*group));
+    made->groups.push_back(std::move(*group));
   }
-  plan->link_groups();
-  return plan;
+  made->link_groups();
+  return made;
 }
 
 void CheckSet::link_groups() {

@@ -1,5 +1,5 @@
-// Only the sets of patterns take time to make; all else of a plan comes from the document, and what
-// was kept must fit it.
+// Only the sets of patterns take time to make. The rest of a check set comes from the document, and a
+// cached set must fit it.
 #include <utility>
 
 #include "guardrails/check/check_set.h"
@@ -61,22 +61,22 @@ void CheckSet::write(match::ImageWriter& out) const {
 
 std::shared_ptr<const CheckSet> CheckSet::read(const Document& document,
                                                std::vector<std::uint32_t> chosen, ImageReader& in) {
-  auto plan = std::make_shared<CheckSet>();
-  plan->checks = std::move(chosen);
-  plan->raw = read_set(document, plan->checks, in);
-  if (!plan->raw) return nullptr;
-  for (std::uint32_t rule = 0; rule < plan->checks.size(); ++rule) {
-    if (plan->raw->entries(rule) != document.checks[plan->checks[rule]].entries.size()) {
+  auto made = std::make_shared<CheckSet>();
+  made->checks = std::move(chosen);
+  made->raw = read_set(document, made->checks, in);
+  if (!made->raw) return nullptr;
+  for (std::uint32_t rule = 0; rule < made->checks.size(); ++rule) {
+    if (made->raw->entries(rule) != document.checks[made->checks[rule]].entries.size()) {
       return nullptr;
     }
   }
-  for (std::vector<std::uint32_t>& members : grouped_by_views(document, plan->checks)) {
+  for (std::vector<std::uint32_t>& members : grouped_by_views(document, made->checks)) {
     ViewGroup& group =
-        plan->groups.emplace_back(ViewGroup::of(document, plan->checks, std::move(members)));
-    if (!read_group(document, plan->checks, group, in)) return nullptr;
+        made->groups.emplace_back(ViewGroup::of(document, made->checks, std::move(members)));
+    if (!read_group(document, made->checks, group, in)) return nullptr;
   }
-  plan->link_groups();
-  return plan;
+  made->link_groups();
+  return made;
 }
 
 }  // namespace sallyport::guardrails

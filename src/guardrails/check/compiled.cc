@@ -42,7 +42,7 @@ std::vector<std::shared_ptr<const match::Parsed>> parse_all(const Check& check,
   return all;
 }
 
-// A plan that was kept comes without its expressions.
+// A cached set has no parsed expressions.
 void read_missing(const Document& document, const std::vector<std::uint32_t>& checks,
                   std::vector<ParsedCheck>& parsed) {
   parsed.resize(document.checks.size());
@@ -68,8 +68,8 @@ std::vector<std::uint32_t> checks_of_texts(const Document& document, Stage stage
   return chosen;
 }
 
-std::shared_ptr<const CheckSet> Compiled::plan_for(Stage stage,
-                                                   const std::vector<std::uint32_t>& checks) const {
+std::shared_ptr<const CheckSet> Compiled::check_set_for(
+    Stage stage, const std::vector<std::uint32_t>& checks) const {
   const std::shared_ptr<const CheckSet>& whole = this->stage(stage);
   if (whole && whole->checks == checks) return whole;
   return narrowed_.with([&](Narrowed& narrowed) {

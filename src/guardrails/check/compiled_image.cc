@@ -42,8 +42,8 @@ std::string image_of(const Compiled& compiled) {
   out.number(compiled.report.patterns);
   write_names(compiled.report.unbounded, out);
   write_names(compiled.report.ascii_classes, out);
-  for (const std::shared_ptr<const CheckSet>& plan : compiled.stages) {
-    if (plan) plan->write(out);
+  for (const std::shared_ptr<const CheckSet>& set : compiled.stages) {
+    if (set) set->write(out);
   }
   return std::move(out).take();
 }

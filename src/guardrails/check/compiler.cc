@@ -17,9 +17,9 @@ using Parsed = std::shared_ptr<const match::Parsed>;
 
 constexpr std::chrono::seconds kMostTime{120};
 
-// Reads expression after expression. The reader is our own and takes microseconds for each (what
-// would keep PCRE2's busy is refused by counting before it is asked), so it always comes back, and
-// looking at the time between two expressions is enough.
+// Parses one expression after the other. Our own parser takes microseconds for each, and a pattern
+// that would keep PCRE2 busy is refused by counting first. So checking the time between two
+// expressions is enough.
 class Compiler {
  public:
   explicit Compiler(Compiled& out) : out_(out) {}
@@ -92,9 +92,9 @@ class Compiler {
   std::expected<void, DocumentError> make_plan(Stage stage) {
     std::vector<std::uint32_t> chosen = checks_of_texts(out_.document, stage);
     if (chosen.empty()) return {};
-    auto plan = CheckSet::make(out_.document, parsed_, std::move(chosen));
-    if (!plan) return std::unexpected(std::move(plan).error());
-    out_.stages[static_cast<std::size_t>(stage)] = std::move(*plan);
+    auto set = CheckSet::make(out_.document, parsed_, std::move(chosen));
+    if (!set) return std::unexpected(std::move(set).error());
+    out_.stages[static_cast<std::size_t>(stage)] = std::move(*set);
     return {};
   }
 
@@ -108,7 +108,7 @@ class Compiler {
 std::expected<std::shared_ptr<const Compiled>, DocumentError> compile(Document document,
                                                                       std::uint64_t generation,
                                                                       const PatternStore* store) {
-  // A document that was made in memory has no name to be kept under.
+  // A document that was made in memory has no digest, so it is not cached.
   const bool kept = store != nullptr && !document.config_hash.empty() && !document.checks.empty();
   const std::string digest = kept ? image_digest(document) : std::string();
   if (const auto image = kept ? store->load(digest) : std::nullopt) {

@@ -1,4 +1,4 @@
-// Makes everything that a document needs to run: steps 11 and 12 of GR-6.
+// Compiles everything that a document needs to run: steps 11 and 12 of GR-6.
 #pragma once
 
 #include <expected>
@@ -9,7 +9,7 @@
 
 namespace sallyport::guardrails {
 
-// What the store kept is taken as it is where it fits the document; all else is compiled, and kept.
+// Uses what the store has for this document. Compiles the rest and stores it.
 std::expected<std::shared_ptr<const Compiled>, DocumentError> compile(Document document,
                                                                       std::uint64_t generation,
                                                                       const PatternStore* store);

@@ -23,7 +23,7 @@ bool is_covered(const Check& check, const std::string& entry,
   };
   std::vector<match::Expression> wide;
   for (const std::string& other : others) wide.push_back(expression(other));
-  // Each state of the search has a part for each of them.
+  // Each state of the search has a part for each of the others.
   constexpr std::size_t kMostStates = 4'000;
   const std::size_t most = kMostStates / std::max<std::size_t>(1, others.size() / 4);
   return match::covered_by(expression(entry), wide, most) == match::Cover::Yes;

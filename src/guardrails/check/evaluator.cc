@@ -21,15 +21,19 @@ namespace sallyport::guardrails {
 namespace {
 
 constexpr std::size_t kExcerptBytes = 200;
-// A replacement may make up a new match, and its replacement again; there is an end to it.
+// A replacement may create a new match, and so may its replacement. This limits the rounds.
 constexpr int kMostRounds = 8;
+// A longer value is not redacted again if it has also grown to more than twice its size.
+constexpr std::size_t kMostAgain = 64 * 1024;
+// The strings of a value that redaction would make longer than this are not redacted.
+constexpr std::size_t kMostRedacted = std::size_t{64} << 20;
 
-// What one look at all texts has shown.
+// The result of one pass over all texts.
 struct Round {
   std::vector<Hit> hits{};
   std::vector<Coverage> coverage{};
   std::uint64_t invalid_utf8 = 0;
-  // Redacted; only where the verdict of the hits is to redact.
+  // The redacted text; set only if the verdict of the hits is to redact.
   std::optional<std::string> text{};
   std::optional<std::string> error_text{};
   std::map<std::size_t, std::string> leaves{};
@@ -42,6 +46,12 @@ Verdict verdict_of(const std::vector<Hit>& hits) {
     if (hit.action == Action::Redact) verdict = Verdict::Redact;
   }
   return verdict;
+}
+
+void block_redactions(std::vector<Hit>& hits) {
+  for (Hit& hit : hits) {
+    if (hit.action == Action::Redact) hit.action = Action::Block;
+  }
 }
 
 std::uint64_t ill_formed_parts(std::string_view text) {
@@ -57,8 +67,9 @@ std::uint64_t ill_formed_parts(std::string_view text) {
 
 class Looking {
  public:
-  Looking(const Compiled& compiled, const Request& request)
-      : compiled_(compiled), document_(compiled.document), request_(request) {}
+  // `redacts`: the round also makes the redacted texts.
+  Looking(const Compiled& compiled, const Request& request, bool redacts = true)
+      : compiled_(compiled), document_(compiled.document), request_(request), redacts_(redacts) {}
 
   Round run() {
     round_.coverage = coverage_of(document_, request_.stage, request_.tool, request_.skip);
@@ -72,15 +83,20 @@ class Looking {
 
  private:
   void look_at_name();
-  void look_at_texts(const CheckSet& plan);
-  Hit hit_at(const CheckSet& plan, std::uint32_t rule, const Sighting& seen,
+  void look_at_texts(const CheckSet& set);
+  Hit hit_at(const CheckSet& set, std::uint32_t rule, const Sighting& seen,
              const RequestText& text);
-  void redact(const CheckSet& plan, const RequestTexts& texts,
+  // The spans to redact in the strings of a value, by leaf, with the text of the leaf.
+  using Leaves = std::map<std::size_t, std::pair<std::string_view, match::Regions>>;
+
+  void redact(const CheckSet& set, const RequestTexts& texts,
               const std::map<std::size_t, std::set<Reading>>& readings);
+  void redact_leaves(const CheckSet& set, const Leaves& leaves);
 
   const Compiled& compiled_;
   const Document& document_;
   const Request& request_;
+  bool redacts_;
   Round round_;
 };
 
@@ -101,34 +117,34 @@ void Looking::look_at_name() {
   }
 }
 
-void Looking::look_at_texts(const CheckSet& plan) {
-  const RequestTexts texts(compiled_, plan, request_, round_.coverage);
-  TextSearch search(plan);
+void Looking::look_at_texts(const CheckSet& set) {
+  const RequestTexts texts(compiled_, set, request_, round_.coverage);
+  TextSearch search(set);
   std::map<std::size_t, std::set<Reading>> redactable;
   for (std::size_t i = 0; i < texts.all().size(); ++i) {
     const RequestText& text = texts.all()[i];
     auto readings = search.look_at(text.text, i, *text.wanted);
     if (!readings.empty()) redactable.emplace(i, std::move(readings));
   }
-  for (std::uint32_t rule = 0; rule < plan.checks.size(); ++rule) {
-    Coverage& coverage = round_.coverage[plan.checks[rule]];
+  for (std::uint32_t rule = 0; rule < set.checks.size(); ++rule) {
+    Coverage& coverage = round_.coverage[set.checks[rule]];
     coverage.decode_truncated = !coverage.skipped && search.truncated(rule);
     if (const auto& seen = search.best()[rule]) {
-      round_.hits.push_back(hit_at(plan, rule, *seen, texts.all()[seen->text]));
+      round_.hits.push_back(hit_at(set, rule, *seen, texts.all()[seen->text]));
     }
   }
-  if (verdict_of(round_.hits) == Verdict::Redact) redact(plan, texts, redactable);
+  if (redacts_ && verdict_of(round_.hits) == Verdict::Redact) redact(set, texts, redactable);
 }
 
-Hit Looking::hit_at(const CheckSet& plan, std::uint32_t rule, const Sighting& seen,
+Hit Looking::hit_at(const CheckSet& set, std::uint32_t rule, const Sighting& seen,
                     const RequestText& text) {
-  Hit hit = hit_of(document_, plan.checks[rule]);
-  Located located = locate(plan, text.text, rule, seen);
-  hit.entry = document_.checks[plan.checks[rule]].entries[seen.entry];
+  Hit hit = hit_of(document_, set.checks[rule]);
+  Located located = locate(set, text.text, rule, seen);
+  hit.entry = document_.checks[set.checks[rule]].entries[seen.entry];
   hit.matched = std::move(located.matched);
   hit.start = located.start;
   hit.end = located.end;
-  hit.view = plan.view_name(rule, seen.view);
+  hit.view = set.view_name(rule, seen.view);
   hit.path = text.path();
   const bool fixed = text.kind == RequestText::Kind::Fixed;
   if (fixed && hit.action == Action::Redact) hit.action = Action::Block;
@@ -136,15 +152,15 @@ Hit Looking::hit_at(const CheckSet& plan, std::uint32_t rule, const Sighting& se
 }
 
 // A string of a JSON value may be in several lists, for checks that are limited to arguments.
-void Looking::redact(const CheckSet& plan, const RequestTexts& texts,
+void Looking::redact(const CheckSet& set, const RequestTexts& texts,
                      const std::map<std::size_t, std::set<Reading>>& readings) {
-  std::map<std::size_t, std::pair<std::string_view, match::Regions>> leaves;
+  Leaves leaves;
   std::set<std::uint32_t> spanned;  // rules with something to redact
   if (request_.value == nullptr) round_.text = match::well_formed(request_.text);
   for (const auto& [place, where] : readings) {
     const RequestText& text = texts.all()[place];
     if (text.kind == RequestText::Kind::Fixed) continue;
-    const match::Regions regions = redacted_regions(plan, text.text, *text.wanted, where);
+    const match::Regions regions = redacted_regions(set, text.text, *text.wanted, where);
     for (const match::Region& region : regions.all()) {
       spanned.insert(region.rules.begin(), region.rules.end());
     }
@@ -154,22 +170,32 @@ void Looking::redact(const CheckSet& plan, const RequestTexts& texts,
       continue;
     }
     auto& out = text.kind == RequestText::Kind::Error ? round_.error_text : round_.text;
-    out = redacted_text(document_, plan, text.text, regions);
+    out = redacted_text(document_, set, text.text, regions);
   }
-  for (const auto& [leaf, found] : leaves) {
-    round_.leaves.emplace(leaf, redacted_text(document_, plan, found.first, found.second));
-  }
-  // Of a redact check the preferred span of each start counts, as in a stream. Where exceptions
-  // cover all of these, it does not hit, whatever other spans there are (GR-45, GR-68).
+  redact_leaves(set, leaves);
+  // For a redact check the preferred span of each start counts, as in a stream. If exceptions cover
+  // all of these, it does not hit, even if there are other spans (GR-45, GR-68).
   std::erase_if(round_.hits, [&](const Hit& hit) {
-    const auto rule = std::ranges::find(plan.checks, hit.check_index);
+    const auto rule = std::ranges::find(set.checks, hit.check_index);
     const bool excepted = !document_.checks[hit.check_index].except.empty();
-    return hit.action == Action::Redact && excepted && rule != plan.checks.end() &&
-           !spanned.contains(static_cast<std::uint32_t>(rule - plan.checks.begin()));
+    return hit.action == Action::Redact && excepted && rule != set.checks.end() &&
+           !spanned.contains(static_cast<std::uint32_t>(rule - set.checks.begin()));
   });
 }
 
-// Hits of a later round count where they change what happens.
+// If the redacted strings would be too long, what was found blocks.
+void Looking::redact_leaves(const CheckSet& set, const Leaves& leaves) {
+  std::size_t bytes = 0;
+  for (const auto& [leaf, found] : leaves) {
+    bytes += redacted_size(document_, set, found.first, found.second);
+  }
+  if (bytes > kMostRedacted) return block_redactions(round_.hits);
+  for (const auto& [leaf, found] : leaves) {
+    round_.leaves.emplace(leaf, redacted_text(document_, set, found.first, found.second));
+  }
+}
+
+// Hits of a later round count only if they change the result.
 void add_hits(std::vector<Hit>& hits, std::vector<Hit> later) {
   for (Hit& hit : later) {
     if (hit.action == Action::Log) continue;
@@ -183,40 +209,102 @@ void add_hits(std::vector<Hit>& hits, std::vector<Hit> later) {
   std::ranges::sort(hits, {}, &Hit::check_index);
 }
 
-// What was redacted is decided again, until nothing is left to redact (GR-36).
-Evaluation evaluate_value(const Compiled& compiled, const Request& request) {
-  Request again = request;
-  json::value current = *request.value;
-  std::optional<std::string> error_text;
-  Round round = Looking(compiled, request).run();
-  Evaluation all{.hits = round.hits};
-  all.coverage = std::move(round.coverage);
-  all.invalid_utf8 = round.invalid_utf8;
+// Redacts the strings of a JSON value. Redacted arguments are decided again until nothing changes
+// (GR-36). Results are redacted once, like texts (GR-35). A match outside strings always blocks.
+class ValueRedaction {
+ public:
+  ValueRedaction(const Compiled& compiled, const Request& request)
+      : compiled_(compiled),
+        request_(request),
+        once_(request.stage != Stage::ToolUse),
+        value_(*request.value) {}
+
+  Evaluation run();
+
+ private:
+  bool take(Round& round);
+  bool has_grown() const;
+  Round look_again(bool redacts) const;
+  void look_outside_strings();
+
+  const Compiled& compiled_;
+  const Request& request_;
+  bool once_;
+  json::value value_;
+  std::optional<std::string> error_text_;
+  std::set<std::size_t> redacted_;  // leaves
+  Evaluation all_;
+};
+
+Evaluation ValueRedaction::run() {
+  Round round = Looking(compiled_, request_).run();
+  all_.hits = round.hits;
+  all_.coverage = std::move(round.coverage);
+  all_.invalid_utf8 = round.invalid_utf8;
+  bool last = false;
   for (int turn = 1; verdict_of(round.hits) == Verdict::Redact; ++turn) {
-    json::value next = with_leaves(current, round.leaves);
-    if (round.error_text) error_text = std::move(round.error_text);
-    const bool settled = next == current;
-    current = std::move(next);
-    if (settled) break;
-    if (turn == kMostRounds) {
-      for (Hit& hit : round.hits) {
-        if (hit.action == Action::Redact) hit.action = Action::Block;
-      }
-      add_hits(all.hits, std::move(round.hits));
+    if (last && !once_) {
+      block_redactions(round.hits);
+      add_hits(all_.hits, std::move(round.hits));
       break;
     }
-    again.value = &current;
-    if (error_text) again.error_text = *error_text;
-    round = Looking(compiled, again).run();
-    add_hits(all.hits, round.hits);
+    if (last || !take(round)) {
+      look_outside_strings();
+      break;
+    }
+    last = once_ || turn == kMostRounds || has_grown();
+    round = look_again(!last);
+    add_hits(all_.hits, round.hits);
   }
-  decide(compiled.document, all);
-  if (all.verdict == Verdict::Redact) {
-    all.text = canonical_json(current);
-    all.value = std::move(current);
-    all.error_text = std::move(error_text);
+  decide(compiled_.document, all_);
+  if (all_.verdict == Verdict::Redact) {
+    all_.text = canonical_json(value_);
+    all_.value = std::move(value_);
+    all_.error_text = std::move(error_text_);
   }
-  return all;
+  return std::move(all_);
+}
+
+// False: the value stays as it is.
+bool ValueRedaction::take(Round& round) {
+  for (const auto& [leaf, text] : round.leaves) redacted_.insert(leaf);
+  if (round.error_text) error_text_ = std::move(round.error_text);
+  json::value next = with_leaves(value_, round.leaves);
+  if (next == value_) return false;
+  value_ = std::move(next);
+  return true;
+}
+
+bool ValueRedaction::has_grown() const {
+  const std::size_t bytes = canonical_json(value_).size();
+  return bytes > kMostAgain && bytes / 2 > canonical_json(*request_.value).size();
+}
+
+// For a value that is redacted once, only matches count that no redaction can reach.
+Round ValueRedaction::look_again(bool redacts) const {
+  Request again = request_;
+  again.value = &value_;
+  if (error_text_) again.error_text = *error_text_;
+  Round round = Looking(compiled_, again, redacts).run();
+  if (once_) {
+    std::erase_if(round.hits, [](const Hit& hit) { return hit.on_fail != Action::Redact; });
+  }
+  return round;
+}
+
+// If a replacement matches, its hit hides a later match in a member name or a number. So the value
+// is searched without the redacted strings.
+void ValueRedaction::look_outside_strings() {
+  std::map<std::size_t, std::string> empty;
+  for (const std::size_t leaf : redacted_) empty.emplace(leaf, "");
+  const json::value rest = with_leaves(value_, empty);
+  Request again = request_;
+  again.value = &rest;
+  std::vector<Hit> hits = Looking(compiled_, again, false).run().hits;
+  std::erase_if(hits, [](const Hit& hit) {
+    return hit.on_fail != Action::Redact || hit.action != Action::Block;
+  });
+  add_hits(all_.hits, std::move(hits));
 }
 
 Evaluation evaluate_text(const Compiled& compiled, const Request& request) {
@@ -260,7 +348,7 @@ Evaluation evaluate(const Compiled& compiled, const Request& request) {
     return seen;
   }
   return request.value == nullptr ? evaluate_text(compiled, request)
-                                  : evaluate_value(compiled, request);
+                                  : ValueRedaction(compiled, request).run();
 }
 
 }  // namespace sallyport::guardrails

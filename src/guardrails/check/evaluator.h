@@ -1,4 +1,4 @@
-// Decides over whole texts: which checks hit, what follows, and what is left to pass on.
+// Evaluates whole texts: which checks hit, the verdict, and the text that is left.
 #pragma once
 
 #include "guardrails/check/compiled.h"
@@ -6,10 +6,10 @@
 
 namespace sallyport::guardrails {
 
-// Throws where the engine fails.
+// Throws if the engine fails.
 Evaluation evaluate(const Compiled& compiled, const Request& request);
 
-// The verdict of hits, and the decision behind a block (GR-20).
+// Sets the verdict from the hits, and the decision of a block (GR-20).
 void decide(const Document& document, Evaluation& evaluation);
 
 }  // namespace sallyport::guardrails

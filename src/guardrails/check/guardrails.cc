@@ -23,7 +23,7 @@ json::array names(const std::vector<EntryName>& entries) {
   return all;
 }
 
-// The engine did not come to an end: whatever it had found, the text is not let through.
+// The engine failed. The text does not pass, independent of what it had found.
 Evaluation engine_failure(const Document& document, const Request& request) {
   Evaluation failed;
   failed.coverage = coverage_of(document, request.stage, request.tool, request.skip);

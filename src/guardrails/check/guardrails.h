@@ -1,4 +1,4 @@
-// The checks of a document, compiled: immutable, and for any number of threads at once.
+// The compiled checks of a document. Immutable; any number of threads may use it at once.
 //
 //   auto guardrails = Guardrails::compile(*read_document(text));
 //   Evaluation seen = (*guardrails)->evaluate({.stage = Stage::ToolOutput, .text = "...", .tool =
@@ -43,7 +43,7 @@ struct Decision {
   std::size_t check_index = 0;
   std::string check{};
   std::string reason_code{};
-  std::string replacement{};            // with the default filled in
+  std::string replacement{};            // the configured or the default one
   std::optional<std::string> reason{};  // the text for the model about a refused call (GR-36)
 
   bool operator==(const Decision&) const = default;
@@ -54,25 +54,25 @@ struct Evaluation {
   std::vector<Hit> hits{};
   std::optional<Decision> decision{};
   std::optional<std::string> text{};  // redacted; of `tool_use` and of a JSON value: canonical JSON
-  std::optional<json::value> value{};       // redacted, where a JSON value was given
-  std::optional<std::string> error_text{};  // redacted, where one was given
+  std::optional<json::value> value{};       // redacted, if a JSON value was given
+  std::optional<std::string> error_text{};  // redacted, if one was given
   std::vector<Coverage> coverage{};         // one for each check of the document
   std::uint64_t invalid_utf8 = 0;
 };
 
 struct Request {
   Stage stage = Stage::Output;
-  std::string_view text{};  // ignored where `value` is given
+  std::string_view text{};  // ignored if `value` is given
   const json::value* value =
       nullptr;  // arguments of `tool_use`; a `tool_output` that is not a string
-  std::optional<std::string_view> error_text{};  // of a `tool_output`: one text more (GR-32)
+  std::optional<std::string_view> error_text{};  // one more text of a `tool_output` (GR-32)
   std::optional<std::string_view> tool{};
   std::function<bool(std::size_t)> skip{};
 };
 
 class Guardrails {
  public:
-  // Steps 11 and 12 of GR-6. `store`: where what takes time is kept; none: it is made anew.
+  // Steps 11 and 12 of GR-6. `store` caches compiled parts; null: everything is compiled.
   static std::expected<std::shared_ptr<const Guardrails>, DocumentError> compile(
       Document document, std::uint64_t generation = 1, const PatternStore* store = nullptr);
   ~Guardrails();
@@ -86,11 +86,11 @@ class Guardrails {
   // Pure. An engine failure is a block with `guardrail.engine_error` (GR-75).
   Evaluation evaluate(const Request& request) const;
 
-  // Nothing: no check of this stage applies, and the text goes its way untouched (GR-43). Arguments
-  // of a call are no stream of text: for `tool_use` there is never one (GR-54).
-  // The gate keeps what it needs of this alive.
+  // Opens a gate for a stream. Null: no check of this stage applies, so the text passes unchanged
+  // (GR-43). Always null for `tool_use`: arguments of a call are not a stream of text (GR-54). The
+  // gate keeps alive what it needs.
   std::unique_ptr<TextGate> arm(Stage stage, std::optional<std::string_view> tool) const;
-  // What a stream of this stage covers, armed or not.
+  // The coverage of a stream of this stage, armed or not.
   std::vector<Coverage> coverage_of_stream(Stage stage, std::optional<std::string_view> tool) const;
 
  private:

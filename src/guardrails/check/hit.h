@@ -1,4 +1,4 @@
-// What a check found, and which checks looked.
+// What a check found, and which checks ran.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ struct Hit {
   Action on_fail = Action::Block;
   Severity severity = Severity::Medium;
   std::string reason_code{};
-  std::optional<std::string> replacement{};  // as configured; of a stream's block: effective
+  std::optional<std::string> replacement{};  // as configured; effective for a block of a stream
   std::optional<std::string> entry{};
-  std::optional<std::string> matched{};  // at most 200 bytes, as seen in the view
+  std::optional<std::string> matched{};  // at most 200 bytes, as in the view
   std::optional<std::uint64_t> start{};
   std::optional<std::uint64_t> end{};
   std::optional<std::string> view{};
@@ -30,13 +30,13 @@ struct Hit {
 
   bool operator==(const Hit&) const = default;
 };
-// GR-18; `at` only where it is set.
+// GR-18; `at` only if it is set.
 json::object to_json(const Hit& hit);
 
 struct Coverage {
   std::size_t check_index = 0;
   std::string check{};
-  std::optional<std::string> skipped{};  // why: `stage`, `caller`, `no_tool`, `tool`, `args`
+  std::optional<std::string> skipped{};  // the reason: `stage`, `caller`, `no_tool`, `tool`, `args`
   bool decode_truncated = false;
 
   bool operator==(const Coverage&) const = default;

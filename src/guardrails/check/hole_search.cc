@@ -13,7 +13,7 @@ namespace sallyport::guardrails {
 
 namespace {
 
-// What a detector finds, as a pattern that each of its finds matches as a whole.
+// A pattern that matches every find of a detector as a whole.
 struct Form {
   std::string_view detector;
   std::string_view pattern;
@@ -25,7 +25,7 @@ struct Form {
   std::size_t most = 0;
 };
 
-// Longer than the longest line that is read (RU-54): a form without a limit may be as long.
+// Longer than the longest line that is read (RU-54), for forms without a limit.
 constexpr std::size_t kLong = std::size_t{70} * 1024;
 
 constexpr auto kForms = std::to_array<Form>({
@@ -49,10 +49,10 @@ constexpr auto kForms = std::to_array<Form>({
     {"iban", "[A-Z]{2}[0-9]{2}[A-Z0-9 ]{11,45}",
      "DE89370400440532013000|GB29 NWBK 6016 1331 9268 19|NO9386011117947"},
 });
-// Of every other detector: any text at all.
+// The form of every other detector: any text.
 constexpr Form kAnyText{"", "[\\s\\S]+", ""};
 
-// The last is any text at all.
+// The last form is any text.
 std::size_t form_of(std::string_view detector) {
   const auto found = std::ranges::find(kForms, detector, &Form::detector);
   return static_cast<std::size_t>(found - kForms.begin());
@@ -80,7 +80,7 @@ std::vector<std::string> words_of(const Form& form) {
   return words;
 }
 
-// Of all forms of a hole; none where one of them is any text.
+// The words of all forms of a hole; none if one of the forms is any text.
 std::vector<std::string> words_of(const TextPiece& hole) {
   std::vector<std::string> all;
   for (const std::size_t form : hole.forms) {
@@ -95,9 +95,9 @@ std::vector<std::string> words_of(const TextPiece& hole) {
 class HoleSearch {
  public:
   enum class Side { May, Must };
-  // `May`: some filling of the holes hits. `Must`: every filling does. Assertions are taken as met
-  // by the first and as not met by the second, and a search that grows too large is `true` for the
-  // first and `false` for the second: both answers err to the side that is not decided.
+  // `May`: some filling of the holes hits. `Must`: every filling hits. For `May`, assertions count
+  // as met and a search that grows too large is `true`; for `Must`, as not met and `false`. So both
+  // err to the undecided side.
   static bool hits(const std::vector<match::Expression>& patterns,
                    const std::vector<TextPiece>& pieces, Side side) {
     HoleSearch search(side);
@@ -350,11 +350,6 @@ HoleReach reach_of(const Check& check, const std::vector<TextPiece>& pieces) {
   if (reach.must && !exceptions.empty()) reach.must = !reach_of(exceptions, pieces).may;
   if (!check.views.empty() && !shows_only_the_text(check, pieces)) reach.may = true;
   return reach;
-}
-
-std::optional<std::string> form_pattern(std::string_view detector) {
-  const std::size_t form = form_of(detector);
-  return form < kForms.size() ? std::optional(std::string(kForms[form].pattern)) : std::nullopt;
 }
 
 }  // namespace sallyport::guardrails

@@ -1,5 +1,5 @@
-// Keeps compiled patterns from one process to the next: to compile them takes longer than all else
-// that a short command does.
+// Caches compiled patterns between processes. Compiling them takes longer than everything else that
+// a short command does.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,14 @@
 
 namespace sallyport::guardrails {
 
-// From any thread. `digest` names what was compiled, by which engine and, where that matters, for
-// which processor.
+// Any thread may use it. `digest` covers what was compiled, the engine and, if that matters, the
+// processor.
 class PatternStore {
  public:
   virtual ~PatternStore() = default;
-  // No value: they have to be compiled.
+  // No value: the patterns must be compiled.
   virtual std::optional<std::string> load(const std::string& digest) const = 0;
-  // What cannot be kept is compiled again the next time.
+  // If the bytes cannot be stored, they are compiled again the next time.
   virtual void keep(const std::string& digest, std::string_view bytes) const = 0;
 };
 

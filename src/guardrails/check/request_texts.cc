@@ -30,18 +30,18 @@ std::optional<std::string> RequestText::path() const {
   return list == nullptr ? std::nullopt : list->path(list->texts()[place]);
 }
 
-RequestTexts::RequestTexts(const Compiled& compiled, const CheckSet& plan, const Request& request,
+RequestTexts::RequestTexts(const Compiled& compiled, const CheckSet& set, const Request& request,
                            std::vector<Coverage>& coverage) {
-  std::vector<bool>& everything = wanted_.emplace_back(plan.checks.size());
+  std::vector<bool>& everything = wanted_.emplace_back(set.checks.size());
   std::map<std::vector<std::string>, std::vector<bool>> limited;
-  for (std::size_t rule = 0; rule < plan.checks.size(); ++rule) {
-    const std::uint32_t index = plan.checks[rule];
+  for (std::size_t rule = 0; rule < set.checks.size(); ++rule) {
+    const std::uint32_t index = set.checks[rule];
     if (coverage[index].skipped) continue;
     const std::vector<std::string>& args = compiled.document.checks[index].args;
     if (args.empty()) {
       everything[rule] = true;
     } else {
-      limited.try_emplace(args, plan.checks.size()).first->second[rule] = true;
+      limited.try_emplace(args, set.checks.size()).first->second[rule] = true;
     }
   }
   if (request.value == nullptr) {
@@ -57,7 +57,7 @@ RequestTexts::RequestTexts(const Compiled& compiled, const CheckSet& plan, const
       continue;
     }
     for (std::size_t rule = 0; rule < wanted.size(); ++rule) {
-      if (wanted[rule]) coverage[plan.checks[rule]].skipped = "args";
+      if (wanted[rule]) coverage[set.checks[rule]].skipped = "args";
     }
   }
   if (request.error_text && any(everything)) {

@@ -1,4 +1,4 @@
-// The texts of a request, and which checks look at which of them (GR-32, GR-33).
+// The texts of a request and the checks that read each of them (GR-32, GR-33).
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,27 @@ namespace sallyport::guardrails {
 
 struct RequestText {
   enum class Kind : std::uint8_t {
-    Plain,  // all of the request is this text
+    Plain,  // the only text of the request
     Leaf,   // a string of a JSON value
     Fixed,  // another part of a JSON value, or all of it: cannot be rewritten
-    Error,  // what a tool said of its failure
+    Error,  // the error text of a tool
   };
 
   Kind kind = Kind::Plain;
   std::string_view text{};
-  const std::vector<bool>* wanted = nullptr;  // rules of the set that look at it
-  const ArgumentTexts* list = nullptr;        // of a JSON value
+  const std::vector<bool>* wanted = nullptr;  // rules of the set that read it
+  const ArgumentTexts* list = nullptr;        // the texts of a JSON value
   std::size_t place = 0;                      // in the list
 
   std::optional<std::size_t> leaf() const;
   std::optional<std::string> path() const;
 };
 
-// Refers to the request, which must live as long and not change.
+// Refers to the request, which must outlive it and must not change.
 class RequestTexts {
  public:
-  // Checks that are limited to arguments which this request does not have are marked as skipped.
-  RequestTexts(const Compiled& compiled, const CheckSet& plan, const Request& request,
+  // Marks checks as skipped if they are limited to arguments that this request does not have.
+  RequestTexts(const Compiled& compiled, const CheckSet& set, const Request& request,
                std::vector<Coverage>& coverage);
   RequestTexts(const RequestTexts&) = delete;
   RequestTexts& operator=(const RequestTexts&) = delete;

@@ -12,20 +12,19 @@ namespace {
 
 class RegionSink final : public MatchSink {
  public:
-  RegionSink(const CheckSet& plan, const std::vector<bool>& wanted)
-      : plan_(plan), wanted_(wanted) {}
+  RegionSink(const CheckSet& set, const std::vector<bool>& wanted) : set_(set), wanted_(wanted) {}
 
-  void tell(match::OtherMatch&& found) override { add(found.match); }
+  void add(match::OtherMatch&& found) override { add(found.match); }
   void truncated(std::size_t) override {}
   void add(const match::Match& match) {
-    if (!wanted_[match.rule] || plan_.raw->effect(match.rule) != match::Effect::Redact) return;
+    if (!wanted_[match.rule] || set_.raw->effect(match.rule) != match::Effect::Redact) return;
     regions.add(match);
   }
 
   match::Regions regions;
 
  private:
-  const CheckSet& plan_;
+  const CheckSet& set_;
   const std::vector<bool>& wanted_;
 };
 
@@ -42,8 +41,8 @@ void require_followed(bool overflowed) {
   if (overflowed) throw std::runtime_error("more matches are open than can be followed");
 }
 
-void search_raw(const CheckSet& plan, std::string_view text, RegionSink& sink) {
-  match::Scanner scanner(*plan.raw);
+void search_raw(const CheckSet& set, std::string_view text, RegionSink& sink) {
+  match::Scanner scanner(*set.raw);
   std::vector<match::Match> certain;
   const auto settle = [&] {
     for (const match::Match& match : certain) sink.add(match);
@@ -58,13 +57,13 @@ void search_raw(const CheckSet& plan, std::string_view text, RegionSink& sink) {
   settle();
 }
 
-void search_view(const CheckSet& plan, std::string_view text, const Reading& reading,
+void search_view(const CheckSet& set, std::string_view text, const Reading& reading,
                  RegionSink& sink) {
-  const ViewGroup& group = plan.groups[reading.group];
-  const std::vector<bool> nothing_muted(plan.checks.size());
+  const ViewGroup& group = set.groups[reading.group];
+  const std::vector<bool> nothing_muted(set.checks.size());
   const SpanReader* reader = nullptr;
   ViewTree tree(
-      plan, group,
+      set, group,
       [&](std::size_t view) {
         auto made = std::make_unique<SpanReader>(group, view, nothing_muted);
         reader = made.get();
@@ -80,34 +79,44 @@ void search_view(const CheckSet& plan, std::string_view text, const Reading& rea
 
 }  // namespace
 
-// One reading after the other: what is open in one of them is all that has to be kept at a time.
-match::Regions redacted_regions(const CheckSet& plan, std::string_view text,
+// Goes through one reading after the other, so that only its open matches are kept at a time.
+match::Regions redacted_regions(const CheckSet& set, std::string_view text,
                                 const std::vector<bool>& wanted,
                                 const std::set<Reading>& readings) {
   match::Regions all;
   for (const Reading& reading : readings) {
-    RegionSink sink(plan, wanted);
+    RegionSink sink(set, wanted);
     if (reading.view == 0) {
-      search_raw(plan, text, sink);
+      search_raw(set, text, sink);
     } else {
-      search_view(plan, text, reading, sink);
+      search_view(set, text, reading, sink);
     }
     all.add(sink.regions);
   }
   return all;
 }
 
-std::string redacted_text(const Document& document, const CheckSet& plan, std::string_view text,
+std::string redacted_text(const Document& document, const CheckSet& set, std::string_view text,
                           const match::Regions& regions) {
   std::string out;
   std::size_t from = 0;
   for (const match::Region& region : regions.all()) {
     match::append_well_formed(out, text.substr(from, region.start - from));
-    out += redaction_of(document.checks[plan.checks[region.rules.front()]]);
+    out += redaction_of(document.checks[set.checks[region.rules.front()]]);
     from = region.end;
   }
   match::append_well_formed(out, text.substr(from));
   return out;
+}
+
+std::size_t redacted_size(const Document& document, const CheckSet& set, std::string_view text,
+                          const match::Regions& regions) {
+  std::size_t size = text.size();
+  for (const match::Region& region : regions.all()) {
+    size += redaction_of(document.checks[set.checks[region.rules.front()]]).size();
+    size -= region.end - region.start;
+  }
+  return size;
 }
 
 std::string redaction_of(const Check& check) {

@@ -1,6 +1,7 @@
 // Redacts whole texts (GR-35).
 #pragma once
 
+#include <cstddef>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,16 +14,20 @@
 
 namespace sallyport::guardrails {
 
-// Spans of the wanted redact rules in these readings, from every start. Throws where more is open
-// than can be followed.
-match::Regions redacted_regions(const CheckSet& plan, std::string_view text,
+// Spans of the wanted redact rules in these readings, from every start. Throws if more matches are
+// open than can be tracked.
+match::Regions redacted_regions(const CheckSet& set, std::string_view text,
                                 const std::vector<bool>& wanted, const std::set<Reading>& readings);
 
-// The text with each region replaced; what is outside stays, as UTF-8.
-std::string redacted_text(const Document& document, const CheckSet& plan, std::string_view text,
+// The text with each region replaced. The rest stays, as valid UTF-8.
+std::string redacted_text(const Document& document, const CheckSet& set, std::string_view text,
                           const match::Regions& regions);
 
-// What a redacted region of a check becomes.
+// The size of that text if `text` is valid UTF-8.
+std::size_t redacted_size(const Document& document, const CheckSet& set, std::string_view text,
+                          const match::Regions& regions);
+
+// The replacement of a redacted region of a check.
 std::string redaction_of(const Check& check);
 
 }  // namespace sallyport::guardrails

@@ -13,16 +13,16 @@ namespace {
 
 constexpr std::size_t kSearchExcerptBytes = 200;
 
-// Drops what it is told: a match that is looked for again was told before.
+// Drops matches: this search only locates a match that was reported before.
 struct NoSink final : MatchSink {
-  void tell(match::OtherMatch&&) override {}
+  void add(match::OtherMatch&&) override {}
   void truncated(std::size_t) override {}
 };
 
-Located locate_raw(const CheckSet& plan, std::string_view text, std::uint32_t rule,
+Located locate_raw(const CheckSet& set, std::string_view text, std::uint32_t rule,
                    const Sighting& sighting) {
   const match::Match match{rule, sighting.entry, sighting.place, sighting.place};
-  const std::uint64_t end = match::preferred_end(*plan.raw, text, match);
+  const std::uint64_t end = match::preferred_end(*set.raw, text, match);
   const std::string_view spelt =
       text.substr(match.start, std::min<std::size_t>(end - match.start, 4 * kSearchExcerptBytes));
   return {match.start, end, cut_utf8_bytes(match::well_formed(spelt), kSearchExcerptBytes)};
@@ -48,15 +48,15 @@ struct TextSearch::Group final : MatchSink {
       : search(search),
         index(index),
         tree(
-            search.plan_, search.plan_.groups[index],
+            search.set_, search.set_.groups[index],
             [&](std::size_t view) {
-              auto reader = std::make_unique<PlaceReader>(search.plan_.groups[index], view);
+              auto reader = std::make_unique<PlaceReader>(search.set_.groups[index], view);
               readers.push_back(reader.get());
               return reader;
             },
             *this) {}
 
-  void tell(match::OtherMatch&& match) override {
+  void add(match::OtherMatch&& match) override {
     search.found(match.match, {index, match.reading});
   }
   void truncated(std::size_t) override { was_truncated = true; }
@@ -68,9 +68,9 @@ struct TextSearch::Group final : MatchSink {
   ViewTree tree;
 };
 
-TextSearch::TextSearch(const CheckSet& plan)
-    : plan_(plan), raw_(*plan.raw, match::Scanner::Reading::Whole), best_(plan.checks.size()) {
-  for (std::size_t i = 0; i < plan.groups.size(); ++i)
+TextSearch::TextSearch(const CheckSet& set)
+    : set_(set), raw_(*set.raw, match::Scanner::Reading::Whole), best_(set.checks.size()) {
+  for (std::size_t i = 0; i < set.groups.size(); ++i)
     groups_.push_back(std::make_unique<Group>(*this, i));
 }
 
@@ -81,7 +81,7 @@ void TextSearch::found(const match::Match& match, const Reading& reading) {
   const Sighting seen{match.entry, number_, static_cast<std::uint32_t>(reading.view), match.start};
   std::optional<Sighting>& best = best_[match.rule];
   if (!best || seen < *best) best = seen;
-  if (plan_.raw->effect(match.rule) == match::Effect::Redact) redactable_.insert(reading);
+  if (set_.raw->effect(match.rule) == match::Effect::Redact) redactable_.insert(reading);
 }
 
 std::set<Reading> TextSearch::look_at(std::string_view text, std::size_t number,
@@ -100,7 +100,7 @@ std::set<Reading> TextSearch::look_at(std::string_view text, std::size_t number,
     for (PlaceReader* const reader : group->readers) reader->begin();
   }
   for (std::size_t at = 0; at < text.size();) {
-    // Most of a text decides nothing; views want to see every character.
+    // Most characters decide nothing. Views need every character.
     if (groups_.empty()) at += raw_.skim(text.substr(at), at);
     if (at == text.size()) break;
     const match::Decoded next = match::decode_first(text.substr(at));
@@ -119,18 +119,18 @@ std::set<Reading> TextSearch::look_at(std::string_view text, std::size_t number,
 
 bool TextSearch::truncated(std::uint32_t rule) const {
   return std::ranges::any_of(groups_, [&](const auto& group) {
-    return group->was_truncated && plan_.group_of_rule[rule] == &plan_.groups[group->index];
+    return group->was_truncated && set_.group_of_rule[rule] == &set_.groups[group->index];
   });
 }
 
-Located locate(const CheckSet& plan, std::string_view text, std::uint32_t rule,
+Located locate(const CheckSet& set, std::string_view text, std::uint32_t rule,
                const Sighting& sighting) {
-  if (sighting.view == 0) return locate_raw(plan, text, rule, sighting);
-  const ViewGroup& group = *plan.group_of_rule[rule];
+  if (sighting.view == 0) return locate_raw(set, text, rule, sighting);
+  const ViewGroup& group = *set.group_of_rule[rule];
   MatchLocator* locator = nullptr;
   NoSink no_sink;
   ViewTree tree(
-      plan, group,
+      set, group,
       [&](std::size_t view) {
         auto reader = std::make_unique<MatchLocator>(group, view, in_set(group, rule, sighting));
         locator = reader.get();

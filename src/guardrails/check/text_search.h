@@ -1,4 +1,4 @@
-// Searches whole texts: which rules of a plan match, and where the match to report begins (GR-13).
+// Searches whole texts. Finds the rules of a set that match and the match to report (GR-13).
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 
 namespace sallyport::guardrails {
 
-// The best match of a rule: of the first entry, in the first text, in the first view, the leftmost.
+// The best match of a rule: first by entry, then by text, by view, and leftmost.
 struct Sighting {
   std::uint32_t entry = 0;
   std::size_t text = 0;
   std::uint32_t view = 0;
-  std::uint64_t place = 0;  // of its start: in the raw text a byte, in a view a character
+  std::uint64_t place = 0;  // of its start: a byte in the raw text, a character in a view
 
   auto operator<=>(const Sighting&) const = default;
 };
 
-// A view by its group in the plan and its place there; the raw text belongs to no group.
+// A view, by its group in the set and its index there. The raw text belongs to no group.
 struct Reading {
   static constexpr std::size_t kRaw = static_cast<std::size_t>(-1);
   std::size_t group = kRaw;
@@ -36,18 +36,18 @@ struct Reading {
 
 class TextSearch {
  public:
-  // The plan must outlive it.
-  explicit TextSearch(const CheckSet& plan);
+  // The set must outlive it.
+  explicit TextSearch(const CheckSet& set);
   ~TextSearch();
 
-  // Texts are numbered upwards. Returns the readings in which a wanted redact rule matched.
+  // Searches a text; numbers must increase. Returns readings in which a wanted redact rule matched.
   std::set<Reading> look_at(std::string_view text, std::size_t number,
                             const std::vector<bool>& wanted);
 
   const std::vector<std::optional<Sighting>>& best() const { return best_; }
-  // True if a view had more than the rule has seen.
+  // True if a view had more text than the rule has read.
   bool truncated(std::uint32_t rule) const;
-  // Of the last text.
+  // The count of the last text.
   std::uint64_t invalid_utf8() const { return invalid_utf8_; }
 
  private:
@@ -55,19 +55,19 @@ class TextSearch {
 
   void found(const match::Match& match, const Reading& reading);
 
-  const CheckSet& plan_;
+  const CheckSet& set_;
   match::Scanner raw_;
   std::vector<std::unique_ptr<Group>> groups_;
   std::vector<std::optional<Sighting>> best_;
   std::uint64_t invalid_utf8_ = 0;
-  // Of the text that is being looked at.
+  // State of the text that is being searched.
   std::size_t number_ = 0;
   const std::vector<bool>* wanted_ = nullptr;
   std::set<Reading> redactable_;
 };
 
-// Start, end and text of a match that was seen in this text.
-Located locate(const CheckSet& plan, std::string_view text, std::uint32_t rule,
+// Start, end and text of a match that was found in this text.
+Located locate(const CheckSet& set, std::string_view text, std::uint32_t rule,
                const Sighting& sighting);
 
 }  // namespace sallyport::guardrails

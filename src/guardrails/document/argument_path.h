@@ -11,9 +11,9 @@
 namespace sallyport::guardrails {
 
 struct ArgumentPath {
-  std::vector<std::optional<std::string>> segments;  // decoded; no value: any one segment
+  std::vector<std::optional<std::string>> segments;  // decoded; no value: any segment
 
-  // Nothing where it is no path: it does not begin with `/`, or a `~` is neither `~0` nor `~1`.
+  // No value: the text does not begin with `/`, or has a `~` that is neither `~0` nor `~1`.
   static std::optional<ArgumentPath> read(std::string_view text);
 
   bool operator==(const ArgumentPath&) const = default;

@@ -145,8 +145,8 @@ Result<std::vector<Case>> read_cases(const json::value& document) {
   if (object->size() > 1) return refuse("", "only the key `cases` is known here");
   std::vector<Case> cases;
   for (const json::value& item : list->get_array()) {
-    SALLYPORT_TRY(Case one, read_case(item, fmt::format("/cases/{}", cases.size())));
-    cases.push_back(std::move(one));
+    SALLYPORT_TRY(Case test_case, read_case(item, fmt::format("/cases/{}", cases.size())));
+    cases.push_back(std::move(test_case));
   }
   return cases;
 }

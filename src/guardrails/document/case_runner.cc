@@ -54,7 +54,7 @@ std::string problem_of(const Guardrails& guardrails, const Case& wanted) {
 
 std::vector<CaseResult> run_cases(const Guardrails& guardrails, std::span<const Case> cases) {
   std::vector<CaseResult> results;
-  for (const Case& one : cases) results.push_back({one.name, problem_of(guardrails, one)});
+  for (const Case& item : cases) results.push_back({item.name, problem_of(guardrails, item)});
   return results;
 }
 

@@ -1,4 +1,4 @@
-// Golden cases of a guardrail document: what a text or a call must lead to.
+// Golden cases of a guardrail document: the expected result for a text or a call.
 //
 //   {"cases": [
 //     {"name": "a key in an answer", "stage": "output", "text": "it is AKIAIOSFODNN7EXAMPLE",
@@ -6,10 +6,10 @@
 //     {"name": "removes the root", "stage": "tool_use", "tool": "bash",
 //      "arguments": {"command": "rm -rf /"}, "expect": {"verdict": "block"}}]}
 //
-// A case has `name`, `stage`, perhaps `tool`, one of `text`, `texts` (each must lead to the same)
-// and `arguments` (`tool_use`, or a `tool_output` that is JSON), and `expect`: `verdict`, and as
-// far as it matters `hits` (labels of all checks that hit, in document order) and the redacted
-// `text` or `arguments`. Nothing is ignored here either.
+// A case has `name`, `stage`, optionally `tool`, one of `text`, `texts` (all with the same result)
+// and `arguments` (`tool_use`, or a `tool_output` that is JSON), and `expect`: `verdict`, and
+// optionally `hits` (labels of all checks that hit, in document order) and the redacted `text` or
+// `arguments`. An unknown member is an error.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -36,17 +36,17 @@ struct Case {
   std::optional<json::value> new_arguments{};
 };
 
-// `InvalidInput`; `where` is the JSON Pointer of what is wrong.
+// `InvalidInput`: `where` is the JSON Pointer of the fault.
 Result<std::vector<Case>> read_cases(const json::value& document);
 
 struct CaseResult {
   std::string name;
-  std::string problem;  // what was seen instead of what; empty: passed
+  std::string problem;  // the difference to the expected result; empty: passed
 
   bool operator==(const CaseResult&) const = default;
 };
 
-// One for each case, in order.
+// Returns one result for each case, in order.
 std::vector<CaseResult> run_cases(const Guardrails& guardrails, std::span<const Case> cases);
 
 }  // namespace sallyport::guardrails

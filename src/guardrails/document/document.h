@@ -1,10 +1,10 @@
-// A guardrail document: what is looked for, where, and what happens then.
+// A guardrail document: the checks, where they run, and what they do.
 //
 //   {"checks": [{"type": "regex", "stage": "output", "id": "aws", "on_fail": "redact",
 //                "patterns": ["AKIA[A-Z0-9]{16}"]}]}
 //
-// Reading is strict: nothing is ignored, the first error wins, and nothing is compiled until the
-// whole document is sound.
+// Reading is strict: nothing is ignored, the first error is reported, and nothing is compiled
+// before the whole document is valid.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -61,13 +61,13 @@ struct Document {
   Mode mode = Mode::Active;
   std::vector<Check> checks{};
   std::uint64_t max_hold_bytes = 65536;
-  std::string config_hash{};  // SHA-256 of the canonical form of what was given, in hex
+  std::string config_hash{};  // SHA-256 of the canonical form of the input, in hex
 
   bool operator==(const Document&) const = default;
 };
 
-// Why a document is refused (GR-6), or arguments, or a text (GR-66). Codes, paths and details are
-// stable, messages are for people.
+// Why a document (GR-6), arguments or a text (GR-66) are refused. Codes, paths and details are
+// stable; messages are for people.
 struct DocumentError {
   std::string code;
   std::string message;
@@ -82,8 +82,8 @@ json::object to_json(const DocumentError& error);
 
 // Steps 2 to 10 of GR-6; patterns are compiled by `Guardrails::compile`.
 std::expected<Document, DocumentError> read_document(std::string_view text);
-// The same for a document that was read already, as a section of a policy is: from step 3 on. A
-// template, because a text would turn into a JSON string just as well.
+// The same from step 3 on, for a parsed document such as a section of a policy. A template, because
+// a text would also convert to a JSON string.
 template <std::same_as<json::value> Value>
 std::expected<Document, DocumentError> read_document(const Value& given);
 

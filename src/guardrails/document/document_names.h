@@ -55,7 +55,7 @@ inline constexpr std::span<const Spelling<View>> spellings(View) {
   return kViews;
 }
 
-// The list that a check of this type cannot do without.
+// The list that a check of this type must have.
 constexpr std::string_view own_list(CheckType type) {
   return type == CheckType::Regex ? "patterns" : type == CheckType::Blocklist ? "words" : "tools";
 }

@@ -20,7 +20,7 @@ namespace {
 
 using Done = std::expected<void, DocumentError>;
 
-// One check among the others.
+// A check and its place in the document.
 struct Subject {
   const Document& document;
   const json::object& given;
@@ -40,7 +40,7 @@ struct Subject {
   }
 };
 
-// Why an id is none, or nothing.
+// Why an id is invalid; no value: it is valid.
 std::optional<std::string> fault_of_id(std::string_view id) {
   if (id.empty()) return "is empty";
   std::size_t characters = 0;
@@ -88,7 +88,7 @@ Done check_replacement(const Subject& subject) {
                                     replacement->size(), kMostReplacementBytes));
 }
 
-// Where a key or value belongs that stands where it does not, or nothing.
+// The right place of a misplaced key or value; no value: it is not misplaced.
 std::optional<std::string_view> belongs_elsewhere(const Subject& subject, std::string_view key) {
   const Check& check = subject.check();
   const bool tool_pattern = check.type == CheckType::ToolPattern;
@@ -179,8 +179,8 @@ Done check_paths(const Subject& subject) {
   return {};
 }
 
-// Step 11 for one check. It is the compiler's work, but where a later check is refused already,
-// the compiler never sees this one.
+// Step 11 for one check. The compiler does this too, but it never sees the check if a later one is
+// already refused.
 Done check_patterns(const Subject& subject) {
   const Check& check = subject.check();
   if (check.type != CheckType::Regex) return {};

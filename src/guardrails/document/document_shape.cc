@@ -102,9 +102,9 @@ Done read_value(const json::value& given, const Place& place, std::vector<T>& ou
   out.clear();
   std::size_t index = 0;
   for (const json::value& item : given.get_array()) {
-    T one{};
-    SALLYPORT_CHECK_OK(read_value(item, place.at(index), one));
-    out.push_back(std::move(one));
+    T element{};
+    SALLYPORT_CHECK_OK(read_value(item, place.at(index), element));
+    out.push_back(std::move(element));
     ++index;
   }
   return {};
@@ -161,7 +161,7 @@ Done read_member(const json::value& given, const Place& place, Check& check) {
   return read_value(given, place, check.*member);
 }
 
-// Which list is the check's own is known only when its type is.
+// The list that belongs to a check is known only after its type.
 Done read_list(const json::value& given, const Place& place, Check&) {
   std::vector<std::string> entries;
   return read_value(given, place, entries);
@@ -223,11 +223,15 @@ Done read_check(const json::value& given, const Place& place, Check& check) {
 Done read_checks(const json::value& given, const Place& place, std::vector<Check>& checks) {
   if (!given.is_array()) return wrong_type(place, "a list");
   for (const json::value& item : given.get_array()) {
-    Place one = place.at(checks.size());
-    one.check_index = checks.size();
-    SALLYPORT_CHECK_OK(read_check(item, one, checks.emplace_back()));
+    Place check_place = place.at(checks.size());
+    check_place.check_index = checks.size();
+    SALLYPORT_CHECK_OK(read_check(item, check_place, checks.emplace_back()));
   }
   return {};
+}
+
+bool is_policy(const json::object& object) {
+  return object.contains("version") && !object.contains("checks");
 }
 
 }  // namespace
@@ -247,6 +251,11 @@ std::expected<Document, DocumentError> read_shape(const json::value& given) {
     } else if (key == "max_hold_bytes") {
       SALLYPORT_TRY(document.max_hold_bytes,
                     read_integer(member.value(), place, kLeastHoldBytes, kMostHoldBytes));
+    } else if (is_policy(given.get_object())) {
+      return refuse("unknown_key", place,
+                    fmt::format("unknown key `{}`: this is a policy; use --policy, or give only "
+                                "its `guardrails` section",
+                                in_one_line(key)));
     } else {
       return unknown_key(root, key,
                          std::array<std::string_view, 3>{"mode", "checks", "max_hold_bytes"});

@@ -1,4 +1,4 @@
-// Documents that are ready for use, carried inside the program: `gallery:secrets`.
+// Ready-made documents inside the program: `gallery:secrets`.
 //
 //   const Preset* found = preset("secrets");
 //   auto document = read_document(found->document);
@@ -16,7 +16,7 @@
 namespace sallyport::guardrails {
 
 struct Preset {
-  // What a locale has words for.
+  // The translated texts.
   struct Words {
     std::string name;
     std::string description;

@@ -1,4 +1,4 @@
-// What the parts of guardrails are called, for people. Codes and labels are never translated.
+// Names of the parts of guardrails for people. Codes and labels are never translated.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace sallyport::guardrails {
 
 enum class Locale : std::uint8_t { English, Ukrainian };
 
-// `uk`, `uk-UA`, `uk_UA.UTF-8`; every other one is English (GR-70).
+// Ukrainian for `uk`, `uk-UA` and `uk_UA.UTF-8`; English for every other name (GR-70).
 Locale locale_named(std::string_view name);
 
 struct Name {
@@ -24,7 +24,7 @@ Name name_of(Stage stage, Locale locale);
 Name name_of(CheckType type, Locale locale);
 Name name_of(Action action, Locale locale);
 
-// What guardrails are as one capability of an agent, for a list of such.
+// Guardrails as one entry in a list of capabilities of an agent.
 struct Capability {
   std::string_view id;
   std::string_view name;

@@ -1,4 +1,4 @@
-// Outside input in a message that must stay one line.
+// Prepares outside input for a message of one line.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace sallyport::guardrails {
 
-// At most 512 characters, so that an entry of a check is always whole; what would end a line or
-// steer a terminal is spelt `\u{..}`.
+// Keeps at most 512 characters, enough for every entry of a check. Characters that would end a line
+// or control a terminal become `\u{..}`.
 std::string in_one_line(std::string_view text);
 
 }  // namespace sallyport::guardrails

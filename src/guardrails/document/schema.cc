@@ -32,8 +32,8 @@ json::object integer(std::uint64_t least, std::uint64_t most, std::uint64_t pres
           {"description", std::move(description)}};
 }
 
-// A schema counts characters. A text of so many bytes has at most so many characters, so nothing
-// that is allowed is refused here.
+// A schema counts characters. A text never has more characters than bytes, so no allowed text is
+// refused here.
 json::object entries(std::string_view description) {
   return {
       {"type", "array"},
@@ -49,7 +49,7 @@ json::object entries(std::string_view description) {
 
 json::object argument_paths() {
   json::object schema = entries(
-      "the parts of the arguments that are looked at: JSON Pointers in which `*` is one segment");
+      "the parts of the arguments that are checked: JSON Pointers in which `*` is one segment");
   schema["items"].as_object()["pattern"] = "^(?:/(?:[^~/]|~[01])*)+$";
   return schema;
 }
@@ -59,7 +59,7 @@ json::object views() {
           {"minItems", 1},
           {"uniqueItems", true},
           {"items", one_of(View{}, "a normaliser or a decoder")},
-          {"description", "other readings of the text that are looked at too"}};
+          {"description", "other readings of the text, which are checked too"}};
 }
 
 json::object id_schema() {
@@ -68,8 +68,8 @@ json::object id_schema() {
           {"maxLength", kMostIdCharacters},
           {"pattern", "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"},
           {"description",
-           fmt::format("how the check is called, unlike every other; 1 to {} characters, not "
-                       "bytes, and no control characters",
+           fmt::format("unique name of the check; 1 to {} characters, not bytes, and no control "
+                       "characters",
                        kMostIdCharacters)}};
 }
 
@@ -77,26 +77,26 @@ json::object replacement_schema() {
   return {{"type", "string"},
           {"maxLength", kMostReplacementBytes},
           {"description",
-           fmt::format("what stands in place of what was found, may be empty; at most {} "
-                       "bytes of UTF-8, not characters",
+           fmt::format("text that replaces what was found, may be empty; at most {} bytes of "
+                       "UTF-8, not characters",
                        kMostReplacementBytes)}};
 }
 
 json::object check_keys() {
   json::object on_fail = one_of(Action{}, "what happens when something is found");
   on_fail["default"] = to_string(Action::Block);
-  json::object severity = one_of(Severity{}, "reported, never changes a verdict");
+  json::object severity = one_of(Severity{}, "is reported; never changes a verdict");
   severity["default"] = to_string(Severity::Medium);
   return {
-      {"type", one_of(CheckType{}, "how it looks")},
-      {"stage", one_of(Stage{}, "where it looks")},
+      {"type", one_of(CheckType{}, "kind of the check")},
+      {"stage", one_of(Stage{}, "texts that the check reads")},
       {"id", id_schema()},
       {"on_fail", std::move(on_fail)},
       {"severity", std::move(severity)},
       {"replacement", replacement_schema()},
       {"patterns",
-       entries("regular expressions; no number of a repeat, and no product over nested repeats, "
-               "over 1000 repeats")},
+       entries("regular expressions with at most 1000 repeats, counted as the product of nested "
+               "repeats")},
       {"unicode",
        {{"type", "boolean"},
         {"description",
@@ -104,14 +104,15 @@ json::object check_keys() {
       {"words", entries("words to find")},
       {"case_sensitive", boolean("whether case counts", false)},
       {"whole_word", boolean("whether a word must stand by itself", false)},
-      {"tools", entries("names of tools, in which `*` is any run of characters")},
+      {"tools", entries("names of tools; `*` stands for any characters")},
       {"args", argument_paths()},
       {"except", entries("a match inside one of these does not count")},
       {"views", views()},
-      {"decode_depth", integer(1, kMostDecodeDepth, 2, "how many decoders one after the other")}};
+      {"decode_depth",
+       integer(1, kMostDecodeDepth, 2, "how many decoders may follow one another")}};
 }
 
-// Where `condition` holds, `keys` may not be there.
+// If `condition` holds, `keys` must be absent.
 json::object without(json::value condition, std::initializer_list<std::string_view> keys) {
   json::object refused;
   for (const std::string_view key : keys) refused[key] = false;
@@ -183,7 +184,7 @@ json::value document_schema() {
         {"items", {{"$ref", "#/$defs/check"}}},
         {"description", fmt::format("at most {} checks", kMostChecks)}}},
       {"max_hold_bytes", integer(kLeastHoldBytes, kMostHoldBytes, 65536,
-                                 "bytes of a stream that may be held back, not characters")}};
+                                 "how many bytes, not characters, of a stream may be held back")}};
   return json::object{
       {"$schema", "https://json-schema.org/draft/2020-12/schema"},
       {"title", "Sallyport guardrails"},

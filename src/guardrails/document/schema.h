@@ -7,8 +7,8 @@
 
 namespace sallyport::guardrails {
 
-// Accepts every document that `read_document` accepts and refuses unknown keys. What a schema
-// cannot say, such as lengths in bytes, stands in descriptions (GR-71).
+// Accepts every document that `read_document` accepts and refuses unknown keys. Limits that a
+// schema cannot express, such as lengths in bytes, are in descriptions (GR-71).
 json::value document_schema();
 
 }  // namespace sallyport::guardrails

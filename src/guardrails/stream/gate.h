@@ -1,5 +1,5 @@
-// One stream of text: what may go out now, what is redacted, what was found. Owned by one caller at
-// a time.
+// Interface: checks one stream of text, and says what may be released now, what is redacted, and what
+// was found. `StreamGate` implements it with `match::Stream`. One caller at a time owns it.
 //
 //   auto gate = guardrails->arm(Stage::Output, std::nullopt);
 //   Passed first = *gate->push("key is AKIAIOSF");   // first.text() == "key is "
@@ -16,20 +16,20 @@
 
 namespace sallyport::guardrails {
 
-// Source bytes [start, end) that are decided: text to pass on, or a region and its replacement.
+// Decided source bytes [start, end): text to pass on, or a region with its replacement.
 struct Piece {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   std::string text{};
-  std::vector<std::size_t> checks{};  // empty for plain text; else all with a span in it, sorted
+  std::vector<std::size_t> checks{};  // sorted, all with a span in it; empty for plain text
 };
 
 struct Passed {
   OneOrMore<Piece> pieces{};   // in source order, without gaps
-  std::vector<Hit> logs{};     // as they became certain
+  std::vector<Hit> logs{};     // in the order in which they became certain
   std::optional<Hit> block{};  // nothing follows it
 
-  // What the client sees of this, a block's replacement included.
+  // The text that the client sees, including the replacement of a block.
   std::string text() const;
 };
 
@@ -37,7 +37,7 @@ class TextGate {
  public:
   virtual ~TextGate() = default;
 
-  // After a block: nothing. After `finish`: `Conflict`.
+  // Returns nothing after a block, and `Conflict` after `finish`.
   virtual Result<Passed> push(std::string_view delta) = 0;
   virtual Result<Passed> finish() = 0;
 

@@ -42,15 +42,15 @@ const TextGate* MessageGate::find(Channel channel) const {
 
 Result<Passed> MessageGate::push(Channel channel, std::string_view delta) {
   if (blocked_on_) return Passed{};
-  return told(channel, gate(channel).push(delta));
+  return end_if_blocked(channel, gate(channel).push(delta));
 }
 
 Result<Passed> MessageGate::finish(Channel channel) {
   if (blocked_on_) return Passed{};
-  return told(channel, gate(channel).finish());
+  return end_if_blocked(channel, gate(channel).finish());
 }
 
-Result<Passed> MessageGate::told(Channel channel, Result<Passed> passed) {
+Result<Passed> MessageGate::end_if_blocked(Channel channel, Result<Passed> passed) {
   if (!passed || !passed->block) return passed;
   blocked_on_ = channel;
   for (MessageCall& call : calls_) {
@@ -92,7 +92,7 @@ Result<std::string> MessageGate::push_arguments(const std::string& id, std::stri
   if (!arguments_[place].kept) return std::string(delta);
   if (delta.size() > kMostArgumentBytes - argument_bytes_) {
     state = State::Refused;
-    arguments_[place].text = {};
+    argument_bytes_ -= std::exchange(arguments_[place].text, {}).size();
     return fail(ErrorCode::Exhausted, fmt::format("the arguments of a message's calls are over {} "
                                                   "bytes; call `{}` is refused",
                                                   kMostArgumentBytes, id));
@@ -127,7 +127,7 @@ Result<CallDecision> MessageGate::decide(std::size_t place) {
                                          .value = &arguments.value,
                                          .tool = std::string_view(calls_[place].tool)});
   const bool redacted = decision.seen.verdict == Verdict::Redact;
-  // Taking something out would also change numbers that only the received text holds.
+  // A redaction would also change numbers that only the received text holds.
   if (decision.seen.verdict == Verdict::Block || (redacted && !arguments.exact)) return decision;
   decision.arguments = redacted ? *decision.seen.text : text;
   calls_[place].state = State::Ready;

@@ -1,7 +1,7 @@
-// One message of a model: its text, its reasoning and the arguments of each of its tool calls are
-// channels, with offsets, hold-back and hits of their own (GR-54). A block on text or reasoning
-// ends the message: nothing more leaves on any channel, and calls that have not started never do
-// (GR-55). The next message gets a gate of its own. Owned by one caller at a time.
+// Checks one message of a model. Its text, its reasoning and the arguments of each tool call are
+// channels with their own offsets, hold-back and hits (GR-54). A block on text or reasoning ends
+// the message: no channel releases more, and calls that have not started never start (GR-55). Each
+// message needs a new gate. One caller at a time owns it.
 //
 //   MessageGate gate(guardrails);
 //   send(gate.push(Channel::Text, "I will look."));
@@ -28,7 +28,7 @@ namespace sallyport::guardrails {
 enum class Channel : std::uint8_t { Text, Reasoning };
 std::string_view to_string(Channel channel);
 
-// What became of a call's arguments. `arguments`: as they came, or redacted; no value: refused.
+// The decision about a call. `arguments`: unchanged or redacted; no value: the call is refused.
 struct CallDecision {
   Evaluation seen{};
   std::optional<std::string> arguments{};
@@ -52,50 +52,50 @@ std::string_view to_string(MessageCall::State state);
 class MessageGate {
  public:
   static constexpr std::size_t kMostCalls = 1024;
-  static constexpr std::size_t kMostArgumentBytes = std::size_t{16} << 20;  // of all calls
+  static constexpr std::size_t kMostArgumentBytes = std::size_t{16} << 20;  // held at once
 
   explicit MessageGate(std::shared_ptr<const Guardrails> guardrails);
   ~MessageGate();
 
-  // As of a `TextGate`; nothing once the message is blocked.
+  // As in `TextGate`. They return nothing after the message is blocked.
   Result<Passed> push(Channel channel, std::string_view delta);
   Result<Passed> finish(Channel channel);
 
-  // `Conflict`: there is such a call already; `Exhausted`: there are too many.
+  // `Conflict`: a call with this id exists. `Exhausted`: there are too many calls.
   Result<void> open_call(const std::string& id, std::string_view tool);
-  // What may leave now: everything where no check looks at this tool's arguments, else nothing
-  // until they are complete. `Exhausted` refuses the call.
+  // Returns what may leave now: everything if no check reads the arguments of this tool, else
+  // nothing until they are complete. `Exhausted`: the call is refused.
   Result<std::string> push_arguments(const std::string& id, std::string_view delta);
-  // Decides the call as `tool_use`. `InvalidInput`, where a check looks: no JSON, and refused.
-  // `arguments` is what has not left yet.
+  // Checks the call as `tool_use`. `InvalidInput`: a check applies and the arguments are not JSON;
+  // the call is refused. `arguments` is what has not left yet.
   Result<CallDecision> close_call(const std::string& id);
   // True: the call may run and has started; nothing later in this message stops it.
   Result<bool> start_call(const std::string& id);
 
   // The channel whose text ended the message.
   std::optional<Channel> blocked_on() const { return blocked_on_; }
-  // In the order in which they were opened. Those that were dropped go on record.
+  // In the order in which they were opened. Dropped calls are recorded.
   const std::vector<MessageCall>& calls() const { return calls_; }
   bool armed() const;
-  // Of a channel; one without any push has seen nothing.
+  // Statistics of a channel. They are empty before the first push.
   std::uint64_t bytes_in(Channel channel) const;
   std::uint64_t held(Channel channel) const;
   std::uint64_t invalid_utf8(Channel channel) const;
   std::vector<Coverage> coverage(Channel channel) const;
 
-  // What the message has cost so far; a block does not take it back.
+  // The cost of the message so far. A block does not reduce it.
   void count_tokens(std::uint64_t tokens) { tokens_ += tokens; }
   std::uint64_t tokens() const { return tokens_; }
 
  private:
   struct Arguments {
-    bool kept = false;  // a check looks at them
+    bool kept = false;  // a check reads them
     std::string text{};
   };
 
   TextGate& gate(Channel channel);
   const TextGate* find(Channel channel) const;
-  Result<Passed> told(Channel channel, Result<Passed> passed);
+  Result<Passed> end_if_blocked(Channel channel, Result<Passed> passed);
   Result<std::size_t> known(const std::string& id) const;
   Result<CallDecision> decide(std::size_t call);
 

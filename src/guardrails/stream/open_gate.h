@@ -1,4 +1,4 @@
-// A gate that nothing is checked at: what a dry run shows of a stream that no check applies to.
+// A gate without checks. A dry run uses it for a stream that no check applies to.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace sallyport::guardrails {
 
-// Holds nothing but an unfinished character; ill-formed parts become U+FFFD, as everywhere.
+// Holds back only an unfinished character. Ill-formed parts become U+FFFD, as everywhere.
 std::unique_ptr<TextGate> open_gate();
 
 }  // namespace sallyport::guardrails

@@ -43,11 +43,11 @@ void StreamGate::open(Stage stage) {
     looking.push_back(static_cast<std::uint32_t>(check.check_index));
     options.replacements.push_back(redaction_of(compiled_->document.checks[check.check_index]));
   }
-  plan_ = compiled_->plan_for(stage, looking);
+  set_ = compiled_->check_set_for(stage, looking);
   std::unique_ptr<Views> views;
-  if (!plan_->groups.empty()) views = std::make_unique<Views>(*plan_, options.most_held);
+  if (!set_->groups.empty()) views = std::make_unique<Views>(*set_, options.most_held);
   views_ = views.get();
-  stream_.emplace(plan_->raw, std::move(options), std::move(views));
+  stream_.emplace(set_->raw, std::move(options), std::move(views));
 }
 
 template <class Step>
@@ -56,7 +56,7 @@ Passed StreamGate::pass(Step step) {
   try {
     auto output = step();
     if (!output) return fail_closed();
-    Passed passed = told(std::move(*output));
+    Passed passed = passed_of(std::move(*output));
     blocked_ = passed.block.has_value();
     return passed;
   } catch (const std::exception&) {
@@ -78,11 +78,11 @@ Result<Passed> StreamGate::finish() {
   return pass([&] { return stream_->finish(); });
 }
 
-Passed StreamGate::told(match::Output output) const {
+Passed StreamGate::passed_of(match::Output output) const {
   Passed passed;
   for (match::Piece& piece : output.pieces) {
     Piece& out = passed.pieces.emplace_back(piece.start, piece.end, std::move(piece.text));
-    for (const std::uint32_t rule : piece.rules) out.checks.push_back(plan_->checks[rule]);
+    for (const std::uint32_t rule : piece.rules) out.checks.push_back(set_->checks[rule]);
   }
   for (const match::Hit& hit : output.logs) passed.logs.push_back(hit_of_stream(hit));
   if (output.block) {
@@ -95,7 +95,7 @@ Passed StreamGate::told(match::Output output) const {
 }
 
 Hit StreamGate::hit_of_stream(const match::Hit& found) const {
-  const std::size_t index = plan_->checks[found.rule];
+  const std::size_t index = set_->checks[found.rule];
   const Check& check = compiled_->document.checks[index];
   Hit hit = hit_of(compiled_->document, index);
   hit.reason_code = reason_of(found.why, check.type);
@@ -105,12 +105,12 @@ Hit StreamGate::hit_of_stream(const match::Hit& found) const {
   hit.at = found.at;
   if (found.why == match::Hit::Why::Match && found.start) hit.matched = found.matched;
   if (found.why == match::Hit::Why::Match || found.why == match::Hit::Why::Truncated) {
-    hit.view = plan_->view_name(found.rule, found.reading);
+    hit.view = set_->view_name(found.rule, found.reading);
   }
   return hit;
 }
 
-// What has left is gone, and nothing follows it (GR-75).
+// Blocks the stream after an engine failure. Nothing more leaves (GR-75).
 Passed StreamGate::fail_closed() {
   stream_.reset();
   blocked_ = true;
@@ -133,8 +133,8 @@ std::uint64_t StreamGate::invalid_utf8() const {
 std::vector<Coverage> StreamGate::coverage() const {
   std::vector<Coverage> all = coverage_;
   if (!stream_ || views_ == nullptr) return all;
-  for (std::uint32_t rule = 0; rule < plan_->checks.size(); ++rule) {
-    all[plan_->checks[rule]].decode_truncated = views_->truncated(rule);
+  for (std::uint32_t rule = 0; rule < set_->checks.size(); ++rule) {
+    all[set_->checks[rule]].decode_truncated = views_->truncated(rule);
   }
   return all;
 }

@@ -1,4 +1,4 @@
-// The gate of a stream whose text some checks look at.
+// The gate of a stream with at least one check.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace sallyport::guardrails {
 
 class StreamGate final : public TextGate {
  public:
-  // `coverage` says which checks look; at least one does.
+  // `coverage` says which checks run; at least one does.
   StreamGate(std::shared_ptr<const Compiled> compiled, Stage stage, std::vector<Coverage> coverage);
 
   Result<Passed> push(std::string_view delta) override;
@@ -27,17 +27,17 @@ class StreamGate final : public TextGate {
 
  private:
   void open(Stage stage);
-  // What a step of the stream lets out; where the engine fails, nothing.
+  // Runs one step of the stream and returns its output. If the engine fails, it blocks.
   template <class Step>
   Passed pass(Step step);
-  Passed told(match::Output output) const;
+  Passed passed_of(match::Output output) const;
   Hit hit_of_stream(const match::Hit& found) const;
   Passed fail_closed();
 
   std::shared_ptr<const Compiled> compiled_;
-  std::shared_ptr<const CheckSet> plan_;
+  std::shared_ptr<const CheckSet> set_;
   std::vector<Coverage> coverage_;
-  const Views* views_ = nullptr;         // of the stream, where checks have any
+  const Views* views_ = nullptr;         // the views of the stream, if checks have any
   std::optional<match::Stream> stream_;  // no value: the engine has failed
   std::uint64_t bytes_in_ = 0;
   bool blocked_ = false;

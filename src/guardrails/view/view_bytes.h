@@ -1,4 +1,4 @@
-// Bytes that a decoder made, read as UTF-8: ill-formed parts become U+FFFD (GR-21).
+// Reads the bytes of a decoder as UTF-8. Ill-formed parts become U+FFFD (GR-21).
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@ namespace sallyport::guardrails {
 
 class ViewBytes {
  public:
-  // A byte, and the source bytes that it was made from.
+  // Takes a byte and the source bytes that it was made from.
   void add(unsigned char byte, std::uint64_t begin, std::uint64_t end, TextSink& sink);
-  // No byte follows: an unfinished character is an ill-formed part.
+  // Call it after the last byte: an unfinished character is ill-formed.
   void flush(TextSink& sink);
   void reset() { size_ = 0; }
   std::optional<std::uint64_t> pending_from() const;

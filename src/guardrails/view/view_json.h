@@ -20,11 +20,11 @@ class JsonDecoder final : public Decoder {
   void read_long(TextSink& sink);
   void read_second(TextSink& sink);
   void emit(char32_t character, TextSink& sink);
-  // Passes on what is known of the escape, and reads what is behind that as text again.
+  // Passes on the part of the escape that is valid, and reads the rest as text again.
   void give_up(TextSink& sink);
   char32_t value(std::size_t from) const;
 
-  std::vector<match::Unit> escape_;  // what is there of one, or of two that may be a pair
+  std::vector<match::Unit> escape_;  // the part of an escape, or of two that may be a pair
 };
 
 }  // namespace sallyport::guardrails

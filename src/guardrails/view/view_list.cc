@@ -16,7 +16,7 @@ std::string joined(const std::vector<View>& views, char separator) {
   return all;
 }
 
-// A sequence of decoders, and where its two views stand in the list.
+// A sequence of decoders, and the indexes of its two views in the list.
 struct Decoding {
   std::vector<View> steps;
   std::size_t plain;

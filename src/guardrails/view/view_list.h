@@ -1,4 +1,4 @@
-// The views of a check in the order in which they are looked at, and what they are called.
+// The views of a check in the order in which they are searched, and their names.
 //
 //   views_of({View::Nfkc, View::Base64}, 1);  // raw, nfkc, base64, base64>nfkc
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace sallyport::guardrails {
 
-// A view is made from another one: by a decoder, then, if it is a normalised one, by normalisers.
+// A view is made from its parent: by a decoder, then by normalisers if it is normalised.
 struct ViewSpec {
   std::string name{};
   std::size_t parent = 0;
@@ -24,7 +24,7 @@ struct ViewSpec {
 };
 
 bool is_normaliser(View view);
-// Those of a list of views, in the order in which they are applied.
+// The normalisers in a list of views, in the order in which they are applied.
 std::vector<View> normalisers_of(std::span<const View> views);
 // The first is the raw text (GR-40, GR-41).
 std::vector<ViewSpec> views_of(std::span<const View> views, unsigned decode_depth);

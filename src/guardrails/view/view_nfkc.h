@@ -1,5 +1,5 @@
-// Unicode NFKC of a text that comes character by character. What may still compose with what
-// follows, a normalisation segment, is kept until it is complete.
+// Unicode NFKC of a text that comes character by character. A normalisation segment, which may
+// compose with later characters, is kept until it is complete.
 #pragma once
 
 #include <cstdint>

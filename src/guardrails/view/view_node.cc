@@ -7,9 +7,9 @@
 
 namespace sallyport::guardrails {
 
-ViewNode::ViewNode(const CheckSet& plan, const ViewGroup& group, std::size_t view,
+ViewNode::ViewNode(const CheckSet& set, const ViewGroup& group, std::size_t view,
                    std::unique_ptr<ViewReader> reader, MatchSink& above)
-    : plan_(plan), group_(group), view_(view), above_(above), reader_(std::move(reader)) {
+    : set_(set), group_(group), view_(view), above_(above), reader_(std::move(reader)) {
   const ViewSpec& spec = group.views[view];
   if (spec.decoder) decoder_ = make_decoder(*spec.decoder);
   if (spec.normalised) normaliser_.emplace(group.normalisers);
@@ -17,7 +17,7 @@ ViewNode::ViewNode(const CheckSet& plan, const ViewGroup& group, std::size_t vie
 
 ViewNode& ViewNode::add_child(std::size_t view, std::unique_ptr<ViewReader> reader) {
   MatchSink& above = *this;
-  children_.push_back(std::make_unique<ViewNode>(plan_, group_, view, std::move(reader), above));
+  children_.push_back(std::make_unique<ViewNode>(set_, group_, view, std::move(reader), above));
   return *children_.back();
 }
 
@@ -71,7 +71,7 @@ void ViewNode::begin_run() {
 
 void ViewNode::run_counts() {
   provisional_ = false;
-  for (match::OtherMatch& match : waiting_) above_.tell(std::move(match));
+  for (match::OtherMatch& match : waiting_) above_.add(std::move(match));
   waiting_.clear();
 }
 
@@ -88,16 +88,16 @@ void ViewNode::run_truncated() {
   above_.truncated(view_);
 }
 
-void ViewNode::tell(match::OtherMatch&& match) {
+void ViewNode::add(match::OtherMatch&& match) {
   if (provisional_) {
     waiting_.push_back(std::move(match));
   } else {
-    above_.tell(std::move(match));
+    above_.add(std::move(match));
   }
 }
 
 bool ViewNode::holds(std::uint32_t rule) const {
-  return plan_.raw->effect(rule) != match::Effect::Log;
+  return set_.raw->effect(rule) != match::Effect::Log;
 }
 
 std::optional<std::uint64_t> ViewNode::pending_from() const {
@@ -145,7 +145,7 @@ std::size_t ViewNode::state_bytes() const {
   return bytes;
 }
 
-ViewTree::ViewTree(const CheckSet& plan, const ViewGroup& group, const MakeReader& make_reader,
+ViewTree::ViewTree(const CheckSet& set, const ViewGroup& group, const MakeReader& make_reader,
                    MatchSink& sink, std::optional<std::size_t> only) {
   std::vector<bool> wanted(group.views.size(), !only);
   for (std::size_t view = only.value_or(0); view != 0; view = group.views[view].parent) {
@@ -159,7 +159,7 @@ ViewTree::ViewTree(const CheckSet& plan, const ViewGroup& group, const MakeReade
     if (parent != 0) {
       nodes[view] = &nodes[parent]->add_child(view, std::move(reader));
     } else {
-      roots_.push_back(std::make_unique<ViewNode>(plan, group, view, std::move(reader), sink));
+      roots_.push_back(std::make_unique<ViewNode>(set, group, view, std::move(reader), sink));
       nodes[view] = roots_.back().get();
     }
   }

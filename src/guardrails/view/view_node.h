@@ -1,5 +1,4 @@
-// One view of a text while the text is read: what makes it, what looks at it, and the views that
-// are made from it.
+// One view of a text while the text is read: its decoder, its reader, and the views made from it.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +17,20 @@ namespace sallyport::guardrails {
 class MatchSink {
  public:
   virtual ~MatchSink() = default;
-  virtual void tell(match::OtherMatch&& match) = 0;
-  // More of a run was there than is decoded.
+  virtual void add(match::OtherMatch&& match) = 0;
+  // A run was longer than the part that is decoded.
   virtual void truncated(std::size_t view) = 0;
 };
 
-// Looks at the characters of a view.
+// Reads the characters of a view.
 class ViewReader {
  public:
   virtual ~ViewReader() = default;
 
   virtual void read(const match::Unit& unit, MatchSink& sink) = 0;
-  // The text ends. Another may follow.
+  // The text ends. Another one may follow.
   virtual void end(MatchSink& sink) = 0;
-  // The text was none, and is forgotten.
+  // The run was too short to be a text. Forget it.
   virtual void drop() = 0;
 
   virtual std::optional<std::uint64_t> held_from() const { return std::nullopt; }
@@ -42,22 +41,22 @@ class ViewReader {
 
 class ViewNode final : private TextSink, private MatchSink {
  public:
-  // All of these must outlive it. Without a reader the view only serves those made from it.
-  ViewNode(const CheckSet& plan, const ViewGroup& group, std::size_t view,
+  // The references must outlive it. A view without a reader only feeds the views made from it.
+  ViewNode(const CheckSet& set, const ViewGroup& group, std::size_t view,
            std::unique_ptr<ViewReader> reader, MatchSink& above);
 
   ViewNode& add_child(std::size_t view, std::unique_ptr<ViewReader> reader);
 
-  // A character of the text that the view is made from.
+  // Takes a character of the parent text.
   void take(const match::Unit& unit);
-  // That text ends; another may follow.
+  // The parent text ends; another one may follow.
   void finish();
-  // That text was none.
+  // The parent text was a run that was too short.
   void drop();
 
-  // From where on source bytes wait: for an open match, or because a unit is not complete.
+  // The first source byte that waits: for an open match, or for an incomplete unit.
   std::optional<std::uint64_t> held_from() const;
-  // Adds what waits. A unit that is not complete is held by the group's first enforcing rule.
+  // Adds the waiting matches. The group's first enforcing rule holds an incomplete unit.
   void collect_held(std::vector<match::Match>& held) const;
   bool overflowed() const;
   std::size_t state_bytes() const;
@@ -70,14 +69,14 @@ class ViewNode final : private TextSink, private MatchSink {
   void drop_run() override;
   void run_truncated() override;
 
-  void tell(match::OtherMatch&& match) override;
+  void add(match::OtherMatch&& match) override;
   void truncated(std::size_t view) override { above_.truncated(view); }
 
   void read(const match::Unit& unit);
   std::optional<std::uint64_t> pending_from() const;
   bool holds(std::uint32_t rule) const;
 
-  const CheckSet& plan_;
+  const CheckSet& set_;
   const ViewGroup& group_;
   std::size_t view_;
   MatchSink& above_;
@@ -87,17 +86,17 @@ class ViewNode final : private TextSink, private MatchSink {
   std::vector<std::unique_ptr<ViewNode>> children_;
   bool untouched_ = true;                   // nothing was read since the text began
   bool provisional_ = false;                // the run may be too short to count
-  std::vector<match::OtherMatch> waiting_;  // found in such a run
+  std::vector<match::OtherMatch> waiting_;  // matches in such a run
 };
 
-// Reads everything that is made from a text.
+// Reads all views that are made from a text.
 class ViewTree {
  public:
-  // Makes the reader of a view; nothing: the view is only needed for others.
+  // Makes the reader of a view. Null: the view only feeds others.
   using MakeReader = std::function<std::unique_ptr<ViewReader>(std::size_t view)>;
 
-  // `only`: this view and those it is made from; else all.
-  ViewTree(const CheckSet& plan, const ViewGroup& group, const MakeReader& make_reader,
+  // `only`: limits the tree to this view and its ancestors.
+  ViewTree(const CheckSet& set, const ViewGroup& group, const MakeReader& make_reader,
            MatchSink& sink, std::optional<std::size_t> only = std::nullopt);
 
   void take(const match::Unit& unit) {

@@ -52,7 +52,7 @@ void Normaliser::reset() {
   composer_.reset();
 }
 
-// What waits in the composer stands before what waits in the stripper.
+// Characters in the composer are before those in the stripper.
 std::optional<std::uint64_t> Normaliser::pending_from() const {
   if (const auto from = composer_.pending_from()) return from;
   return stripper_.pending_from();

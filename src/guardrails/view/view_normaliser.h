@@ -1,4 +1,4 @@
-// The normalisers of a check, together one view: strip, NFKC, confusables, in this order (GR-38).
+// The normalisers of a check as one view: strip, NFKC, confusables, in this order (GR-38).
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ class Normaliser {
  public:
   explicit Normaliser(std::span<const View> normalisers);
 
-  // The characters that this one completes. Valid until the next call.
+  // Returns the characters that this one completes. They are valid until the next call.
   std::span<const match::Unit> take(const match::Unit& unit);
-  // The text ends: those that waited.
+  // The text ends. Returns the characters that waited.
   std::span<const match::Unit> finish();
   void reset();
   std::optional<std::uint64_t> pending_from() const;
@@ -39,7 +39,7 @@ class Normaliser {
   std::vector<match::Unit> done_;
 };
 
-// A word as it is searched for in normalised views.
+// The form of a word that is searched in normalised views.
 std::string normalised(std::string_view word, std::span<const View> normalisers);
 
 }  // namespace sallyport::guardrails

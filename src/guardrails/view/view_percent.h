@@ -1,4 +1,4 @@
-// `%41` becomes `A`. Escapes are bytes of UTF-8; a `%` that is no escape stays, and so does `+`.
+// `%41` becomes `A`. Escapes are bytes of UTF-8. `+`, and a `%` that is not an escape, stay.
 #pragma once
 
 #include <vector>
@@ -18,11 +18,11 @@ class PercentDecoder final : public Decoder {
  private:
   void give_up(TextSink& sink);
 
-  std::vector<match::Unit> escape_;  // what is there of one: `%` and perhaps a digit
+  std::vector<match::Unit> escape_;  // the part of an escape: `%` and perhaps a digit
   ViewBytes bytes_;
 };
 
-// Of a hexadecimal digit; -1 for any other character.
+// The value of a hexadecimal digit; -1 for any other character.
 int hex_value(char32_t character);
 
 }  // namespace sallyport::guardrails

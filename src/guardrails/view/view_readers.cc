@@ -41,13 +41,13 @@ void SpanReader::read(const match::Unit& unit, MatchSink& sink) {
   window_.push_back(unit);
   scanner_.step({unit.character, place_, place_ + 1}, certain_);
   ++place_;
-  if (!certain_.empty()) tell(sink);
+  if (!certain_.empty()) deliver(sink);
   forget();
 }
 
 void SpanReader::end(MatchSink& sink) {
   scanner_.finish(certain_);
-  tell(sink);
+  deliver(sink);
   drop();
 }
 
@@ -61,18 +61,18 @@ const match::Unit& SpanReader::at(std::uint64_t place) const {
   return window_[place < window_from_ ? 0 : place - window_from_];
 }
 
-void SpanReader::tell(MatchSink& sink) {
+void SpanReader::deliver(MatchSink& sink) {
   for (const match::Match& match : certain_) {
-    match::OtherMatch told{.match = group_.in_plan(view_, match),
-                           .reading = static_cast<std::uint32_t>(view_)};
-    if (muted_[told.match.rule]) continue;
-    told.start_known = match.start >= window_from_;
-    told.match.start = at(match.start).begin;
-    told.match.end = at(match.end - 1).end;
-    if (set_.effect(match.rule) != match::Effect::Redact && told.start_known) {
-      told.matched = excerpt(match.start, match.end);
+    match::OtherMatch found{.match = group_.in_plan(view_, match),
+                            .reading = static_cast<std::uint32_t>(view_)};
+    if (muted_[found.match.rule]) continue;
+    found.start_known = match.start >= window_from_;
+    found.match.start = at(match.start).begin;
+    found.match.end = at(match.end - 1).end;
+    if (set_.effect(match.rule) != match::Effect::Redact && found.start_known) {
+      found.matched = excerpt(match.start, match.end);
     }
-    sink.tell(std::move(told));
+    sink.add(std::move(found));
   }
   certain_.clear();
 }
@@ -83,7 +83,7 @@ std::string SpanReader::excerpt(std::uint64_t start, std::uint64_t end) const {
                [](const match::Unit& unit) { return unit.character; });
 }
 
-// A log match holds no text, so what is kept for it is bounded by what may be quoted.
+// A log match holds back no text, so only the part that may be quoted is kept for it.
 void SpanReader::forget() {
   const auto open = scanner_.open_from();
   if (!open) {
@@ -110,9 +110,9 @@ std::optional<std::uint64_t> SpanReader::held_from() const {
 std::optional<match::Match> SpanReader::earliest_held() const {
   const auto match = scanner_.earliest_held();
   if (!match) return std::nullopt;
-  match::Match told = group_.in_plan(view_, *match);
-  told.start = at(match->start).begin;
-  return told;
+  match::Match found = group_.in_plan(view_, *match);
+  found.start = at(match->start).begin;
+  return found;
 }
 
 std::size_t SpanReader::state_bytes() const {
@@ -126,19 +126,18 @@ PlaceReader::PlaceReader(const ViewGroup& group, std::size_t view)
 void PlaceReader::read(const match::Unit& unit, MatchSink& sink) {
   scanner_.step({unit.character, place_, place_ + 1}, certain_);
   ++place_;
-  if (!certain_.empty()) tell(sink);
+  if (!certain_.empty()) deliver(sink);
 }
 
 void PlaceReader::end(MatchSink& sink) {
   scanner_.finish(certain_);
-  tell(sink);
+  deliver(sink);
   scanner_.reset();
 }
 
-void PlaceReader::tell(MatchSink& sink) {
+void PlaceReader::deliver(MatchSink& sink) {
   for (const match::Match& match : certain_) {
-    sink.tell(
-        {.match = group_.in_plan(view_, match), .reading = static_cast<std::uint32_t>(view_)});
+    sink.add({.match = group_.in_plan(view_, match), .reading = static_cast<std::uint32_t>(view_)});
   }
   certain_.clear();
 }
@@ -159,9 +158,9 @@ void MatchLocator::read(const match::Unit& unit, MatchSink&) {
   }
   if (beginning_.size() < kViewExcerptBytes) beginning_.push_back(unit.character);
   source_ends_[place % source_ends_.size()] = unit.end;
-  const bool goes_on = end_.step({unit.character, place, place + 1});
+  const bool continues = end_.step({unit.character, place, place + 1});
   settle();
-  done_ = !goes_on;
+  done_ = !continues;
 }
 
 void MatchLocator::end(MatchSink&) {
@@ -172,7 +171,7 @@ void MatchLocator::end(MatchSink&) {
   done_ = true;
 }
 
-// The end lies at most two characters back when it is told.
+// When the end is reported, it is at most two characters back.
 void MatchLocator::settle() {
   const auto end = end_.end();
   if (!end || place_ - *end >= source_ends_.size()) return;

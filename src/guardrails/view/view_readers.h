@@ -1,6 +1,6 @@
-// What looks at the characters of a view. Inside a view places are counted in its characters,
-// because several of them may come from the same source bytes: an exception that covers one letter
-// of a ligature must not cover the other.
+// Readers of views. Inside a view, places are counted in characters of the view, because several
+// characters may come from the same source bytes: an exception that covers one letter of a ligature
+// must not cover the other.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@
 
 namespace sallyport::guardrails {
 
-// For streams, and for the spans of redactions: tells matches in source bytes.
+// Reports matches in source bytes, for streams and for the spans of redactions.
 class SpanReader final : public ViewReader {
  public:
-  // `quoted`: how many source bytes back the start of a match is remembered, at least.
+  // `quoted`: the least number of source bytes for which the start of a match is kept.
   SpanReader(const ViewGroup& group, std::size_t view, const std::vector<bool>& muted,
              std::uint64_t quoted = std::numeric_limits<std::uint64_t>::max());
 
@@ -32,7 +32,7 @@ class SpanReader final : public ViewReader {
   std::size_t state_bytes() const override;
 
  private:
-  void tell(MatchSink& sink);
+  void deliver(MatchSink& sink);
   void forget();
   const match::Unit& at(std::uint64_t place) const;
   std::string excerpt(std::uint64_t start, std::uint64_t end) const;
@@ -44,24 +44,24 @@ class SpanReader final : public ViewReader {
   std::uint64_t quoted_;
   match::Scanner scanner_;
   std::uint64_t place_ = 0;
-  std::vector<match::Unit> window_;  // characters from `window_from_` on: all that is open
+  std::vector<match::Unit> window_;  // the open characters, from `window_from_` on
   std::uint64_t window_from_ = 0;
   std::vector<match::Match> certain_;
 };
 
-// For whole texts: tells every match, with its place in the view as its start.
+// Reports every match, for whole texts. The start is a place in the view.
 class PlaceReader final : public ViewReader {
  public:
   PlaceReader(const ViewGroup& group, std::size_t view);
 
-  // Another source text begins.
+  // Starts another source text.
   void begin() { place_ = 0; }
   void read(const match::Unit& unit, MatchSink& sink) override;
   void end(MatchSink& sink) override;
   void drop() override { scanner_.reset(); }
 
  private:
-  void tell(MatchSink& sink);
+  void deliver(MatchSink& sink);
 
   const ViewGroup& group_;
   std::size_t view_;
@@ -77,10 +77,10 @@ struct Located {
   std::string matched{};
 };
 
-// Reads a view once more, for the end that Perl prefers of a match at a known place.
+// Reads a view again to find the end, preferred by Perl, of a match with a known start.
 class MatchLocator final : public ViewReader {
  public:
-  // The match is one of the view's set.
+  // `match` is a match of the set of the view.
   MatchLocator(const ViewGroup& group, std::size_t view, const match::Match& match);
 
   void read(const match::Unit& unit, MatchSink& sink) override;
@@ -96,7 +96,7 @@ class MatchLocator final : public ViewReader {
   std::uint64_t start_;
   std::uint64_t place_ = 0;
   std::optional<char32_t> before_;
-  std::vector<char32_t> beginning_;             // as much as may be quoted
+  std::vector<char32_t> beginning_;             // the part that may be quoted
   std::array<std::uint64_t, 3> source_ends_{};  // of the last characters, by place
   bool done_ = false;
   Located located_;

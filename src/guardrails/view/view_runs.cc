@@ -49,7 +49,7 @@ void RunDecoder::add(const match::Unit& unit, int value, TextSink& sink) {
   if (++digits_ == group_size()) emit_group(sink);
 }
 
-// The bytes that the digits of the group make up; of one that is not full, those that are whole.
+// Emits the bytes of the group; of an incomplete group only the complete bytes.
 void RunDecoder::emit_group(TextSink& sink) {
   const unsigned bits = static_cast<unsigned>(digits_) * (kind_ == Kind::Base64 ? 6 : 4);
   digits_ = 0;

@@ -1,6 +1,6 @@
-// Runs of base64 characters or of hexadecimal digits: each run that is long enough is an encoded
-// text of its own. Whether it is shows only at its 16th character; what is decoded until then is
-// passed on with that proviso.
+// Decodes runs of base64 characters or hexadecimal digits. Each run that is long enough is a
+// separate text. The first 15 characters are decoded provisionally: only the 16th makes it long
+// enough.
 #pragma once
 
 #include "guardrails/view/view_bytes.h"
@@ -23,8 +23,8 @@ class RunDecoder final : public Decoder {
   enum class State : std::uint8_t {
     Outside,
     Inside,
-    Padding,   // behind the run: `=` may still belong to its last group
-    Skipping,  // so much of the run was decoded that the rest is not looked at
+    Padding,   // after the run: `=` may still belong to its last group
+    Skipping,  // the limit of decoded bytes is reached; the rest of the run is ignored
   };
 
   int value_of(char32_t character) const;

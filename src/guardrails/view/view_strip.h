@@ -1,5 +1,5 @@
-// Takes out characters that are not seen (default-ignorable ones), except where an emoji is made of
-// them: a ZWJ between two emoji, a variation selector after one, the tags of a flag (GR-38).
+// Removes invisible (default-ignorable) characters, except inside emoji: a ZWJ between two emoji, a
+// variation selector after one, and the tags of a flag (GR-38).
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace sallyport::guardrails {
 
 class Stripper {
  public:
-  // Adds what is left of the text up to here.
+  // Takes a character and adds the characters that remain.
   void take(const match::Unit& unit, std::vector<match::Unit>& out);
-  // The text ends: what waited is no part of an emoji.
+  // The text ends. Waiting characters are not part of an emoji and are dropped.
   void reset();
   std::optional<std::uint64_t> pending_from() const;
 
  private:
-  // Of the last character, as far as the next one may belong to it.
+  // The kind of the last character, if the next one may belong to it.
   enum class Last : std::uint8_t { Other, Character, Selector };
 
   bool take_tag(const match::Unit& unit, std::vector<match::Unit>& out);
@@ -27,7 +27,7 @@ class Stripper {
   bool after_emoji() const;
 
   Last last_ = Last::Other;
-  char32_t base_ = 0;                 // that the last character is, or selects a form of
+  char32_t base_ = 0;                 // the last character, or the base of the last selector
   std::vector<match::Unit> waiting_;  // a joiner, or the tags of what may be a flag
 };
 

@@ -9,16 +9,16 @@ namespace sallyport::guardrails {
 
 namespace {
 
-// A match is told at most this many source bytes behind its end: two characters.
+// A match is reported at most this many source bytes after its end: two characters.
 constexpr std::uint64_t kLookAhead = 8;
 
 }  // namespace
 
-Views::Group::Group(const CheckSet& plan, const ViewGroup& rules, const std::vector<bool>& muted,
+Views::Group::Group(const CheckSet& set, const ViewGroup& rules, const std::vector<bool>& muted,
                     std::uint64_t quoted)
     : rules(rules),
       tree(
-          plan, rules,
+          set, rules,
           [&](std::size_t view) {
             return std::make_unique<SpanReader>(rules, view, muted, quoted);
           },
@@ -28,10 +28,9 @@ void Views::Group::truncated(std::size_t view) {
   truncated_view = std::min(view, truncated_view.value_or(view));
 }
 
-Views::Views(const CheckSet& plan, std::uint64_t most_held)
-    : plan_(plan), muted_(plan.checks.size()) {
-  for (const ViewGroup& group : plan.groups) {
-    groups_.emplace_back(plan, group, muted_, most_held + kLookAhead);
+Views::Views(const CheckSet& set, std::uint64_t most_held) : set_(set), muted_(set.checks.size()) {
+  for (const ViewGroup& group : set.groups) {
+    groups_.emplace_back(set, group, muted_, most_held + kLookAhead);
   }
 }
 
@@ -86,7 +85,7 @@ std::optional<match::OtherMatch> Views::truncated() const {
   for (const Group& group : groups_) {
     if (!group.truncated_view || !group.rules.enforcing) continue;
     const auto rule = *std::ranges::find_if(group.rules.rules, [&](std::uint32_t rule) {
-      return plan_.raw->effect(rule) != match::Effect::Log;
+      return set_.raw->effect(rule) != match::Effect::Log;
     });
     if (first && first->match.rule < rule) continue;
     first = {.match = {.rule = rule, .entry = match::kNoEntry},
@@ -97,7 +96,7 @@ std::optional<match::OtherMatch> Views::truncated() const {
 
 bool Views::truncated(std::uint32_t rule) const {
   return std::ranges::any_of(groups_, [&](const Group& group) {
-    return group.truncated_view && &group.rules == plan_.group_of_rule[rule];
+    return group.truncated_view && &group.rules == set_.group_of_rule[rule];
   });
 }
 

@@ -1,4 +1,4 @@
-// The views of a stream, read in step with its text.
+// The views of a stream, read together with its text.
 #pragma once
 
 #include <deque>
@@ -13,8 +13,8 @@ namespace sallyport::guardrails {
 
 class Views final : public match::OtherReadings {
  public:
-  // The plan must outlive it.
-  Views(const CheckSet& plan, std::uint64_t most_held);
+  // The set must outlive it.
+  Views(const CheckSet& set, std::uint64_t most_held);
 
   void step(const match::Unit& unit, std::vector<match::OtherMatch>& certain) override;
   void finish(std::vector<match::OtherMatch>& certain) override;
@@ -25,15 +25,15 @@ class Views final : public match::OtherReadings {
   std::optional<match::OtherMatch> truncated() const override;
   std::size_t state_bytes() const override;
 
-  // True if a rule, enforcing or not, has not seen everything.
+  // True if a rule, enforcing or not, has not read the whole text.
   bool truncated(std::uint32_t rule) const;
 
  private:
   // The views of one group of rules.
   struct Group final : MatchSink {
-    Group(const CheckSet& plan, const ViewGroup& rules, const std::vector<bool>& muted,
+    Group(const CheckSet& set, const ViewGroup& rules, const std::vector<bool>& muted,
           std::uint64_t quoted);
-    void tell(match::OtherMatch&& match) override { certain->push_back(std::move(match)); }
+    void add(match::OtherMatch&& match) override { certain->push_back(std::move(match)); }
     void truncated(std::size_t view) override;
 
     const ViewGroup& rules;
@@ -42,7 +42,7 @@ class Views final : public match::OtherReadings {
     ViewTree tree;
   };
 
-  const CheckSet& plan_;
+  const CheckSet& set_;
   std::vector<bool> muted_;
   std::deque<Group> groups_;
 };

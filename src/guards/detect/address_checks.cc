@@ -23,7 +23,7 @@ std::size_t domain_end(std::string_view text, std::size_t begin) {
   bool dotted = false;
   for (std::size_t at = begin;;) {
     const std::size_t end = run_end(text, at, kAlnum | kDash);
-    // A dash is no part of a label's end, and a word edge all the same.
+    // A label does not end with a dash, but a dash is a word edge.
     std::size_t trimmed = end;
     while (text[trimmed - 1] == '-') --trimmed;  // `@` or a dot stands before the label
     const std::string_view label = text.substr(at, trimmed - at);

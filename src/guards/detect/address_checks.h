@@ -1,4 +1,4 @@
-// Confirms addresses: of people, and of machines inside.
+// Confirms addresses of people and of internal machines.
 #pragma once
 
 #include "guards/detect/candidates.h"

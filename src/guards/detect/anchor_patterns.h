@@ -1,5 +1,5 @@
-// What the pattern search looks for: the short fixed part of each detector. The exact span is then
-// found by plain code around it, which is what keeps the search fast and the checks readable.
+// The patterns of the search: the short fixed part of each detector. Plain code then finds the
+// exact span around it. This keeps the search fast and the checks readable.
 #pragma once
 
 #include <cstddef>

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "base/cut_text.h"
 #include "base/lower_case.h"
 #include "guards/detect/char_class.h"
 #include "guards/redact/redaction_mark.h"
@@ -39,7 +40,7 @@ std::optional<Value> value_behind_name(std::string_view text, std::size_t name_e
   Value value;
   const bool tight = at == name_end && text[at] == '=';
   ++at;
-  // `:=`, `=>` and `==` assign or compare: what stands behind them is the same secret.
+  // `:=`, `=>` and `==` assign or compare: the secret follows them too.
   if (at < text.size() && (text[at] == '=' || text[at] == '>')) ++at;
   value.begin = run_end(text, at, kBlank);
   value.bare_equals = tight && value.begin == name_end + 1;
@@ -54,7 +55,7 @@ std::optional<Value> value_behind_name(std::string_view text, std::size_t name_e
 
 constexpr CharMask kNeverInPassword = kBlank | kBracket | kDollar;
 
-// The end of a quoted value, or nothing when it holds what a password does not or never closes.
+// The end of a quoted value. No value: it cannot be a password, or its quote never closes.
 std::optional<std::size_t> quoted_end(std::string_view text, const Value& value) {
   std::size_t backslashes = 0;
   for (std::size_t at = value.begin; at < text.size(); ++at) {
@@ -70,13 +71,12 @@ std::optional<std::size_t> quoted_end(std::string_view text, const Value& value)
 }
 
 bool looks_like_password(std::string_view value) {
-  constexpr std::ptrdiff_t kLeast = 8;
-  const auto characters = std::ranges::count_if(
-      value, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
-  return characters >= kLeast && holds(value, kLetter | kBeyondAscii) && holds(value, kDigit);
+  constexpr std::size_t kLeast = 8;
+  return code_points(value) >= kLeast && holds(value, kLetter | kBeyondAscii) &&
+         holds(value, kDigit);
 }
 
-// What ends a value without quotes in a command line or a query: what follows it is something else.
+// True for characters that end an unquoted value in a command line or a query.
 bool is_delimiter(char c) {
   return c == ';' || c == '&' || c == '|';
 }
@@ -89,7 +89,7 @@ bool is_path(std::string_view value) {
 
 void check_bare_value(Candidates& found, std::size_t begin) {
   const std::string_view text = found.text();
-  // From any place inside a stretch that was read, the rest of the value is a part of it.
+  // From any place inside an examined stretch, the rest of the value is a part of it.
   if (found.examined(Detector::PasswordAssignment, begin)) return;
   std::size_t end = begin;
   while (end < text.size() && !is(text[end], kNeverInPassword | kLineEnd | kQuote) &&
@@ -104,8 +104,8 @@ void check_bare_value(Candidates& found, std::size_t begin) {
   found.add(Detector::PasswordAssignment, begin, end);
 }
 
-// `password: hunter22`, as YAML and people write it. Of the other names, types of program code
-// stand there.
+// True for names as in `password: hunter22`, as YAML and people write it. After other names, types
+// of program code are usual.
 bool is_plain_password_name(std::string_view text, std::size_t name_end) {
   constexpr auto kNames = std::to_array<std::string_view>({"password", "passwd", "passphrase"});
   return std::ranges::any_of(kNames, [&](std::string_view name) {
@@ -141,7 +141,7 @@ bool is_prose(std::string_view word) {
   return std::ranges::binary_search(kProse, lower_case(word));
 }
 
-// Three words or more, or two of which one has more than letters; none of prose.
+// Three words or more, or two words of which one has more than letters. No words of prose.
 bool is_passphrase(std::string_view value) {
   constexpr std::size_t kShortest = 12;
   if (value.size() < kShortest || value.size() > kLongestPassphrase) return false;
@@ -159,7 +159,7 @@ bool is_passphrase(std::string_view value) {
   return words <= kMostWords && words >= (odd ? 2 : 3);
 }
 
-// Where words without quotes end.
+// The end of unquoted words.
 std::size_t words_end(std::string_view text, std::size_t begin) {
   constexpr CharMask kStops = kLineEnd | kQuote | kBracket | kDollar;
   std::size_t end = begin;
@@ -219,7 +219,7 @@ bool is_password(std::string_view value) {
 
 std::optional<Detector> secret_of_member(std::string_view name, std::string_view value,
                                          const DetectorSet& wanted) {
-  // Most members are neither, and this is asked of every one.
+  // This is called for every member, and most are neither.
   constexpr std::size_t kShortest = 8;
   constexpr std::string_view kLastLetters = "dtnyeDTNYE";
   if (value.size() < kShortest || name.empty()) return std::nullopt;
@@ -285,7 +285,7 @@ void check_passphrase_assignment(Candidates& found, Anchor at) {
   found.add(Detector::PassphraseAssignment, value->begin, end);
 }
 
-// What runs a command where a shell reads the URL without quotes; a password that has it is
+// True for text that runs a command if a shell reads the URL unquoted. In a real password it is
 // percent-encoded.
 bool may_run(std::string_view password) {
   return std::ranges::any_of(password, is_delimiter) || holds(password, kBracket);

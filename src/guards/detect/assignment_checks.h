@@ -1,5 +1,5 @@
-// Confirms secrets that are known by what stands before them: a name and `=` or `:`, or the user of
-// a URL. The span is the value alone.
+// Confirms secrets by the text before them: a name and `=` or `:`, or the user of a URL. The span
+// is the value alone.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,14 @@
 
 namespace sallyport::guards {
 
-// The anchor of all three ends one byte behind the name.
+// The anchor of all three ends one byte after the name.
 void check_aws_secret_access_key(Candidates& found, Anchor at);
 void check_password_assignment(Candidates& found, Anchor at);
-// Several words behind `password` or `passphrase`, to the end of the line or to what delimits them.
-// Words of prose (`password: must be changed`) are none.
+// Several words after `password` or `passphrase`, to the end of the line or a delimiter. Prose
+// (`password: must be changed`) is not a match.
 void check_passphrase_assignment(Candidates& found, Anchor at);
 
-// The same for a member of an object: which of them its whole string is, if any.
+// The same for a member of an object. Returns the detector that its whole string matches, if any.
 std::optional<Detector> secret_of_member(std::string_view name, std::string_view value,
                                          const DetectorSet& wanted);
 

@@ -1,4 +1,4 @@
-// What one scan has found so far, before overlaps are settled. A value of one scan on one thread.
+// The matches of one scan before overlaps are resolved. Used by one scan on one thread.
 #pragma once
 
 #include <array>
@@ -20,10 +20,10 @@ struct Hit {
   bool operator==(const Hit&) const = default;
 };
 
-// Sorted and free of overlaps: the longest wins, then the first of the table, then the leftmost.
+// Sorts hits, resolves overlaps: the longest wins, then the first in the table, then the leftmost.
 std::vector<Hit> settled(std::vector<Hit> hits);
 
-// Where the pattern search saw the fixed part of a detector: bytes [begin, end).
+// The place of the fixed part of a detector: bytes [begin, end).
 struct Anchor {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -39,9 +39,9 @@ class Candidates {
     hits_.push_back(Hit{begin, end, detector});
   }
 
-  // A stretch that a detector has read to its end needs no second reading from an anchor inside it.
-  // This is what keeps `sk-sk-sk-...` linear: whatever could match from there is a part of what was
-  // matched, or fails for the same reason.
+  // True if a detector has already read the text around this place. It need not read it again from
+  // an anchor inside: a match from there is a part of the first match, or fails for the same
+  // reason. This keeps `sk-sk-sk-...` linear.
   bool examined(Detector detector, std::size_t at) const {
     const Stretch& stretch = examined_[index_of(detector)];
     return at >= stretch.begin && at < stretch.end;

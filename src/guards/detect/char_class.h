@@ -1,7 +1,7 @@
 // Classes of bytes, and the word edges of PI-54.
 //
-// Only ASCII letters and digits make words here: a key that stands directly behind a Chinese or
-// accented character, where no blank is usual, is still a key.
+// Only ASCII letters and digits form words: a key directly after a Chinese or accented character,
+// where a blank is unusual, is still a key.
 #pragma once
 
 #include <array>
@@ -36,6 +36,7 @@ inline constexpr CharMask kBeyondAscii = 1U << 18;
 inline constexpr CharMask kLetter = kUpper | kLower;
 inline constexpr CharMask kAlnum = kLetter | kDigit;
 inline constexpr CharMask kWord = kAlnum | kUnderscore;
+inline constexpr CharMask kBase64 = kAlnum | kPlus | kSlash | kEquals;
 
 constexpr std::array<CharMask, 256> make_char_classes() {
   std::array<CharMask, 256> classes{};
@@ -70,7 +71,7 @@ constexpr bool is(char c, CharMask mask) {
   return (kCharClasses[static_cast<unsigned char>(c)] & mask) != 0;
 }
 
-// False behind the end, so that a look-ahead needs no test of its own.
+// False after the end, so that a look-ahead needs no bounds check.
 constexpr bool is_at(std::string_view text, std::size_t at, CharMask mask) {
   return at < text.size() && is(text[at], mask);
 }

@@ -1,5 +1,5 @@
-// The detectors of PI-54, in the order of its table: where two matches are equally long, the one
-// that comes first here wins (PI-52).
+// The detectors of PI-54, in the order of its table. Of two equally long matches, the one that is
+// first here wins (PI-52).
 #pragma once
 
 #include <bitset>
@@ -52,7 +52,7 @@ std::string_view name_of(
     Detector detector);  // `aws_access_key_id`, as policies and evidence say it
 Category category_of(Detector detector);
 
-// Nothing for a name that is not in the table.
+// No value for a name that is not in the table.
 std::optional<Detector> detector_named(std::string_view name);
 std::optional<Category> category_named(std::string_view name);
 

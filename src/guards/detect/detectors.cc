@@ -59,7 +59,7 @@ struct Patterns {
   std::vector<unsigned> flags;
   std::vector<unsigned> ids;
 
-  // Names what would be compiled: with which library, for which processor.
+  // The digest of the patterns, the library and the processor.
   std::string digest() const {
     hs_platform_info_t platform{};
     hs_populate_platform(&platform);

@@ -19,22 +19,22 @@ struct hs_database;
 
 namespace sallyport::guards {
 
-// Immutable once built, and shared: every method may be called from any thread, at the same time.
+// Immutable once built, and shared. Any thread may call every method at any time.
 class Detectors final {
  public:
   // `Unavailable`: the processor lacks SSE4.2. `Internal`: the pattern library refused a pattern.
-  // `store`: where they may be found compiled, and are kept.
+  // `store` caches the compiled patterns.
   static Result<std::shared_ptr<const Detectors>> build(
       const DetectorSet& wanted = default_detectors(),
       const guardrails::PatternStore* store = nullptr);
 
   // Reads the text once, in linear time, and returns matches in order and without overlap: the
-  // longest wins, then the first of the table. Any bytes are fine. Throws `std::bad_alloc`, or
-  // `std::runtime_error` when the text could not be read to its end: it is then not known to be
-  // clean. `gcp_service_account` is a shape of JSON and never found here.
+  // longest wins, then the first in the table. Accepts any bytes. Throws `std::bad_alloc`, or
+  // `std::runtime_error` if the text could not be read to its end and may not be clean. Never finds
+  // `gcp_service_account`, which is a JSON shape.
   std::vector<Hit> scan(std::string_view text) const { return scan(text, wanted_); }
 
-  // The same with only those of `only`: matches of others neither appear nor win.
+  // The same with only the detectors in `only`. Matches of others neither appear nor win.
   std::vector<Hit> scan(std::string_view text, const DetectorSet& only) const;
 
  private:
@@ -51,7 +51,7 @@ class Detectors final {
 
   Database database_;
   DetectorSet wanted_;
-  std::uint64_t id_;  // of this database in this process, so that threads know whom they met
+  std::uint64_t id_;  // of this database in this process; threads find their scratch by it
 };
 
 }  // namespace sallyport::guards

@@ -28,7 +28,7 @@ bool is_line_end(char c) {
   return c == '\r' || c == '\n';
 }
 
-// Bytes that no text has: so most of what is no text is known by its first byte.
+// Bytes that no text has. The first byte excludes most binary data.
 bool is_control(unsigned char c) {
   return (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f;
 }
@@ -51,7 +51,7 @@ bool is_utf8(std::string_view text) {
 std::optional<std::string> text_in_base64(std::string_view text) {
   while (!text.empty() && (text.back() == '=' || is_line_end(text.back()))) text.remove_suffix(1);
   if (text.size() < kShortest) return std::nullopt;
-  std::string said;
+  std::string decoded;
   std::uint32_t bits = 0;
   int held = 0;
   for (const char c : text) {
@@ -64,10 +64,10 @@ std::optional<std::string> text_in_base64(std::string_view text) {
     held -= 8;
     const auto byte = static_cast<unsigned char>(bits >> held & 0xff);
     if (is_control(byte)) return std::nullopt;
-    said += static_cast<char>(byte);
+    decoded += static_cast<char>(byte);
   }
-  if (held >= 6 || !is_utf8(said)) return std::nullopt;
-  return said;
+  if (held >= 6 || !is_utf8(decoded)) return std::nullopt;
+  return decoded;
 }
 
 }  // namespace sallyport::guards

@@ -7,9 +7,9 @@
 
 namespace sallyport::guards {
 
-// What the text says where all of it is base64 of readable UTF-8: either alphabet, with or without
-// padding, with line ends between. Nothing for anything else, such as an image; that is found out
-// by the first bytes.
+// Decodes a text that is base64 of readable UTF-8 as a whole: either alphabet, with or without
+// padding, with line ends. No value for anything else, such as an image; the first bytes decide
+// that.
 std::optional<std::string> text_in_base64(std::string_view text);
 
 }  // namespace sallyport::guards

@@ -9,12 +9,12 @@
 
 namespace sallyport::guards {
 
-// As it is written, and exact for integers that a double cannot hold.
+// The number as text, exact for integers that a double cannot hold.
 std::string number_text(const json::value& value);
 
 bool is_long_integer(std::string_view number);
 
-// The same without making the text: false says that the text would be no long integer.
+// A quick test without the text. False: the text would not be a long integer.
 bool may_be_long_integer(const json::value& value);
 
 }  // namespace sallyport::guards

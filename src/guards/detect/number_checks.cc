@@ -31,7 +31,7 @@ DigitRow row_around(std::string_view text, std::size_t at) {
   return row;
 }
 
-// One UUID in some ten thousand ends in digits that satisfy Luhn, and it is no card for that.
+// One UUID in ten thousand ends in digits that satisfy Luhn, but is not a card number.
 bool is_in_uuid(std::string_view text, const DigitRow& row) {
   constexpr std::size_t kSize = 36;
   for (std::size_t begin = row.end - std::min(row.end, kSize); begin <= row.begin; ++begin) {
@@ -40,7 +40,7 @@ bool is_in_uuid(std::string_view text, const DigitRow& row) {
   return false;
 }
 
-// The digits behind the point of 0.4111111111111111, or before the point, are no card.
+// The digits before or after the point of 0.4111111111111111 are not a card number.
 bool is_fraction(std::string_view text, std::size_t begin) {
   return begin >= 2 && text[begin - 1] == '.' && is(text[begin - 2], kDigit);
 }
@@ -165,7 +165,7 @@ void check_iban(Candidates& found, Anchor at) {
   for (std::size_t i = at.begin + kHead; i < text.size() && characters < kMost; ++i) {
     if (grouped && characters % 4 == 0 && text[i] == ' ' && text[i - 1] != ' ') continue;
     if (!is(text[i], kUpper | kDigit)) break;
-    // In print, groups are of four: a blank is due here, and this is some other word.
+    // Printed groups have four characters. Without a blank here, this is another word.
     if (grouped && characters % 4 == 0 && text[i - 1] != ' ') break;
     rest = append_mod97(rest, text[i]);
     ++characters;

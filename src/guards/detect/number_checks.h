@@ -1,4 +1,4 @@
-// Confirms numbers that carry their own proof: ranges, check digits, lengths.
+// Confirms numbers by their ranges, check digits and lengths.
 #pragma once
 
 #include "guards/detect/candidates.h"

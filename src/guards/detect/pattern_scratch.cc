@@ -11,7 +11,7 @@ namespace sallyport::guards {
 
 namespace {
 
-// It only ever grows, so it stays good for every database it was once made ready for.
+// It only grows, so it remains valid for every database that it was prepared for.
 class Scratch {
  public:
   Scratch() = default;

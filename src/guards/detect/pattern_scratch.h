@@ -1,4 +1,4 @@
-// Working memory of the pattern library. It serves one scan at a time, so each thread has its own.
+// Working memory of the pattern library. One scan uses it at a time, so each thread has its own.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ struct hs_scratch;
 
 namespace sallyport::guards {
 
-// Names a database for as long as the process lives; an address may be used again, this is not.
+// Returns an id that is never reused in this process; an address may be.
 std::uint64_t next_database_id();
 
 // Memory of the calling thread, large enough for this database. Throws `std::bad_alloc`.

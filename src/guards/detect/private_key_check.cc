@@ -5,15 +5,15 @@
 #include <optional>
 
 #include "guards/detect/char_class.h"
+#include "guards/detect/key_lines.h"
 
 namespace sallyport::guards {
 
 namespace {
 
 constexpr std::string_view kKey = "PRIVATE KEY";
-constexpr CharMask kBase64 = kAlnum | kPlus | kSlash | kEquals;
 
-// The end of the boundary line whose `PRIVATE KEY` ends at `at`: ` BLOCK` and the dashes.
+// The end of the boundary line with a `PRIVATE KEY` that ends at `at`: ` BLOCK` and the dashes.
 std::size_t boundary_end(std::string_view text, std::size_t at) {
   constexpr std::string_view kBlock = " BLOCK";
   if (text.substr(at).starts_with(kBlock)) at += kBlock.size();
@@ -35,8 +35,7 @@ bool has_boundary_word(std::string_view text, std::size_t key, std::string_view 
   return place != std::string_view::npos && left_edge(text, begin);
 }
 
-// Where the dashes of the BEGIN line begin whose `PRIVATE KEY` is at `key`. Nothing: there is no
-// such line, only talk of one.
+// The start of the BEGIN line with `PRIVATE KEY` at `key`. No value: there is no such line.
 std::optional<std::size_t> begin_line(std::string_view text, std::size_t key) {
   std::size_t begin = 0;
   if (!has_boundary_word(text, key, "BEGIN ", begin)) return std::nullopt;
@@ -46,7 +45,7 @@ std::optional<std::size_t> begin_line(std::string_view text, std::size_t key) {
   return dashes;
 }
 
-// The end of the END line that begins at `at`, dashes first. Nothing: there is none.
+// The end of the END line that begins with dashes at `at`. No value: there is none.
 std::optional<std::size_t> end_line(std::string_view text, std::size_t at) {
   std::size_t word = run_end(text, at, kDash);
   if (word - at < 2) return std::nullopt;
@@ -56,33 +55,6 @@ std::optional<std::size_t> end_line(std::string_view text, std::size_t at) {
   const std::size_t key = text.substr(word, label_end - word).find(kKey);
   if (key == std::string_view::npos) return std::nullopt;
   return boundary_end(text, word + key + kKey.size());
-}
-
-// Behind an escaped line end or tab at `at` (`\n`, `\\n`), or `at` itself.
-std::size_t skip_escape(std::string_view text, std::size_t at) {
-  std::size_t letter = at;
-  while (letter < text.size() && text[letter] == '\\') ++letter;
-  if (letter == at || letter == text.size()) return letter;
-  const char c = text[letter];
-  if (is(c, kLineEnd | kQuote)) return letter;
-  return c == 'n' || c == 'r' || c == 't' ? letter + 1 : at;
-}
-
-// What may stand between two lines of a key: line ends, also escaped, indentation, quotes and
-// commas of program code, marks of quoted mail.
-std::size_t skip_between(std::string_view text, std::size_t at) {
-  while (at < text.size()) {
-    const char c = text[at];
-    const bool alone = c == '+' && !is_at(text, at + 1, kBase64);  // joins two texts
-    if (is(c, kBlank | kLineEnd | kQuote) || c == ',' || c == '>' || c == '|' || alone) {
-      ++at;
-      continue;
-    }
-    const std::size_t behind = skip_escape(text, at);
-    if (behind == at) break;
-    at = behind;
-  }
-  return at;
 }
 
 // The end of a header of a key at `at`, such as `DEK-Info: AES-128-CBC,00FF`; or `at` itself.
@@ -110,22 +82,28 @@ bool looks_encoded(std::string_view line) {
 // The base64 of one key, read line by line.
 class KeyBody {
  public:
-  explicit KeyBody(std::string_view text) : text_(text) {}
+  KeyBody(std::string_view text, const KeyLines& lines) : text_(text), lines_(lines) {}
 
   // Reads from `at` on. The end of the last line that belongs to the key, or `at` itself.
   std::size_t read(std::size_t at) {
     std::size_t end = at;
     while (true) {
-      const std::size_t line = skip_between(text_, end);
-      if (const auto closing = end_line(text_, line)) return any_ ? *closing : at;
+      const std::size_t line = lines_.skip(end);
+      if (const auto closing = end_line(text_, line)) {
+        closed_ = any_;
+        return any_ ? *closing : at;
+      }
       const std::size_t stop = run_end(text_, line, kBase64);
       if (stop == line || !belongs(line, stop)) return end;
       end = stop;
     }
   }
 
+  // True: what was read ends with an END line.
+  bool closed() const { return closed_; }
+
  private:
-  // A key has long lines and one last short one. Short words behind a BEGIN line are no key.
+  // A key has long lines and a short last one. Short words after a BEGIN line are not a key.
   bool belongs(std::size_t line, std::size_t stop) {
     constexpr std::size_t kLeast = 32;
     constexpr std::size_t kLeastAlone = 16;
@@ -137,7 +115,7 @@ class KeyBody {
       characters_ += run.size();
       return true;
     }
-    const std::size_t next = skip_between(text_, stop);
+    const std::size_t next = lines_.skip(stop);
     if (was_any && is_checksum(run)) return true;
     characters_ += run.size();
     if (closes(next)) {
@@ -155,7 +133,7 @@ class KeyBody {
     if (end_line(text_, at)) return true;
     const std::size_t stop = run_end(text_, at, kBase64);
     return is_checksum(text_.substr(at, stop - at)) &&
-           end_line(text_, skip_between(text_, stop)).has_value();
+           end_line(text_, lines_.skip(stop)).has_value();
   }
   static bool is_checksum(std::string_view run) { return run.size() == 5 && run[0] == '='; }
   // Words and paths have no such mix.
@@ -164,9 +142,48 @@ class KeyBody {
   }
 
   std::string_view text_;
+  const KeyLines& lines_;
   std::size_t characters_ = 0;
   bool any_ = false;
+  bool closed_ = false;
 };
+
+// True if the next boundary behind `at` is that of an END line, and not far away.
+bool end_follows(std::string_view text, std::size_t at) {
+  constexpr std::size_t kFarthest = 16u << 10;
+  const std::string_view near = text.substr(at, kFarthest);
+  const std::size_t key = near.find(kKey);
+  std::size_t word = 0;
+  return key != std::string_view::npos && has_boundary_word(near, key, "END ", word);
+}
+
+// A BEGIN line.
+struct Head {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+// Adds the key behind a BEGIN line. False: lines with a prefix are no key without their END line.
+bool add_key(Candidates& found, const Head& head, const KeyLines& lines) {
+  const std::string_view text = found.text();
+  std::size_t body = head.end;
+  while (true) {
+    const std::size_t line = lines.skip(body);
+    const std::size_t behind = skip_header(text, line);
+    if (behind == line) break;
+    body = behind;
+  }
+  KeyBody key(text, lines);
+  const std::size_t end = key.read(body);
+  if (lines.have_prefix() && !key.closed()) return false;
+  if (body == head.end) {
+    found.add(Detector::PrivateKeyPem, head.begin, end);
+    return true;
+  }
+  found.add(Detector::PrivateKeyPem, head.begin, head.end);
+  if (end > body) found.add(Detector::PrivateKeyPem, lines.skip(body), end);
+  return true;
+}
 
 }  // namespace
 
@@ -174,25 +191,15 @@ void check_private_key_pem(Candidates& found, Anchor at) {
   const std::string_view text = found.text();
   const std::optional<std::size_t> dashes = begin_line(text, at.begin);
   if (!dashes) return;
-  const std::size_t head_end = boundary_end(text, at.end);
-  std::size_t body = head_end;
-  while (true) {
-    const std::size_t line = skip_between(text, body);
-    const std::size_t behind = skip_header(text, line);
-    if (behind == line) break;
-    body = behind;
-  }
-  if (body == head_end) {
-    found.add(Detector::PrivateKeyPem, *dashes, KeyBody(text).read(head_end));
-    return;
-  }
-  found.add(Detector::PrivateKeyPem, *dashes, head_end);
-  const std::size_t end = KeyBody(text).read(body);
-  if (end > body) found.add(Detector::PrivateKeyPem, skip_between(text, body), end);
+  const Head head{*dashes, boundary_end(text, at.end)};
+  const std::string_view prefix = line_prefix(text, *dashes);
+  const bool prefixed = !prefix.empty() && end_follows(text, head.end);
+  if (prefixed && add_key(found, head, KeyLines(text, prefix))) return;
+  add_key(found, head, KeyLines(text, {}));
 }
 
 std::optional<std::size_t> opened_key(std::string_view line) {
-  // The last boundary of a line says how it ends.
+  // The last boundary of a line decides.
   for (std::size_t key = line.rfind(kKey); key != std::string_view::npos;
        key = key == 0 ? std::string_view::npos : line.rfind(kKey, key - 1)) {
     std::size_t word = 0;

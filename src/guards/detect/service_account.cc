@@ -9,7 +9,6 @@ namespace sallyport::guards {
 
 namespace {
 
-// A whole object is taken out, so it must hold nothing else.
 bool is_known_member(std::string_view name) {
   constexpr auto kNames = std::to_array<std::string_view>(
       {"type", "project_id", "private_key_id", "private_key", "client_email", "client_id",
@@ -24,7 +23,11 @@ bool is_service_account(const json::object& object) {
   const json::value* type = object.if_contains("type");
   const json::value* key = object.if_contains("private_key");
   return type != nullptr && type->is_string() && type->get_string() == "service_account" &&
-         key != nullptr && !key->is_null() && std::ranges::all_of(object, [](const auto& member) {
+         key != nullptr && !key->is_null();
+}
+
+bool is_bare_service_account(const json::object& object) {
+  return is_service_account(object) && std::ranges::all_of(object, [](const auto& member) {
            return is_known_member(member.key());
          });
 }

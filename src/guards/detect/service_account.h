@@ -7,7 +7,10 @@
 
 namespace sallyport::guards {
 
-// `type` is `service_account` and there is a `private_key` that is not yet taken away.
+// True if `type` is `service_account` and `private_key` is not yet redacted.
 bool is_service_account(const json::object& object);
+// The same, with no member that such a file does not have. Of an input that people decide about,
+// only such an object may be hidden whole: another one could hide a command (AP-38).
+bool is_bare_service_account(const json::object& object);
 
 }  // namespace sallyport::guards

@@ -1,4 +1,4 @@
-// A quick no for short strings, which are most of what a record holds.
+// A quick test for short strings, which are the majority in records.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace sallyport::guards {
 
-// False only when no detector of `wanted` can match: some character that each of them needs is
-// missing, or the text is too short for it. True says nothing. Longer texts are always true.
+// False if no detector of `wanted` can match, because the text is too short or lacks a character
+// that the detector needs. True does not mean that one matches. Longer texts always return true.
 bool may_match(std::string_view text, const DetectorSet& wanted);
 
 }  // namespace sallyport::guards

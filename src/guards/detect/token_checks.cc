@@ -44,8 +44,8 @@ void check_exact(Candidates& found, Anchor at, Detector detector, CharMask chars
   found.add(detector, at.begin, end);
 }
 
-// A path is no credential. Base64 may hold `/`, and then has letters of both cases and digits, and
-// none of the characters that only the URL-safe alphabet or a path has.
+// A path is not a credential. Base64 with `/` has letters of both cases and digits, and none of the
+// characters that only the URL-safe alphabet or a path has.
 bool looks_like_token(std::string_view token) {
   if (is(token[0], kSlash | kDot | kTilde | kDash)) return false;
   if (!holds(token, kDigit)) return false;

@@ -1,5 +1,5 @@
-// Confirms secrets that carry their own prefix. Each function is given the place of the prefix and
-// adds the exact span, or nothing.
+// Confirms secrets with a known prefix. Each function gets the place of the prefix and adds the
+// exact span, or nothing.
 #pragma once
 
 #include "guards/detect/candidates.h"

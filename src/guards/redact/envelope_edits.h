@@ -1,4 +1,4 @@
-// Changes to be made in an envelope, by the place they are made at.
+// Changes to an envelope, by their place.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -18,8 +18,8 @@ struct EnvelopeEdits {
   bool empty() const { return values.empty() && names.empty() && texts.empty(); }
 };
 
-// A copy with the edits in it. Names that would clash are numbered (PI-62); a code that is edited
-// is left out, because an envelope holds no other code than a number.
+// Returns a copy with the edits. Clashing names are numbered (PI-62). An edited code is left out,
+// because the code of an envelope must be a number.
 Envelope edited(const Envelope& envelope, const EnvelopeEdits& edits);
 
 }  // namespace sallyport::guards

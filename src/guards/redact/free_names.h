@@ -1,4 +1,4 @@
-// Gives out member names of one object, each once: `x`, `x#2`, `x#3` (PI-62).
+// Makes the member names of one object unique: `x`, `x#2`, `x#3` (PI-62).
 #pragma once
 
 #include <map>

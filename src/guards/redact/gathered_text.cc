@@ -21,8 +21,8 @@ const json::value* text_member(const json::object& object) {
   return text != nullptr && text->is_string() ? text : nullptr;
 }
 
-// The text that a reader puts behind that of the block before it: of a text block, of an embedded
-// resource, of the contents of a resource, of a message of a prompt.
+// The text that a reader joins to the block before: of a text block, of an embedded resource, of
+// the contents of a resource, of a message of a prompt.
 const json::value* text_of_block(const json::value& value) {
   const json::object* const block = value.if_object();
   if (block == nullptr) return nullptr;
@@ -33,8 +33,11 @@ const json::value* text_of_block(const json::value& value) {
   return nullptr;
 }
 
+// Gemini joins the parts of a result, and a part may be a plain string.
+constexpr std::string_view kGeminiParts = "llmContent";
+
 bool holds_blocks(std::string_view name) {
-  return name == "content" || name == "contents" || name == "messages";
+  return name == "content" || name == "contents" || name == "messages" || name == kGeminiParts;
 }
 
 class Gathering {
@@ -78,7 +81,7 @@ class Gathering {
 
   void visit_root(const json::value& value) {
     if (const json::array* const blocks = value.if_array()) {
-      visit_blocks(*blocks, 0);
+      visit_blocks(*blocks, 0, false);
     } else {
       visit(value, 0);
     }
@@ -88,7 +91,8 @@ class Gathering {
     ++bytes_;
     switch (value.kind()) {
       case json::kind::string:
-        return add_text(value);
+        if (!together_.contains(&value)) add_text(value);
+        return;
       case json::kind::int64:
       case json::kind::uint64:
       case json::kind::double_:
@@ -137,7 +141,7 @@ class Gathering {
         note_secret_member(name, *text);
         add_text(inside);
       } else if (const json::array* blocks = holds_blocks(name) ? inside.if_array() : nullptr) {
-        visit_blocks(*blocks, depth + 1);
+        visit_blocks(*blocks, depth + 1, name == kGeminiParts);
       } else {
         visit(inside, depth + 1);
       }
@@ -152,12 +156,15 @@ class Gathering {
     gathered_.suspects.push_back(piece);
   }
 
-  // Text blocks of one result are one text (PI-53), whatever stands between them.
-  void visit_blocks(const json::array& blocks, std::size_t depth) {
+  // All text blocks of a result are one text, even with other blocks between them (PI-53).
+  void visit_blocks(const json::array& blocks, std::size_t depth, bool may_be_strings) {
     if (!enters(depth)) return;
     std::vector<const json::value*> texts;
     for (const json::value& block : blocks) {
-      if (const json::value* const text = text_of_block(block)) texts.push_back(text);
+      const bool plain = may_be_strings && block.is_string();
+      if (const json::value* const text = plain ? &block : text_of_block(block)) {
+        texts.push_back(text);
+      }
     }
     if (texts.size() > 1) add_together(texts);
     for (const json::value& block : blocks) visit(block, depth + 1);
@@ -185,20 +192,20 @@ class Gathering {
     add_decoded(value);
   }
 
-  // What base64 says is read as well, where it is text.
+  // Also adds the text that a base64 string encodes.
   void add_decoded(const json::value& value) {
     const std::string_view text = value.get_string();
     if (over() || text.size() > settings_.max_string_bytes) return;
-    const std::optional<std::string> said = text_in_base64(text);
-    if (!said) return;
+    const std::optional<std::string> decoded = text_in_base64(text);
+    if (!decoded) return;
     const std::uint32_t begin = here();
     const auto group = static_cast<std::uint32_t>(gathered_.pieces.size());
     gathered_.pieces.push_back({.place = &value,
                                 .begin = begin,
-                                .size = static_cast<std::uint32_t>(said->size()),
+                                .size = static_cast<std::uint32_t>(decoded->size()),
                                 .group = group,
                                 .encoded = true});
-    gathered_.text += *said;
+    gathered_.text += *decoded;
     close_area(begin, group);
   }
 
@@ -208,8 +215,8 @@ class Gathering {
     close_area(begin, gathered_.pieces.back().group);
   }
 
-  // Once as one text, and then each for itself: a secret at the end of one loses its word edge
-  // where the next begins with a letter.
+  // Adds them once as one text and then each alone: a secret at the end of one loses its word edge
+  // if the next begins with a letter.
   void add_together(const std::vector<const json::value*>& texts) {
     const auto group = static_cast<std::uint32_t>(gathered_.pieces.size());
     const std::uint32_t begin = here();
@@ -231,7 +238,7 @@ class Gathering {
   void add_piece(Piece::Kind kind, const void* place, std::string_view text, std::uint32_t group) {
     constexpr std::size_t kQuotes = 2;
     bytes_ += text.size() + kQuotes;
-    // What is too large is refused as a whole, and then none of it is needed.
+    // An envelope that is too large is refused, so its text is not needed.
     if (over()) text = {};
     const bool marked = text.size() > settings_.max_string_bytes && text.ends_with(kTruncated);
     if (marked) text.remove_suffix(kTruncated.size());

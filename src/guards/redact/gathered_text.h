@@ -1,4 +1,4 @@
-// All text of an envelope in one piece of memory, so that one search reads it.
+// Gathers all text of an envelope in one string, so that one search reads it.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -22,19 +22,19 @@ struct Piece {
   enum class Kind : std::uint8_t { Value, Name, Text };
 
   // A `json::value`, the `json::key_value_pair` of a name, or a field of the envelope. Null for the
-  // copy of a piece that also stands in a longer group.
+  // copy of a piece that is also in a longer group.
   const void* place = nullptr;
   std::uint32_t begin = 0;
   std::uint32_t size = 0;
   std::uint32_t group = 0;  // index of the first piece of its group
   Kind kind = Kind::Value;
-  bool truncated = false;  // ends in `kTruncated`, which is not gathered, or shall end so
-  bool cut = false;        // something of it was left out
-  bool encoded = false;    // its text is what base64 at that place says
+  bool truncated = false;  // it ends in `kTruncated`, or must; the mark is not gathered
+  bool cut = false;        // a part of it was left out
+  bool encoded = false;    // its text is the decoded base64 of this place
 };
 
-// A stretch of text that is searched for itself. Between two of them stands a line feed, which
-// no detector but `private_key_pem` reads across.
+// A part of the text that is searched separately. A line feed separates two areas; only
+// `private_key_pem` reads across it.
 struct Area {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -43,14 +43,14 @@ struct Area {
 
 struct GatheredText {
   std::string text;
-  std::vector<Piece> pieces;            // those of a group are neighbours, and so is their text
+  std::vector<Piece> pieces;            // pieces of a group, and their texts, are adjacent
   std::vector<Area> areas;              // in order
-  std::vector<std::uint32_t> suspects;  // groups that are known to need a closer look
+  std::vector<std::uint32_t> suspects;  // groups that need a closer search
   struct MemberValue {
     std::uint32_t piece = 0;
     std::string_view name;
   };
-  std::vector<MemberValue> secret_members;  // strings whose name says that they are secrets
+  std::vector<MemberValue> secret_members;  // strings with a sensitive member name
   std::vector<const json::value*> service_accounts;
 
   std::string_view of(const Area& area) const {
@@ -62,7 +62,7 @@ struct GatheredText {
 };
 
 // Views and places point into `envelope`. `Exhausted`: it is over `max_total_bytes` or nested too
-// deep, and has not been read to its end.
+// deep, and was not read to its end.
 Result<GatheredText> gather_text(const Envelope& envelope, const SanitizerSettings& settings);
 
 // The longest beginning of `text` that has at most `bytes` and ends between two characters.

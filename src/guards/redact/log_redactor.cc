@@ -12,7 +12,7 @@ namespace sallyport::guards {
 
 namespace {
 
-// `[NAME] ` at the beginning of a line, or nothing.
+// `[NAME] ` at the beginning of a line, or empty.
 std::string_view source_of(std::string_view text) {
   constexpr std::size_t kLongest = 256;
   if (!text.starts_with('[')) return {};
@@ -24,8 +24,8 @@ std::string_view source_of(std::string_view text) {
 
 std::string LogRedactor::line(std::string_view text) {
   const std::string_view source = source_of(text);
-  const std::string_view said = text.substr(source.size());
-  const bool key = open_.with([&](OpenKeys& open) { return belongs_to_key(open, source, said); });
+  const std::string_view rest = text.substr(source.size());
+  const bool key = open_.with([&](OpenKeys& open) { return belongs_to_key(open, source, rest); });
   if (key) return std::string(source) + redaction_mark(Category::Secret);
   return redacted(text, !source.empty());
 }
@@ -51,9 +51,9 @@ bool LogRedactor::belongs_to_key(OpenKeys& open, std::string_view source, std::s
   return belongs;
 }
 
-std::string LogRedactor::redacted(std::string_view text, bool said_by_server) const {
+std::string LogRedactor::redacted(std::string_view text, bool from_server) const {
   try {
-    if (said_by_server) {
+    if (from_server) {
       json::value value(text);
       redactor_.redact("line", value);
       return value.is_string() ? std::string(value.get_string()) : json::serialize(value);

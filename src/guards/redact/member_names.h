@@ -11,12 +11,12 @@
 namespace sallyport::guards {
 
 struct RenamedMember {
-  std::string name;  // as it is now
+  std::string name;  // the new name
   std::vector<RemovedText> removed;
 };
 
-// Renames in place and keeps the order. Names that nothing was found in stay as they are; those
-// that would become alike get `#2`, `#3`, ... (PI-62).
+// Renames in place and keeps the order. Names without a match stay. Names that would become equal
+// get `#2`, `#3`, ... (PI-62).
 std::vector<RenamedMember> redact_member_names(const Detectors& detectors, json::object& object);
 
 }  // namespace sallyport::guards

@@ -33,7 +33,7 @@ json::value shape_of(Envelope envelope) {
   return shape;
 }
 
-// One scan of one envelope.
+// Scans one envelope once.
 class Scan {
  public:
   Scan(const TextCleaner& cleaner, const Clock& clock)
@@ -61,7 +61,7 @@ class Scan {
     }
   }
 
-  // Groups in which something is found. Everything else needs no second look.
+  // Groups with a finding. All others need no second pass.
   std::set<std::uint32_t> find_suspects() const {
     std::set<std::uint32_t> suspects;
     if (must_read_areas_alone()) {
@@ -87,8 +87,8 @@ class Scan {
   }
 
   Result<void> clean(std::uint32_t first) {
-    // What lost against a longer match may stick out of it and be a match by itself, and what
-    // stands beside a mark has a word edge there. So the text is read until it is clean.
+    // A match that lost against a longer one may overlap it in part, and a mark makes a new word
+    // edge. So the text is scanned until it is clean.
     constexpr int kUsualTurns = 4;
     constexpr int kMostTurns = 32;
     TextCleaner::Group group = group_of(first);
@@ -174,7 +174,7 @@ Result<std::shared_ptr<const OutputSanitizer>> OutputSanitizer::build(
 
 Verdict OutputSanitizer::sanitize(const Envelope& result) const {
   Scan scan(*cleaner_, clock_);
-  // Whatever could not be read to its end is withheld (PI-66).
+  // A result that could not be read to its end is withheld (PI-66).
   if (const Result<void> ran = scan.run(result); !ran) return Verdict::deny(ran.error().message);
   Verdict verdict = scan.edits().empty() ? Verdict::allow()
                                          : Verdict::rewrite(shape_of(edited(result, scan.edits())));

@@ -1,4 +1,4 @@
-// The hook `output-sanitizer`: takes secrets and personal data out of results (PI-51 to PI-68).
+// The hook `output-sanitizer`: removes secrets and personal data from results (PI-51 to PI-68).
 //
 //   auto settings = sanitizer_settings_from_json(policy_entry);
 //   auto guard = OutputSanitizer::build(*settings, data_folder_key, clock);
@@ -14,11 +14,11 @@
 
 namespace sallyport::guards {
 
-// Immutable once built: `judge` may be called from any thread, at the same time.
+// Immutable once built: any thread may call `judge` at any time.
 class OutputSanitizer final : public core::ResultGuard {
  public:
-  // `fingerprint_key` is the random key of the data folder, and no part of the traits. `clock` must
-  // outlive the guard. `InvalidInput`: a pattern of the settings cannot be used.
+  // `fingerprint_key` is the random key of the data folder; it is not part of the traits. `clock`
+  // must outlive the guard. `InvalidInput`: a pattern of the settings cannot be used.
   static Result<std::shared_ptr<const OutputSanitizer>> build(
       SanitizerSettings settings, std::string fingerprint_key, const Clock& clock,
       const guardrails::PatternStore* store = nullptr);
@@ -26,7 +26,7 @@ class OutputSanitizer final : public core::ResultGuard {
   const core::GuardTraits& traits() const override { return traits_; }
   Task<Verdict> judge(const Envelope& result, const ResultContext& context) const override;
 
-  // The same without waiting, for benchmarks and for what is no result of a call.
+  // The same without a coroutine, for benchmarks and for values that are not results of calls.
   Verdict sanitize(const Envelope& result) const;
 
  private:

@@ -1,4 +1,4 @@
-// The marks that redaction leaves behind, and must never match again (PI-67).
+// The marks that redaction leaves. They must never match again (PI-67).
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace sallyport::guards {
 
 std::string redaction_mark(Category category);  // `[REDACTED:secret]` (AU-82)
 
-// True when `text` is one mark and nothing else: `[REDACTED:...]`, `[FP:...]` or `****`.
+// True if `text` is exactly one mark: `[REDACTED:...]`, `[FP:...]` or `****`.
 bool is_redaction_mark(std::string_view text);
 
 }  // namespace sallyport::guards

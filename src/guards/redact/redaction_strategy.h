@@ -1,4 +1,4 @@
-// What is written in the place of a match (PI-55 to PI-61).
+// The replacement of a match (PI-55 to PI-61).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline constexpr std::string_view kMask = "****";
 std::string fingerprint_mark(std::string_view key, std::string_view matched);  // `[FP:<16 hex>]`
 std::string label_mark(std::string_view detector);                             // `[REDACTED:email]`
 
-// What may stay readable of a match; `****` for detectors that leave nothing.
+// Keeps the part of a match that may stay readable; `****` for detectors that leave nothing.
 std::string partial_mark(Detector detector, std::string_view matched);
 
 }  // namespace sallyport::guards

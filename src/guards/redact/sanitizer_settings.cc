@@ -46,7 +46,7 @@ class Reading {
     for (const auto& [name, on] : *categories) {
       const std::string place = fmt::format("categories.{}", std::string_view(name));
       const std::optional<Category> category = category_named(name);
-      if (!category) return refuse(place, "is no category, use `secret`, `pii` or `internal`");
+      if (!category) return refuse(place, "is not a category, use `secret`, `pii` or `internal`");
       if (!on.is_bool()) return refuse(place, "must be true or false");
       const DetectorSet members = detectors_of(*category);
       if (on.get_bool()) {
@@ -63,7 +63,7 @@ class Reading {
     for (const auto& [name, on] : *detectors) {
       const std::string place = fmt::format("detectors.{}", std::string_view(name));
       const std::optional<Detector> detector = detector_named(name);
-      if (!detector) return refuse(place, "is no detector");
+      if (!detector) return refuse(place, "is not a detector");
       if (!on.is_bool()) return refuse(place, "must be true or false");
       settings_.detectors.set(index_of(*detector), on.get_bool());
     }
@@ -84,10 +84,10 @@ class Reading {
         return refuse(place + ".name", "must be 1 to 40 of `a-z`, `0-9` and `_`");
       }
       if (deny_named(name->get_string()) != nullptr) {
-        return refuse(place + ".name", "stands twice");
+        return refuse(place + ".name", "is used twice");
       }
       SALLYPORT_TRY(Wording wording, read_wording(*entry, place));
-      // What is searched for must be findable, which is known only when it is compiled for that.
+      // A pattern may compile alone and not in a search of texts, so it is compiled as one.
       SALLYPORT_CHECK_OK(WordingSet::build({wording}, WordingSet::Mode::Anywhere));
       settings_.deny.push_back({std::string(name->get_string()), std::move(wording)});
     }
@@ -129,7 +129,7 @@ class Reading {
 
   Result<void> read_strategies(const json::object& object) {
     SALLYPORT_TRY(const json::object* const strategies, member_object(object, "strategies"));
-    // Categories first: what is said of one detector holds against them.
+    // Categories first: a setting of one detector overrides its category.
     for (const bool categories : {true, false}) {
       for (const auto& [name, value] : *strategies) {
         if (category_named(name).has_value() != categories) continue;

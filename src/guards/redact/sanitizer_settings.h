@@ -1,4 +1,4 @@
-// What a policy says about the hook `output-sanitizer`:
+// The settings of the hook `output-sanitizer` in a policy:
 //
 //   {"categories": {"secret": true, "pii": true},       // absent: `secret` alone
 //    "detectors": {"high_entropy": true, "iban": false},
@@ -24,7 +24,7 @@
 
 namespace sallyport::guards {
 
-// A detector of the policy's own, `custom:<name>`. It matches anywhere, not only at word edges.
+// A detector that the policy defines, `custom:<name>`. It matches anywhere, not only at word edges.
 struct DenyEntry {
   std::string name;
   Wording wording;
@@ -38,12 +38,12 @@ struct SanitizerSettings {
   std::array<Strategy, kDetectorCount> strategies{};
   std::vector<Wording> allow{};
   std::vector<DenyEntry> deny{};
-  // What `mask` writes instead of `****`: of rules that judge results (RU-62).
+  // The text that `mask` writes instead of `****`, for rules that judge results (RU-62).
   std::optional<std::string> replacement{};
   std::uint64_t max_string_bytes = 1'000'000;
   std::uint64_t max_total_bytes = std::uint64_t{16} << 20;
 
-  // Deny entries are numbered behind the table, so that one kind of hit serves both.
+  // Deny entries have numbers after the table, so that hits of both have one type.
   std::string name_of(Detector detector) const;
   Strategy strategy_of(Detector detector) const;
 
@@ -57,8 +57,8 @@ constexpr Detector custom_detector(std::size_t index) {
   return static_cast<Detector>(kDetectorCount + index);
 }
 
-// PI-68: unknown names, unknown strategies, patterns that are none and entries that contradict
-// themselves or one another are `InvalidInput`, with the field in `where`.
+// `InvalidInput` with the field in `where`: unknown names or strategies, invalid patterns, and
+// entries that contradict themselves or one another (PI-68).
 Result<SanitizerSettings> sanitizer_settings_from_json(const json::value& json);
 
 }  // namespace sallyport::guards

@@ -1,4 +1,4 @@
-// Members whose name says that their value is a secret, whatever it looks like (LE-55, AU-82).
+// Recognises member names that mark any value as a secret (LE-55, AU-82).
 #pragma once
 
 #include <string_view>

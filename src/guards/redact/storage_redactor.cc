@@ -25,7 +25,7 @@ namespace sallyport::guards {
 
 namespace {
 
-// How the names above a value bear on it.
+// The effect of the names above a value.
 enum class Reach : std::uint8_t {
   Plain,      // detectors only
   Sensitive,  // it is the value of a sensitive name
@@ -52,7 +52,7 @@ bool is_schema(const json::value& value) {
       kCombiners, [object](std::string_view keyword) { return object->contains(keyword); });
 }
 
-// What the name of a member means for its value, in an object of the given reach.
+// The effect of a member name on its value, in an object of the given reach.
 Reach reach_of_member(Reach object, std::string_view name, const json::value& value) {
   constexpr auto kStatesValue =
       std::to_array<std::string_view>({"default", "const", "enum", "example", "examples", "value"});
@@ -70,11 +70,11 @@ bool may_be_json(std::string_view text) {
   return begin != std::string_view::npos && (text[begin] == '{' || text[begin] == '[');
 }
 
-// One walk over one value.
+// Redacts one value.
 class Walk {
  public:
-  // `outer`: the walk that found this value as JSON in a text, if one did; its budget of values
-  // goes on in this one.
+  // `outer`: the walk that found this value as JSON in a text, or null. They share its budget of
+  // values.
   Walk(const Detectors& detectors, std::string_view name, const Walk* outer = nullptr)
       : detectors_(detectors),
         values_(outer != nullptr ? outer->values_ : kMostInTexts),
@@ -100,7 +100,7 @@ class Walk {
 
   void visit_object(json::value& value, Reach reach) {
     json::object& object = value.get_object();
-    if (is_service_account(object)) {
+    if (is_bare_service_account(object)) {
       record(Detector::GcpServiceAccount, canonical_json(value));
       value = nullptr;
       return;
@@ -121,7 +121,7 @@ class Walk {
   void visit_names(json::object& object) {
     for (RenamedMember& member : redact_member_names(detectors_, object)) {
       steps_.emplace_back(std::string_view(member.name));
-      // Of a name there is no text to say a place of.
+      // A removal from a name has no place in a text.
       for (RemovedText& removed : member.removed) record(removed.detector, removed.bytes);
       steps_.pop_back();
     }
@@ -145,13 +145,13 @@ class Walk {
     }
   }
 
-  // The member names of JSON in a text say what is sensitive there too.
+  // Redacts JSON inside a text, so that its member names count too.
   bool replace_in_json_text(json::value& value, std::string_view text) {
     constexpr std::size_t kLongest = 1u << 20;
     if (text.size() > kLongest || !may_be_json(text)) return false;
     Result<ParsedJson> parsed = parse_json(text, {.values = values_});
     if (!parsed || !parsed->exact) {
-      // Looking at it was not free either.
+      // Parsing the text costs time too.
       values_ -= std::min(values_, text.size() / 16);
       return false;
     }
@@ -187,7 +187,7 @@ class Walk {
 
   void replace_matches(json::value& value, std::string_view text) {
     RedactedText redacted = redact_text(detectors_, text);
-    // In a shell, the words behind `password=x` are a command: they stay visible.
+    // In a shell, the words after `password=x` are a command, so they stay visible.
     const bool words = std::ranges::any_of(redacted.removed, [](const RemovedText& removed) {
       return removed.detector == Detector::PassphraseAssignment;
     });
@@ -204,8 +204,8 @@ class Walk {
     value = redacted.text;
   }
 
-  // One of the names around the value says that it holds a command. `args` of a record is the list
-  // of inputs.
+  // True if a name around the value marks it as a command. `args` of a record is the list of
+  // inputs.
   bool in_command() const {
     if (name_ != "args" && core::is_command_name(name_)) return true;
     for (const Step& step : steps_) {
@@ -232,8 +232,8 @@ class Walk {
     return path;
   }
 
-  // Of all JSON texts in one value: each is read as a whole, and a megabyte of text may hold half a
-  // million values. Texts beyond this are searched as texts.
+  // The most values in all JSON texts of one value: a megabyte of text may hold half a million.
+  // Further texts are searched as plain texts.
   static constexpr std::size_t kMostInTexts = 250'000;
 
   const Detectors& detectors_;
@@ -244,8 +244,8 @@ class Walk {
   const Walk* outer_;
 };
 
-// Reads a text of JSON once and gives up at the first thing that `Walk` might take out or has to see
-// whole: what it passes is clean.
+// Reads a JSON text once and stops at the first part that `Walk` might redact or must see as a
+// whole. A text that passes is clean.
 class CleanText {
  public:
   CleanText(const Detectors& detectors, std::string_view text)

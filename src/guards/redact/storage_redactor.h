@@ -1,5 +1,5 @@
-// Takes secrets, personal data and internal addresses out of what the ledger is about to store
-// (LE-55, AU-81, AU-82).
+// Removes secrets, personal data and internal addresses before the ledger stores a value (LE-55,
+// AU-81, AU-82).
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace sallyport::guards {
 
-// What is found is replaced by `[REDACTED:<category>]`:
+// Replaces findings by `[REDACTED:<category>]`:
 //
 // - in strings, member names and integers of nine digits or more, the bytes a detector matches;
 //   names that become alike get `#2`, `#3`, ..., and an integer becomes a string;
@@ -22,11 +22,11 @@ namespace sallyport::guards {
 //   inside of an array or object; null, true, false and "" say nothing and stay;
 // - a Google Cloud service account as a whole becomes null.
 //
-// A JSON schema that describes a member `password` is no password: below `properties` only what
-// states a value (`default`, `const`, `enum`, `examples`, ...) falls under the name.
+// A JSON schema that describes a member `password` is not a password: below `properties` the name
+// applies only to keywords with a value (`default`, `const`, `enum`, `examples`, ...).
 //
-// Redacting a second time changes nothing. In `Removal::path` member names are as they are
-// afterwards, so that a path never tells what was taken out of it.
+// Redacting a second time changes nothing. `Removal::path` has the member names after redaction, so
+// that a path never contains what was removed.
 class StorageRedactor final : public core::Redactor {
  public:
   explicit StorageRedactor(std::shared_ptr<const Detectors> detectors);
@@ -37,8 +37,8 @@ class StorageRedactor final : public core::Redactor {
 
  private:
   std::shared_ptr<const Detectors> detectors_;
-  // The identifiers of a call stand in every one of its entries: what was searched in vain is not
-  // searched again. Bounded.
+  // Identifiers without findings. They occur in every entry of a call and are not searched again.
+  // Limited in size.
   mutable Guarded<std::unordered_set<std::string>> clean_;
 };
 

@@ -29,8 +29,8 @@ struct Replacement {
   std::string mark;
 };
 
-// `begin` is where the part stands in the joined text. A match that reaches over several parts is
-// marked in each of them.
+// `begin` is the place of the part in the joined text. A match over several parts is marked in each
+// of them.
 void replace_in_part(CleanedPart& part, std::size_t begin,
                      const std::vector<Replacement>& replacements) {
   const std::size_t end = begin + part.text.size();

@@ -1,4 +1,4 @@
-// Replaces what is found in texts that belong together, until nothing more is found in them.
+// Replaces findings in texts that belong together, until nothing more is found.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ using HitCounts = std::map<std::string, std::size_t>;  // by detector
 
 struct CleanedPart {
   std::string text;
-  bool truncated = false;  // `kTruncated` belongs behind it
+  bool truncated = false;  // `kTruncated` must follow it
   bool changed = false;
 };
 
-// Immutable once built: every method may be called from any thread, at the same time.
+// Immutable once built: any thread may call every method at any time.
 class TextCleaner final {
  public:
   static Result<std::unique_ptr<const TextCleaner>> build(
@@ -31,19 +31,19 @@ class TextCleaner final {
 
   const SanitizerSettings& settings() const { return settings_; }
 
-  // Matches in one text, in order and without overlap. Marks are no matches (PI-67), and neither is
-  // what is allowed (PI-63).
+  // Matches in one text, in order and without overlap. Marks (PI-67) and allowed texts (PI-63) are
+  // not matches.
   std::vector<Hit> find(std::string_view text) const;
 
   struct Group {
     std::vector<CleanedPart> parts;  // scanned one by one and as one text
-    std::string_view member{};       // whose value the only part is; empty where it is none
+    std::string_view member{};       // the member with the only part as its value; empty: none
     bool is_name = false;            // the only part is a member name
   };
 
-  // One turn: replaces, counts and returns true; or returns false when nothing is to be replaced,
-  // having counted what is kept. `last_resort` masks whatever the strategy is: other marks may, in
-  // the company of what stands beside them, be matches again.
+  // One pass: replaces, counts and returns true. If nothing is to be replaced, it counts what is
+  // kept and returns false. `last_resort` masks with every strategy, because other marks may match
+  // again together with the text beside them.
   bool clean_once(Group& group, HitCounts& counts, bool last_resort) const;
 
  private:

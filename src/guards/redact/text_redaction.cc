@@ -8,7 +8,7 @@ namespace sallyport::guards {
 
 namespace {
 
-// Where the bytes of a text that was redacted once or more stood at first.
+// Maps places in a redacted text to the original text.
 class Origin {
  public:
   std::size_t of(std::size_t place) const {
@@ -19,7 +19,7 @@ class Origin {
     }
     return origin;
   }
-  // From `from` of the new text on, a byte stood `by` bytes further behind; may wrap around.
+  // From `from` of the new text on, a byte was `by` bytes later; `by` may wrap around.
   void add(std::size_t from, std::size_t by) { shifts_.push_back({from, by}); }
 
  private:
@@ -53,8 +53,8 @@ std::string replace_hits(std::string_view text, const std::vector<Hit>& hits, Or
 
 RedactedText redact_text(const Detectors& detectors, std::string_view text,
                          const DetectorSet& only) {
-  // A match that lost against a longer one may stick out of it and still be a match by itself, so
-  // the text is read until it is clean. Each turn leaves less of it; the limit is for the reader.
+  // A match that lost against a longer one may overlap it only in part, so the text is scanned
+  // until it is clean. Each turn leaves less of it; the limit only makes that obvious.
   constexpr int kMostTurns = 8;
   RedactedText result;
   Origin origin;

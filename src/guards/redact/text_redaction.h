@@ -1,4 +1,4 @@
-// Replaces what detectors find in one text by `[REDACTED:<category>]`.
+// Replaces the findings of detectors in one text by `[REDACTED:<category>]`.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ namespace sallyport::guards {
 struct RemovedText {
   Detector detector = Detector::AwsAccessKeyId;
   std::string bytes;
-  std::size_t at = 0;  // its first byte in the text as it was given
+  std::size_t at = 0;  // its first byte in the original text
 
   Category category() const { return category_of(detector); }
 };
 
 struct RedactedText {
   std::string text;
-  std::vector<RemovedText> removed;  // empty when nothing was found; `text` is then empty too
+  std::vector<RemovedText> removed;  // empty if nothing was found; then `text` is empty too
 };
 
 RedactedText redact_text(const Detectors& detectors, std::string_view text,

@@ -40,8 +40,8 @@ std::size_t mark_size(std::string_view text, const SanitizerSettings& settings) 
   return is_written_name(name, settings) ? end + 1 : 0;
 }
 
-// Where a mark may begin. Each of the two characters is looked for by itself, which is many times
-// faster than looking for either.
+// Finds the possible starts of marks. Each of the two characters is searched separately, which is
+// many times faster than searching for either.
 class Beginnings {
  public:
   explicit Beginnings(std::string_view text)

@@ -1,4 +1,4 @@
-// The marks of the output sanitizer, as they stand in a text (PI-67).
+// Finds the marks of the output sanitizer in a text (PI-67).
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct Span {
 };
 
 // `[FP:<16 hex>]`, `[REDACTED:<name>]`, `[TRUNCATED_UNSCANNED_OUTPUT]` and `****`, in order. A
-// label counts only if its name is one that is written: `[REDACTED:AKIA...]` shall hide nothing.
+// label counts only if redaction writes its name, so that `[REDACTED:AKIA...]` hides nothing.
 std::vector<Span> marks_in(std::string_view text, const SanitizerSettings& settings);
 
 }  // namespace sallyport::guards

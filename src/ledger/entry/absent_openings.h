@@ -9,9 +9,9 @@
 
 namespace sallyport::ledger {
 
-// Paths of sealed fields of `entry` that no item of `openings` is for, in order. Fields whose value
-// is never stored are not among them: the original of a result that was replaced, what would have
-// to be redacted of a released one, and the excerpt of a finding.
+// Returns the paths of sealed fields of `entry` without an item in `openings`, in order. Leaves out
+// fields whose value is never stored: the original of a replaced result, what would have to be
+// redacted of a released one, and the excerpt of a finding.
 std::vector<std::string> absent_openings(const json::object& entry, const json::array& openings);
 
 }  // namespace sallyport::ledger

@@ -50,7 +50,7 @@ Result<void> check_draft(const core::Draft& draft) {
   return {};
 }
 
-// Moved into a value and back, which is not a copy.
+// Moves the object into a value and back, without a copy.
 std::string canonical_text(json::object& object) {
   json::value whole(std::move(object));
   std::string text = canonical_json(whole);
@@ -58,7 +58,7 @@ std::string canonical_text(json::object& object) {
   return text;
 }
 
-// An entry has room for a list of removals, not for thousands: what is behind the list is counted.
+// An entry has room for a short list of removals. The rest is only counted.
 void shorten(json::array& redactions, const SealedDraft::Parts& parts) {
   constexpr std::size_t kListed = 200;
   constexpr std::size_t kBytes = 24 * 1024;
@@ -78,25 +78,19 @@ void shorten(json::array& redactions, const SealedDraft::Parts& parts) {
                                     {"detector", "several"}});
 }
 
-// The subject as entries say it.
+// The subject as entries show it.
 Result<core::SharedSubject> shown(const core::SharedSubject& given,
                                   const core::Redactor& redactor) {
-  constexpr std::string Subject::* kIdentifiers[] = {
-      &Subject::call_id,   &Subject::session_id, &Subject::agent_id, &Subject::server,
-      &Subject::tool_name, &Subject::trace_id,   &Subject::run_id};
   const Subject& names = given;
   if (!fits(names.policy_hash)) return refused(kMemberTooLong);
-  core::SharedSubject shown = given;
-  for (std::string Subject::* const member : kIdentifiers) {
-    if (!fits(names.*member)) return refused(kMemberTooLong);
-    std::string text = names.*member;
-    if (!text.empty() && without_secrets(redactor, text)) shown.set(member, std::move(text));
+  for (std::string Subject::* const name : core::kSubjectNames) {
+    if (!fits(names.*name)) return refused(kMemberTooLong);
   }
-  return shown;
+  return core::redacted(given, redactor);
 }
 
-// A trust record learns its place in the chain inside the transaction. Nothing is longer than this,
-// so that what fits now fits then.
+// A trust record gets its place in the chain inside the transaction. This is the longest place, so
+// a record that fits now fits then.
 void take_longest_place(json::object& record) {
   const std::string hash = "sha256:" + std::string(64, '0');
   record["chain_index"] = (std::uint64_t{1} << 53) - 1;
@@ -169,7 +163,7 @@ void SealedDraft::render_link() {
   finish(link_->redactions);
 }
 
-// Everything up to the body.
+// Writes everything before the body.
 void SealedDraft::begin(std::size_t body_bytes) {
   constexpr std::size_t kOwnNames = 768;
   text_.clear();
@@ -182,7 +176,7 @@ void SealedDraft::begin(std::size_t body_bytes) {
   text_ += R"("body":)";
 }
 
-// Everything behind the body.
+// Writes everything after the body.
 void SealedDraft::finish(const json::array& redactions) {
   put(text_, R"(,"call_id":)", subject_->call_id);
   put(text_, R"(,"id":)", to_string(id_));

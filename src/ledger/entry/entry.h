@@ -49,7 +49,7 @@ class SealedDraft {
     Entropy& entropy;
     std::string_view instance_id;  // outlives the sealed draft
   };
-  // The subject of the draft before, and as entries say it. The drafts of one call share theirs.
+  // The previous subject, as given and as entries show it. The drafts of one call share it.
   struct LastSubject {
     core::SharedSubject given{};
     core::SharedSubject shown{};
@@ -68,12 +68,12 @@ class SealedDraft {
   const core::SharedSubject& subject() const { return subject_; }  // without secrets
   const std::string& outcome() const { return outcome_; }
   const std::string& topic() const { return topic_; }
-  // A trust record has its bytes only when it has its place in the chain; `link` gives its hash.
+  // `link` gives a trust record its place in the chain and its bytes, and returns its hash.
   bool is_link() const { return link_.has_value(); }
   std::string link(std::uint64_t index, const std::optional<std::string>& previous_hash);
   const std::vector<core::Fact>& facts() const { return facts_; }
   const std::vector<std::shared_ptr<const core::FactChange>>& changes() const { return changes_; }
-  std::size_t size() const;  // bytes it will take, nearly
+  std::size_t size() const;  // of the entry in bytes, nearly
   const std::string& packed_openings() const { return packed_openings_; }
 
  private:
@@ -107,15 +107,17 @@ class SealedDraft {
 // Reads the members of LE-1 without building the body. Only for bytes of our own store.
 Result<EntryView> view_entry(std::string_view bytes);
 
-// Everything LE-1, LE-2, LE-4 and LE-14 demand of an entry that came from elsewhere: known members
-// of the right types, known kind, content fields sealed. `where` names the member.
+// Checks everything that LE-1, LE-2, LE-4 and LE-14 demand of an entry from elsewhere: known
+// members of the right types, a known kind, sealed content fields. `where` names the member.
 Result<void> check_entry(const json::value& entry);
 
-// Members that repeat the body agree with it (the step `meaning`).
+// Checks that members that repeat the body agree with it (the step `meaning`).
 Result<void> check_meaning(const json::value& entry);
 
 // The body with open values back in place; fields that are not open show as
 // `{"$sealed":..,"state":"withheld"|"erased"|"sealed"}`.
-json::value opened_body(const json::value& entry, const std::vector<Opening>& openings);
+// `Numbers::Exact`, for people: an input whose numbers a double cannot hold shows them as text.
+json::value opened_body(const json::value& entry, const std::vector<Opening>& openings,
+                        Numbers numbers = Numbers::Foreign);
 
 }  // namespace sallyport::ledger

@@ -15,8 +15,7 @@ struct Severity {
   int value;
 };
 
-// The severity of a call's end: a refusal is above work that went well, and a lost record is above
-// both.
+// The severity of a call's end: a refusal is above success, and a lost record is above both.
 constexpr auto kOutcomes = std::to_array<Severity>({
     {"cached", 2},
     {"replayed", 2},
@@ -27,7 +26,7 @@ constexpr auto kOutcomes = std::to_array<Severity>({
     {"persistence_failed", 8},
 });
 
-// Times without full protection, and what only an attacker or a restored backup brings about.
+// Times without full protection, and signs of an attacker or a restored backup.
 constexpr auto kControls = std::to_array<Severity>({
     {"clock_step", 3},
     {"erased", 3},

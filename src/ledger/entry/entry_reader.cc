@@ -130,7 +130,7 @@ Result<void> EntryReader::read_members() {
   }
   auto expected = kMembers.begin();
   const auto skip_to = [&](std::string_view name) -> Result<void> {
-    // Both sides are sorted, so what is passed over is what is missing.
+    // Both sides are sorted, so a skipped name is a missing member.
     for (; expected != kMembers.end() && expected->name < name; ++expected) {
       if (expected->required) {
         return unreadable(fmt::format("an entry lacks `{}`", expected->name), expected->name);

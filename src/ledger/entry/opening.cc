@@ -105,7 +105,7 @@ void put_sized(std::string& out, std::string_view bytes) {
   out += bytes;
 }
 
-// Takes fields from the front; one that is not there makes all later ones empty and `good` false.
+// Takes fields from the front. A missing field makes `good` false and all later fields empty.
 class Fields {
  public:
   explicit Fields(std::string_view bytes) : rest_(bytes) {}
@@ -166,8 +166,7 @@ Result<Opening> take_opening(Fields& fields) {
 
 namespace {
 
-// Calls `look(kind, path, salt)` for each packed opening, as long as they can be read. False: not
-// to the end.
+// Calls `look(kind, path, salt)` for each packed opening. False: a later one cannot be read.
 template <class Look>
 bool look_through(std::string_view packed, const Look& look) {
   Fields fields(packed);

@@ -32,14 +32,14 @@ struct Opening {
   bool operator==(const Opening&) const = default;
 };
 
-// The commitment of LE-13 as it stands in an entry: `sha256:<hex>`.
+// The commitment of LE-13 as entries have it: `sha256:<hex>`.
 std::string seal_digest(Form form, const Salt& salt, std::string_view value);
 
 // The form of our own store (docs/formats.md); receipts and exports show the open ones as JSON.
 std::string pack_openings(const std::vector<Opening>& openings);
 
-// What a seal says of packed openings: all but what the commitments of the entry bind, which are
-// salts and values of open ones. Damaged ones are said as they are.
+// Appends what a seal covers of packed openings: everything but salts and values of open ones,
+// which the commitments of the entry bind. Damaged ones are appended as they are.
 void append_manifest(std::string& out, std::string_view packed);
 bool has_erased(std::string_view packed);
 

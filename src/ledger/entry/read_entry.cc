@@ -33,7 +33,7 @@ void mark_sealed(json::value& value) {
   }
 }
 
-// The value that the body repeats: `outcome` stands there with its details around it.
+// The value that the body repeats. The body has `outcome` with its details around it.
 const json::value* repeated(const json::object& body, std::string_view name) {
   const json::value* const value = body.if_contains(name);
   if (value == nullptr || name != "outcome" || !value->is_object()) return value;
@@ -102,8 +102,7 @@ Result<void> check_meaning(const json::value& entry) {
         "trace_id", "run_id", "topic", "topic_id", "instance_id", "sequence"}) {
     const json::value* const inner = repeated(body, name);
     const json::value* const outer = object.if_contains(name);
-    // Only a body that speaks of the same thing can contradict: other kinds use some of these names
-    // for a richer value of their own.
+    // Only equal kinds of values are compared: some bodies use these names for a richer value.
     if (inner == nullptr || outer == nullptr || inner->kind() != outer->kind()) continue;
     if (*inner != *outer) {
       return fail(ErrorCode::Corrupt, fmt::format("`{}` of the entry and of its body differ", name),
@@ -113,7 +112,8 @@ Result<void> check_meaning(const json::value& entry) {
   return {};
 }
 
-json::value opened_body(const json::value& entry, const std::vector<Opening>& openings) {
+json::value opened_body(const json::value& entry, const std::vector<Opening>& openings,
+                        Numbers numbers) {
   json::value copy = entry;
   mark_sealed(copy.get_object()["body"]);
   for (const Opening& opening : openings) {
@@ -126,7 +126,8 @@ json::value opened_body(const json::value& entry, const std::vector<Opening>& op
       }
       continue;
     }
-    Result<ParsedJson> value = parse_json(opening.value, {.bytes = 1u << 30, .values = 1u << 30});
+    Result<ParsedJson> value =
+        parse_json(opening.value, {.bytes = 1u << 30, .numbers = numbers, .values = 1u << 30});
     if (value) {
       *field = std::move(value->value);
     } else {

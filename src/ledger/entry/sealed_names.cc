@@ -49,8 +49,8 @@ static_assert(std::ranges::is_sorted(kNames));
 }  // namespace
 
 bool is_sealed_name(std::string_view name) {
-  // Asked of every member of every body, and nearly always in vain: most are told apart by their
-  // first letter and length.
+  // Called for every member of every body, and nearly always false. First letter and length rule
+  // out most names.
   static constexpr auto kFirstLetters = [] {
     std::array<std::uint32_t, 32> letters{};
     for (const std::string_view sealed : kNames) letters[sealed.size()] |= 1u << (sealed[0] - 'a');

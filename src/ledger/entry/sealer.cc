@@ -15,7 +15,7 @@ namespace {
 // Leaves room for the receipt around a body within the 128 of LE-8.
 constexpr std::size_t kMaxDepth = 120;
 
-// `credential` of a model_audit says whose key was used, and is none.
+// `credential` of a model_audit names the owner of the used key, and is no secret.
 bool is_identifier(std::string_view name) {
   constexpr std::string_view kNames[] = {"call_id",   "session_id", "agent_id", "server",
                                          "tool_name", "trace_id",   "run_id",   "credential"};
@@ -40,15 +40,6 @@ std::string written(const json::value& value) {
 }
 
 }  // namespace
-
-bool without_secrets(const core::Redactor& redactor, std::string& text) {
-  try {
-    return redactor.redact_identifier(text);
-  } catch (const std::exception&) {
-    text = "[REDACTED:unreadable]";
-    return true;
-  }
-}
 
 Result<void> Sealer::append_to(std::string& out) {
   out_ = &out;
@@ -158,8 +149,8 @@ void Sealer::redact_leaf(std::string_view name, std::size_t begin, std::string_v
   if (redact(value, name, text)) replace(begin, canonical_json(value));
 }
 
-// True when something was taken out. `original` is what the value stood for, should the redactor
-// leave it half changed.
+// True: something was removed. `original` is the unchanged value, in case the redactor leaves it
+// half changed.
 bool Sealer::redact(json::value& value, std::string_view name, std::string_view original) {
   std::vector<core::Removal> removals;
   try {
@@ -189,14 +180,14 @@ std::string Sealer::detector_of(std::string_view identifier) const {
   return "identifier";
 }
 
-// Like the entry's own member of that name: where the two differ a receipt fails at `meaning`.
+// Must equal the entry's member of the same name: if they differ, a receipt fails at `meaning`.
 void Sealer::redact_identifier(std::size_t begin, std::string_view written) {
   std::string scratch;
-  const std::string said(string_in(written, scratch));
-  std::string text = said;
-  if (!without_secrets(parts_.redactor, text)) return;
-  core::Removal removal{.category = "secret", .removed = said, .detector = detector_of(said)};
-  // The digest is that of the whole name, whatever part of it went.
+  const std::string name(string_in(written, scratch));
+  std::string text = name;
+  if (!core::redact_name(parts_.redactor, text)) return;
+  core::Removal removal{.category = "secret", .removed = name, .detector = detector_of(name)};
+  // The digest is that of the whole name, not of the removed part.
   if (text.starts_with("[REDACTED:") && text.find(']') == text.size() - 1) {
     removal.at = 0;
     removal.of = removal.removed.size();
@@ -225,7 +216,7 @@ bool Sealer::content(std::string_view name, std::size_t depth) {
     redacted = redact(value, name, text);
     if (redacted) shown = written(value);
   }
-  // Not canonical where RFC 8785 would round a whole number beyond 2^53, and say another (LE-10).
+  // Not canonical if RFC 8785 would round a whole number beyond 2^53 (LE-10).
   opening.form = strict ? Form::Json : Form::Raw;
   if (exact != nullptr && (!redacted || exact->withheld_if_redacted)) {
     if (withheld || redacted) opening.state = OpeningState::Withheld;
@@ -243,7 +234,7 @@ bool Sealer::content(std::string_view name, std::size_t depth) {
   return true;
 }
 
-// Exact content that met no sealed field: what should be withheld would be stored as it stands.
+// Exact content without a sealed field: withheld content would be stored unchanged.
 const core::ExactContent* Sealer::misplaced() const {
   for (const core::ExactContent& content : exact_) {
     const auto is_for = [path = "/body" + content.path](const Opening& opening) {

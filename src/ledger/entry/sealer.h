@@ -44,7 +44,7 @@ class Sealer {
     bool is_item = false;
   };
 
-  // Each reads one value of the body and copies or replaces it. False: it is not sound.
+  // Each reads one value of the body and copies or replaces it. False: the value is invalid.
   bool value(std::string_view name, std::size_t depth);
   bool object(std::size_t depth);
   bool array(std::size_t depth);
@@ -67,14 +67,10 @@ class Sealer {
   const std::vector<core::ExactContent>& exact_;
   std::string_view body_;
   JsonCursor cursor_;
-  std::size_t copied_ = 0;  // up to here `out_` has what the body says
+  std::size_t copied_ = 0;  // `out_` has the body up to here
   std::string* out_ = nullptr;
   boost::container::small_vector<Step, 8> steps_{};
   const char* fault_ = nullptr;
 };
-
-// Takes secrets out of an identifier, which stays a name. True when it was changed. What cannot be
-// read is not stored either.
-bool without_secrets(const core::Redactor& redactor, std::string& text);
 
 }  // namespace sallyport::ledger

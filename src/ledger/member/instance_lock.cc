@@ -27,8 +27,8 @@ std::filesystem::path lock_file(const std::filesystem::path& data_folder,
   return data_folder / "instances" / (instance_id + ".lock");
 }
 
-// A process of this machine for as long as it runs: boot, PID namespace, number and start time.
-// Empty where /proc does not say.
+// Identifies a running process of this machine: boot, PID namespace, number and start time. Empty:
+// /proc does not have them.
 std::string identity_of(int pid) {
   std::ifstream boot("/proc/sys/kernel/random/boot_id");
   std::ifstream stat(fmt::format("/proc/{}/stat", pid));
@@ -90,14 +90,14 @@ Result<InstanceLock> InstanceLock::take(const std::filesystem::path& data_folder
     const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     const bool locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
     if (locked && is_at(file, fd)) {
-      // Without it the lock alone decides, so nothing is lost where it cannot be written.
+      // Without it the lock alone decides, so a failed write does no harm.
       const std::string owner = identity_of(getpid());
       (void)!::pwrite(fd, owner.data(), owner.size(), 0);
       return InstanceLock(file, fd);
     }
     const int error = locked ? ENOENT : errno;
     if (fd >= 0) ::close(fd);
-    // A process that looks at the folder at this moment takes the file for that of a dead instance.
+    // A process that looks at this moment takes the file for that of a dead instance.
     if (tries < kTries && (locked || error == EWOULDBLOCK)) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       continue;
@@ -116,17 +116,18 @@ InstanceLock::~InstanceLock() {
   ::close(fd_);
 }
 
+// A failure to look is no death: what a living process holds must not be taken from it.
 bool InstanceLock::alive(const std::filesystem::path& data_folder, const std::string& instance_id) {
   const std::filesystem::path file = lock_file(data_folder, instance_id);
   const int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) return false;
+  if (fd < 0) return errno != ENOENT;
   // Shared: two who look must not take each other for the instance.
-  const bool held =
-      flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK && !is_known_to_be_gone(fd);
+  const bool locked = flock(fd, LOCK_SH | LOCK_NB) != 0;
+  const bool living = locked && (errno != EWOULDBLOCK || !is_known_to_be_gone(fd));
   // The file of a dead instance is of no further use.
-  if (!held) ::unlink(file.c_str());
+  if (!living) ::unlink(file.c_str());
   ::close(fd);
-  return held;
+  return living;
 }
 
 std::size_t InstanceLock::count_living(const std::filesystem::path& data_folder) {

@@ -15,7 +15,7 @@ namespace sallyport::ledger {
 // What a process says about itself when it joins.
 struct Joining {
   std::string instance_id;
-  // By name of the file. Not the keys: two folders with different keys have different texts here.
+  // By file name. Not the keys themselves: folders with different keys have different ids here.
   std::map<std::string, std::string> key_ids{};
 };
 
@@ -30,11 +30,12 @@ class Membership {
   // False: the claim was lost with the connection that held it. Claim again.
   virtual bool holds(const std::shared_ptr<void>& claim) const { return claim != nullptr; }
 
-  // True: whether an instance lives is known by what it writes down, not by a lock of the kernel.
-  // It is lost when the log says so, and its commits are refused from then on.
+  // True: an instance is alive by its entries in the store, not by a lock of the kernel. It is lost
+  // when the log says so; from then on `Committer::check_not_lost` refuses its commits.
   virtual bool by_lease() const { return false; }
 
-  // By lease only. An error: the lease of this process is nearly over, so it begins no effect.
+  // By lease only. An error says why no effect may begin: the lease is nearly over, this process was
+  // declared lost, or its clock or the database is unfit.
   virtual Result<void> may_act() const { return {}; }
 
   // By lease only. This process was declared lost: from now on it is alive under another name.
@@ -48,7 +49,7 @@ class Membership {
   virtual std::vector<Silent> silent() { return {}; }
   // Checks again now. False: the instance has given a sign of life.
   virtual Result<bool> is_still_silent(const Silent&) { return false; }
-  // The instance is lost, and the log says so.
+  // Removes the heartbeat of an instance that the log calls lost.
   virtual void forget(const Silent&) {}
 };
 

@@ -12,10 +12,11 @@ namespace sallyport::ledger {
 namespace {
 
 constexpr std::string_view kSpace = "cosigned";
-constexpr std::string_view kQuorum = "quorum\n";  // the first line of a fact's value, or
+// The two possible first lines of a fact's value.
+constexpr std::string_view kQuorum = "quorum\n";
 constexpr std::string_view kSome = "some\n";
 
-// As long as the longest, so that facts come in the order of sizes.
+// Padded to one length, so that facts come in the order of sizes.
 std::string key_of(std::uint64_t size) {
   return fmt::format("{:020}", size);
 }
@@ -42,7 +43,7 @@ Result<std::vector<Cosigned>> all_cosigned(ReadView& view) {
   return all;
 }
 
-// Does a key that signed the one sign the other?
+// True if one key signed both notes.
 bool share_a_key(const Note& one, const Note& other) {
   return std::ranges::any_of(one.signatures, [&](const NoteSignature& line) {
     return std::ranges::any_of(other.signatures, [&](const NoteSignature& found) {
@@ -93,7 +94,7 @@ Result<void> keep_cosignatures(WriteView& view, std::string_view checkpoint,
   SALLYPORT_TRY(const std::optional<Cosigned> before, cosigned_at(view, state.size));
   Note note{.text = stored.text, .signatures = lines};
   if (before) {
-    // A newer line of a witness takes the place of its older one.
+    // A newer line of a witness replaces its older line.
     SALLYPORT_TRY(const Note kept, Note::parse(stored.text + "\n" + before->lines));
     for (const NoteSignature& line : kept.signatures) {
       const Note old{.text = {}, .signatures = {line}};
@@ -108,7 +109,7 @@ Result<void> keep_cosignatures(WriteView& view, std::string_view checkpoint,
 }
 
 Result<void> note_offered(Ledger& ledger, std::uint64_t size) {
-  // A commit without entries waits for the disk, and takes what was written before it along.
+  // A commit without entries waits for the disk and syncs everything written before it.
   SALLYPORT_CHECK_OK(ledger.transact([size](WriteView& view) -> Result<std::vector<core::Draft>> {
     SALLYPORT_CHECK_OK(view.put_fact({"ledger", "offered", std::to_string(size)}));
     return std::vector<core::Draft>{};

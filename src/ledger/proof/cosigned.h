@@ -11,7 +11,7 @@
 
 namespace sallyport::ledger {
 
-// Sizes whose cosignatures are kept, the newest of them, and the newest that made the quorum.
+// Cosignatures are kept for this many newest sizes, and for the newest one with a quorum.
 inline constexpr std::size_t kKeptSizes = 16;
 
 struct Cosigned {
@@ -23,8 +23,8 @@ struct Cosigned {
 // No value: no witness has cosigned the checkpoint of this size, or it is no longer stored.
 Result<std::optional<Cosigned>> cosigned_at(ReadView& view, std::uint64_t size);
 
-// The newest above `sequence`: with a quorum where there is one, else with any cosignature. Only
-// one whose log key is that of the newest checkpoint, so that it can be checked with that key.
+// The newest size above `sequence`: with a quorum if there is one, else with any cosignature. Its
+// log key is that of the newest checkpoint, so that it can be checked with that key.
 Result<std::optional<Cosigned>> newest_cosigned(ReadView& view, std::uint64_t sequence);
 
 // Adds verified lines to those of this size, and removes older ones. `checkpoint` is the note that

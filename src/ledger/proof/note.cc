@@ -245,7 +245,7 @@ bool is_signed(std::string_view message, std::string_view signature, const Verif
                                      message.size(), key.public_key.data()) == 0;
 }
 
-// The time stands before the signature, and in the message that it signs.
+// The time is before the signature and in the signed message.
 bool is_cosigned(std::string_view text, std::string_view stamped, const VerifierKey& key) {
   if (stamped.size() < kTimeBytes) return false;
   std::uint64_t time = 0;

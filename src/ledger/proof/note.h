@@ -76,7 +76,7 @@ struct Note {
   static Result<Note> parse(std::string_view bytes);
 };
 
-// As it stands in a note, with its LF.
+// The line of a note, with its LF.
 std::string signature_line(const NoteSignature& signature);
 
 struct Checkpoint {

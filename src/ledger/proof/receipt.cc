@@ -9,7 +9,7 @@
 #include "base/try.h"
 #include "ledger/proof/cosigned.h"
 #include "ledger/proof/tree.h"
-#include "ledger/write/opening_check.h"
+#include "ledger/read/stored_entry.h"
 
 namespace sallyport::ledger {
 
@@ -126,8 +126,8 @@ bool is_key_rotation(std::string_view bytes) {
          text_in(*body, "control") == "key_rotated";
 }
 
-// The newest checkpoint that witnesses vouch for too, else the newest. For a rotation, the one that
-// both keys signed: a reader who pinned the old key can check no later one (LE-27).
+// The newest checkpoint that witnesses cosigned, else the newest. For a rotation, the one that both
+// keys signed: a reader who pinned the old key can check no later one (LE-27).
 Result<StoredEntry> vouching_entry(ReadView& view, const StoredEntry& entry, std::uint64_t last) {
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   const bool rotates = is_key_rotation(*entry.bytes);
@@ -146,7 +146,7 @@ Result<StoredEntry> vouching_entry(ReadView& view, const StoredEntry& entry, std
   return *std::move(found);
 }
 
-// A proof that would fail is not handed out: the error names the damage and its place.
+// Refuses a proof that would fail: the error names the damage and its place.
 Result<void> check_proves(const Receipt& receipt) {
   const Result<Note> note = Note::parse(receipt.checkpoint);
   const Result<Checkpoint> state =

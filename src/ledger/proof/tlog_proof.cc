@@ -19,7 +19,7 @@ std::unexpected<Error> not_a_proof(std::string message) {
   return fail(ErrorCode::InvalidInput, "tlog-proof: " + std::move(message));
 }
 
-// The next line without its LF; what is left begins behind it.
+// Takes the next line, without its LF, from `rest`.
 Result<std::string_view> proof_line(std::string_view& rest) {
   const std::size_t end = rest.find('\n');
   if (end == std::string_view::npos) return not_a_proof("it ends in the middle of a line");

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <deque>
+#include <functional>
 #include <future>
 #include <map>
 #include <set>
@@ -26,12 +28,12 @@ Fault storage(std::uint64_t sequence, const Error& error) {
   return {sequence, "storage", error.message, error.cause};
 }
 
-// Judges what the stretches found, in order.
-class Whole {
+// Judges the results of the stretches in order.
+class WholeLog {
  public:
   // The first `indexed` blocks have an index.
-  Whole(ReadView& view, std::uint64_t size, std::uint64_t indexed, CheckPasskeys passkeys,
-        std::string origin)
+  WholeLog(ReadView& view, std::uint64_t size, std::uint64_t indexed, CheckPasskeys passkeys,
+           std::string origin)
       : view_(view),
         size_(size),
         indexed_(indexed),
@@ -39,14 +41,14 @@ class Whole {
         origin_(std::move(origin)) {}
 
   Found take(const Examined& part) {
-    // Everything before the part's own fault may still hold an earlier one.
+    // There may be an earlier fault before the part's own fault.
     const std::uint64_t stop = part.fault ? part.fault->sequence : UINT64_MAX;
-    if (Found found = grow(part, stop)) return found;
+    if (Found found = append_leaves(part, stop)) return found;
     for (const auto& id : part.ids) ids_.push_back(id);
     if (part.last_pruned) last_pruned_ = part.last_pruned;
     for (const Examined::TopicEvent& event : part.topics) {
       if (event.sequence >= stop) break;
-      // Of what was pruned, only the first number that is left tells where it stood.
+      // After pruning, the first remaining number shows how many events were before it.
       const auto [last, unknown] = topics_.try_emplace(event.topic, 0);
       if (unknown && last_pruned_) last->second = event.id - 1;
       if (event.id != ++last->second) {
@@ -89,15 +91,15 @@ class Whole {
     std::uint64_t nodes = 0;
     for (std::uint64_t left = size_ / kTile; left > 0; left /= kTile) nodes += left;
     if (rows->nodes != nodes) {
-      return Fault{size_, "node_hash", "nodes are stored of entries that are not there"};
+      return Fault{size_, "node_hash", "tree nodes are stored for entries that do not exist"};
     }
     if (rows->blocks != indexed_ || (all_blocks_indexed_ && rows->counts != counts_)) {
-      return Fault{size_, "storage", "the index names what no entry says"};
+      return Fault{size_, "storage", "the index has values that no entry has"};
     }
     return std::nullopt;
   }
 
-  // What stands beside the entries is as the newest commit left it (LE-46).
+  // Checks that the data beside the entries is as the newest commit left it (LE-46).
   Found check_seals(const KeyedDigest& secret) {
     const Result<std::optional<SealedState>> state = newest_state(view_, secret);
     if (!state) return storage(size_, state.error());
@@ -117,11 +119,11 @@ class Whole {
     return fault;
   }
 
-  // Facts that can be told from the log again say what it says.
-  Found check_told_facts(const std::vector<KeyPeriod>& keys) {
+  // Checks the facts that can be derived from the log again.
+  Found check_derived_facts(const std::vector<KeyPeriod>& keys) {
     const auto wrong = [&](std::string_view space, std::string_view key) {
       return Fault{size_, "storage",
-                   fmt::format("the fact `{}` of `{}` is not what the entries say", space, key)};
+                   fmt::format("the fact `{}` of `{}` differs from the entries", key, space)};
     };
     const Result<std::optional<std::string>> key = view_.fact("ledger", "key");
     if (!key) return storage(size_, key.error());
@@ -132,27 +134,27 @@ class Whole {
     if (!head) return storage(size_, head.error());
     const std::optional<std::string> last =
         trust_index_ == 0 ? std::nullopt : TrustHead{trust_index_, trust_hash_}.fact().value;
-    // Only pruned records may have told of it.
+    // Only a pruned record can explain the fact.
     if (*head != last && !(last_pruned_ && !last)) return wrong("trust", "head");
     std::map<std::string, std::optional<std::string>> topics;
     for (const auto& [topic, last] : topics_) topics[topic] = std::to_string(last);
-    for (const auto& [space, said] : {std::pair("topic", topics), std::pair("hold", holds_)}) {
+    for (const auto& [space, expected] : {std::pair("topic", topics), std::pair("hold", holds_)}) {
       const Result<std::vector<core::Fact>> facts = view_.facts(space);
       if (!facts) return storage(size_, facts.error());
       std::map<std::string, std::optional<std::string>> stored;
       for (const core::Fact& fact : *facts) stored[fact.key] = fact.value;
-      for (const auto& [name, value] : said) {
+      for (const auto& [name, value] : expected) {
         if (stored[name] != value) return wrong(space, name);
       }
       for (const auto& [name, value] : stored) {
-        // Only pruned entries may have told of it.
-        if (!said.contains(name) && !last_pruned_) return wrong(space, name);
+        // Only a pruned entry can explain the fact.
+        if (!expected.contains(name) && !last_pruned_) return wrong(space, name);
       }
     }
     return std::nullopt;
   }
 
-  // Sequence of the second entry with an id that was there before.
+  // Finds the second entry with an id that an earlier entry has.
   Found duplicate() {
     std::sort(ids_.begin(), ids_.end());
     Found first;
@@ -169,16 +171,16 @@ class Whole {
  private:
   Found judge_passkeys(const Examined& part) {
     if (!passkeys_) return std::nullopt;
-    for (const Examined::PasskeyWord& word : part.passkeys) {
-      const Result<void> good = passkeys_(word.body, origin_);
+    for (const Examined::PasskeyRecord& record : part.passkeys) {
+      const Result<void> good = passkeys_(record.body, origin_);
       if (good) continue;
       const bool pruned = last_pruned_ || part.last_pruned;
-      if (Found found = passkey_fault(word.sequence, good.error(), pruned)) return found;
+      if (Found found = passkey_fault(record.sequence, good.error(), pruned)) return found;
     }
     return std::nullopt;
   }
 
-  // Of a ledger without entries.
+  // For a ledger without entries.
   Found check_nothing_is_there() {
     const Result<bool> facts = view_.has_more_facts_than(0);
     if (!facts) return storage(0, facts.error());
@@ -186,10 +188,10 @@ class Whole {
     return Fault{0, "storage", "there are facts, and no entry that could have written them"};
   }
 
-  // Some entry has content again that was erased or pruned. A pruned one has a place: none of those
-  // below the index has bytes but the ones that tell keys.
+  // Erased or pruned content is back in some entry. A pruned entry can be found: below the index
+  // only entries that name keys have bytes.
   Fault put_back() {
-    Fault fault{size_, "opening", "content that was erased or pruned stands beside entries again"};
+    Fault fault{size_, "opening", "erased or pruned content is stored with entries again"};
     const Result<void> read =
         view_.scan(0, pruned_below_, [&](const StoredEntry& entry) -> Result<bool> {
           const bool back = entry.bytes && !entry.bytes->contains(R"("control":"key_)");
@@ -199,9 +201,9 @@ class Whole {
     return read ? fault : storage(fault.sequence, read.error());
   }
 
-  // The first entry without bytes that no `pruned` entry speaks of.
+  // The first entry without bytes that no `pruned` entry covers.
   Fault unexplained() {
-    Fault fault{pruned_below_, "entry_bytes", "bytes are missing that no `pruned` entry speaks of"};
+    Fault fault{pruned_below_, "entry_bytes", "bytes are missing without a `pruned` entry"};
     const Result<void> read =
         view_.scan(pruned_below_, size_, [&](const StoredEntry& entry) -> Result<bool> {
           fault.sequence = entry.sequence;
@@ -210,7 +212,7 @@ class Whole {
     return read ? fault : storage(fault.sequence, read.error());
   }
 
-  Found grow(const Examined& part, std::uint64_t stop) {
+  Found append_leaves(const Examined& part, std::uint64_t stop) {
     auto checkpoint = part.checkpoints.begin();
     auto block = part.blocks.begin();
     for (std::size_t i = 0; i < part.leaves.size(); ++i) {
@@ -234,7 +236,7 @@ class Whole {
     return std::nullopt;
   }
 
-  // Every level has an edge of its own that is full at 256; what it then makes goes one level up.
+  // Every level has its own edge, which is full at 256. The root of a full edge goes one level up.
   Found check_nodes(std::uint64_t sequence, Hash hash) {
     std::uint64_t position = sequence;
     for (int level = 1;; ++level) {
@@ -262,7 +264,7 @@ class Whole {
     counts_ += index->counts.size();
     const Result<bool> same = view_.has_block_index(*index);
     if (!same) return storage(sequence, same.error());
-    if (!*same) return Fault{sequence, "storage", "the index does not say what the entries say"};
+    if (!*same) return Fault{sequence, "storage", "the index differs from the entries"};
     return std::nullopt;
   }
 
@@ -287,9 +289,9 @@ class Whole {
   bool all_blocks_indexed_ = true;
 };
 
-// Reads stretches in order and lets `threads` of them be examined at a time.
-Found check_entries(ReadView& view, std::uint64_t size, const Sayings& said, unsigned threads,
-                    Whole& whole) {
+// Reads stretches in order and examines `threads` of them at a time.
+Found check_entries(ReadView& view, std::uint64_t size, const LogHistory& history, unsigned threads,
+                    WholeLog& whole) {
   std::deque<std::future<Examined>> running;
   std::uint64_t next = 0;
   Found found;
@@ -315,29 +317,36 @@ Found check_entries(ReadView& view, std::uint64_t size, const Sayings& said, uns
     if (stretch.empty()) break;
     running.push_back(
         std::async(threads > 1 ? std::launch::async : std::launch::deferred,
-                   [stretch = std::move(stretch), &said] { return examine(stretch, said); }));
-    // One more than there are threads for: while the oldest is judged, none has to wait for work.
+                   [stretch = std::move(stretch), &history] { return examine(stretch, history); }));
+    // One more than there are threads, so that no thread idles while the oldest is judged.
     if (running.size() > threads) take_oldest();
   }
   while (!running.empty()) take_oldest();
   if (!found) found = missing;
   if (!found) found = whole.finish();
-  if (!found) found = whole.check_told_facts(said.keys);
   Found duplicate = whole.duplicate();
   if (duplicate && (!found || duplicate->sequence < found->sequence)) return duplicate;
   return found;
 }
 
 Found check_keys(const std::vector<KeyPeriod>& keys, const std::optional<VerifierKey>& pinned) {
-  if (keys.empty()) return Fault{0, "checkpoint_signature", "no `key_created` entry tells the key"};
-  for (const KeyPeriod& period : keys) {
-    if (!pinned || period.key == *pinned) return std::nullopt;
+  if (keys.empty()) return Fault{0, "checkpoint_signature", "no `key_created` entry names the key"};
+  if (!pinned) return std::nullopt;
+  const auto first = std::ranges::find(keys, *pinned, &KeyPeriod::key);
+  if (first == keys.end()) {
+    return Fault{0, "checkpoint_signature",
+                 fmt::format("this ledger was never signed with `{}`", pinned->text())};
   }
-  return Fault{0, "checkpoint_signature",
-               fmt::format("this ledger was never signed with `{}`", pinned->text())};
+  // A compromised key passes its trust to no later one (LE-27).
+  const auto last = std::find_if(first, keys.end(), std::mem_fn(&KeyPeriod::compromised));
+  if (last == keys.end()) return std::nullopt;
+  return Fault{
+      last->last_size.value_or(1) - 1, "checkpoint_signature",
+      fmt::format("`{}` was compromised when it was rotated: pin a later key by another way",
+                  last->key.text())};
 }
 
-// Else every entry would be told as a bad one, where one file was replaced.
+// Otherwise a replaced key file would make every entry look bad.
 bool is_secret_of(ReadView& view, const KeyedDigest& digest) {
   const Result<std::optional<StoredEntry>> first = view.entry(0);
   return (first && *first && Seals(digest).holds(**first)) || newest_state(view, digest);
@@ -350,19 +359,20 @@ Found check_all(ReadView& view, const std::optional<VerifierKey>& pinned,
   const Result<std::uint64_t> size = view.size();
   if (!size) return storage(0, size.error());
   report.tree_size = *size;
-  Result<Sayings> said = sayings(view);
-  if (!said) return storage(0, said.error());
-  said->control = std::move(control);
-  if (digest != nullptr && is_secret_of(view, *digest)) said->secret = digest;
-  if (!said->keys.empty()) report.origin = said->keys.front().key.name;
+  Result<LogHistory> history = log_history(view);
+  if (!history) return storage(0, history.error());
+  history->control = std::move(control);
+  if (digest != nullptr && is_secret_of(view, *digest)) history->secret = digest;
+  if (!history->keys.empty()) report.origin = history->keys.front().key.name;
   const Result<std::uint64_t> indexed = view.indexed_blocks();
   if (!indexed) return storage(0, indexed.error());
-  Whole whole(view, *size, *indexed, std::move(passkeys), report.origin);
-  if (Found found = check_entries(view, *size, *said, threads, whole)) return found;
-  if (Found found = *size == 0 ? std::nullopt : check_keys(said->keys, pinned)) return found;
-  const Result<void> kept = since ? check_against(view, *since, said->keys) : Result<void>{};
+  WholeLog whole(view, *size, *indexed, std::move(passkeys), report.origin);
+  if (Found found = check_entries(view, *size, *history, threads, whole)) return found;
+  if (Found found = *size == 0 ? std::nullopt : check_keys(history->keys, pinned)) return found;
+  const Result<void> kept = since ? check_against(view, *since, history->keys) : Result<void>{};
   if (!kept) return Fault{*size, "checkpoint_consistency", kept.error().message};
-  // Last: a log that was cut back by hand has facts of later, and that it was cut says more.
+  // Last: a log that was cut back has facts of later commits, but the cut is the better report.
+  if (Found found = whole.check_derived_facts(history->keys)) return found;
   return digest != nullptr ? whole.check_seals(*digest) : std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// Checks a whole ledger against itself, and says where it first fails (LE-48..LE-51).
+// Checks a whole ledger, or an export of it, and says where it first fails (LE-48..LE-51).
 #pragma once
 
 #include <functional>
@@ -10,7 +10,6 @@
 #include "base/keyed_digest.h"
 #include "ledger/proof/note.h"
 #include "ledger/store.h"
-#include "ledger/write/opening_check.h"
 
 namespace sallyport::ledger {
 
@@ -18,7 +17,7 @@ struct Fault {
   std::uint64_t sequence = 0;
   std::string check;  // one of LE-49
   std::string detail;
-  std::string cause{};  // of LE-73, where the store could not be read
+  std::string cause{};  // of LE-73, if the store could not be read
 };
 
 struct LedgerReport {
@@ -26,9 +25,11 @@ struct LedgerReport {
   std::uint64_t tree_size = 0;
   std::string origin;
   std::optional<Fault> first_bad;
-  // Of an export: openings that are left out, and that no `erased` entry of it explains. The
+  // For an export: openings that are left out and that no `erased` entry of it explains. The
   // entries stay proved without them (LE-37).
   std::optional<std::uint64_t> openings_missing;
+  // For an export that is checked without the keys of people: entries that people signed.
+  std::uint64_t unjudged = 0;
 
   json::object to_json() const;
 };
@@ -40,8 +41,8 @@ using CheckControl =
 // True if a trust record changes a tier, or claims to.
 bool is_trust_control(const json::object& record);
 
-// Judges what people signed with passkeys, which takes their keys: control entries that add and
-// remove one, and answers (CO-21). Asked in the order of the log, on one thread.
+// Checks what people signed with passkeys, by the keys of people: control entries that add and
+// remove one, and answers (CO-21). Called in the order of the log, on one thread.
 using CheckPasskeys =
     std::function<Result<void>(const json::object& body, const std::string& origin)>;
 // True if the body of an entry of this kind is one of these.
@@ -51,14 +52,15 @@ bool is_of_passkey(std::string_view kind, const json::object& body);
 std::optional<Fault> passkey_fault(std::uint64_t sequence, const Error& error, bool pruned);
 
 // Recomputes everything that is stored. Key periods come from the log itself; `pinned` must be one
-// of them where it is given. `since` is a checkpoint kept elsewhere. Facts that the log does not
-// tell are checked with the `digest` of the data folder, where it is given.
+// of them if it is given. `since` is a checkpoint kept elsewhere. Facts that cannot be derived from
+// the log are checked with the `digest` of the data folder, if given.
 LedgerReport verify_ledger(LedgerStore& store, const std::optional<VerifierKey>& pinned,
                            const std::optional<std::string>& since, unsigned threads,
                            const KeyedDigest* digest = nullptr, CheckControl control = {},
                            CheckPasskeys passkeys = {});
 
-// A JSON Lines export, offline (LE-64).
+// A JSON Lines export, offline (LE-64). An entry that no authorized person signed is a fault only
+// if the checkpoint over it is good.
 LedgerReport verify_export(std::istream& lines, const VerifierKey& key,
                            const CheckControl& control = {}, const CheckPasskeys& passkeys = {});
 

@@ -26,7 +26,7 @@ std::uint64_t fold(const Uuid& id) {
 
 class Examiner {
  public:
-  Examiner(Examined& out, const Sayings& said) : out_(out), said_(said) {}
+  Examiner(Examined& out, const LogHistory& history) : out_(out), history_(history) {}
 
   Found look(const StoredEntry& stored) {
     out_.leaves.push_back(stored.leaf);
@@ -44,7 +44,7 @@ class Examiner {
     if (!stored.checkpoint.empty()) {
       if (Found fault = look_at_checkpoint(stored)) return fault;
     }
-    return said_.secret == nullptr ? std::nullopt : look_at_seal(stored);
+    return history_.secret == nullptr ? std::nullopt : look_at_seal(stored);
   }
 
  private:
@@ -69,12 +69,12 @@ class Examiner {
     if (!entry.topic.empty()) {
       out_.topics.push_back({stored.sequence, entry.topic, entry.topic_id});
     }
-    const bool tells = entry.kind == "trust" || entry.kind == "control" ||
-                       (entry.kind == "approval" && stored.bytes->contains(R"(:"webauthn:)"));
-    return tells ? look_at_body(stored) : std::nullopt;
+    const bool has_checks = entry.kind == "trust" || entry.kind == "control" ||
+                            (entry.kind == "approval" && stored.bytes->contains(R"(:"webauthn:)"));
+    return has_checks ? look_at_body(stored) : std::nullopt;
   }
 
-  // The few kinds whose bodies say something about the log itself.
+  // Checks the few kinds of entries whose bodies are about the log itself.
   Found look_at_body(const StoredEntry& stored) {
     const Result<json::value> entry = parse_own_json(*stored.bytes);
     if (!entry) return fault(stored, "entry_bytes", entry.error().message);
@@ -96,7 +96,8 @@ class Examiner {
       if (std::ranges::find(paths, opening.path) == paths.end()) paths.push_back(opening.path);
       const auto commitment = reader_.commitment(opening.path);
       if (!commitment) {
-        return fault(stored, "opening", "an opening points at no sealed field at " + opening.path);
+        return fault(stored, "opening",
+                     fmt::format("an opening points at no sealed field at `{}`", opening.path));
       }
       if (opening.state == OpeningState::Open &&
           seal_digest(opening.form, opening.salt, opening.value) != *commitment) {
@@ -104,7 +105,7 @@ class Examiner {
                      "an opening does not match its commitment at " + opening.path);
       }
       if (opening.state == OpeningState::Erased && !was_erased(stored, opening.path)) {
-        return fault(stored, "opening", "gone, but no `erased` entry speaks of " + opening.path);
+        return fault(stored, "opening", "gone, and no `erased` entry covers " + opening.path);
       }
     }
     if (paths.size() != fields || openings->size() != fields) {
@@ -115,7 +116,7 @@ class Examiner {
   }
 
   Found look_at_seal(const StoredEntry& stored) {
-    const Seals seals(*said_.secret);
+    const Seals seals(*history_.secret);
     if (!seals.holds(stored)) {
       return fault(stored, "opening",
                    "states of openings, or where commits end, are not as they were sealed");
@@ -129,7 +130,7 @@ class Examiner {
   }
 
   bool was_erased(const StoredEntry& stored, std::string_view path) const {
-    return std::ranges::any_of(said_.erasures, [&](const Sayings::Erasure& erasure) {
+    return std::ranges::any_of(history_.erasures, [&](const LogHistory::Erasure& erasure) {
       return erasure.sequence > stored.sequence && selects(erasure.selection, reader_.view(), path);
     });
   }
@@ -157,9 +158,10 @@ class Examiner {
   }
 
   Found look_at_authority(const StoredEntry& stored, const json::object& record) const {
-    if (!said_.control) return std::nullopt;
-    const std::string origin = said_.keys.empty() ? std::string() : said_.keys.front().key.name;
-    const Result<void> good = said_.control(record, origin);
+    if (!history_.control) return std::nullopt;
+    const std::string origin =
+        history_.keys.empty() ? std::string() : history_.keys.front().key.name;
+    const Result<void> good = history_.control(record, origin);
     if (good) return std::nullopt;
     return fault(stored, "trust_chain", "unauthorized control: " + good.error().message);
   }
@@ -167,14 +169,14 @@ class Examiner {
   void note_control(const json::value& entry) {
     if (entry.at("kind") != json::value("control")) return;
     const json::object& body = entry.at("body").get_object();
-    const std::string_view what = text_in(body, "control").value_or("");
-    if (what == "pruned") {
+    const std::string_view name = text_in(body, "control").value_or("");
+    if (name == "pruned") {
       out_.pruned_below = std::max(out_.pruned_below, number_in(body, "minimum_index").value_or(0));
-    } else if (what == "hold_set" && body.contains("selection") && body.contains("who")) {
+    } else if (name == "hold_set" && body.contains("selection") && body.contains("who")) {
       out_.holds.push_back({std::string(text_in(body, "hold").value_or("")),
                             canonical_json(json::object{{"selection", body.at("selection")},
                                                         {"who", body.at("who")}})});
-    } else if (what == "hold_lifted") {
+    } else if (name == "hold_lifted") {
       out_.holds.push_back({std::string(text_in(body, "hold").value_or("")), std::nullopt});
     }
   }
@@ -187,7 +189,7 @@ class Examiner {
     if (!state) return fault(stored, "checkpoint_signature", state.error().message);
     bool found = false;
     std::size_t signers = 0;
-    for (const KeyPeriod& period : said_.keys) {
+    for (const KeyPeriod& period : history_.keys) {
       if (size < period.first_size || (period.last_size && size > *period.last_size)) continue;
       if (verify_note(*note, period.key) != NoteTrust::Signed) {
         return fault(stored, "checkpoint_signature",
@@ -211,7 +213,7 @@ class Examiner {
   }
 
   Examined& out_;
-  const Sayings& said_;
+  const LogHistory& history_;
   EntryReader reader_;
   BlockIndexer indexer_;
   bool block_is_whole_ = true;
@@ -240,10 +242,10 @@ std::optional<Fault> passkey_fault(std::uint64_t sequence, const Error& error, b
   return Fault{sequence, "trust_chain", "unauthorized passkey: " + error.message};
 }
 
-Result<Sayings> sayings(ReadView& view) {
-  Sayings said;
-  SALLYPORT_TRY(said.keys, key_history(view));
-  // What cannot be read says nothing here; it is found where the entries are examined.
+Result<LogHistory> log_history(ReadView& view) {
+  LogHistory history;
+  SALLYPORT_TRY(history.keys, key_history(view));
+  // Skips unreadable entries. `examine` reports them.
   const auto look = [&](const StoredEntry& stored) -> Result<bool> {
     if (!stored.bytes || stored.bytes->find(R"("control":"erased")") == std::string::npos)
       return true;
@@ -253,7 +255,7 @@ Result<Sayings> sayings(ReadView& view) {
     const json::value* const selected = body ? body->if_contains("selection") : nullptr;
     if (selected == nullptr || text_in(*object, "kind") != "control") return true;
     if (Result<Selection> selection = Selection::from_json(*selected)) {
-      said.erasures.push_back({stored.sequence, std::move(*selection)});
+      history.erasures.push_back({stored.sequence, std::move(*selection)});
     }
     return true;
   };
@@ -266,12 +268,12 @@ Result<Sayings> sayings(ReadView& view) {
   }
   SALLYPORT_TRY(const std::uint64_t size, view.size());
   SALLYPORT_CHECK_OK(view.scan(indexed * kBlock, size, look));
-  return said;
+  return history;
 }
 
-Examined examine(const std::vector<StoredEntry>& entries, const Sayings& said) {
+Examined examine(const std::vector<StoredEntry>& entries, const LogHistory& history) {
   Examined out{.begin = entries.front().sequence};
-  Examiner examiner(out, said);
+  Examiner examiner(out, history);
   for (const StoredEntry& entry : entries) {
     out.fault = examiner.look(entry);
     if (out.fault) break;

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "ledger/maintenance.h"
+#include "ledger/proof/key_history.h"
 #include "ledger/proof/verify.h"
 #include "ledger/store.h"
-#include "ledger/write/opening_check.h"
 #include "ledger/write/seals.h"
 
 namespace sallyport::ledger {
 
-// What the entries of one stretch say that only the whole log can judge.
+// The contents of one stretch of entries that only the whole log can judge.
 struct Examined {
   struct TopicEvent {
     std::uint64_t sequence = 0;
@@ -34,7 +34,7 @@ struct Examined {
     Hash root{};
   };
 
-  struct PasskeyWord {
+  struct PasskeyRecord {
     std::uint64_t sequence = 0;
     json::object body;
   };
@@ -50,7 +50,7 @@ struct Examined {
   std::vector<TrustLink> trust;
   std::vector<State> checkpoints;
   std::vector<HoldChange> holds;
-  std::vector<PasskeyWord> passkeys;         // that were added, removed or answered with
+  std::vector<PasskeyRecord> passkeys;       // added, removed or used for an answer
   std::vector<BlockIndex> blocks;            // of whole blocks that are not pruned
   std::optional<std::uint64_t> last_pruned;  // greatest sequence without bytes
   std::uint64_t pruned_below = 0;            // as `pruned` control entries say
@@ -58,8 +58,8 @@ struct Examined {
   std::optional<Fault> fault;                // the first
 };
 
-// What the log itself says about who signed it and what was taken out of it.
-struct Sayings {
+// The keys that signed the log and the erasures in it, as its own entries have them.
+struct LogHistory {
   struct Erasure {
     std::uint64_t sequence = 0;
     Selection selection;
@@ -69,9 +69,9 @@ struct Sayings {
   CheckControl control{};
   const KeyedDigest* secret = nullptr;  // none: seals are not checked row by row
 };
-Result<Sayings> sayings(ReadView& view);
+Result<LogHistory> log_history(ReadView& view);
 
 // `entries` are rows in order, beginning at a block's first entry.
-Examined examine(const std::vector<StoredEntry>& entries, const Sayings& said);
+Examined examine(const std::vector<StoredEntry>& entries, const LogHistory& history);
 
 }  // namespace sallyport::ledger

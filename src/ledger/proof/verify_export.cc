@@ -22,12 +22,12 @@ namespace {
 
 using Found = std::optional<Fault>;
 
-// Lines of a file that may be larger than memory, or one endless line.
+// Reads the lines of a file that may be larger than memory, or one endless line.
 class Lines {
  public:
   explicit Lines(std::istream& in) : in_(in) {}
 
-  // False at the end, and when `fault` tells why there is no further line.
+  // False: the end, or `fault` says why there is no further line.
   bool next(std::string& line) {
     line.clear();
     while (true) {
@@ -69,7 +69,7 @@ struct Rotation {
   bool compromised = false;
 };
 
-// Whose signature counts: the pinned key's, and that of keys which it leads to.
+// The trusted keys: the pinned key and the keys that it leads to.
 class Signers {
  public:
   explicit Signers(VerifierKey pinned) : trusted_(std::move(pinned)) {}
@@ -79,8 +79,8 @@ class Signers {
   NoteTrust judge(const Note& note, std::uint64_t size) {
     const NoteTrust trust = verify_note(note, trusted_);
     if (trust != NoteTrust::Signed) return trust;
-    // A rotation counts once the key that is leaving has signed a tree that holds it; what a key in
-    // other hands says of its heir counts for nothing (LE-27).
+    // A rotation counts once the old key has signed a tree with it. A rotation of a compromised key
+    // does not count (LE-27).
     for (const Rotation& rotation : rotations_) {
       if (rotation.sequence < size && rotation.before == trusted_ && !rotation.compromised) {
         trusted_ = rotation.after;
@@ -89,7 +89,7 @@ class Signers {
     return trust;
   }
 
-  // For when the whole log is vouched for: an earlier key of it, as its own entries tell.
+  // For a log that is trusted as a whole: an earlier key of it, as its entries name them, signed.
   bool signed_by_former(const Note& note) const {
     std::vector<VerifierKey> keys = {trusted_};
     for (auto rotation = rotations_.rbegin(); rotation != rotations_.rend(); ++rotation) {
@@ -117,17 +117,20 @@ class ExportCheck {
   Found take(std::string_view line) {
     ++line_;
     last_is_checkpoint_ = false;
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
+      return malformed("the line is empty");
+    }
     // Openings lie a few levels deeper in a line than in the call they come from.
     const Result<json::value> value = parse_own_json(line, {.bytes = kMaxExportLine, .depth = 132});
     if (!value) return malformed(value.error().message);
     const json::object* const object = value->if_object();
-    if (object == nullptr) return malformed("it is no object");
+    if (object == nullptr) return malformed("it is not an object");
     if (object->contains("checkpoint")) return take_checkpoint(*object, line);
     if (object->contains("leaf")) return take_leaf(*object, line);
     return take_entry(*object, line);
   }
 
-  // A line that cannot even be taken.
+  // A line that cannot be read.
   Found refuse(std::string_view detail) {
     ++line_;
     return malformed(detail);
@@ -154,10 +157,18 @@ class ExportCheck {
     return std::nullopt;
   }
 
+  // What is first at fault. `found` is a fault of the bytes. The checkpoint over an entry decides
+  // before the signature of a person in it.
+  Found first_fault(Found found) const {
+    const bool before = unauthorized_ && (!found || unauthorized_->sequence < found->sequence);
+    return before ? unauthorized_ : found;
+  }
+
   std::uint64_t size() const { return edge_.size(); }
+  std::uint64_t unjudged() const { return unjudged_; }
   bool lacks_openings() const { return lacks_openings_; }
 
-  // Of the line of an entry that was taken before, once all erasures are known.
+  // Counts the missing openings in the line of an entry, once all erasures are known.
   std::uint64_t missing_openings(std::string_view line) const {
     const Result<json::value> value = parse_own_json(line, {.bytes = kMaxExportLine, .depth = 132});
     const json::object* const object = value ? value->if_object() : nullptr;
@@ -249,13 +260,13 @@ class ExportCheck {
     lacks_openings_ = lacks_openings_ || !absent_openings(members, openings->get_array()).empty();
     if (Found found = check_topic(members)) return found;
     if (Found found = note_control(members)) return found;
-    if (Found found = check_authority(members)) return found;
-    if (Found found = check_passkeys(members)) return found;
+    if (!unauthorized_) unauthorized_ = check_authority(members);
+    if (!unauthorized_) unauthorized_ = check_passkeys(members);
     edge_.append(leaf_hash(bytes));
     return std::nullopt;
   }
 
-  // Also that the line is what an export writes, to the byte.
+  // Also checks that the line is byte for byte what an export writes.
   Found check_openings(const json::value& entry, const json::array& openings,
                        std::string_view bytes, std::string_view line) const {
     std::string written = fmt::format(R"({{"entry":{},"openings":[)", bytes);
@@ -264,7 +275,8 @@ class ExportCheck {
       const Result<void> good =
           opening ? check_opening(entry, *opening) : std::unexpected(opening.error());
       if (!good) {
-        return fault("opening", fmt::format("{} {}", good.error().message, good.error().where));
+        return fault("opening",
+                     fmt::format("{} at `{}`", good.error().message, good.error().where));
       }
       if (written.back() != '[') written += ',';
       append_opening_json(written, *opening);
@@ -293,7 +305,7 @@ class ExportCheck {
     return std::nullopt;
   }
 
-  // Who may change tiers, where the one who checks says so.
+  // Checks who may change tiers, if the caller can judge that.
   Found check_authority(const json::object& members) {
     if (members.at("kind").get_string() != "trust") return std::nullopt;
     const json::object& body = members.at("body").get_object();
@@ -304,15 +316,18 @@ class ExportCheck {
     if (id != nullptr && !control_ids_.emplace(id->get_string()).second) {
       return fault("trust_chain", "unauthorized control: its control_id was used before");
     }
+    if (!control_) ++unjudged_;
     const Result<void> good = control_ ? control_(body, origin_) : Result<void>{};
     if (good) return std::nullopt;
     return fault("trust_chain", "unauthorized control: " + good.error().message);
   }
 
-  // Whose passkeys are whose, and what they signed, where the one who checks knows the people.
+  // Checks passkeys and their signatures, if the caller knows the people.
   Found check_passkeys(const json::object& members) {
     const json::object& body = members.at("body").get_object();
-    if (!passkeys_ || !is_of_passkey(members.at("kind").get_string(), body)) return std::nullopt;
+    if (!is_of_passkey(members.at("kind").get_string(), body)) return std::nullopt;
+    if (!passkeys_) ++unjudged_;
+    if (!passkeys_) return std::nullopt;
     const Result<void> good = passkeys_(body, origin_);
     return good ? std::nullopt : passkey_fault(edge_.size(), good.error(), pruned_ > 0);
   }
@@ -389,7 +404,7 @@ class ExportCheck {
       case NoteTrust::NoSuchKey:
         break;
     }
-    // Perhaps by a key from before a rotation that is still to come in this file.
+    // The key may be one from before a rotation that comes later in this file.
     if (unknown_.size() == kMaxUnknown) {
       return at_checkpoint("checkpoint_signature", "too many checkpoints are signed by other keys");
     }
@@ -397,8 +412,7 @@ class ExportCheck {
     return std::nullopt;
   }
 
-  // A checkpoint speaks for all entries since the one before it: the first of those is where it
-  // fails.
+  // A checkpoint covers all entries since the previous one, so it fails at the first of them.
   Found at_checkpoint(std::string_view check, std::string_view detail) const {
     Found found = fault(check, detail);
     found->sequence = covered_;
@@ -409,6 +423,8 @@ class ExportCheck {
   const CheckControl& control_;
   const CheckPasskeys& passkeys_;
   std::set<std::string> control_ids_;
+  Found unauthorized_;  // the first entry that no authorized person signed
+  std::uint64_t unjudged_ = 0;
   Signers signers_;
   Edge edge_;
   std::uint64_t line_ = 0;
@@ -426,7 +442,7 @@ class ExportCheck {
   bool lacks_openings_ = false;
 };
 
-// Read again: only then is it known what was erased later.
+// Reads the file again, because later erasures are only known at its end.
 std::uint64_t count_missing(std::istream& in, const ExportCheck& check) {
   if (!check.lacks_openings()) return 0;
   in.clear();
@@ -452,7 +468,9 @@ LedgerReport verify_export(std::istream& in, const VerifierKey& key, const Check
   }
   if (!report.first_bad && !lines.fault.empty()) report.first_bad = check.refuse(lines.fault);
   if (!report.first_bad) report.first_bad = check.finish();
+  report.first_bad = check.first_fault(std::move(report.first_bad));
   report.ok = !report.first_bad;
+  report.unjudged = check.unjudged();
   if (report.ok) report.openings_missing = count_missing(in, check);
   return report;
 }

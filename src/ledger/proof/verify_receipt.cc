@@ -19,21 +19,21 @@ struct Failure {
 };
 using Step = std::optional<Failure>;
 
-// The pinned key and those it handed its trust to. They all have one name.
+// The pinned key and the keys to which it passed its trust. They all have one name.
 using Keys = std::vector<VerifierKey>;
 
 // One key is enough, but a line by any of them that does not verify is bad (LE-36).
 NoteTrust verify_note(const Note& note, const Keys& keys) {
   NoteTrust trust = NoteTrust::NoSuchKey;
   for (const VerifierKey& key : keys) {
-    const NoteTrust one = ledger::verify_note(note, key);
-    if (one == NoteTrust::BadSignature) return one;
-    if (one == NoteTrust::Signed) trust = one;
+    const NoteTrust verified = ledger::verify_note(note, key);
+    if (verified == NoteTrust::BadSignature) return verified;
+    if (verified == NoteTrust::Signed) trust = verified;
   }
   return trust;
 }
 
-// What a checkpoint must show to be believed.
+// The requirements on a trusted checkpoint.
 struct Wanted {
   const Keys& keys;
   const std::optional<std::string>& origin;
@@ -87,7 +87,7 @@ Step check_entry_in(const Receipt& receipt, const Checkpoint& checkpoint,
   }
   for (const Opening& opening : receipt.openings) {
     if (Result<void> ok = check_opening(entry, opening); !ok) {
-      return Failure{"opening", ok.error().message + " at " + opening.path};
+      return Failure{"opening", fmt::format("{} at `{}`", ok.error().message, opening.path)};
     }
   }
   if (Result<void> ok = check_meaning(entry); !ok) return Failure{"meaning", ok.error().message};
@@ -127,7 +127,7 @@ Verification verify_with_keys(std::string_view text, const Wanted& wanted) {
 // (LE-27).
 Result<VerifierKey> follow_rotation(std::string_view text, const VerifierKey& key,
                                     const std::optional<std::string>& origin) {
-  // The old key's own word is what counts here: no witness knows which key may follow it.
+  // The signature of the old key counts here: no witness knows which key may follow it.
   const Keys pinned = {key};
   const std::optional<WitnessPolicy> none;
   const Verification rotation = verify_with_keys(text, {pinned, origin, none});

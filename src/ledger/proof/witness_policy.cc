@@ -37,7 +37,7 @@ Words words_of(std::string_view line) {
   }
 }
 
-// Reads line after line, and knows what was defined so far.
+// Reads line by line and keeps the definitions so far.
 class PolicyText {
  public:
   explicit PolicyText(std::string_view source) : source_(source) {}
@@ -177,7 +177,7 @@ Result<WitnessPolicy> WitnessPolicy::parse(std::string_view text, std::string_vi
 bool WitnessPolicy::is_met_by(const std::set<std::string>& cosigners) const {
   if (quorum == kNone) return true;
   std::set<std::string> met = cosigners;
-  // Members stand before their groups, so one pass is enough.
+  // Members are defined before their groups, so one pass is enough.
   for (const Group& group : groups) {
     const auto count = std::ranges::count_if(
         group.members, [&](const std::string& member) { return met.contains(member); });

@@ -19,12 +19,12 @@ namespace sallyport::ledger {
 struct WitnessPolicy {
   struct Log {
     VerifierKey key;
-    std::string url{};  // empty: none is said
+    std::string url{};  // empty: not given
   };
   struct Witness {
     std::string name;  // inside the policy; the key has a name of its own
     VerifierKey key;
-    std::string url{};  // where it takes checkpoints; empty: none is said
+    std::string url{};  // where it takes checkpoints; empty: not given
   };
   struct Group {
     std::string name;

@@ -17,20 +17,21 @@ using Line = std::function<Result<void>(std::string_view)>;  // without its LF
 inline constexpr std::size_t kMaxExportLine = 16u << 20;
 
 // One `{"entry":..,"openings":[..]}` per entry above `after`, then the newest checkpoint as
-// `{"checkpoint":..}` (LE-64); one more stands behind each commit that rotated the key. Parts of
-// one ledger, each taken after the last sequence of the one before, verify when they are
-// concatenated. Entries whose bytes were pruned stand as `{"leaf":base64,"sequence":N}`, so that
-// the root can still be checked. Only open openings are shown, and those that would make a line
-// longer than `kMaxExportLine` are left out, which an entry survives (LE-37). `NotFound`: there is
-// no entry yet, and so no checkpoint.
+// `{"checkpoint":..}` (LE-64); one more follows each commit that rotated the key. Parts of one
+// ledger, each taken after the last sequence of the one before, verify when they are concatenated.
+// Entries whose bytes were pruned appear as `{"leaf":base64,"sequence":N}`, so that the root can
+// still be checked. Only open openings are shown. Those that would make a line longer than
+// `kMaxExportLine` are left out; the entry stays valid (LE-37). `NotFound`: there is no entry yet,
+// and so no checkpoint.
 Result<void> export_json_lines(ReadView& view, std::optional<std::uint64_t> after,
                                const Line& line);
 
 // The same in parts, for readers that take a bounded amount at a time.
 struct ExportPart {
   std::optional<std::uint64_t> after{};
-  std::uint64_t entries = 0;  // a part ends behind the commit that reaches this many,
-  std::size_t bytes = 0;      // or this many bytes
+  // A part ends behind the commit that reaches either number.
+  std::uint64_t entries = 0;
+  std::size_t bytes = 0;
   bool with_openings = false;
 };
 // Ends with the checkpoint of its last commit. Entries are given as they are stored, so that a
@@ -52,13 +53,9 @@ Result<std::string> cef_line(const StoredEntry& stored, std::string_view version
 // Application Lifecycle (6002), everything else is a base event (0).
 Result<std::string> ocsf_line(const StoredEntry& stored, std::string_view version);
 
-// Where the `number`th tile of a level, or of `entries`, lies: `tile/0/x001/x234/067` for 1234067,
+// The path of the `number`th tile of a level, or of `entries`: `tile/0/x001/x234/067` for 1234067,
 // with `.p/<width>` when it is narrower than 256.
 std::string tile_path(std::string_view level, std::uint64_t number, std::uint64_t width);
-
-// The content of such a path, as far as the log reaches, without openings. No value: there is no
-// such tile, its name does not have the form of `tile_path`, or an entry in it was pruned.
-Result<std::optional<std::string>> read_tile(ReadView& view, std::string_view path);
 
 // tlog-tiles in a folder (LE-65). Writes what a reader of the newest checkpoint needs: full tiles
 // that an earlier export of this ledger left there stay as they are, `checkpoint` is written last.

@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <chrono>
 
 #include "base/try.h"
+#include "base/visible_text.h"
 #include "ledger/entry/entry_meaning.h"
 #include "ledger/read/export.h"
-#include "ledger/write/opening_check.h"
+#include "ledger/read/stored_entry.h"
 
 namespace sallyport::ledger {
 
@@ -14,22 +16,32 @@ namespace {
 
 constexpr std::size_t kMaxMessage = 1023;
 
-// A value that no line end and no terminal sequence in it can turn into a second event.
+void append_character(std::string& out, char c, std::string_view special, bool keep_line_ends) {
+  if (special.find(c) != std::string_view::npos) {
+    out += '\\';
+    out += c;
+  } else if (keep_line_ends && (c == '\n' || c == '\r')) {
+    out += c == '\n' ? "\\n" : "\\r";
+  } else {
+    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+  }
+}
+
+// Appends a value so that no line end and no terminal sequence in it can begin a second event, and
+// no character hides or moves another (AP-39).
 void append_escaped(std::string& out, std::string_view text, std::string_view special,
                     bool keep_line_ends) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    // U+0080 to U+009F: some terminals take them for the beginning of a sequence.
-    if (c == '\xC2' && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0) {
+  while (!text.empty()) {
+    const Utf8Point next = decode_utf8(text);
+    const std::string_view bytes = text.substr(0, std::max<std::size_t>(next.length, 1));
+    text.remove_prefix(bytes.size());
+    if (next.length == 1) {
+      append_character(out, bytes[0], special, keep_line_ends);
+    } else if (next.point >= 0x80 && next.point < 0xA0) {
+      // Some terminals take these for the beginning of a sequence.
       out += ' ';
-      ++i;
-    } else if (special.find(c) != std::string_view::npos) {
-      out += '\\';
-      out += c;
-    } else if (keep_line_ends && (c == '\n' || c == '\r')) {
-      out += c == '\n' ? "\\n" : "\\r";
     } else {
-      out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+      for (const char c : visible(bytes)) append_character(out, c, special, keep_line_ends);
     }
   }
 }
@@ -75,7 +87,7 @@ Result<std::string> event_line(const StoredEntry& stored, const EntryView& entry
       value.is_object() ? value.get_object().if_contains("body") : nullptr;
   const std::optional<WallTime> time = from_rfc3339(entry.recorded_at);
   if (body == nullptr || !body->is_object() || !time) {
-    return ledger_unavailable("corrupt", fmt::format("entry {} is no entry", stored.sequence));
+    return ledger_unavailable("corrupt", fmt::format("entry {} is not an entry", stored.sequence));
   }
   const EntryMeaning meaning = meaning_of(entry, body->get_object());
   Event event;

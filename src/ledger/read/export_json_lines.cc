@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 
 #include "base/encoding.h"
+#include "base/json_members.h"
 #include "base/try.h"
 #include "ledger/read/export.h"
-#include "ledger/write/opening_check.h"
+#include "ledger/read/stored_entry.h"
 
 namespace sallyport::ledger {
 
@@ -44,7 +45,13 @@ std::string checkpoint_line(const StoredEntry& stored) {
 }
 
 bool is_rotation(const StoredEntry& stored) {
-  return stored.bytes && stored.bytes->find(R"("control":"key_rotated")") != std::string::npos;
+  // Few entries have this text, so few are read.
+  if (!stored.bytes || !stored.bytes->contains(R"("control":"key_rotated")")) return false;
+  const Result<json::value> entry = parse_own_json(*stored.bytes);
+  const json::object* const members = entry ? entry->if_object() : nullptr;
+  const json::object* const body = members != nullptr ? object_in(*members, "body") : nullptr;
+  return body != nullptr && text_or_empty(*members, "kind") == "control" &&
+         text_or_empty(*body, "control") == "key_rotated";
 }
 
 }  // namespace

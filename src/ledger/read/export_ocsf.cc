@@ -8,7 +8,7 @@
 #include "base/try.h"
 #include "ledger/entry/entry_meaning.h"
 #include "ledger/read/export.h"
-#include "ledger/write/opening_check.h"
+#include "ledger/read/stored_entry.h"
 
 namespace sallyport::ledger {
 
@@ -64,7 +64,7 @@ Result<std::string> ocsf_line(const StoredEntry& stored, std::string_view versio
   const json::object* const body = object_in(value.get_object(), "body");
   const std::optional<WallTime> time = from_rfc3339(entry.recorded_at);
   if (body == nullptr || !time) {
-    return ledger_unavailable("corrupt", fmt::format("entry {} is no entry", stored.sequence));
+    return ledger_unavailable("corrupt", fmt::format("entry {} is not an entry", stored.sequence));
   }
   const EntryMeaning meaning = meaning_of(entry, *body);
   const OcsfClass kind = class_of(entry, text_in(*body, "control").value_or(""));

@@ -9,10 +9,12 @@
 #include <system_error>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/try.h"
 #include "ledger/proof/note.h"
 #include "ledger/proof/tree.h"
 #include "ledger/read/export.h"
+#include "ledger/read/tile_reader.h"
 
 namespace sallyport::ledger {
 
@@ -28,32 +30,17 @@ std::unexpected<Error> unwritable(const fs::path& path, int error) {
               path.string());
 }
 
-// Closes on every way out; what matters is asked for by sync or close().
-class TileFile {
- public:
-  explicit TileFile(int fd) : fd_(fd) {}
-  TileFile(const TileFile&) = delete;
-  TileFile& operator=(const TileFile&) = delete;
-  ~TileFile() { (void)close(); }
-  int fd() const { return fd_; }
-  bool good() const { return fd_ >= 0; }
-  bool close() { return fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0; }
-
- private:
-  int fd_;
-};
-
 Result<void> write_new(const fs::path& path, std::string_view content) {
   // Mode by umask, unlike our own files: an export is there to be served to others.
-  TileFile file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!file.good()) return unwritable(path, errno);
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!file) return unwritable(path, errno);
   while (!content.empty()) {
-    const ssize_t written = ::write(file.fd(), content.data(), content.size());
+    const ssize_t written = ::write(file.get(), content.data(), content.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return unwritable(path, errno);
     content.remove_prefix(static_cast<std::size_t>(written));
   }
-  if (!file.close()) return unwritable(path, errno);
+  if (::close(file.release()) != 0) return unwritable(path, errno);
   return {};
 }
 
@@ -74,8 +61,8 @@ Result<void> put_file(const fs::path& path, std::string_view content) {
 
 // Everything beneath, at once: one sync for each of many thousand tiles would take minutes.
 Result<void> sync_all(const fs::path& folder) {
-  const TileFile opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!opened.good() || ::syncfs(opened.fd()) != 0) return unwritable(folder, errno);
+  const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened || ::syncfs(opened.get()) != 0) return unwritable(folder, errno);
   return {};
 }
 

@@ -1,4 +1,4 @@
-// One look at one snapshot of a store, for those who want a value of it.
+// Reads one value from one snapshot of a store.
 //
 //   SALLYPORT_TRY(const std::uint64_t size, look_at(store, &ReadView::size));
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace sallyport::ledger {
 
-// What `look` gives, which is a Result.
+// Returns the Result of `look`.
 template <class Look>
 std::invoke_result_t<Look&, ReadView&> look_at(LedgerStore& store, Look look) {
   std::optional<std::invoke_result_t<Look&, ReadView&>> seen;

@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "base/try.h"
+#include "ledger/read/stored_entry.h"
 #include "ledger/write/block_index.h"
-#include "ledger/write/opening_check.h"
 
 namespace sallyport::ledger {
 
@@ -27,7 +27,7 @@ bool matches(const EntryView& entry, const Filter& filter) {
          (!filter.until || *time < *filter.until);
 }
 
-// What an entry says, as long as it can be read; else damage, with its place.
+// The view of an entry. An error: damage, with its place.
 Result<EntryView> seen_in(const StoredEntry& stored) {
   Result<EntryView> seen = view_entry(*stored.bytes);
   if (seen) return seen;
@@ -35,7 +35,7 @@ Result<EntryView> seen_in(const StoredEntry& stored) {
   return seen;
 }
 
-// Tells whether an entry is one of those that were asked for.
+// Decides whether an entry matches a filter.
 class Sieve {
  public:
   explicit Sieve(const Filter& filter) : filter_(filter) {
@@ -56,7 +56,7 @@ class Sieve {
            });
   }
 
-  // Nothing: it is not.
+  // No value: it does not match.
   Result<std::optional<EntryView>> passes(const StoredEntry& stored) const {
     if (!may_pass(stored)) return std::nullopt;
     SALLYPORT_TRY(EntryView entry, seen_in(stored));
@@ -69,7 +69,7 @@ class Sieve {
   }
 
  private:
-  // The second look, for what only the body says.
+  // The second check, for values that only the body has.
   Result<bool> body_matches(const StoredEntry& stored) const {
     if (filter_.body.empty()) return true;
     SALLYPORT_TRY(const json::value entry, parse_own_json(*stored.bytes));
@@ -113,8 +113,8 @@ void keep_common(std::optional<std::vector<std::uint64_t>>& blocks,
   blocks = std::move(common);
 }
 
-// Blocks with an index that can hold a match: those that every index names; nothing when no index
-// applies and all have to be read.
+// The blocks that may hold a match: those that every index names. No value: no index applies and
+// all blocks have to be read.
 Result<std::optional<std::vector<std::uint64_t>>> named_blocks(ReadView& view, const Filter& filter,
                                                                std::uint64_t first) {
   if (filter.id) {
@@ -127,7 +127,7 @@ Result<std::optional<std::vector<std::uint64_t>>> named_blocks(ReadView& view, c
     SALLYPORT_TRY(blocks, view.blocks_between(filter.since.value_or(WallTime::min()),
                                               filter.until.value_or(WallTime::max()), first));
   }
-  // Facets are ordered from the most telling to the least.
+  // Facets are ordered from the most selective to the least.
   for (const auto& [facet, value] : filter.facets) {
     if (!many()) break;
     SALLYPORT_TRY(std::vector<std::uint64_t> named, view.blocks_with(facet, value, first));
@@ -136,7 +136,7 @@ Result<std::optional<std::vector<std::uint64_t>>> named_blocks(ReadView& view, c
   return blocks;
 }
 
-// Of them, those before `indexed`: another process may have added an index since that was asked.
+// Only blocks before `indexed`, because another process may have added an index since.
 Result<std::optional<std::vector<std::uint64_t>>> candidate_blocks(ReadView& view,
                                                                    const Filter& filter,
                                                                    std::uint64_t first,
@@ -186,7 +186,7 @@ Result<std::vector<StoredEntry>> newest_entries(ReadView& view, const Filter& fi
   SALLYPORT_TRY(const std::uint64_t indexed, view.indexed_blocks());
   SALLYPORT_TRY(const auto blocks, candidate_blocks(view, filter, stop / kBlock, indexed));
   std::vector<std::uint64_t> left = blocks.value_or(all_blocks(stop / kBlock, indexed));
-  // The entries that no index speaks of yet.
+  // The entries without an index.
   std::ranges::copy(all_blocks(std::max(indexed, stop / kBlock), size / kBlock + 1),
                     std::back_inserter(left));
   const Sieve sieve(filter);

@@ -5,7 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/try.h"
-#include "ledger/write/opening_check.h"
+#include "ledger/read/stored_entry.h"
 
 namespace sallyport::ledger {
 

@@ -9,7 +9,7 @@
 #include "base/try.h"
 #include "core/event/topic_name.h"
 #include "ledger/read/query.h"
-#include "ledger/write/opening_check.h"
+#include "ledger/read/stored_entry.h"
 
 namespace sallyport {
 
@@ -42,7 +42,7 @@ std::string text_or_empty(const json::object& object, std::string_view name) {
   return std::string(text_in(object, name).value_or(""));
 }
 
-// Entries of other kinds stand on topics too: their body is the payload.
+// Entries of other kinds can be on topics too: their body is the payload.
 Result<StoredEvent> event_of(const StoredEntry& stored, const EntryView& view) {
   SALLYPORT_TRY(const json::object entry, opened_entry(stored));
   const json::object* const body = object_in(entry, "body");
@@ -88,24 +88,25 @@ Filter filter_of(const std::string& topic) {
   return filter;
 }
 
+// `from`: no entry up to this sequence is read, because the caller has read them; 0: none.
 Result<TopicPage> read_page(ReadView& view, const std::string& topic, std::uint64_t after,
-                            std::size_t limit) {
+                            std::size_t limit, std::uint64_t from = 0) {
   TopicPage page;
   std::optional<std::uint64_t> first;
-  SALLYPORT_CHECK_OK(
-      find_entries(view, filter_of(topic),
-                   [&](const StoredEntry& stored, const EntryView& seen) -> Result<bool> {
-                     if (!first) first = seen.topic_id;
-                     if (page.events.size() == limit) return false;
-                     if (seen.topic_id <= after) return true;
-                     SALLYPORT_TRY(StoredEvent event, event_of(stored, seen));
-                     event.topic = topic;
-                     page.events.push_back(std::move(event));
-                     return true;
-                   }));
-  const Filter filter = filter_of(topic);
+  Filter filter = filter_of(topic);
+  if (from > 0) filter.after = from;
+  SALLYPORT_CHECK_OK(find_entries(
+      view, filter, [&](const StoredEntry& stored, const EntryView& seen) -> Result<bool> {
+        if (!first) first = seen.topic_id;
+        if (page.events.size() == limit) return false;
+        if (seen.topic_id <= after) return true;
+        SALLYPORT_TRY(StoredEvent event, event_of(stored, seen));
+        event.topic = topic;
+        page.events.push_back(std::move(event));
+        return true;
+      }));
   // The view of one agent has gaps of its own.
-  if (filter.facets.contains(Facet::Agent)) return page;
+  if (from > 0 || filter.facets.contains(Facet::Agent)) return page;
   SALLYPORT_TRY(const std::uint64_t latest, latest_id(view, topic));
   const std::uint64_t kept = first.value_or(latest + 1);
   if (kept > after + 1) page.first_kept = kept;
@@ -115,9 +116,10 @@ Result<TopicPage> read_page(ReadView& view, const std::string& topic, std::uint6
 Result<std::string> cursor_key(const std::string& topic, const std::string& consumer) {
   SALLYPORT_CHECK_OK(core::check_topic_name(topic));
   if (!core::check_topic_name(consumer)) {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("`{:.60}` is no name of a consumer, use A-Z a-z 0-9 . _ -", consumer),
-                "consumer");
+    return fail(
+        ErrorCode::InvalidInput,
+        fmt::format("`{:.60}` is not a name of a consumer, use A-Z a-z 0-9 . _ -", consumer),
+        "consumer");
   }
   return topic + '/' + consumer;
 }
@@ -156,32 +158,49 @@ Result<Subscription> Subscription::open(LedgerStore& store, std::string topic, s
   return Subscription(store, std::move(topic), static_cast<std::uint64_t>(after), latest, queue);
 }
 
+// A look that finds nothing new reads one fact. Other looks read only what was written since the
+// last one: the topic of one agent shares its numbers with other agents.
+Result<std::vector<StoredEvent>> Subscription::read_new(std::size_t limit) {
+  TopicPage page;
+  SALLYPORT_CHECK_OK(store_->read([&](ReadView& view) -> Result<void> {
+    SALLYPORT_TRY(const std::uint64_t latest, latest_id(view, topic_));
+    if (latest <= std::max(last_, seen_)) return {};
+    SALLYPORT_TRY(page, read_page(view, topic_, last_, limit, searched_to_));
+    if (page.events.size() == limit) return {};
+    SALLYPORT_TRY(const std::uint64_t size, view.size());
+    seen_ = latest;
+    searched_to_ = size - 1;
+    return {};
+  }));
+  return std::move(page.events);
+}
+
+void Subscription::take(StoredEvent event) {
+  last_ = event.id;
+  searched_to_ = std::max(searched_to_, event.sequence);
+  waiting_.emplace_back(std::move(event));
+}
+
 Result<void> Subscription::pump() {
   if (ended_ || last_ < history_to_) return {};
-  SALLYPORT_TRY(TopicPage page, read_topic(*store_, topic_, static_cast<std::int64_t>(last_),
-                                           queue_ - waiting_.size() + 1));
-  for (StoredEvent& event : page.events) {
+  SALLYPORT_TRY(std::vector<StoredEvent> events, read_new(queue_ - waiting_.size() + 1));
+  for (StoredEvent& event : events) {
     if (waiting_.size() == queue_) {
       waiting_.emplace_back(Lagged{last_});
       ended_ = true;
       return {};
     }
-    last_ = event.id;
-    waiting_.emplace_back(std::move(event));
+    take(std::move(event));
   }
   return {};
 }
 
 Result<std::optional<Subscription::Message>> Subscription::next() {
   if (waiting_.empty() && !ended_ && last_ < history_to_) {
-    SALLYPORT_TRY(TopicPage page,
-                  read_topic(*store_, topic_, static_cast<std::int64_t>(last_), kPage));
-    for (StoredEvent& event : page.events) {
-      last_ = event.id;
-      waiting_.emplace_back(std::move(event));
-    }
-    // The rest of the history was taken away meanwhile.
-    if (page.events.empty()) last_ = history_to_;
+    SALLYPORT_TRY(std::vector<StoredEvent> events, read_new(kPage));
+    // The rest of the history was removed meanwhile.
+    if (events.empty()) last_ = history_to_;
+    for (StoredEvent& event : events) take(std::move(event));
   }
   if (waiting_.empty() && !ended_) SALLYPORT_CHECK_OK(pump());
   if (waiting_.empty()) return std::nullopt;

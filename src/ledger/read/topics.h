@@ -49,11 +49,15 @@ class Subscription {
         last_(after),
         history_to_(latest),
         queue_(queue) {}
+  Result<std::vector<StoredEvent>> read_new(std::size_t limit);
+  void take(StoredEvent event);
 
   LedgerStore* store_;
   std::string topic_;
-  std::uint64_t last_;        // taken over
-  std::uint64_t history_to_;  // was there when it began
+  std::uint64_t last_;             // taken over
+  std::uint64_t history_to_;       // was there when it began
+  std::uint64_t seen_ = 0;         // the newest id when all was read
+  std::uint64_t searched_to_ = 0;  // no entry up to this sequence is read again; 0: none yet
   std::size_t queue_;
   std::deque<Message> waiting_;
   bool ended_ = false;

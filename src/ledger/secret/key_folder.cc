@@ -17,7 +17,7 @@ constexpr const char* kBox = "box.key";
 constexpr const char* kOrigin = "origin";
 constexpr const char* kFolder = "keys";
 
-// The file is ours, so what is wrong with it is damage and no wrong usage.
+// The file is our own, so a fault in it is damage, not wrong usage.
 std::unexpected<Error> spoiled(const std::filesystem::path& file, std::string_view belongs_there) {
   return fail(
       ErrorCode::Corrupt,
@@ -48,9 +48,7 @@ Result<KeyFolder> KeyFolder::open(const std::filesystem::path& data_folder) {
 }
 
 void KeyFolder::remove_leftovers() const {
-  for (const char* const name : {kSigning, kStaged, kDigest, kBox, kOrigin}) {
-    remove_leftovers_of(folder_ / name);
-  }
+  remove_leftovers_in(folder_);
 }
 
 KeyFolder::FoundKey KeyFolder::signing_key() const {

@@ -23,10 +23,10 @@ class KeyFolder {
   // Null: there is no such file.
   using FoundKey = Result<std::shared_ptr<const SigningKey>>;
   FoundKey signing_key() const;
-  // Returns the key of the other process if that was quicker. Never null.
+  // Returns the key of another process if that process was first. Never null.
   FoundKey create_signing_key(const std::string& origin, Entropy& entropy) const;
 
-  // Rotation: the next key is on disk before the log says so, and takes the old one's place after.
+  // Rotation: the next key is on disk before the log names it, and replaces the old one afterwards.
   Result<void> stage(const SigningKey& next) const;
   FoundKey staged() const;
   // Inside a write transaction of the ledger, so that one process at a time does this.

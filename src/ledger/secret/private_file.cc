@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 
+#include "base/descriptor.h"
 #include "base/try.h"
 #include "ledger/store.h"
 
@@ -23,35 +25,21 @@ std::unexpected<Error> system_failure(const std::filesystem::path& path) {
                             fmt::format("{}: {}", path.string(), std::strerror(error)));
 }
 
-class File {
- public:
-  explicit File(int fd) : fd_(fd) {}
-  File(const File&) = delete;
-  ~File() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  bool good() const { return fd_ >= 0; }
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-Result<void> write_all(const File& file, std::string_view content,
+Result<void> write_all(const Descriptor& file, std::string_view content,
                        const std::filesystem::path& path) {
   while (!content.empty()) {
-    const ssize_t written = ::write(file.fd(), content.data(), content.size());
+    const ssize_t written = ::write(file.get(), content.data(), content.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return system_failure(path);
     content.remove_prefix(static_cast<std::size_t>(written));
   }
-  if (fsync(file.fd()) != 0) return system_failure(path);
+  if (fsync(file.get()) != 0) return system_failure(path);
   return {};
 }
 
 Result<void> sync_folder(const std::filesystem::path& folder) {
-  const File file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!file.good() || fsync(file.fd()) != 0) return system_failure(folder);
+  const Descriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!file || fsync(file.get()) != 0) return system_failure(folder);
   return {};
 }
 
@@ -60,8 +48,8 @@ Result<std::filesystem::path> write_beside(const std::filesystem::path& file,
   std::filesystem::path temporary =
       file.string() + fmt::format(".{}.tmp", static_cast<int>(getpid()));
   ::unlink(temporary.c_str());
-  const File out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!out.good()) return system_failure(temporary);
+  const Descriptor out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!out) return system_failure(temporary);
   if (Result<void> done = write_all(out, content, temporary); !done) {
     ::unlink(temporary.c_str());
     return std::unexpected(done.error());
@@ -69,9 +57,9 @@ Result<std::filesystem::path> write_beside(const std::filesystem::path& file,
   return temporary;
 }
 
-Result<void> overwrite(const File& file, const std::filesystem::path& path) {
+Result<void> overwrite(const Descriptor& file, const std::filesystem::path& path) {
   struct stat status{};
-  if (!file.good() || ::fstat(file.fd(), &status) != 0) return {};
+  if (!file || ::fstat(file.get(), &status) != 0) return {};
   return write_all(file, std::string(static_cast<std::size_t>(status.st_size), '\0'), path);
 }
 
@@ -88,6 +76,59 @@ Result<void> check_private(const struct stat& status, const std::filesystem::pat
                 {}, "not_private");
   }
   return {};
+}
+
+// False: `to` was there before. A file system without this rename gets a link and an unlink; a kill
+// between the two leaves one file with two names.
+Result<bool> rename_unless_there(const std::filesystem::path& from,
+                                 const std::filesystem::path& to) {
+  bool made = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0;
+  if (made) return true;
+  if (errno != EEXIST) made = ::link(from.c_str(), to.c_str()) == 0;
+  const int error = errno;
+  ::unlink(from.c_str());
+  if (made) return true;
+  if (error == EEXIST) return false;
+  errno = error;
+  return system_failure(to);
+}
+
+// Another name of the file may be the live one, which a kill left linked.
+bool has_other_names(const Descriptor& file) {
+  struct stat status{};
+  return file && ::fstat(file.get(), &status) == 0 && status.st_nlink > 1;
+}
+
+// The name of the file that a killed process began to write, as `signing.key` for
+// `signing.key.123.tmp`. Empty: no such file.
+std::string_view unfinished(std::string_view name) {
+  constexpr std::string_view kEnding = ".tmp";
+  if (!name.ends_with(kEnding)) return {};
+  name.remove_suffix(kEnding.size());
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot + 1 == name.size()) return {};
+  if (name.find_first_not_of("0123456789", dot + 1) != std::string_view::npos) return {};
+  return name.substr(0, dot);
+}
+
+// Writing a file takes milliseconds. Live processes are unknown, because another container may
+// share the folder.
+bool is_abandoned(const std::filesystem::path& file) {
+  constexpr std::chrono::minutes kAbandonedAfter{10};
+  std::error_code code;
+  const auto written = std::filesystem::last_write_time(file, code);
+  return !code && std::filesystem::file_time_type::clock::now() - written >= kAbandonedAfter;
+}
+
+// Empty `of`: of every file.
+void remove_unfinished(const std::filesystem::path& folder, std::string_view of) {
+  std::error_code code;
+  for (const auto& beside : std::filesystem::directory_iterator(folder, code)) {
+    const std::string name = beside.path().filename().string();
+    const std::string_view begun = unfinished(name);
+    if (begun.empty() || (!of.empty() && begun != of) || !is_abandoned(beside.path())) continue;
+    (void)remove_private_file(beside.path());
+  }
 }
 
 // A folder that was just made for us is closed to others. The content of any other folder may be
@@ -118,11 +159,11 @@ Result<void> make_private_folder(const std::filesystem::path& folder) {
 
 Result<std::optional<std::string>> read_private_file(const std::filesystem::path& path,
                                                      std::size_t largest) {
-  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!file.good() && errno == ENOENT) return std::nullopt;
-  if (!file.good()) return system_failure(path);
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file && errno == ENOENT) return std::nullopt;
+  if (!file) return system_failure(path);
   struct stat status{};
-  if (::fstat(file.fd(), &status) != 0) return system_failure(path);
+  if (::fstat(file.get(), &status) != 0) return system_failure(path);
   if (!S_ISREG(status.st_mode)) {
     return ledger_unavailable("io", path.string() + " is not a file; move it away");
   }
@@ -132,7 +173,7 @@ Result<std::optional<std::string>> read_private_file(const std::filesystem::path
   std::string content(room, '\0');
   std::size_t size = 0;
   while (size < content.size()) {
-    const ssize_t got = ::read(file.fd(), content.data() + size, content.size() - size);
+    const ssize_t got = ::read(file.get(), content.data() + size, content.size() - size);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_failure(path);
     if (got == 0) break;
@@ -145,14 +186,7 @@ Result<std::optional<std::string>> read_private_file(const std::filesystem::path
 
 Result<bool> create_private_file(const std::filesystem::path& path, std::string_view content) {
   SALLYPORT_TRY(const std::filesystem::path temporary, write_beside(path, content));
-  // A link fails where a rename would overwrite what another process has just made.
-  const bool made = ::link(temporary.c_str(), path.c_str()) == 0;
-  const int error = errno;
-  ::unlink(temporary.c_str());
-  if (!made && error != EEXIST) {
-    errno = error;
-    return system_failure(path);
-  }
+  SALLYPORT_TRY(const bool made, rename_unless_there(temporary, path));
   SALLYPORT_CHECK_OK(sync_folder(path.parent_path()));
   return made;
 }
@@ -163,30 +197,21 @@ Result<void> replace_private_file(const std::filesystem::path& path, std::string
 }
 
 Result<void> remove_private_file(const std::filesystem::path& path) {
-  const File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!file.good() && errno == ENOENT) return {};
-  SALLYPORT_CHECK_OK(overwrite(file, path));
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file && errno == ENOENT) return {};
+  if (!has_other_names(file)) {
+    SALLYPORT_CHECK_OK(overwrite(file, path));
+  }
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) return system_failure(path);
   return sync_folder(path.parent_path());
 }
 
 void remove_leftovers_of(const std::filesystem::path& file) {
-  // Making one takes milliseconds. Who lives cannot be asked: another container may share the
-  // folder.
-  constexpr std::chrono::minutes kSurelyDead{10};
-  const std::string begin = file.filename().string() + ".";
-  std::error_code code;
-  for (const auto& beside : std::filesystem::directory_iterator(file.parent_path(), code)) {
-    const std::string name = beside.path().filename().string();
-    if (!name.starts_with(begin) || !name.ends_with(".tmp")) continue;
-    const std::string_view number = std::string_view(name).substr(
-        begin.size(), std::max(name.size() - 4, begin.size()) - begin.size());
-    if (number.empty() || number.find_first_not_of("0123456789") != std::string_view::npos)
-      continue;
-    const auto written = std::filesystem::last_write_time(beside.path(), code);
-    if (code || std::filesystem::file_time_type::clock::now() - written < kSurelyDead) continue;
-    (void)remove_private_file(beside.path());
-  }
+  remove_unfinished(file.parent_path(), file.filename().string());
+}
+
+void remove_leftovers_in(const std::filesystem::path& folder) {
+  remove_unfinished(folder, {});
 }
 
 Result<void> rename_synced(const std::filesystem::path& from, const std::filesystem::path& to) {
@@ -197,7 +222,7 @@ Result<void> rename_synced(const std::filesystem::path& from, const std::filesys
 Result<void> supersede_private_file(const std::filesystem::path& from,
                                     const std::filesystem::path& to) {
   // Held open across the rename: afterwards nothing else names its blocks.
-  const File old(::open(to.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  const Descriptor old(::open(to.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
   SALLYPORT_CHECK_OK(rename_synced(from, to));
   return overwrite(old, to);
 }

@@ -10,8 +10,8 @@
 
 namespace sallyport::ledger {
 
-// Mode 0700, also for one that was there and is empty. Refuses one that belongs to another user, or
-// that others may enter.
+// Creates the folder with mode 0700. An existing empty folder gets that mode. Refuses a folder that
+// belongs to another user or that others may enter.
 Result<void> make_private_folder(const std::filesystem::path& folder);
 
 // No value: there is no such file. Refuses a file that others can read or another user owns; the
@@ -22,19 +22,22 @@ Result<std::optional<std::string>> read_private_file(const std::filesystem::path
 // Never overwrites: false when the file was there before.
 Result<bool> create_private_file(const std::filesystem::path& file, std::string_view content);
 
-// In one step, or not at all.
+// Replaces the file in one step, or not at all.
 Result<void> replace_private_file(const std::filesystem::path& file, std::string_view content);
 
-// Overwrites the bytes before it unlinks; absent is fine.
+// Overwrites the bytes before it unlinks; absent is fine. A file with a second name keeps its bytes
+// for that name.
 Result<void> remove_private_file(const std::filesystem::path& file);
 
-// Files that were being made beside `file`, in whose middle a process was killed.
+// Removes unfinished files beside `file` that killed processes left.
 void remove_leftovers_of(const std::filesystem::path& file);
+// The same for every file of a folder.
+void remove_leftovers_in(const std::filesystem::path& folder);
 
 Result<void> rename_synced(const std::filesystem::path& from, const std::filesystem::path& to);
 
-// `from` takes the place of `to` in one step; the bytes that were there are overwritten after it.
-// At every moment there is one whole file of that name.
+// Replaces `to` by `from` in one step, then overwrites the old bytes. At every moment there is one
+// whole file of that name.
 Result<void> supersede_private_file(const std::filesystem::path& from,
                                     const std::filesystem::path& to);
 

@@ -39,7 +39,7 @@ Result<std::string> SecretBox::open(std::string_view sealed) const {
       return text;
     }
   }
-  return fail(ErrorCode::Corrupt, "what was kept for a waiting call cannot be decrypted", {},
+  return fail(ErrorCode::Corrupt, "the stored data of a waiting call cannot be decrypted", {},
               "corrupt");
 }
 

@@ -14,11 +14,11 @@ void Answers::add(Group group) {
 void Answers::hand_over() {
   if (waiting_.empty()) return;
   const boost::asio::any_io_executor executor = waiting_.front().executor;
-  tell(executor, std::exchange(waiting_, {}));
+  deliver(executor, std::exchange(waiting_, {}));
 }
 
-void Answers::tell(const boost::asio::any_io_executor& executor, std::vector<Group> waiting) {
-  // A caller that throws when it is told does not keep the others from hearing.
+void Answers::deliver(const boost::asio::any_io_executor& executor, std::vector<Group> waiting) {
+  // An exception of one caller does not keep the others from their answers.
   struct Rest {
     std::vector<Group> waiting;
     std::size_t next = 0;
@@ -26,7 +26,7 @@ void Answers::tell(const boost::asio::any_io_executor& executor, std::vector<Gro
       if (next == 0 || next >= waiting.size()) return;
       waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(next));
       const boost::asio::any_io_executor executor = waiting.front().executor;
-      tell(executor, std::move(waiting));
+      deliver(executor, std::move(waiting));
     }
   };
   boost::asio::post(executor, [waiting = std::move(waiting)]() mutable {

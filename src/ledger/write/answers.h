@@ -15,12 +15,12 @@ class Answers {
   Answers(const Answers&) = delete;
   ~Answers() { hand_over(); }
 
-  // The group goes along, so that what its caller's thread allocated is freed there.
+  // Takes the group along, so that the memory of its caller's thread is freed there.
   void add(Group group);
 
  private:
   void hand_over();
-  static void tell(const boost::asio::any_io_executor& executor, std::vector<Group> waiting);
+  static void deliver(const boost::asio::any_io_executor& executor, std::vector<Group> waiting);
 
   std::vector<Group> waiting_;  // all of one executor
 };

@@ -40,7 +40,7 @@ class BlockIndexer {
   std::array<Counted, std::size(kFacets)> facets_;
 };
 
-// The same from the bytes of an entry, whose time and id are text there.
+// The same from the view of an entry, which has time and id as text.
 Result<void> add_entry(BlockIndexer& indexer, const EntryView& entry);
 
 }  // namespace sallyport::ledger

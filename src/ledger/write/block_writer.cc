@@ -10,7 +10,7 @@ namespace sallyport::ledger {
 
 namespace {
 
-// After a failure, and while another gateway builds.
+// The pause after a failure, and while another gateway builds.
 constexpr auto kTryLater = std::chrono::seconds(1);
 
 }  // namespace

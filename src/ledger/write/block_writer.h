@@ -29,7 +29,7 @@ class BlockWriter {
 
  private:
   void work();
-  // The blocks from the first on that have an index then.
+  // Returns how many blocks, from the first on, have an index then.
   Result<std::uint64_t> index_next();
 
   LedgerStore& store_;

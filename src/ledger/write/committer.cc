@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/try.h"
+#include "core/handoff/waiting_facts.h"
 #include "ledger/entry/trust_link.h"
 #include "ledger/proof/tree.h"
 #include "ledger/write/block_index.h"
@@ -23,7 +24,7 @@ core::Draft control(std::string_view name, json::object details) {
   return draft;
 }
 
-// What one transaction has put together so far.
+// The contents of one transaction so far.
 struct Committer::Batch {
   explicit Batch(WriteView& to, Stored before)
       : view(to), next(std::move(before)), written_ids(to) {}
@@ -47,8 +48,7 @@ Result<std::uint64_t> number_in_fact(const std::optional<std::string>& stored,
   const char* const end = stored->data() + stored->size();
   const auto [last, code] = std::from_chars(stored->data(), end, number);
   if (code == std::errc() && last == end) return number;
-  return ledger_unavailable(
-      "corrupt", fmt::format("a fact `{}` is no number; run `sallyport ledger verify`", space));
+  return ledger_damaged(fmt::format("a fact `{}` is not a number", space));
 }
 
 core::FactChange::Stored facts_of(WriteView& view) {
@@ -63,7 +63,7 @@ Result<bool> as_expected(WriteView& view, const Group& group) {
   return true;
 }
 
-// Before anything of the group is written, so that a refusal leaves nothing behind.
+// Called before anything of the group is written, so that a refusal leaves nothing behind.
 Result<void> ask_changes(WriteView& view, const Group& group) {
   for (const SealedDraft& draft : group.drafts) {
     for (const std::shared_ptr<const core::FactChange>& change : draft.changes()) {
@@ -90,7 +90,7 @@ Result<void> put_facts(WriteView& view, const SealedDraft& draft, std::uint64_t 
   return {};
 }
 
-// Topics count their entries from 1; what is on none has the number 0.
+// Topics number their entries from 1. An entry without a topic has the number 0.
 Result<std::uint64_t> next_topic_id(WriteView& view, std::map<std::string, std::uint64_t>& known,
                                     const std::string& topic) {
   if (topic.empty()) return 0;
@@ -104,7 +104,7 @@ Result<std::uint64_t> next_topic_id(WriteView& view, std::map<std::string, std::
   return id;
 }
 
-// A trust record with its place in the chain of them.
+// Gives a trust record its place in the chain.
 Result<SealedDraft> linked(WriteView& view, SealedDraft draft) {
   SALLYPORT_TRY(TrustHead head, trust_head(view));
   head.hash = draft.link(++head.index, head.hash);
@@ -112,12 +112,12 @@ Result<SealedDraft> linked(WriteView& view, SealedDraft draft) {
   return draft;
 }
 
-// Is this what the holder of the key said about exactly this tree?
+// True if the key signed a checkpoint of exactly this tree.
 bool vouches(const std::string& checkpoint, const Edge& edge, const VerifierKey& key) {
   const Result<Note> note = Note::parse(checkpoint);
   if (!note) return false;
-  const Result<Checkpoint> said = Checkpoint::parse(note->text);
-  return said && said->size == edge.size() && said->root == edge.root() &&
+  const Result<Checkpoint> stated = Checkpoint::parse(note->text);
+  return stated && stated->size == edge.size() && stated->root == edge.root() &&
          verify_note(*note, key) == NoteTrust::Signed;
 }
 
@@ -203,7 +203,7 @@ void Committer::forget_doubts(const std::vector<Group*>& groups) {
   }
 }
 
-// What the groups will ask for, as far as it can be told beforehand.
+// The data that the groups will read, as far as it is known before.
 LedgerStore::Wants Committer::wants(const std::vector<Group*>& groups) const {
   LedgerStore::Wants wants{.known = stored_.edge.size()};
   std::set<core::FactKey> facts{{"ledger", "key"}, {"instance", parts_.instance.get()}};
@@ -219,7 +219,7 @@ LedgerStore::Wants Committer::wants(const std::vector<Group*>& groups) const {
   return wants;
 }
 
-// From the commit that says that this instance is lost, others answer for its calls (SC-29).
+// After the commit that declares this instance lost, others close its calls (SC-29).
 Result<void> Committer::check_not_lost(WriteView& view) const {
   if (!parts_.by_lease || !joined_) return {};
   SALLYPORT_TRY(const std::optional<std::string> named,
@@ -249,8 +249,8 @@ Result<void> Committer::follow_others(WriteView& view, bool accepts) {
   if (accepts) return {};
   if (size > known || head.seal != stored_.seal) SALLYPORT_CHECK_OK(follow_state(view, head));
   followed_ = followed_ || (size > known && known > 0);
-  // A process that appends is one of ours. A change without an append is examined, and so is
-  // everything that was stored before this process started.
+  // If no process appended but the file changed, another program wrote: check all facts. Check them
+  // also on the first commit of this process.
   if (known > 0 && (size > known || !changed)) return {};
   if (known == 0 && parts_.most_facts != UINT64_MAX) {
     SALLYPORT_TRY(const bool too_many, view.has_more_facts_than(parts_.most_facts));
@@ -282,12 +282,12 @@ Result<void> Committer::follow_state(WriteView& view, const ReadView::Head& head
   return {};
 }
 
-// What others wrote counts only under their signature: building on it would sign it for them.
+// Entries of others count only under their signature, because building on them would sign them.
 Result<void> Committer::follow_tree(WriteView& view, const ReadView::Head& head) {
   constexpr std::uint64_t kFewLeaves = 4096;
   const std::uint64_t size = head.size;
   const std::uint64_t known = stored_.edge.size();
-  // A rotation is an entry like any other: where there is no new one, the key is the same.
+  // A rotation is an entry. Without new entries the key is the same.
   SALLYPORT_CHECK_OK(follow_key(view));
   SALLYPORT_TRY(const std::optional<StoredEntry> last, view.entry(size - 1));
   Edge edge = stored_.edge;
@@ -318,7 +318,7 @@ Result<void> Committer::follow_tree(WriteView& view, const ReadView::Head& head)
 Result<void> Committer::follow_key(WriteView& view) {
   SALLYPORT_TRY(const std::optional<std::string> current, view.fact("ledger", "key"));
   if (!current || *current == verifier().text()) return {};
-  // Staged first: when it is no longer there, it has already become the signing key.
+  // The staged key first: if it is missing, it has already become the signing key.
   for (const auto& find : {&KeyFolder::staged, &KeyFolder::signing_key}) {
     SALLYPORT_TRY(std::shared_ptr<const Signer> found, (parts_.keys.*find)());
     if (found && found->verifier().text() == *current) {
@@ -352,9 +352,9 @@ Result<void> Committer::note_clock_step(Batch& batch) {
   return place(batch, sealed, ignored);
 }
 
-// Another gateway has closed the call: that record stays the only one, and what this gateway knows
-// stands beside it (SC-33).
-Result<bool> Committer::is_late(Batch& batch, Group& group) {
+// Another gateway has closed the call. Its record stays the only one, and the outcome that this
+// gateway knows is recorded beside it (SC-33). True: the group has its result.
+Result<bool> Committer::write_late_outcomes(Batch& batch, Group& group) {
   if (!parts_.by_lease) return false;
   SALLYPORT_TRY(
       const std::vector<std::string> closed,
@@ -370,14 +370,14 @@ Result<bool> Committer::is_late(Batch& batch, Group& group) {
     SALLYPORT_CHECK_OK(place(batch, sealed, ignored));
   }
   group.result = fail(ErrorCode::Conflict,
-                      "another gateway has closed this call; what came of it is on record as "
+                      "another gateway has closed this call; its outcome is recorded as "
                       "late_outcome");
   return true;
 }
 
-// True: the group has its result, and nothing of it is written.
-Result<bool> Committer::is_refused(Batch& batch, Group& group) {
-  // What was to be announced under a name that is lost would be closed by no one.
+// True: the group is refused and has its result. A late group counts as refused.
+Result<bool> Committer::refuse_group(Batch& batch, Group& group) {
+  // No gateway would close a call that is announced under a lost name.
   const auto is_of_before = [&](const SealedDraft& draft) {
     return draft.instance_id() != parts_.instance.get();
   };
@@ -387,22 +387,23 @@ Result<bool> Committer::is_refused(Batch& batch, Group& group) {
     return true;
   }
   SALLYPORT_TRY(const bool unchanged, as_expected(batch.view, group));
-  if (unchanged) return is_late(batch, group);
-  group.result = fail(ErrorCode::Conflict, "what this depends on has changed meanwhile");
+  if (unchanged) return write_late_outcomes(batch, group);
+  group.result = fail(ErrorCode::Conflict, "a fact that this write expects has changed meanwhile");
   return true;
 }
 
-// The intent is in the log after all, and this is how its call ends.
+// The doubtful intent is in the log after all, and the draft ends its call.
 Result<void> Committer::close_doubtful(Batch& batch, const SealedDraft& draft) {
   const std::string call = doubtful_.empty() ? std::string() : ended_call(draft, doubtful_);
   if (call.empty()) return {};
-  SALLYPORT_TRY(const std::optional<std::string> open, batch.view.fact("open_call", call));
-  return open ? batch.view.put_fact({"open_call", call, std::nullopt}) : Result<void>{};
+  SALLYPORT_TRY(const std::optional<std::string> open, batch.view.fact(core::kOpenCall, call));
+  if (!open) return {};
+  return batch.view.put_fact({std::string(core::kOpenCall), call, std::nullopt});
 }
 
 Result<void> Committer::write_group(Batch& batch, Group& group) {
   group.result = Positions{};
-  SALLYPORT_TRY(const bool refused, is_refused(batch, group));
+  SALLYPORT_TRY(const bool refused, refuse_group(batch, group));
   if (refused) return {};
   if (Result<void> asked = ask_changes(batch.view, group); !asked) {
     if (asked.error().code != ErrorCode::Exhausted) return asked;
@@ -413,8 +414,9 @@ Result<void> Committer::write_group(Batch& batch, Group& group) {
   if (group.compose) {
     Result<std::vector<core::Draft>> drafts = group.compose(batch.view);
     if (!drafts) {
-      // A refusal is the group's own; a store that fails takes the whole transaction with it.
-      if (!drafts.error().cause.empty()) return std::unexpected(drafts.error());
+      // A refusal concerns only the group. A failure of the store fails the whole transaction.
+      const Error& error = drafts.error();
+      if (!error.cause.empty() && error.code != ErrorCode::NotFound) return std::unexpected(error);
       group.result = std::unexpected(drafts.error());
       return {};
     }
@@ -482,8 +484,8 @@ Result<void> Committer::sign_checkpoint(Batch& batch,
   return {};
 }
 
-// What the commit leaves behind, under its checkpoint. Facts may change without an entry: then the
-// seal of the newest one is made anew.
+// Seals the state after the commit under its checkpoint. If facts changed without an entry, the
+// newest entry gets a new seal.
 Result<void> Committer::seal_state(Batch& batch, bool accepts) {
   const Seals seals(parts_.digest);
   SealedState& state = batch.next.state;

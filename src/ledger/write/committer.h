@@ -39,11 +39,11 @@ struct Group {
   // Facts as they must still be; else this group alone is refused with `Conflict`.
   std::vector<core::Fact> expected;
 
-  // A person accepts the present data beside the entries.
+  // A person accepts the present data beside the entries as it is.
   bool accepts_unsealed = false;
 
   bool waits_for_disk = true;
-  bool owed = false;       // an effect is waiting to be told: kept until it is written
+  bool owed = false;       // it reports an effect: kept until it is written
   bool known_ids = false;  // ids came from the caller and may have been written before (LE-5)
   // shared: the code that promotes the file also keeps it
   std::shared_ptr<const Signer> rotate_to;
@@ -65,8 +65,8 @@ class Committer {
     const InstanceName& instance;
     // A process that begins to write checks the facts, unless there are more than this.
     std::uint64_t most_facts = UINT64_MAX;
-    // Other machines write this log too. Their clocks are not ours, and what the log says about
-    // this instance holds: once it is lost it writes nothing more. Indexes are built elsewhere.
+    // Other machines write this log too. Their clocks may differ. Once the log says that this
+    // instance is lost, it writes nothing more. Indexes are built elsewhere.
     bool by_lease = false;
   };
   Committer(Parts parts, std::shared_ptr<const Signer> signer);
@@ -84,33 +84,33 @@ class Committer {
   // The same, for any thread.
   std::uint64_t size_seen() const { return size_seen_.load(std::memory_order_relaxed); }
   const std::string& newest_checkpoint() const { return stored_.checkpoint; }
-  bool is_on_disk() const { return is_on_disk_; }  // what was committed last
-  // The facts are those of the newest commit. For between commits: others may write them too.
+  bool is_on_disk() const { return is_on_disk_; }  // the last commit
+  // Checks the facts against the newest commit. Between commits: others may write them too.
   Result<void> check_facts();
-  // Other processes have written since this was last asked.
+  // True if other processes have written since the last call.
   bool take_followed() { return std::exchange(followed_, false); }
   const VerifierKey& verifier() const { return signer_->verifier(); }
-  // The callers of this group are told that it failed, though it was or may have been written. What
-  // they report then ends calls whose intents are in the log.
+  // The callers of this group get an error, although it was or may have been written. Their next
+  // reports then end calls whose intents are in the log.
   void note_doubt(const Group& group) { note_intents(group, doubtful_); }
   // Call it when the log names this instance as a writer.
   void joined() { joined_ = true; }
-  // It no longer does; the next commit says under which name it goes on.
+  // The log no longer names it. The next commit names its new instance.
   void left() { joined_ = false; }
 
  private:
   struct Batch;
   Result<SealedDraft> seal(core::Draft draft, SealedDraft::LastSubject& last);
 
-  // What is stored, as this process last left or found it.
+  // The stored state, as this process last wrote or read it.
   struct Stored {
     Edge edge{};
     std::string checkpoint{};
     std::string seal{};  // of the row of that checkpoint
     SealedState state{};
     WallTime last_recorded{};  // of the newest entry of any process; by lease, of our newest
-    // Both clocks as the last commit began, to notice a step; one during the commit is noticed by
-    // the next.
+    // Both clocks as the last commit began, to notice a step; the next commit notices a step during
+    // this one.
     WallTime wall{};
     SteadyTime steady{};
   };
@@ -124,8 +124,8 @@ class Committer {
   Result<void> follow_key(WriteView& view);
   Result<void> note_clock_step(Batch& batch);
   Result<void> write_group(Batch& batch, Group& group);
-  Result<bool> is_refused(Batch& batch, Group& group);
-  Result<bool> is_late(Batch& batch, Group& group);
+  Result<bool> refuse_group(Batch& batch, Group& group);
+  Result<bool> write_late_outcomes(Batch& batch, Group& group);
   Result<void> close_doubtful(Batch& batch, const SealedDraft& draft);
   void forget_doubts(const std::vector<Group*>& groups);
   Result<void> place(Batch& batch, const SealedDraft& draft, Positions& positions);
@@ -137,8 +137,8 @@ class Committer {
   Parts parts_;
   std::shared_ptr<const Signer> signer_;
   Stored stored_;
-  // Of the block that is being filled, as far as this process filled it; asked again of the store
-  // when others wrote too, or when a commit failed.
+  // The index of the unfinished block, as far as this process filled it. It is read from the store
+  // again after other writers or a failed commit.
   BlockIndexer indexer_;
   DoubtfulIntents doubtful_;
   std::atomic<std::uint64_t> size_seen_ = 0;

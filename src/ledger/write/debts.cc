@@ -1,5 +1,5 @@
-// What could not be written when it should have been: kept, up to a bound, and written before
-// anything else as soon as that is possible.
+// Keeps records that could not be written in time, up to a bound, and writes them before anything
+// else as soon as possible.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace sallyport::ledger {
 
 namespace {
 
-// What ends a call, or changes what is known, is never dropped.
+// A draft that ends a call or changes a fact is never dropped.
 bool may_be_dropped(const std::vector<core::Draft>& drafts) {
   return std::ranges::none_of(drafts, [](const core::Draft& draft) {
     return draft.kind == core::Kind::ToolAudit || !draft.facts.empty() || !draft.changes.empty();
@@ -31,23 +31,27 @@ void Ledger::owe(std::vector<core::Draft> drafts) {
     if (queue_->owed_bytes >= settings_.owed_bytes) return turn_away(0, drafts.size());
   }
   std::vector<std::size_t> records;
+  std::uint64_t unfit = 0;
   for (core::Draft& draft : drafts) {
     const bool record = draft.kind == core::Kind::ToolAudit;
-    // A draft that cannot be an entry is a fault of ours; the rest is still owed.
+    // A draft that no entry can hold is our own fault. The rest is still owed.
     if (Result<SealedDraft> sealed = committer_.seal(std::move(draft))) {
       if (record) records.push_back(group.drafts.size());
       group.drafts.push_back(std::move(*sealed));
+    } else {
+      ++unfit;
     }
   }
   group.known_ids = true;
   group.owed = true;
   group.done = [this, records = std::move(records)](const Result<Positions>& written) {
-    if (!written || records.empty() || !unheard_bell_) return;
-    note_unheard(*written, records);
-    unheard_bell_();
+    if (!written || records.empty() || !late_records_bell_) return;
+    note_late_records(*written, records);
+    late_records_bell_();
   };
   const MutexLock lock(queue_->mutex);
   queue_->owe(std::move(group));
+  if (unfit > 0) turn_away(0, unfit);
 }
 
 Result<void> Ledger::accept_call() {
@@ -74,40 +78,41 @@ void Ledger::turn_away(std::uint64_t calls, std::uint64_t reports) {
   owe_account();
 }
 
-// Behind what is owed; it says how many there are when it is written.
+// Owes the entry with the counts, which are read when it is written.
 void Ledger::owe_account() {
   queue_->mutex.assert_held();
-  const auto told = std::make_shared<TurnedAway>();
+  const auto reported = std::make_shared<TurnedAway>();
   Group account{.urgency = core::Urgency::Reports};
   account.owed = true;
-  account.compose = [this, told](WriteView&) -> Result<std::vector<core::Draft>> {
+  account.compose = [this, reported](WriteView&) -> Result<std::vector<core::Draft>> {
     const MutexLock lock(queue_->mutex);
-    *told = queue_->turned_away;
-    return std::vector{told->draft()};
+    *reported = queue_->turned_away;
+    return std::vector{reported->draft()};
   };
-  account.done = [this, told](const Result<Positions>& written) {
-    if (written) settle_account(*told);
+  account.done = [this, reported](const Result<Positions>& written) {
+    if (written) settle_account(*reported);
   };
   queue_->owe(std::move(account));
 }
 
-void Ledger::settle_account(const TurnedAway& told) {
+void Ledger::settle_account(const TurnedAway& reported) {
   const MutexLock lock(queue_->mutex);
   TurnedAway& away = queue_->turned_away;
-  away.calls -= told.calls;
-  away.reports -= told.reports;
-  away.since = told.until;
+  away.calls -= reported.calls;
+  away.reports -= reported.reports;
+  away.since = reported.until;
   if (!away.empty()) owe_account();
 }
 
-void Ledger::note_unheard(const Positions& positions, const std::vector<std::size_t>& records) {
-  unheard_.with([&](auto& unheard) {
-    for (const std::size_t at : records) unheard.push_back(positions.at(at).sequence);
+void Ledger::note_late_records(const Positions& positions,
+                               const std::vector<std::size_t>& records) {
+  late_records_.with([&](auto& late) {
+    for (const std::size_t at : records) late.push_back(positions.at(at).sequence);
   });
 }
 
-std::vector<std::uint64_t> Ledger::take_unheard() {
-  return unheard_.with([](auto& unheard) { return std::exchange(unheard, {}); });
+std::vector<std::uint64_t> Ledger::take_late_records() {
+  return late_records_.with([](auto& late) { return std::exchange(late, {}); });
 }
 
 // INVARIANT: no caller waits for a disk that refuses, however much is owed.
@@ -120,7 +125,7 @@ void Ledger::refuse_blocked() {
   }
 }
 
-// Before what came to be owed in the meantime.
+// Puts the groups before those that became owed meanwhile.
 void Ledger::owe_again(std::vector<Group> groups) {
   const MutexLock lock(queue_->mutex);
   for (const Group& group : groups) queue_->bytes += weight(group);

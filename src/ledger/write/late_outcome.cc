@@ -5,18 +5,17 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/handoff/waiting_facts.h"
 #include "ledger/write/committer.h"
 
 namespace sallyport::ledger {
 
 namespace {
 
-constexpr std::string_view kOpenCalls = "open_call";
-
-// Null where it ends none.
+// Null: the draft ends no call.
 const core::Fact* closing_fact(const SealedDraft& draft) {
   const auto found = std::ranges::find_if(draft.facts(), [](const core::Fact& fact) {
-    return fact.space == kOpenCalls && !fact.value;
+    return fact.space == core::kOpenCall && !fact.value;
   });
   return found == draft.facts().end() ? nullptr : &*found;
 }
@@ -39,7 +38,7 @@ core::Draft late_outcome(const SealedDraft& draft) {
 void note_intents(const Group& group, DoubtfulIntents& doubtful) {
   for (const SealedDraft& draft : group.drafts) {
     for (const core::Fact& fact : draft.facts()) {
-      if (fact.space == kOpenCalls && fact.value) doubtful[fact.key] = draft.id();
+      if (fact.space == core::kOpenCall && fact.value) doubtful[fact.key] = draft.id();
     }
   }
 }
@@ -58,7 +57,7 @@ Result<std::vector<std::string>> calls_closed_elsewhere(
   for (const SealedDraft& draft : group.drafts) {
     const std::string call = ended_call(draft, doubtful);
     if (call.empty()) continue;
-    SALLYPORT_TRY(const std::optional<std::string> open, view.fact(kOpenCalls, call));
+    SALLYPORT_TRY(const std::optional<std::string> open, view.fact(core::kOpenCall, call));
     if (open) continue;
     SALLYPORT_TRY(const bool written, is_written(draft.id()));
     if (written) continue;

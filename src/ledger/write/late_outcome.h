@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "ledger/store.h"
-#include "ledger/write/committer.h"
 
 namespace sallyport::ledger {
 
@@ -20,15 +19,15 @@ class SealedDraft;
 // Ids of intents in doubt, by call: their callers got an error, but the intent may be in the log.
 using DoubtfulIntents = std::map<std::string, Uuid>;
 
-// Adds the intents of a group of which it is not known whether it was written.
+// Adds the intents of a group that may or may not have been written.
 void note_intents(const Group& group, DoubtfulIntents& doubtful);
 
-// The call that the draft ends, whether it says so by a fact or its intent was in doubt; else empty.
+// The call that the draft ends, by a fact or because its intent was in doubt; else empty.
 std::string ended_call(const SealedDraft& draft, const DoubtfulIntents& doubtful);
 
-// Returns the names of the calls that the group ends and that are no longer open. A draft that
-// `is_written` finds was written by an earlier attempt, and its call is as it should be; an intent
-// that it does not find was never written, so that no other gateway can have closed the call.
+// Returns the names of the calls that the group ends and that are no longer open. An earlier
+// attempt wrote a draft that `is_written` finds, so its call is in order. An intent that it does
+// not find was never written, so no other gateway can have closed the call.
 Result<std::vector<std::string>> calls_closed_elsewhere(
     ReadView& view, const Group& group, const DoubtfulIntents& doubtful,
     const std::function<Result<bool>(const Uuid&)>& is_written);

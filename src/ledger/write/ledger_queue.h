@@ -22,8 +22,8 @@ inline constexpr std::size_t kQueuedBytes = 256u << 20;
 // The pause between attempts: each attempt costs a transaction, so not every call makes one.
 inline constexpr auto kTryAgain = std::chrono::milliseconds(100);
 
-// So long the writer waits for a loop that stands still.
-inline constexpr auto kLoopStands = std::chrono::milliseconds(20);
+// How long the writer waits for a blocked loop.
+inline constexpr auto kLoopBlocked = std::chrono::milliseconds(20);
 
 inline std::size_t weight(const Group& group) {
   std::size_t bytes = 256;
@@ -40,19 +40,19 @@ inline std::size_t entries_of(const Group& group) {
   return group.drafts.size() + group.unsealed.size();
 }
 
-// The memory it takes while it is owed, nearly.
+// The approximate memory of an owed group.
 inline std::size_t owed_weight(const Group& group) {
   return weight(group) + group.drafts.size() * sizeof(SealedDraft);
 }
 
-// What the disk said, in the words of the error that told it first.
+// The error of the disk, with the text of its first report.
 inline std::unexpected<Error> refusal_by(const Health& health, std::string_view more = {}) {
   return fail(health.cause == "corrupt" ? ErrorCode::Corrupt : ErrorCode::Unavailable,
               health.detail + std::string(more), {}, health.cause);
 }
 
-// No state that passes by itself: nothing is built on damage (LE-54), and a gateway that others
-// declared lost writes nothing until it has joined again (SC-29).
+// True for a state that does not pass: nothing is built on damage (LE-54), and a gateway that
+// others declared lost writes nothing until it has joined again (SC-29).
 inline bool is_final(const Health& health) {
   return health.cause == "corrupt" || health.cause == "fenced";
 }
@@ -66,19 +66,19 @@ struct Ledger::Queue {
   std::size_t bytes SALLYPORT_GUARDED_BY(mutex) = 0;       // of both
   std::size_t owed_bytes SALLYPORT_GUARDED_BY(mutex) = 0;  // until they are written
   bool paying SALLYPORT_GUARDED_BY(mutex) = false;         // the last try wrote some of it
-  TurnedAway turned_away SALLYPORT_GUARDED_BY(mutex);      // not told yet
+  TurnedAway turned_away SALLYPORT_GUARDED_BY(mutex);      // not recorded yet
   bool stopping SALLYPORT_GUARDED_BY(mutex) = false;
   // The loop that has promised to call the writer once all that is ready on it has run: what its
-  // callers append until then is written together. Empty: no loop has.
+  // callers append until then is written together. Empty: none.
   boost::asio::any_io_executor promised SALLYPORT_GUARDED_BY(mutex);
-  // The writer was called, and takes what waits. INVARIANT: then something waits.
+  // The writer was called and takes the waiting groups. INVARIANT: then some group waits.
   bool open SALLYPORT_GUARDED_BY(mutex) = false;
-  // So many do not wait for their loop: as many as the last two batches had on average. So half of
+  // This many groups do not wait for their loop: the average of the last two batches. So half of
   // the callers make their next calls while those of the other half are written.
   std::size_t enough SALLYPORT_GUARDED_BY(mutex) = kFewest;
   std::size_t last_batch SALLYPORT_GUARDED_BY(mutex) = 0;
   static constexpr std::size_t kFewest = 4;
-  // Appends to come that count as those of many callers.
+  // The number of next appends that count as those of many callers.
   int company SALLYPORT_GUARDED_BY(mutex) = 0;
   Health health SALLYPORT_GUARDED_BY(mutex);
   SteadyTime failed_at SALLYPORT_GUARDED_BY(mutex){};  // when the disk last refused
@@ -112,7 +112,7 @@ struct Ledger::Queue {
     return false;
   }
 
-  // What waits is written now.
+  // Calls the writer for the waiting groups.
   void call_writer() {
     {
       const MutexLock lock(mutex);
@@ -130,7 +130,7 @@ struct Ledger::Queue {
     return waiting.size() > kFewGroups;
   }
 
-  // What goes into one transaction: everything owed, then as much as fits.
+  // Takes the groups of one transaction: everything owed, then as much as fits.
   std::vector<Group> take() SALLYPORT_REQUIRES(mutex) {
     std::vector<Group> taken = take_batch();
     if (waiting.empty()) open = false;

@@ -43,7 +43,7 @@ Tag tag_at(std::string_view bytes, std::size_t at) {
   return tag;
 }
 
-// Lengths first: no two facts make one text.
+// Lengths come first, so that no two facts have the same text.
 std::string fact_text(const core::Fact& fact) {
   return fmt::format("sallyport/fact/v1\n{} {}\n{}{}{}", fact.space.size(), fact.key.size(),
                      fact.space, fact.key, *fact.value);
@@ -91,7 +91,7 @@ std::string_view state_part(std::string_view row_seal) {
   return row_seal.size() < kRowSeal ? std::string_view{} : row_seal.substr(kRowSeal);
 }
 
-// Salts and values of open ones are bound by the commitment in the signed entry.
+// The commitments in the signed entry bind salts and values of open openings.
 std::string Seals::row_seal(const StoredEntry& row, std::string_view state) const {
   constexpr std::size_t kCommonText = 512;  // growing to it costs as much as writing it
   std::string text;
@@ -284,7 +284,7 @@ Result<WrittenFacts> written_facts(ReadView& view, const Seals& seals) {
   return written;
 }
 
-// What is wrong with a fact that is stored; nothing: it is as it was last written.
+// Describes the difference of a stored fact. No value: it is as last written.
 std::optional<std::string> difference(const core::Fact& fact, const FactMark& mark,
                                       const WrittenFacts& written) {
   const std::string name = fmt::format("`{:.60}` of `{:.40}`", fact.key, fact.space);
@@ -379,7 +379,7 @@ Result<void> check_seals(ReadView& view, const KeyedDigest& digest) {
 
 namespace {
 
-// In pieces: no row is changed while it is being read.
+// Works in pieces, so that no row changes while it is read.
 Result<void> reseal_range(WriteView& view, const Seals& seals, std::uint64_t begin,
                           std::uint64_t end, SealedSums& sums) {
   constexpr std::uint64_t kPiece = 1024;
@@ -404,8 +404,8 @@ Result<void> reseal_range(WriteView& view, const Seals& seals, std::uint64_t beg
   return {};
 }
 
-// A row as a person accepts it: with a state of its own where it ends a commit. Only the newest
-// state is ever compared with what is stored, so that of an earlier commit may say anything.
+// The seal of a row that a person accepts, with a state if the row ends a commit. Only the newest
+// state is ever compared, so the state of an earlier commit may have any content.
 std::string accepted_seal(const Seals& seals, const StoredEntry& row) {
   std::string_view state = state_part(row.seal);
   std::string made;

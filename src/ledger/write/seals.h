@@ -29,8 +29,8 @@ struct SealedSums {
   bool operator==(const SealedSums&) const = default;
 };
 
-// A commit changed the fact of this name to the value of this mark. Four bytes each: they name what
-// differs, the sums find that something does.
+// A changed fact, as four bytes of a digest of its name and of its value. The sums detect a
+// difference; the marks name it.
 struct FactMark {
   std::uint32_t name = 0;
   std::uint32_t value = 0;  // zero: removed
@@ -47,10 +47,10 @@ class Seals {
  public:
   explicit Seals(const KeyedDigest& digest) : digest_(&digest) {}
 
-  // Of a row; `state` is empty, or what `state_seal` made for the row that ends a commit.
+  // The seal of a row. `state` is empty, or the `state_seal` of the commit that the row ends.
   std::string row_seal(const StoredEntry& row, std::string_view state) const;
   bool holds(const StoredEntry& row) const;
-  // The part of a row in the sum of those that lost content; nothing for others.
+  // The part of a row in the sum of rows that lost content. No value: it lost none.
   std::optional<Tag> row_part(const StoredEntry& row) const;
 
   std::string state_seal(std::string_view checkpoint, const SealedState& state) const;
@@ -59,10 +59,10 @@ class Seals {
 
   Tag fact_part(const core::Fact& fact) const;
   FactMark mark(const core::Fact& fact) const;
-  // Takes the changes into `state`: costs what has changed, however many facts there are.
+  // Adds the changes to `state`. The cost does not depend on the number of facts.
   void take(const WriteView::ChangedFacts& changes, SealedState& state) const;
 
-  // Of one block of the index. `counts` is the digest of what `add_count` was given.
+  // The seal of one block of the index. `counts` is the digest of the counts given to `add_count`.
   std::string block_seal(const BlockIndex& block, const Hash& counts) const;
   std::string block_seal(const BlockIndex& block) const;
   static void add_count(RunningDigest& counts, const BlockIndex::Count& count);
@@ -73,24 +73,24 @@ class Seals {
 
 void toggle(Tag& sum, const Tag& part);
 
-// Row seal without the state, and the state alone.
+// True if the row was erased or pruned. The part of a row seal that `state_seal` made.
 bool lost_content(const StoredEntry& row);
 std::string_view state_part(std::string_view row_seal);
 
 // `corrupt`: the newest state is not sealed by this secret for the newest checkpoint. The text says
-// whether the secret was replaced or the seal. Nothing where the ledger is empty.
+// whether the secret was replaced or the seal. No value: the ledger is empty.
 Result<std::optional<SealedState>> newest_state(ReadView& view, const KeyedDigest& digest);
 
-// The facts are those of `sums`. `corrupt` says what to do; it names no fact, `changed_facts` does.
+// Checks that the facts are those of `sums`. `corrupt` says what to do; `changed_facts` names them.
 Result<void> check_facts(ReadView& view, const KeyedDigest& digest, const SealedSums& sums);
 
-// What differs from the newest change that the log has of it, in words, at most `limit`. Reads the
-// whole log.
+// Describes facts that differ from their newest change in the log, at most `limit`. Reads the whole
+// log.
 Result<std::vector<std::string>> changed_facts(ReadView& view, const KeyedDigest& digest,
                                                std::size_t limit = 5);
 
-// The seals of the index, of the first `blocks` blocks. Nothing: they hold and there are no others,
-// else the number of the first bad block.
+// Checks the seals of the first `blocks` blocks of the index. Returns the first bad block. No
+// value: all are valid and there are no other blocks.
 Result<std::optional<std::uint64_t>> bad_block(ReadView& view, const KeyedDigest& digest,
                                                std::uint64_t blocks);
 

@@ -1,5 +1,5 @@
-// Counts calls and reports that came while too many records were owed to keep more. One entry
-// reports the counts once writing works again.
+// Counts calls and reports that came while too many records were owed to keep more, and owed
+// entries that cannot be sealed. One entry reports the counts once writing works again.
 #pragma once
 
 #include <boost/json.hpp>
@@ -11,8 +11,8 @@
 namespace sallyport::ledger {
 
 struct TurnedAway {
-  std::uint64_t calls = 0;    // refused before they were calls, results of handed-out ones too
-  std::uint64_t reports = 0;  // entries that end no call, dropped
+  std::uint64_t calls = 0;    // refused calls, and results of handed-out calls
+  std::uint64_t reports = 0;  // dropped: entries that end no call, and those that cannot be sealed
   WallTime since{};
   WallTime until{};
 

@@ -27,8 +27,8 @@ class WrittenIds {
 
   WriteView& view_;
   std::vector<std::pair<Uuid, std::uint64_t>> added_;
-  // The ids that no index speaks of yet, including `added_`. Read on first use: records that
-  // were owed through a long fault ask for thousands.
+  // The ids that no index has yet, including `added_`. Read on first use: records that were owed
+  // through a long fault look up thousands.
   std::optional<std::map<Uuid, std::uint64_t>> recent_;
 };
 

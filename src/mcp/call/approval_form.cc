@@ -21,13 +21,15 @@ std::string shown(const json::object& request, std::string_view name) {
 std::string message(const json::object& request, const json::object& body) {
   const std::vector<core::HiddenPart> hidden = core::hidden_in(body.if_contains("hidden"));
   const json::value* const args = request.if_contains("args");
-  const bool one = args != nullptr && args->is_array() && args->get_array().size() == 1;
-  const json::value input = one ? args->get_array().front() : json::value();
+  const bool single = args != nullptr && args->is_array() && args->get_array().size() == 1;
+  const json::value input = single ? args->get_array().front() : json::value();
   const std::string whole =
       fmt::format("`sallyport approvals show {} --full`", shown(request, "request_id"));
   std::string text = fmt::format("{}\n", visible(text_in(body, "description").value_or("")));
   text += fmt::format("tool: {}\n", with_lookalikes(shown(request, "tool_name")));
   text += fmt::format("server: {}\n", with_lookalikes(shown(request, "server")));
+  const std::string folder = visible(text_in(body, "folder").value_or(""));
+  if (!folder.empty()) text += fmt::format("folder: {}\n", with_lookalikes(folder));
   text += fmt::format("class: {}\n", shown(request, "action"));
   text += fmt::format("asked by: {}\n", shown(request, "agent_id"));
   for (const core::RuleLine& line : core::rule_lines(core::rules_in(&body))) {
@@ -79,7 +81,7 @@ std::optional<Reply> reply_in_form(const json::value& answer) {
   if (action != "accept" && action != "decline") return std::nullopt;
   const json::object* const content = object_in(*given, "content");
   const auto decision = content ? text_in(*content, "decision") : std::nullopt;
-  // AP-12: what is no plain yes is a no.
+  // Anything but a plain yes is a no (AP-12).
   const bool yes = action == "accept" && decision == "approve";
   Reply reply{.kind = yes ? Reply::Kind::Approved : Reply::Kind::Denied};
   reply.reason = std::string(content ? text_in(*content, "note").value_or("") : "");

@@ -13,8 +13,8 @@ inline constexpr std::string_view kApprovalKey = "sallyport.approval";
 
 // `params` of `elicitation/create`. `request` is that of AP-1 as the ledger has it, so secrets are
 // masked in it. Hidden characters are shown by number, and the binding is at the end. If a rule
-// asks for a reason, the note is required (RU-18).
-// `body` of the entry that asked has the description, what is hidden, and what rules say (RU-73).
+// asks for a reason, the note is required (RU-18). `body` is of the entry of the request. It has
+// the description, the hidden parts and the lines of rules (RU-73).
 json::object approval_form(const json::object& request, const json::object& body);
 
 // Returns what the user said, without a name. No value: the user closed the form, and another

@@ -7,9 +7,10 @@
 #include "base/json_members.h"
 #include "base/uuid.h"
 #include "core/approval/approval_request.h"
+#include "core/approval/doors.h"
 #include "mcp/call/approval_form.h"
-#include "mcp/message/answers.h"
 #include "mcp/message/json_text.h"
+#include "mcp/message/notices.h"
 
 namespace sallyport::mcp {
 
@@ -29,10 +30,10 @@ void ApprovalWait::end(HeldCall& call) {
   call.waits.reset();
   context_.desk.take_place(call);
   take_form_back(call);
-  if (!call.cancelled) tasks_.tell(call);
+  if (!call.cancelled) tasks_.notify(call);
 }
 
-// Which ways there are for this client.
+// Chooses how this client waits: with a form, with a task, or held open.
 Async<void> ApprovalWait::attend(CallDesk::Held call) {
   if (!call->waits || call->client_id().empty()) co_return;
   const bool stateless = context_.client.era() == Era::Modern;
@@ -52,8 +53,8 @@ std::string ApprovalWait::reviewer_here() const {
   return people ? people->of_client(context_.settings.agent_id) : std::string();
 }
 
-// Only where the user of this client is a registered reviewer, who is asked about one call that
-// needs no second person (AP-13, AP-17, AP-31).
+// A form is shown only if the user of this client is a registered reviewer and the call needs no
+// other person (AP-13, AP-17, AP-31).
 std::optional<ApprovalWait::Form> ApprovalWait::form_for(const HeldCall& call) const {
   const std::string reviewer = reviewer_here();
   if (reviewer.empty() || call.waits->needs_human) return std::nullopt;
@@ -80,7 +81,7 @@ Async<void> ApprovalWait::hold(CallDesk::Held call) {
   };
   constexpr auto kSoon = std::chrono::milliseconds(20);
   const auto end = context_.parts.clock.steady() + context_.parts.plans.current()->approvals().hold;
-  auto told = context_.parts.clock.steady();
+  auto notified_at = context_.parts.clock.steady();
   // A caller whose answer is already available is never rejected.
   const auto taken_by = end + context_.settings.limits.start;
   const auto waits_on = [&] {
@@ -88,21 +89,22 @@ Async<void> ApprovalWait::hold(CallDesk::Held call) {
     return now < end || (now < taken_by && is_decided(approval_id));
   };
   while (still() && waits_on()) {
-    const auto next = std::min(end, told + context_.settings.limits.waiting_told);
+    const auto next = std::min(end, notified_at + context_.settings.limits.waiting_notice);
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(next - context_.parts.clock.steady());
     co_await context_.bell.wait(waited_key(approval_id), std::max(left, kSoon),
                                 call->stop.get_token());
     if (call->stop.stop_requested()) co_return;
-    if (!still() || context_.parts.clock.steady() < told + context_.settings.limits.waiting_told)
+    if (!still() ||
+        context_.parts.clock.steady() < notified_at + context_.settings.limits.waiting_notice)
       continue;
-    told = context_.parts.clock.steady();
-    tell_waiting(*call);
+    notified_at = context_.parts.clock.steady();
+    notify_waiting(*call);
   }
   if (!still()) co_return;
   const ToolDefinition* const tool = context_.server.tool(call->call.tool);
   const bool structured = tool == nullptr || !tool->has_output_schema;
-  send_away(call, pending_result(call->call.tool, *call->waits, structured));
+  detach(call, pending_result(call->call.tool, *call->waits, structured));
 }
 
 bool ApprovalWait::is_decided(const std::string& approval_id) const {
@@ -110,22 +112,22 @@ bool ApprovalWait::is_decided(const std::string& approval_id) const {
   return state && *state && !(*state)->open();
 }
 
-// Far below whatever the server will say of its own progress, which has to rise from here.
-void ApprovalWait::tell_waiting(HeldCall& call) {
+// Counts in tiny steps, because the progress of the server must rise from here.
+void ApprovalWait::notify_waiting(HeldCall& call) {
   if (call.client_token.empty()) return;
-  call.progress += 0.001;
+  call.progress.last = call.progress.last.value_or(0) + 0.001;
   const std::string message = fmt::format("waiting for a person to approve `{}` ({})",
                                           call.call.tool, call.waits->approval_id);
   context_.client.send(
       notification_text(
           "notifications/progress",
           fmt::format(R"({{"progressToken":{},"progress":{:.3f},"message":{}}})", call.client_token,
-                      call.progress, json::serialize(json::string(message)))),
+                      *call.progress.last, json::serialize(json::string(message)))),
       call.client_id());
 }
 
-// The client gets an answer, and the call waits on: a yes is used when an identical call comes.
-void ApprovalWait::send_away(const CallDesk::Held& call, const std::string& result) {
+// Answers the client; the call keeps waiting, and an identical call uses the approval.
+void ApprovalWait::detach(const CallDesk::Held& call, const std::string& result) {
   context_.desk.forget_old(State::Away, context_.parts.clock.steady());
   const std::string id = call->client_id();
   const bool full =
@@ -138,7 +140,7 @@ void ApprovalWait::send_away(const CallDesk::Held& call, const std::string& resu
       bridge_.translated(call->upstream->request().method, result_text(id, result)));
 }
 
-void ApprovalWait::welcome(const CallDesk::Held& call, const Message& request) {
+void ApprovalWait::reattach(const CallDesk::Held& call, const Message& request) {
   if (!call->response.empty()) {
     context_.desk.move(call, State::Left);
     return context_.client.send(with_member(call->response, "id", request.id));
@@ -153,16 +155,16 @@ void ApprovalWait::welcome(const CallDesk::Held& call, const Message& request) {
 CallDesk::Held ApprovalWait::awaited(const Message& request, const Grants& grants) const {
   const json::object* const params = request.params();
   if (params != nullptr && params->contains("requestState")) return nullptr;
-  // The identity of a call is dear, and mostly no client is away.
+  // The identity of a call is expensive, and usually no client is away.
   context_.desk.forget_old(State::Away, context_.parts.clock.steady());
   if (context_.desk.count(State::Away, State::Away) == 0) return nullptr;
-  const Result<CallParams> asked = read_call_params(request);
-  if (!asked) return nullptr;
-  return context_.desk.find(State::Away, identity_of(request, *asked, grants));
+  const Result<CallParams> call_params = read_call_params(request);
+  if (!call_params) return nullptr;
+  return context_.desk.find(State::Away, identity_of(request, *call_params, grants));
 }
 
-void ApprovalWait::come_back(const CallDesk::Held& call, const Message& request) {
-  welcome(call, request);
+void ApprovalWait::on_retry(const CallDesk::Held& call, const Message& request) {
+  reattach(call, request);
   if (!call->client_id().empty()) context_.tasks.start(attend(call));
 }
 
@@ -175,15 +177,16 @@ Async<void> ApprovalWait::answer_for_user(Form form, Reply reply) {
   reply.by = form.reviewer;
   reply.door = std::string(core::kClientDoor);
   reply.binding = form.binding;
-  const Result<void> said =
+  const Result<void> answered =
       co_await context_.parts.governor.approvals().answer(form.approval_id, std::move(reply));
-  // If another person was first, that answer counts.
-  if (!said) {
-    context_.settings.log(fmt::format("an answer of the client: {}", said.error().message));
+  // If another person answered first, that answer counts.
+  if (!answered) {
+    context_.settings.log(
+        fmt::format("the answer of the client does not count: {}", answered.error().message));
   }
 }
 
-// A client of sessions is asked beside its call.
+// A client with a session is asked while its call stays open.
 Async<void> ApprovalWait::ask_in_session(CallDesk::Held call, Form form) {
   if (!context_.client.has_room_for_question()) co_return;
   const auto [id, awaited] = context_.client.open_question();
@@ -212,7 +215,7 @@ void ApprovalWait::take_form_back(HeldCall& call) {
   awaited->stop();
 }
 
-// A stateless client is told what is wanted, and brings the answer with the same request.
+// A stateless client gets the form as its result and repeats the request with the answer.
 void ApprovalWait::ask_stateless(const CallDesk::Held& call, const Form& form) {
   json::object params = form.params;
   params["mode"] = "form";
@@ -225,10 +228,9 @@ void ApprovalWait::ask_stateless(const CallDesk::Held& call, const Form& form) {
                                      .request = call->identity(),
                                      .expires = rfc3339(form.deadline)});
   const json::object wanted{{"method", "elicitation/create"}, {"params", std::move(params)}};
-  send_away(call,
-            json::serialize(json::object{{"resultType", "input_required"},
-                                         {"inputRequests", json::object{{kApprovalKey, wanted}}},
-                                         {"requestState", state}}));
+  detach(call, json::serialize(json::object{{"resultType", "input_required"},
+                                            {"inputRequests", json::object{{kApprovalKey, wanted}}},
+                                            {"requestState", state}}));
 }
 
 Async<void> ApprovalWait::take_answer(Message request, SealedState state) {
@@ -255,9 +257,9 @@ Async<void> ApprovalWait::take_answer(Message request, SealedState state) {
   if (!call) {
     co_return refuse("the call has ended meanwhile; call again without `requestState`");
   }
-  // Cancelled meanwhile: it stays away.
+  // The request was cancelled meanwhile, so the client stays away.
   if (!context_.client.end(request.id)) co_return;
-  welcome(call, request);
+  reattach(call, request);
   if (call->client_id().empty() || !call->waits) co_return;
   // A form without an answer is shown again. A client that closed it waits for another person.
   if (answer == nullptr) co_return co_await attend(call);

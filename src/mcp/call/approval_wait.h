@@ -24,7 +24,7 @@ class ApprovalWait {
 
   // Serves the client of a call while a person is asked about it.
   Async<void> attend(CallDesk::Held call);
-  // The person has answered, or the question is over.
+  // The approval request of the call has ended.
   void end(HeldCall& call);
   // The call ended while its client was away. The client gets a refusal when it returns. A result
   // belongs to the identical call that ran, so it is not stored here.
@@ -32,12 +32,12 @@ class ApprovalWait {
 
   // The call that the client was told to make again with this request; null: there is none.
   CallDesk::Held awaited(const Message& request, const Grants& grants) const;
-  void come_back(const CallDesk::Held& call, const Message& request);
+  void on_retry(const CallDesk::Held& call, const Message& request);
   // Takes the answer to our form from the request. The client's request stays open meanwhile.
   Async<void> take_answer(Message request, SealedState state);
 
  private:
-  // What the user of the client is asked, and as whom.
+  // The form for the user of the client, and the reviewer that this user is.
   struct Form {
     std::string approval_id{};
     std::string reviewer{};
@@ -46,14 +46,14 @@ class ApprovalWait {
     json::object params{};
   };
 
-  // The registered reviewer that the user of this client is; empty: none.
+  // The registered reviewer who uses this client; empty: none.
   std::string reviewer_here() const;
   std::optional<Form> form_for(const HeldCall& call) const;
   bool is_decided(const std::string& approval_id) const;
   Async<void> hold(CallDesk::Held call);
-  void tell_waiting(HeldCall& call);
-  void send_away(const CallDesk::Held& call, const std::string& result);
-  void welcome(const CallDesk::Held& call, const Message& request);
+  void notify_waiting(HeldCall& call);
+  void detach(const CallDesk::Held& call, const std::string& result);
+  void reattach(const CallDesk::Held& call, const Message& request);
   Async<void> answer_for_user(Form form, Reply reply);
   Async<void> ask_in_session(CallDesk::Held call, Form form);
   void ask_stateless(const CallDesk::Held& call, const Form& form);

@@ -9,7 +9,7 @@ namespace {
 
 using State = HeldCall::State;
 
-// Which changes of state there are.
+// True for the transitions that exist.
 bool leads(State from, State to) {
   switch (from) {
     case State::Queued:
@@ -57,7 +57,7 @@ bool CallDesk::move(const Held& call, State to, std::string key) {
 CallDesk::Index::const_iterator CallDesk::place_of(const HeldCall& call) const {
   const auto [first, last] = index_.equal_range({call.state, call.key});
   const auto found =
-      std::find_if(first, last, [&](const auto& one) { return one.second.get() == &call; });
+      std::find_if(first, last, [&](const auto& entry) { return entry.second.get() == &call; });
   return found == last ? index_.end() : found;
 }
 
@@ -75,7 +75,7 @@ CallDesk::Held CallDesk::find_away(const std::string& identity,
                                    const std::string& approval_id) const {
   const auto [first, last] = index_.equal_range({State::Away, identity});
   const auto found = std::find_if(
-      first, last, [&](const auto& one) { return one.second->approval_id == approval_id; });
+      first, last, [&](const auto& entry) { return entry.second->approval_id == approval_id; });
   return found == last ? nullptr : found->second;
 }
 
@@ -89,15 +89,15 @@ CallDesk::Held CallDesk::newest() const {
 
 std::vector<CallDesk::Held> CallDesk::in(State first, State last) const {
   std::vector<Held> found;
-  for (auto one = first_of(first); one != index_.end() && one->first.first <= last; ++one) {
-    found.push_back(one->second);
+  for (auto at = first_of(first); at != index_.end() && at->first.first <= last; ++at) {
+    found.push_back(at->second);
   }
   return found;
 }
 
 std::size_t CallDesk::count(State first, State last) const {
   std::size_t found = 0;
-  for (auto one = first_of(first); one != index_.end() && one->first.first <= last; ++one) ++found;
+  for (auto at = first_of(first); at != index_.end() && at->first.first <= last; ++at) ++found;
   return found;
 }
 
@@ -122,6 +122,20 @@ bool CallDesk::leave_place(HeldCall& call) {
 CallDesk::Held CallDesk::of_token(const std::string& token) const {
   const auto found = tokens_.find(token);
   return found == tokens_.end() ? nullptr : found->second;
+}
+
+// Nobody reports the end of each task, so the number of tokens is limited.
+void CallDesk::note_task(const Held& call) {
+  for (const auto& [token, holder] : tokens_) {
+    if (holder != call) continue;
+    if (task_tokens_.size() >= limits_.requests) task_tokens_.erase(task_tokens_.begin());
+    task_tokens_[token] = call->progress;
+  }
+}
+
+ToldProgress* CallDesk::of_task_token(const std::string& token) {
+  const auto found = task_tokens_.find(token);
+  return found == task_tokens_.end() ? nullptr : &found->second;
 }
 
 void CallDesk::finish(const Held& call) {
@@ -153,6 +167,12 @@ bool CallDesk::busy() const {
          any_unended(State::Away, State::Task);
 }
 
+bool CallDesk::holds_granted() const {
+  return std::ranges::any_of(in(State::Queued, State::Task), [](const Held& call) {
+    return !call->ended_at && !call->call.grants.empty();
+  });
+}
+
 void CallDesk::stop_all() {
   for (const Held& call : in(State::Queued, State::Task)) call->stop.request_stop();
 }
@@ -164,6 +184,7 @@ void CallDesk::clear() {
   }
   queue_.clear();
   tokens_.clear();
+  task_tokens_.clear();
 }
 
 }  // namespace sallyport::mcp

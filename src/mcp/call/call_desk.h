@@ -15,6 +15,7 @@
 #include "mcp/call/forwarded_call.h"
 #include "mcp/client/awaited_answer.h"
 #include "mcp/message/limits.h"
+#include "mcp/message/progress.h"
 #include "sallyport/call.h"
 
 namespace sallyport::mcp {
@@ -32,7 +33,7 @@ struct HeldCall {
   };
   // A question of the server that the client has to answer.
   struct Question {
-    std::shared_ptr<AwaitedAnswer> answer;  // shared with the one that waits for it
+    std::shared_ptr<AwaitedAnswer> answer;  // shared with its waiter
     std::string text{};                     // method and params, JSON
   };
 
@@ -42,22 +43,22 @@ struct HeldCall {
   std::uint64_t number = 0;
   SteadyTime received{};
   Call call{};
-  std::shared_ptr<ForwardedCall> upstream{};  // shared with a Governor that gave it up
+  std::shared_ptr<ForwardedCall> upstream{};  // shared with a Governor that abandoned it
   std::stop_source stop{};
   bool cancelled = false;       // the client does not want an answer
-  json::object capabilities{};  // that the client has for this request
+  json::object capabilities{};  // of the client, for this request
   std::string client_token{};   // of progress, as the client knows it now
-  double progress = 0;          // that we told of
-  bool placed = false;          // one of those that run at once
+  ToldProgress progress{};
+  bool placed = false;  // holds a place among the running calls
 
   std::map<std::string, Question> open{};    // by key
-  std::optional<core::WaitingCall> waits{};  // while a person is asked about it
+  std::optional<core::WaitingCall> waits{};  // while it waits for a person
   std::string approval_id{};                 // of the last question
   std::string form{};                        // our question to the client, while it is open
-  std::string response{};                    // once it has ended; the id in it means nothing
+  std::string response{};                    // set when it has ended; the id in it is unused
   std::optional<SteadyTime> ended_at{};      // of a task, or while the client was away
 
-  std::string task_id{};    // of one that was given as a task
+  std::string task_id{};    // if the client was given a task
   std::string task_made{};  // RFC 3339
   std::string task_changed{};
   SteadyTime task_until{};  // kept at least so long
@@ -68,7 +69,7 @@ struct HeldCall {
   }
   // The same for an identical call under the same grants. It is a digest over the whole input.
   std::string identity() const {
-    return identity_of(upstream->request(), upstream->asked(), call.grants);
+    return identity_of(upstream->request(), upstream->call_params(), call.grants);
   }
 };
 std::string_view to_string(HeldCall::State state);
@@ -92,12 +93,12 @@ class CallDesk {
   Held of_client(const std::string& client_id) const;
   Held find(State state, const std::string& key) const;
   Held find_away(const std::string& identity, const std::string& approval_id) const;
-  Held newest() const;  // of those whose client waits
+  Held newest() const;  // among the calls with a waiting client
   // All in these states, in the order of their keys.
   std::vector<Held> in(State first, State last) const;
   std::size_t count(State first, State last) const;
 
-  // Places of those that run at once. The next queued call gets a place and runs; null: none is
+  // Places limit how many calls run at once. Gives the next queued call a place; null: none is
   // queued, or no place is free.
   Held start_next();
   void take_place(HeldCall& call);
@@ -107,15 +108,19 @@ class CallDesk {
   // Tokens of progress, as the server knows them.
   void note_token(const std::string& token, const Held& call) { tokens_[token] = call; }
   Held of_token(const std::string& token) const;
+  // The answer of this call is a task of the server, which keeps the tokens of the call.
+  void note_task(const Held& call);
+  ToldProgress* of_task_token(const std::string& token);  // null: there is no such task
 
   // The call has ended. Removes its tokens and, unless its client may still fetch it, the call.
   void finish(const Held& call);
-  // Forgets calls in this state that have ended and for which no client has come in time.
+  // Forgets ended calls in this state that no client has fetched in time.
   void forget_old(State state, SteadyTime now);
 
-  bool holds_calls() const;  // the client waits for one, or may come back to one that runs
-  bool busy() const;         // one has not ended
-  void stop_all();           // asks all to end
+  bool holds_calls() const;    // the client waits for one, or may come back to one that runs
+  bool busy() const;           // some call has not ended
+  bool holds_granted() const;  // a call that presents a grant has not ended
+  void stop_all();             // asks all to end
   void clear();
 
  private:
@@ -126,8 +131,9 @@ class CallDesk {
 
   const Limits& limits_;
   Index index_;             // every held call once, by its state and key
-  std::deque<Held> queue_;  // those that wait for a place
+  std::deque<Held> queue_;  // calls that wait for a place
   std::map<std::string, Held> tokens_;
+  std::map<std::string, ToldProgress> task_tokens_;
   std::size_t running_ = 0;
   std::uint64_t last_number_ = 0;
 };

@@ -12,7 +12,7 @@ namespace sallyport::mcp {
 // The form of the params of a request.
 enum class Words {
   OfClient,  // that of the client's era
-  Own,       // ours: they still lack what a stateless server needs
+  Own,       // ours, without the members for a stateless server
 };
 
 // The tool server. Used on its strand; a call keeps it alive (`ForwardedCall::Parts::keep`).

@@ -15,10 +15,10 @@ namespace {
 
 constexpr std::string_view kExtension = "io.modelcontextprotocol/tasks";
 constexpr std::string_view kPrefix = "sallyport-task-";
-constexpr std::string_view kSpace = "mcp_task";  // id: whose it is, and what it waits for
+constexpr std::string_view kSpace = "mcp_task";  // id: its owner, and what it waits for
 constexpr int kPollMilliseconds = 2000;
 
-// The task of a process that has ended: what it held runs no more by itself.
+// The task of a process that has ended. Its call does not continue on its own.
 json::object lost_task(const json::object& stored) {
   const std::string message = fmt::format(
       "the gateway that held this call has ended; look at `sallyport approvals show {}`"
@@ -35,7 +35,7 @@ bool is_our_task(const json::value& id) {
   return id.is_string() && std::string_view(id.get_string()).starts_with(kPrefix);
 }
 
-// What a subscription is about; null: it says nothing.
+// The `notifications` of a subscription; null: missing.
 const json::object* wanted_by(const Message& listen) {
   const json::object* const params = listen.params();
   return params ? object_in(*params, "notifications") : nullptr;
@@ -120,7 +120,7 @@ Async<bool> CallTasks::give(CallDesk::Held call) {
   co_return true;
 }
 
-// As long as people may take, the call after them, and a while to fetch the result.
+// The time for people to answer, for the call to run, and for the client to fetch the result.
 std::chrono::milliseconds CallTasks::lifetime() const {
   const std::shared_ptr<const core::Plan> plan = context_.parts.plans.current();
   return plan->approval_time() + plan->time_limit() + context_.settings.limits.parked;
@@ -192,13 +192,13 @@ void CallTasks::answer(const Message& request) {
   }
   if (call && call->response.empty() && request.method == "tasks/cancel") {
     call->cancelled = true;
-    tell(*call);
+    notify(*call);
     call->stop.request_stop();
   }
   context_.client.send(result_text(request.id, R"({"resultType":"complete"})"));
 }
 
-// With what came of it.
+// The task with its result or error.
 std::string CallTasks::whole(const HeldCall& call) const {
   std::string text = json::serialize(to_json(call));
   for (const char* const member : {"result", "error"}) {
@@ -220,7 +220,7 @@ json::array CallTasks::listen(const Message& request) {
   return granted;
 }
 
-void CallTasks::tell(HeldCall& call) {
+void CallTasks::notify(HeldCall& call) {
   if (call.task_id.empty()) return;
   call.task_changed = rfc3339(context_.parts.clock.wall());
   for (const auto& [listener, request] : context_.client.requests()) {
@@ -228,7 +228,7 @@ void CallTasks::tell(HeldCall& call) {
   }
 }
 
-void CallTasks::tell_ended(const std::string& listener) {
+void CallTasks::notify_ended(const std::string& listener) {
   const auto found = context_.client.requests().find(listener);
   if (found == context_.client.requests().end()) return;
   for (const std::string& id : found->second.tasks) {
@@ -243,7 +243,7 @@ void CallTasks::send(const std::string& listener, const HeldCall& call) {
       notification_text("notifications/tasks", with_member(whole(call), "_meta", mark)), listener);
 }
 
-// One that another process gave, to the same principal.
+// A task that another process gave to the same principal.
 std::optional<json::object> CallTasks::lost(const std::string& id) const {
   const auto stored = context_.parts.recorder.fact(kSpace, id);
   if (!stored || !*stored) return std::nullopt;

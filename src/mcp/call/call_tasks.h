@@ -1,6 +1,6 @@
 // Tasks of the stateless era. A client that declared them gets one for a call that waits for a
 // person, and the result or the refusal through it. A client that names the task in a subscription
-// is told of every change (AP-46).
+// is notified of every change (AP-46).
 #pragma once
 
 #include <boost/json/array.hpp>
@@ -27,11 +27,11 @@ class CallTasks {
   CallTasks(const GatewayContext& context, const AnswerBridge& bridge)
       : context_(context), bridge_(bridge) {}
 
-  // Makes a task, which is durable before the client learns of it. False: there is none, and the
-  // client waits.
+  // Creates a task, which is durable before the client gets its id. False: no task was created, and
+  // the client waits.
   Async<bool> give(CallDesk::Held call);
-  // The call has changed: subscriptions to its task are told.
-  void tell(HeldCall& call);
+  // Notifies subscriptions to the task that the call has changed.
+  void notify(HeldCall& call);
 
   // True if the request is about a task of ours.
   bool is_ours(const Message& request) const;
@@ -40,10 +40,10 @@ class CallTasks {
   // not declare tasks does not learn whether a task exists.
   std::string refusal(const Message& request) const;
 
-  // Notes the tasks of ours that a subscription names. Returns those that are there.
+  // Notes our tasks that a subscription names. Returns those that exist.
   json::array listen(const Message& request);
-  // A client that subscribes after the end of a task is told of the end too.
-  void tell_ended(const std::string& listener);
+  // Notifies a client that subscribes after the end of a task.
+  void notify_ended(const std::string& listener);
   // `subscriptions/listen` for the server: without our tasks and without tasks of other agents.
   std::string for_server(const std::string& listen) const;
 

@@ -10,6 +10,7 @@
 #include "base/try.h"
 #include "core/result/mcp_result.h"
 #include "mcp/message/json_text.h"
+#include "mcp/message/translation.h"
 
 namespace sallyport::mcp {
 
@@ -17,7 +18,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-// However the call ends, the server is told to stop working on it.
+// Cancels the request at the server, however the call ends.
 class Outstanding {
  public:
   Outstanding(Server& server, std::uint64_t id, const Inbox& inbox, const std::string& reason)
@@ -38,7 +39,13 @@ class Outstanding {
   bool given_up_ = false;
 };
 
-// The result of a stateless server that cannot go on without an answer; empty for any other.
+// The error of a request that did not reach the tool, so that the record says so (AU-17).
+std::unexpected<Error> not_begun(Error error) {
+  error.cause = core::kNotBegun;
+  return std::unexpected(std::move(error));
+}
+
+// The result of a stateless server that needs answers to continue; empty for any other.
 std::string questions_in(const Response& reply) {
   if (!reply.message || reply.message->is_error()) return {};
   const json::object* const result = object_in(reply.message->object(), "result");
@@ -50,49 +57,54 @@ std::string questions_in(const Response& reply) {
 
 Result<CallParams> read_call_params(const Message& request) {
   const json::object* const params = request.params();
-  CallParams asked{.tool = request.method};
+  CallParams call_params{.tool = request.method};
   if (params == nullptr && !is_governed(request.method)) {
-    asked.input = json::object();  // the needs of such a request are unknown
-    return asked;
+    call_params.input = json::object();  // the needs of such a request are unknown
+    return call_params;
   }
   if (params == nullptr) return fail(ErrorCode::InvalidInput, "`params` is missing");
   std::string_view text = request.params_text();
   if (request.method == "tools/call") {
     const auto name = text_in(*params, "name");
     if (!name || name->empty()) return fail(ErrorCode::InvalidInput, "`name` is missing");
-    asked.tool = std::string(*name);
+    call_params.tool = std::string(*name);
     const json::value* const arguments = params->if_contains("arguments");
     if (arguments != nullptr && !arguments->is_object() && !arguments->is_null()) {
-      return fail(ErrorCode::InvalidInput, "`arguments` is no object");
+      return fail(ErrorCode::InvalidInput, "`arguments` is not an object");
     }
     const bool given = arguments != nullptr && arguments->is_object();
-    asked.input = given ? *arguments : json::value(json::object());
+    call_params.input = given ? *arguments : json::value(json::object());
     text = given ? *find(text, {"arguments"}) : "{}";
   } else {
     json::object input = *params;
     for (const char* const name : {"_meta", "inputResponses", "requestState"}) input.erase(name);
-    asked.input = std::move(input);
+    call_params.input = std::move(input);
   }
   if (!request.exact) {
     const Result<ParsedJson> parsed = parse_json(text, {.bytes = text.size()});
-    if (!parsed || !parsed->exact) asked.raw_input = std::string(text);
+    if (!parsed || !parsed->exact) call_params.raw_input = std::string(text);
   }
-  return asked;
+  return call_params;
 }
 
-std::string params_with_input(const Message& request, std::string_view input) {
+std::string decided_params(const Message& request, const CallParams& call_params,
+                           const Call& decided) {
+  const bool same = decided.input == call_params.input &&
+                    (!call_params.raw_input || decided.raw_input == call_params.raw_input);
+  if (same) return std::string(request.params_text());
+  const std::string input = decided.raw_input.value_or(json::serialize(decided.input));
   if (request.method == "tools/call") {
     return with_member(request.params_text(), "arguments", input);
   }
   const auto meta = find(request.params_text(), {"_meta"});
-  return meta ? with_member(input, "_meta", *meta) : std::string(input);
+  return meta ? with_member(input, "_meta", *meta) : input;
 }
 
-std::string identity_of(const Message& request, const CallParams& asked,
+std::string identity_of(const Message& request, const CallParams& call_params,
                         const std::vector<std::string>& grants) {
-  const std::string input = asked.raw_input.value_or(canonical_json(asked.input));
-  return hex(sha256(canonical_json(
-      json::array{request.method, asked.tool, input, json::array(grants.begin(), grants.end())})));
+  const std::string input = call_params.raw_input.value_or(canonical_json(call_params.input));
+  return hex(sha256(canonical_json(json::array{request.method, call_params.tool, input,
+                                               json::array(grants.begin(), grants.end())})));
 }
 
 std::string task_named_by(const Message& request) {
@@ -100,22 +112,22 @@ std::string task_named_by(const Message& request) {
   return std::string(params ? text_in(*params, "taskId").value_or("") : "");
 }
 
-ForwardedCall::ForwardedCall(Parts parts, Message request, CallParams asked,
+ForwardedCall::ForwardedCall(Parts parts, Message request, CallParams call_params,
                              std::shared_ptr<Inbox> inbox)
     : parts_(std::move(parts)),
       request_(std::move(request)),
-      asked_(std::move(asked)),
+      call_params_(std::move(call_params)),
       inbox_(std::move(inbox)) {}
 
 bool ForwardedCall::known() const {
-  if (request_.method == "tools/call") return parts_.server.callable(asked_.tool);
+  if (request_.method == "tools/call") return parts_.server.callable(call_params_.tool);
   if (!request_.method.starts_with("tasks/") || parts_.owners == nullptr) return true;
   return !parts_.owners->is_foreign(task_named_by(request_));
 }
 
 // Null: the request names no tool that the server lists.
 const ToolDefinition* ForwardedCall::tool() const {
-  return request_.method == "tools/call" ? parts_.server.tool(asked_.tool) : nullptr;
+  return request_.method == "tools/call" ? parts_.server.tool(call_params_.tool) : nullptr;
 }
 
 bool ForwardedCall::raises_caution() const {
@@ -133,15 +145,9 @@ ToolResult ForwardedCall::result_of(const Envelope& released) const {
 }
 
 std::string ForwardedCall::text_for(const Call& call) const {
-  const bool same =
-      call.input == asked_.input && (!asked_.raw_input || call.raw_input == asked_.raw_input);
-  std::string text = request_.text;
-  if (!same) {
-    const std::string input = call.raw_input.value_or(json::serialize(call.input));
-    text = with_member(text, "params", params_with_input(request_, input));
-  }
-  const std::string params(find(text, {"params"}).value_or("{}"));
-  return with_member(text, "params", parts_.server.params_for(params, parts_.words));
+  std::string params = decided_params(request_, call_params_, call);
+  if (params.empty()) params = "{}";
+  return with_member(request_.text, "params", parts_.server.params_for(params, parts_.words));
 }
 
 Task<Envelope> ForwardedCall::invoke(Call call, std::shared_ptr<core::Delivery> delivery,
@@ -156,11 +162,15 @@ Task<Envelope> ForwardedCall::invoke(Call call, std::shared_ptr<core::Delivery> 
 Task<Envelope> ForwardedCall::converse(Call call, std::shared_ptr<core::Delivery> delivery,
                                        std::stop_token cancel) {
   constexpr int kRounds = 10;
-  SALLYPORT_CO_CHECK_OK(co_await parts_.server.wait_ready());
+  Result<void> ready = co_await parts_.server.wait_ready();
+  if (!ready) co_return not_begun(std::move(ready.error()));
   const std::string first = text_for(call);
   std::string text = first;
   for (int round = 0; round <= kRounds; ++round) {
-    SALLYPORT_CO_TRY(Response reply, co_await exchange(text, delivery, cancel));
+    Result<Response> given = co_await exchange(text, delivery, cancel);
+    // In a later round the server has begun the call.
+    if (!given && round > 0) given.error().cause.clear();
+    SALLYPORT_CO_TRY(Response reply, std::move(given));
     const std::string questions = questions_in(reply);
     if (!questions.empty() && cancel.stop_requested()) {
       co_return fail(ErrorCode::Cancelled, "the call was given up on");
@@ -180,27 +190,28 @@ Task<Envelope> ForwardedCall::converse(Call call, std::shared_ptr<core::Delivery
   co_return Envelope::error("the server asks again and again");
 }
 
-// One request and its reply; what comes on the way passes the second door by itself.
+// One request and its reply. Each message before the reply passes the second door on its own.
 Task<Response> ForwardedCall::exchange(std::string text, std::shared_ptr<core::Delivery> delivery,
                                        std::stop_token cancel) {
   const auto compose = [&](std::string_view id) { return with_member(text, "id", id); };
-  SALLYPORT_CO_TRY(const std::uint64_t id, parts_.server.link().request(compose, inbox_));
-  Outstanding outstanding(parts_.server.link(), id, *inbox_, reason_);
-  // Given up on, it is waited for all the same: what comes late is looked at for the record
-  // (PI-31).
+  Result<std::uint64_t> id = parts_.server.link().request(compose, inbox_);
+  if (!id) co_return not_begun(std::move(id.error()));
+  Outstanding outstanding(parts_.server.link(), *id, *inbox_, reason_);
+  // An abandoned call still waits for the server: a late answer is checked for the record (PI-31).
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   const std::stop_callback on_stop(cancel, [&] { outstanding.give_up(); });
   while (true) {
     Inbox::Item item = co_await inbox_->take();
     if (Response* const reply = std::get_if<Response>(&item)) {
       co_await asio::this_coro::reset_cancellation_state(asio::enable_terminal_cancellation());
+      if (reply->error.cause == kLoginRequired) co_return not_begun(std::move(reply->error));
       if (!reply->message && !reply->malformed) co_return std::unexpected(reply->error);
       co_return std::move(*reply);
     }
-    on_the_way_ = std::move(std::get<Message>(item));
-    const json::object* const params = on_the_way_->params();
+    interim_ = std::move(std::get<Message>(item));
+    const json::object* const params = interim_->params();
     co_await delivery->progress(params ? json::value(*params) : json::value());
-    on_the_way_.reset();
+    interim_.reset();
   }
 }
 
@@ -211,7 +222,7 @@ Task<std::string> ForwardedCall::answers_to(std::string questions) {
   for (const auto& [key, question] : members(*wanted)) {
     const Result<ParsedJson> method = parse_json(find(question, {"method"}).value_or("null"));
     if (!method || !method->value.is_string()) {
-      co_return fail(ErrorCode::Corrupt, "the server asks for nothing that is known");
+      co_return fail(ErrorCode::Corrupt, "the server sent a question without a `method`");
     }
     SALLYPORT_CO_TRY(const std::string answer,
                      co_await parts_.client->ask(
@@ -229,6 +240,10 @@ Envelope ForwardedCall::envelope_of(Response reply) {
   if (!parts_.held.grow_to(request_.weight() + reply.message->weight())) {
     return Envelope::error(
         "the answer was dropped: too much waits for this agent; try again later");
+  }
+  const bool bridged = parts_.client != nullptr && parts_.client->is_asked();
+  if (bridged && !reply.message->is_error() && !is_complete(reply.message->result_text())) {
+    return Envelope::error(std::string(kIncomplete));
   }
   answer_.emplace(std::move(*reply.message));
   return answer_->envelope();

@@ -26,12 +26,13 @@ struct CallParams {
 // `InvalidInput`: it is not such a request.
 Result<CallParams> read_call_params(const Message& request);
 // Equal for identical calls under the same grants. Protocol members do not count.
-std::string identity_of(const Message& request, const CallParams& asked,
+std::string identity_of(const Message& request, const CallParams& call_params,
                         const std::vector<std::string>& grants);
-// The task that a request is about; empty: it names none.
+// The id of the task that a request names; empty: none.
 std::string task_named_by(const Message& request);
-// The params with another input; everything else stays as it came.
-std::string params_with_input(const Message& request, std::string_view input);
+// The params with the input of the decided call; everything else keeps its bytes.
+std::string decided_params(const Message& request, const CallParams& call_params,
+                           const Call& decided);
 
 class ForwardedCall final : public core::Upstream {
  public:
@@ -40,23 +41,22 @@ class ForwardedCall final : public core::Upstream {
     CallClient* client = nullptr;        // null: there is none to ask
     const TaskOwners* owners = nullptr;  // of the task that the request is about
     Words words = Words::OfClient;
-    const Clock* clock = nullptr;  // where it is to be told how long the server took
-    std::shared_ptr<void>
-        keep{};                // owns the above; a call that was given up on outlives its client
-    net::Quota::Share held{};  // memory of the request and its answer, as long as they are kept
+    const Clock* clock = nullptr;  // set if the time of the server is measured
+    std::shared_ptr<void> keep{};  // owns the above; an abandoned call outlives its client
+    net::Quota::Share held{};      // memory of the request and its answer, as long as they are kept
   };
-  ForwardedCall(Parts parts, Message request, CallParams asked, std::shared_ptr<Inbox> inbox);
+  ForwardedCall(Parts parts, Message request, CallParams call_params, std::shared_ptr<Inbox> inbox);
 
   Task<Envelope> invoke(Call call, std::shared_ptr<core::Delivery> delivery,
                         std::stop_token cancel) override;
   bool known() const override;
   bool raises_caution() const override;
   std::string definition() const override;
-  core::UpstreamFacts facts() const override { return parts_.server.facts(asked_.tool); }
+  core::UpstreamFacts facts() const override { return parts_.server.facts(call_params_.tool); }
   ToolResult result_of(const Envelope& released) const override;
 
   const Message& request() const { return request_; }
-  const CallParams& asked() const { return asked_; }
+  const CallParams& call_params() const { return call_params_; }
   Inbox& inbox() { return *inbox_; }
   void give_reason(std::string reason) { reason_ = std::move(reason); }  // of a cancel, JSON text
 
@@ -67,9 +67,9 @@ class ForwardedCall final : public core::Upstream {
   };
   const std::optional<Span>& span() const { return span_; }
 
-  // What the server said, if it did; and the message on the way that is being looked at.
+  // The server's answer, if it came, and the interim message that is being checked.
   const std::optional<GivenAnswer>& answer() const { return answer_; }
-  const std::optional<Message>& on_the_way() const { return on_the_way_; }
+  const std::optional<Message>& interim() const { return interim_; }
 
  private:
   const ToolDefinition* tool() const;
@@ -83,12 +83,12 @@ class ForwardedCall final : public core::Upstream {
 
   Parts parts_;
   Message request_;
-  CallParams asked_;
+  CallParams call_params_;
   std::shared_ptr<Inbox> inbox_;  // shared with the server, which fills it
   std::string reason_;
   std::optional<Span> span_;
   std::optional<GivenAnswer> answer_;
-  std::optional<Message> on_the_way_;
+  std::optional<Message> interim_;
 };
 
 }  // namespace sallyport::mcp

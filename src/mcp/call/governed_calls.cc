@@ -6,33 +6,29 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/call/ending.h"
 #include "core/handoff/continued_call.h"
 #include "core/handoff/waiting_facts.h"
-#include "mcp/message/answers.h"
 #include "mcp/message/dispatch_in_meta.h"
 #include "mcp/message/grant_in_meta.h"
 #include "mcp/message/json_text.h"
 #include "mcp/message/model_call_in_meta.h"
+#include "mcp/message/notices.h"
+#include "telemetry/span.h"
 
 namespace sallyport::mcp {
 
 namespace {
 
-const json::value* progress_token(const Message& request) {
-  const json::object* const meta = request.meta();
-  return meta ? meta->if_contains("progressToken") : nullptr;
-}
-
-// The trace id of W3C trace context: `00-<32 hex>-<16 hex>-<2 hex>`.
+// The id of the client's trace; empty: it names none.
 std::string trace_of(const Message& request) {
   const json::object* const meta = request.meta();
-  const auto parent = meta ? text_in(*meta, "traceparent") : std::nullopt;
-  if (!parent || parent->size() < 55 || (*parent)[2] != '-' || (*parent)[35] != '-') return {};
-  const std::string_view id = parent->substr(3, 32);
-  return id.find_first_not_of("0123456789abcdef") == std::string_view::npos ? std::string(id) : "";
+  if (meta == nullptr) return {};
+  const auto trace = telemetry::TraceContext::parse(text_or_empty(*meta, "traceparent"));
+  return trace ? trace->trace_id() : std::string();
 }
 
-// A call whose client does not wait gets its id when the client comes back.
+// A call whose client does not wait gets its id when the client returns.
 std::string response_id(const HeldCall& call) {
   const std::string id = call.client_id();
   return id.empty() ? "null" : id;
@@ -40,7 +36,7 @@ std::string response_id(const HeldCall& call) {
 
 }  // namespace
 
-// Tells the approvals that a call of the client waits for a person.
+// Reports to `ApprovalWait` that a call of the client waits for a person.
 class GovernedCalls::Attendant final : public core::Attendant {
  public:
   Attendant(GovernedCalls& calls, CallDesk::Held call) : calls_(calls), call_(std::move(call)) {}
@@ -49,8 +45,7 @@ class GovernedCalls::Attendant final : public core::Attendant {
     const GatewayContext& context = calls_.context_;
     call_->waits = waiting;
     call_->approval_id = waiting.approval_id;
-    // A call that waits for a person takes no place from running calls, as long as not too many
-    // wait.
+    // A call that waits for a person gives up its place, unless too many calls wait.
     using enum HeldCall::State;
     const std::size_t held = context.desk.count(Queued, Running) + context.desk.count(Away, Away);
     if (held < context.settings.limits.waiting_calls) calls_.leave_place(*call_);
@@ -65,7 +60,7 @@ class GovernedCalls::Attendant final : public core::Attendant {
   CallDesk::Held call_;  // shared with the desk
 };
 
-// However a call ends, its place is freed and no coroutine waits for it.
+// Frees the place of a call and ends all waits for it, however it ends.
 class GovernedCalls::Place {
  public:
   Place(GovernedCalls& calls, CallDesk::Held call) : calls_(calls), call_(std::move(call)) {}
@@ -95,12 +90,12 @@ Grants GovernedCalls::take_grants(Message& request) const {
 
 void GovernedCalls::begin(Message request, Grants grants, net::Quota::Share held) {
   const std::string client_id = request.id;
-  Result<CallParams> asked = read_call_params(request);
-  if (!asked) return context_.client.refuse(request, kInvalidParams, asked.error().message);
-  const json::value* const token = progress_token(request);
-  const std::string server_token = token ? canonical_json(*token) : std::string();
+  Result<CallParams> call_params = read_call_params(request);
+  if (!call_params)
+    return context_.client.refuse(request, kInvalidParams, call_params.error().message);
+  const std::string server_token = progress_token(request);
   const Result<CallDesk::Held> call =
-      held_call(std::move(request), std::move(*asked), std::move(grants), std::move(held));
+      held_call(std::move(request), std::move(*call_params), std::move(grants), std::move(held));
   if (!call) {
     return context_.client.send(error_text(client_id, kInvalidParams, call.error().message));
   }
@@ -112,8 +107,8 @@ void GovernedCalls::begin(Message request, Grants grants, net::Quota::Share held
   start_queued();
 }
 
-Result<CallDesk::Held> GovernedCalls::held_call(Message request, CallParams asked, Grants grants,
-                                                net::Quota::Share held) {
+Result<CallDesk::Held> GovernedCalls::held_call(Message request, CallParams call_params,
+                                                Grants grants, net::Quota::Share held) {
   const GatewaySettings& settings = context_.settings;
   const ClientProfile& client = context_.client.profile();
   const auto call = std::make_shared<HeldCall>();
@@ -123,9 +118,9 @@ Result<CallDesk::Held> GovernedCalls::held_call(Message request, CallParams aske
                 .session_id = settings.session_id,
                 .trace_id = trace_of(request),
                 .server = settings.name,
-                .tool = asked.tool,
-                .input = asked.input,
-                .raw_input = asked.raw_input,
+                .tool = call_params.tool,
+                .input = call_params.input,
+                .raw_input = call_params.raw_input,
                 .agent_name = client.name,
                 .grants = std::move(grants),
                 .setting = settings.setting};
@@ -137,7 +132,7 @@ Result<CallDesk::Held> GovernedCalls::held_call(Message request, CallParams aske
                                              .clock = &context_.parts.clock,
                                              .keep = context_.self.lock(),
                                              .held = std::move(held)},
-                                            std::move(request), std::move(asked));
+                                            std::move(request), std::move(call_params));
   return call;
 }
 
@@ -154,7 +149,7 @@ void GovernedCalls::leave_place(HeldCall& call) {
 Async<void> GovernedCalls::run(CallDesk::Held call) {
   const Place place(*this, call);
   if (call->upstream->request().method == "tools/call") {
-    co_await context_.server.tools().learn(call->call.tool);
+    co_await context_.server.tools().refresh(call->call.tool);
     if (refuse_headers(call)) co_return;
   }
   core::Caller caller{.cancel = call->stop.get_token()};
@@ -171,25 +166,29 @@ Async<void> GovernedCalls::run(CallDesk::Held call) {
   for (const auto& [key, question] : call->open) question.answer->stop();
   if (call->state == HeldCall::State::Task) {
     call->ended_at = context_.parts.clock.steady();
-    if (!call->cancelled) parts_.tasks.tell(*call);
+    if (!call->cancelled) parts_.tasks.notify(*call);
   }
   if (call->state == HeldCall::State::Away) {
     parts_.approvals.end_away(call, answer && answer->outcome.kind == Outcome::Kind::Blocked);
   }
-  // One that is parked is answered when the client comes back.
+  // A parked call is answered when its client returns.
   if (call->cancelled || call->client_id().empty()) co_return;
   co_await context_.client.room();
   context_.client.send(with_member(call->response, "id", call->client_id()));
 }
 
-// The response as the client may see it. The id in it means nothing.
+// The response as the client may see it. The id in it is unused.
 Async<std::string> GovernedCalls::released(CallDesk::Held call, const Result<Answer>& answer) {
   const std::string& method = call->upstream->request().method;
   std::string response = response_to(*call, answer);
   if (method == "tools/call") {
-    const Result<void> noted = co_await context_.owners.note(
+    if (gives_task(response)) context_.desk.note_task(call);
+    Result<void> noted = co_await context_.owners.note(
         response, context_.subject(answer ? answer->call_id : std::string()));
-    if (!noted) response = error_text(call->client_id(), kNotRecorded, noted.error().message);
+    if (!noted) {
+      noted.error().where = core::kOutcome;  // a task that was begun
+      response = unrecorded_to(*call, noted.error());
+    }
   }
   co_return co_await parts_.questions.hand_over(
       parts_.bridge.translated(method, std::move(response)), call);
@@ -216,7 +215,7 @@ void GovernedCalls::count(const HeldCall& call, SteadyTime begin,
   if (!context_.parts.meter->traces()) return;
   const std::string client_id = call.client_id();
   const json::object* const meta = call.upstream->request().meta();
-  // A name that only the client knows could be anything.
+  // A tool name that the server does not list may be any text.
   const bool known = context_.server.tool(call.call.tool) != nullptr;
   context_.parts.meter->trace(ended,
                               {.tool = known ? std::string_view(call.call.tool) : "",
@@ -230,7 +229,7 @@ void GovernedCalls::count(const HeldCall& call, SteadyTime begin,
                               context_.parts.clock);
 }
 
-// True: it was answered, because the client said two things.
+// True: it was refused, because its headers contradict its arguments.
 bool GovernedCalls::refuse_headers(const CallDesk::Held& call) {
   const ToolDefinition* const tool = context_.server.tool(call->call.tool);
   const json::value* const schema = tool ? tool->pinned.if_contains("inputSchema") : nullptr;
@@ -245,33 +244,41 @@ bool GovernedCalls::refuse_headers(const CallDesk::Held& call) {
 }
 
 std::string GovernedCalls::response_to(const HeldCall& call, const Result<Answer>& answer) {
-  const bool is_tool = call.upstream->request().method == "tools/call";
   const std::string id = response_id(call);
-  if (!answer) {
-    if (answer.error().code == ErrorCode::InvalidInput) {
-      return error_text(id, kInvalidParams, answer.error().message);
-    }
-    return is_tool ? result_text(id, unrecorded_result(answer.error()))
-                   : error_text(id, kNotRecorded, answer.error().message);
-  }
+  if (!answer) return unrecorded_to(call, answer.error());
   const std::optional<GivenAnswer>& given = call.upstream->answer();
   if (given)
     context_.door.note_trimmed(Side::Server, given->message(), call.upstream->request().method);
   const Envelope& released = answer->released;
-  // An error of the server's own stays one.
+  // The server's own error is returned as an error.
   const bool shown = released.kind == Envelope::Kind::Value || released.code.has_value();
   if (shown && given) return given->showing(released, id);
-  // What the server said to an identical call.
+  // The server's answer to an identical call.
   if (shown && answer->outcome.kind == Outcome::Kind::Cached) {
     const bool is_error = released.kind == Envelope::Kind::Error;
-    const std::string said = json::serialize(is_error ? error_of(released) : released.value);
-    if (!is_error) return result_text(id, said);
-    return R"({"jsonrpc":"2.0","id":)" + id + ",\"error\":" + said + '}';
+    const std::string text = json::serialize(is_error ? error_of(released) : released.value);
+    if (!is_error) return result_text(id, text);
+    return R"({"jsonrpc":"2.0","id":)" + id + ",\"error\":" + text + '}';
   }
   return notice_to(call, *answer);
 }
 
-// What the client is told where the server's own answer may not be shown, or there is none.
+// The answer to the client if there is no record. Only the log gets the whole error.
+std::string GovernedCalls::unrecorded_to(const HeldCall& call, const Error& error) const {
+  const std::string id = response_id(call);
+  const bool ran = error.where == core::kOutcome;
+  if (error.code == ErrorCode::InvalidInput && !ran) {
+    return error_text(id, kInvalidParams, error.message);
+  }
+  context_.settings.log(fmt::format("a call of `{:.80}` {}: {}", call.call.tool,
+                                    ran ? "ran and could not be recorded" : "was not run",
+                                    error.message));
+  return call.upstream->request().method == "tools/call"
+             ? result_text(id, unrecorded_result(error))
+             : error_text(id, kNotRecorded, unrecorded_sentence(error));
+}
+
+// The answer to the client if the server's own answer may not be shown, or there is none.
 std::string GovernedCalls::notice_to(const HeldCall& call, const Answer& answer) const {
   const Message& request = call.upstream->request();
   const std::string id = response_id(call);
@@ -287,29 +294,24 @@ std::string GovernedCalls::notice_to(const HeldCall& call, const Answer& answer)
   return result_text(id, notice_result(answer, structured));
 }
 
-void GovernedCalls::forward_progress(const HeldCall& call, const json::value& released) {
-  const std::optional<Message>& message = call.upstream->on_the_way();
+void GovernedCalls::forward_progress(HeldCall& call, const json::value& released) {
+  const std::optional<Message>& message = call.upstream->interim();
   if (!message || call.client_id().empty() || call.client_token.empty()) return;
   if (!released.is_object()) return;  // too large, and no progress any more
+  // We have sent some of our own while a person was asked.
+  if (!call.progress.rises(*message)) return;
   const json::object* const params = message->params();
-  const json::value* const progress = params ? params->if_contains("progress") : nullptr;
-  // It has to rise, and we have told of some while a person was asked.
-  const bool risen = progress == nullptr || !progress->is_number() || call.progress == 0 ||
-                     progress->to_number<double>() > call.progress;
-  if (!risen) return;
   const bool same = params != nullptr && json::value(*params) == released;
-  if (!same) context_.door.note(MessageLog::What::Redacted, Side::Server, message->method);
+  if (!same) context_.door.note(MessageLog::Action::Redacted, Side::Server, message->method);
   context_.door.note_trimmed(Side::Server, *message, message->method);
   std::string changed = same ? std::string(message->params_text()) : json::serialize(released);
-  // A request that goes on with a parked call may have brought a token of its own.
+  // A request that continues a parked call may have another token.
   changed = with_member(changed, "progressToken", call.client_token);
   context_.client.send(with_member(message->text, "params", changed), call.client_id());
 }
 
-bool GovernedCalls::hear_progress(Message& notification) {
-  const json::object* const params = notification.params();
-  const json::value* const token = params ? params->if_contains("progressToken") : nullptr;
-  const CallDesk::Held call = token ? context_.desk.of_token(canonical_json(*token)) : nullptr;
+bool GovernedCalls::on_progress(Message& notification) {
+  const CallDesk::Held call = context_.desk.of_token(progress_token(notification));
   if (!call) return false;
   call->upstream->inbox().put(std::move(notification));
   return true;
@@ -320,31 +322,30 @@ Task<void> GovernedCalls::run_answered(std::stop_token cancel) {
   if (!context_.server.opening().ready() || !waiting || waiting->empty()) {
     co_return Result<void>{};
   }
-  if (!context_.server.tools().known()) co_await context_.server.tools().learn({});
+  if (!context_.server.tools().known()) co_await context_.server.tools().refresh({});
   SALLYPORT_CO_TRY([[maybe_unused]] const auto ran,
                    co_await context_.parts.governor.run_answered(
                        [this](const Call& call) { return proposed(call); }, cancel));
   co_return Result<void>{};
 }
 
-// Null: it is another gateway's.
+// Null: the call belongs to another gateway.
 std::shared_ptr<ForwardedCall> GovernedCalls::proposed(const Call& call) {
   const GatewaySettings& settings = context_.settings;
   if (call.server != settings.name || call.agent_id != settings.agent_id) return nullptr;
   const std::string params =
       fmt::format(R"({{"name":{},"arguments":{}}})", json::serialize(json::string(call.tool)),
                   call.raw_input.value_or(json::serialize(call.input)));
-  Result<Message> request =
-      Message::read(request_text("0", "tools/call", params), settings.limits.json());
-  Result<CallParams> asked =
+  Result<Message> request = Message::make_request("tools/call", params, settings.limits.json());
+  Result<CallParams> call_params =
       request ? read_call_params(*request) : Result<CallParams>(std::unexpected(request.error()));
-  if (!asked) return nullptr;
-  // The agent has no part in it, so no client is asked.
+  if (!call_params) return nullptr;
+  // No client is asked, because the agent takes no part in a proposal.
   return context_.server.upstream({.server = context_.server,
                                    .words = Words::Own,
                                    .clock = &context_.parts.clock,
                                    .keep = context_.self.lock()},
-                                  std::move(*request), std::move(*asked));
+                                  std::move(*request), std::move(*call_params));
 }
 
 }  // namespace sallyport::mcp

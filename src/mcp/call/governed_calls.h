@@ -17,7 +17,7 @@ class GovernedCalls {
   struct Parts {
     const GatewayContext& context;
     const AnswerBridge& bridge;
-    CallClient& client;  // whom stateless servers ask
+    CallClient& client;  // asked by stateless servers
     CallTasks& tasks;
     ApprovalWait& approvals;
     HandedQuestions& questions;
@@ -29,7 +29,7 @@ class GovernedCalls {
   // Queues the call; it runs when there is a place. `held` is the memory of the request.
   void begin(Message request, Grants grants, net::Quota::Share held);
   // Gives a progress message of the server to its call. False: it belongs to no call.
-  bool hear_progress(Message& notification);
+  bool on_progress(Message& notification);
 
   // Runs the proposals that are answered by now (AP-22). An error: they cannot be read.
   Task<void> run_answered(std::stop_token cancel);
@@ -38,7 +38,7 @@ class GovernedCalls {
   class Attendant;
   class Place;
 
-  Result<CallDesk::Held> held_call(Message request, CallParams asked, Grants grants,
+  Result<CallDesk::Held> held_call(Message request, CallParams call_params, Grants grants,
                                    net::Quota::Share held);
   void start_queued();
   void leave_place(HeldCall& call);
@@ -46,8 +46,9 @@ class GovernedCalls {
   Async<std::string> released(CallDesk::Held call, const Result<Answer>& answer);
   bool refuse_headers(const CallDesk::Held& call);
   std::string response_to(const HeldCall& call, const Result<Answer>& answer);
+  std::string unrecorded_to(const HeldCall& call, const Error& error) const;
   std::string notice_to(const HeldCall& call, const Answer& answer) const;
-  void forward_progress(const HeldCall& call, const json::value& released);
+  void forward_progress(HeldCall& call, const json::value& released);
   void count(const HeldCall& call, SteadyTime begin, const Result<Answer>& answer) const;
   std::shared_ptr<ForwardedCall> proposed(const Call& call);
 

@@ -28,31 +28,31 @@ std::optional<std::string_view> state_in(const Message& request) {
 Async<std::string> HandedQuestions::hand_over(std::string given, CallDesk::Held call) {
   const std::string response = sealed(std::move(given), *call);
   const bool pages = find(response, {"error", "code"}) == kPageRequired;
-  const auto asked = find(response, {"result", "inputRequests"});
+  const auto questions = find(response, {"result", "inputRequests"});
   const auto listed = find(response, {"error", "data", "elicitations"});
   std::vector<Edit> edits;
-  if (context_.client.era() == Era::Modern && asked) {
-    for (const auto& [key, question] : members(*asked)) {
-      if (!co_await govern(key, question)) co_return error_text({}, kDenied, kQuestionDenied);
-      const auto params = find(question, {"params"});
-      if (params && find(question, {"method"}) == "\"elicitation/create\"") {
-        edits.push_back({*params, marked_form(*params, context_.settings.name)});
+  if (context_.client.era() == Era::Modern && questions) {
+    for (const auto& [key, question] : members(*questions)) {
+      const std::optional<std::string> decided = co_await govern(key, question);
+      if (!decided) co_return error_text({}, kDenied, kQuestionDenied);
+      if (*decided != find(question, {"params"}).value_or("{}")) {
+        edits.push_back({question, with_member(question, "params", *decided)});
       }
     }
   } else if (pages && listed) {
     for (const std::string_view page : elements(*listed)) {
       const std::string params = with_member(page, "mode", "\"url\"");
-      if (!co_await govern({}, request_text("0", "elicitation/create", params))) {
-        co_return error_text({}, kDenied, kQuestionDenied);
-      }
-      edits.push_back({page, marked_form(page, context_.settings.name)});
+      const std::string question = request_text("0", "elicitation/create", params);
+      std::optional<std::string> decided = co_await govern({}, question);
+      if (!decided) co_return error_text({}, kDenied, kQuestionDenied);
+      edits.push_back({page, std::move(*decided)});
     }
   }
   co_return edits.empty() ? response : edited(response, std::move(edits));
 }
 
-// Between two stateless sides. What the server wants back is hostile once a client has had it in
-// hand, so it goes out sealed: for this caller, this request, one use, and not for ever.
+// Seals the server's state for a stateless client, because a client could change it. The seal is
+// bound to this caller, this request, one use and a time.
 std::string HandedQuestions::sealed(std::string response, const HeldCall& call) const {
   constexpr std::chrono::hours kLasts{1};
   const GatewayParts& parts = context_.parts;
@@ -70,12 +70,12 @@ std::string HandedQuestions::sealed(std::string response, const HeldCall& call) 
   return edited(response, {{*carried, json_quoted(seal(parts.recorder, state))}});
 }
 
-// An error instead of questions that the client of this call has not said it can answer.
+// The error if the client of this call has not declared that it can answer these questions.
 std::optional<std::string> HandedQuestions::refusal(std::string_view response,
                                                     const json::object& capabilities) const {
-  const auto asked = find(response, {"result", "inputRequests"});
-  if (!asked) return std::nullopt;
-  for (const auto& [key, question] : members(*asked)) {
+  const auto questions = find(response, {"result", "inputRequests"});
+  if (!questions) return std::nullopt;
+  for (const auto& [key, question] : members(*questions)) {
     const Result<ParsedJson> read = parse_json(question, context_.settings.limits.json());
     const json::object* const object = read ? read->value.if_object() : nullptr;
     const auto method = object ? text_in(*object, "method") : std::nullopt;
@@ -89,25 +89,31 @@ std::optional<std::string> HandedQuestions::refusal(std::string_view response,
   return std::nullopt;
 }
 
-// False: it is denied.
-Async<bool> HandedQuestions::govern(std::string_view key, std::string_view question) {
-  // These keys are ours: an answer under one of them is an answer to us.
-  if (key.starts_with("sallyport")) co_return false;
+// Returns the params for the client, JSON text. No value: the question is denied.
+Async<std::optional<std::string>> HandedQuestions::govern(std::string_view key,
+                                                          std::string_view question) {
+  // These keys are ours: an answer under such a key is for the gateway.
+  if (key.starts_with("sallyport")) co_return std::nullopt;
   const Result<ParsedJson> method = parse_json(find(question, {"method"}).value_or("null"));
-  if (!method || !method->value.is_string()) co_return false;
+  if (!method || !method->value.is_string()) co_return std::nullopt;
   const std::string name(method->value.get_string());
   const std::string params(find(question, {"params"}).value_or("{}"));
   const Result<Message> request =
-      Message::read(request_text("0", name, params), context_.settings.limits.json());
-  if (!request || !context_.door.may_ask(Side::Server, *request)) co_return false;
-  const Result<CallParams> asked = read_call_params(*request);
-  if (!asked) co_return false;
-  const Result<Answer> answer = co_await context_.parts.governor.run(
-      question_call(context_.settings, *asked), std::make_shared<HandedQuestion>());
-  co_return answer && answer->outcome.kind == Outcome::Kind::Completed && answer->result.success;
+      Message::make_request(name, params, context_.settings.limits.json());
+  if (!request || !context_.door.may_ask(Side::Server, *request)) co_return std::nullopt;
+  const Result<CallParams> call_params = read_call_params(*request);
+  if (!call_params) co_return std::nullopt;
+  const auto handed = std::make_shared<HandedQuestion>(*request, *call_params);
+  const Result<Answer> answer =
+      co_await context_.parts.governor.run(question_call(context_.settings, *call_params), handed);
+  const bool allowed =
+      answer && answer->outcome.kind == Outcome::Kind::Completed && answer->result.success;
+  if (!allowed || !handed->params()) co_return std::nullopt;
+  if (name != "elicitation/create") co_return *handed->params();
+  co_return marked_form(*handed->params(), context_.settings.name);
 }
 
-bool HandedQuestions::brings_answers(const Message& request) const {
+bool HandedQuestions::has_answers(const Message& request) const {
   const json::object* const params = request.params();
   const json::object* const answers = params ? object_in(*params, "inputResponses") : nullptr;
   if (answers == nullptr || context_.client.era() != Era::Modern ||
@@ -118,11 +124,11 @@ bool HandedQuestions::brings_answers(const Message& request) const {
   return !(answers->size() == 1 && answers->contains(kApprovalKey));
 }
 
-// They pass the second door like a result, and are on record, before the server gets them.
+// Answers pass the second door like a result, and are recorded before the server gets them.
 Task<Message> HandedQuestions::with_answers(Message request) {
   const JsonLimits limits = context_.settings.limits.json();
   const auto given = find(request.params_text(), {"inputResponses"});
-  SALLYPORT_CO_TRY(Message answers, Message::read(result_text("0", *given), limits));
+  SALLYPORT_CO_TRY(Message answers, Message::make_answer(*given, limits));
   SALLYPORT_CO_TRY(const Message passed,
                    co_await context_.door.release("inputResponses", std::move(answers)));
   const std::string_view shown = passed.result_text();
@@ -136,12 +142,12 @@ Task<Message> HandedQuestions::with_answers(Message request) {
   SALLYPORT_CO_TRY(
       [[maybe_unused]] const auto written,
       co_await context_.parts.recorder.append(std::move(drafts), core::Urgency::Announces));
-  co_return Message::read(with_member(request.text, "params",
-                                      with_member(request.params_text(), "inputResponses", shown)),
-                          limits);
+  SALLYPORT_CO_CHECK_OK(request.replace(
+      "params", with_member(request.params_text(), "inputResponses", shown), limits));
+  co_return std::move(request);
 }
 
-bool HandedQuestions::brings_state(const Message& request) const {
+bool HandedQuestions::has_sealed_state(const Message& request) const {
   const auto state = state_in(request);
   return state && is_sealed(*state);
 }
@@ -149,18 +155,18 @@ bool HandedQuestions::brings_state(const Message& request) const {
 Result<SealedState> HandedQuestions::state_of(const Message& request, const Grants& grants) const {
   SALLYPORT_TRY(SealedState state,
                 unseal(context_.parts.recorder, *state_in(request), context_.parts.clock.wall()));
-  const Result<CallParams> asked = read_call_params(request);
-  // A stateless server is as old as its requests: what it gave is good in every session.
+  const Result<CallParams> call_params = read_call_params(request);
+  // A stateless server has no sessions, so its state is valid in every session.
   const bool here = !state.carried.empty() || state.session == context_.settings.session_id;
-  if (here && asked && state.principal == context_.settings.agent_id &&
-      state.request == identity_of(request, *asked, grants)) {
+  if (here && call_params && state.principal == context_.settings.agent_id &&
+      state.request == identity_of(request, *call_params, grants)) {
     return state;
   }
   return fail(ErrorCode::InvalidInput,
               "`requestState` belongs to another request; call again without it");
 }
 
-bool HandedQuestions::brings_foreign_state(const Message& request) const {
+bool HandedQuestions::has_foreign_state(const Message& request) const {
   const json::object* const params = request.params();
   return params != nullptr && params->contains("requestState") &&
          context_.client.era() == Era::Modern && context_.server.opening().era() != Era::Legacy;
@@ -168,9 +174,10 @@ bool HandedQuestions::brings_foreign_state(const Message& request) const {
 
 Task<Message> HandedQuestions::with_own_state(Message request, SealedState state) {
   SALLYPORT_CO_CHECK_OK(co_await use_once(context_.parts.recorder, state));
-  const auto sealed_text = find(request.text, {"params", "requestState"});
-  co_return Message::read(edited(request.text, {{*sealed_text, state.carried}}),
-                          context_.settings.limits.json());
+  SALLYPORT_CO_CHECK_OK(
+      request.replace("params", with_member(request.params_text(), "requestState", state.carried),
+                      context_.settings.limits.json()));
+  co_return std::move(request);
 }
 
 }  // namespace sallyport::mcp

@@ -23,16 +23,16 @@ class HandedQuestions {
   Async<std::string> hand_over(std::string response, CallDesk::Held call);
 
   // True if a stateless client sends answers to questions of a stateless server.
-  bool brings_answers(const Message& request) const;
+  bool has_answers(const Message& request) const;
   // Returns the request with its answers as the second door released them. They are recorded.
   Task<Message> with_answers(Message request);
 
   // True if the request has a state that looks like one that we sealed.
-  bool brings_state(const Message& request) const;
+  bool has_sealed_state(const Message& request) const;
   // `InvalidInput`: the state is not for this request.
   Result<SealedState> state_of(const Message& request, const Grants& grants) const;
   // True if it has a state that was not issued here.
-  bool brings_foreign_state(const Message& request) const;
+  bool has_foreign_state(const Message& request) const;
   // The request with the state that the server gave. The sealed one is used up.
   Task<Message> with_own_state(Message request, SealedState state);
 
@@ -40,7 +40,7 @@ class HandedQuestions {
   std::string sealed(std::string response, const HeldCall& call) const;
   std::optional<std::string> refusal(std::string_view response,
                                      const json::object& capabilities) const;
-  Async<bool> govern(std::string_view key, std::string_view question);
+  Async<std::optional<std::string>> govern(std::string_view key, std::string_view question);
 
   const GatewayContext& context_;
 };

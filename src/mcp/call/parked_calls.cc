@@ -20,26 +20,26 @@ constexpr const char* kParked = "parked";
 }  // namespace
 
 CallDesk::Held ParkedCalls::to_ask(std::string_view method, std::string_view params) const {
-  CallDesk::Held asked;
+  CallDesk::Held newest;
   for (const CallDesk::Held& call : context_.desk.in(State::Running, State::Parked)) {
     const std::string& runs = call->upstream->request().method;
     const bool may_wait = runs == "tools/call" || runs == "resources/read" || runs == "prompts/get";
     if (!may_wait || !may_be_asked(context_.client.era(), method, params, call->capabilities)) {
       continue;
     }
-    if (!asked || asked->number < call->number) asked = call;
+    if (!newest || newest->number < call->number) newest = call;
   }
-  if (asked && asked->open.size() >= context_.settings.limits.waiting_calls) return nullptr;
-  return asked;
+  if (newest && newest->open.size() >= context_.settings.limits.waiting_calls) return nullptr;
+  return newest;
 }
 
 Task<Message> ParkedCalls::park(std::string method, std::string params, std::stop_token cancel) {
   const CallDesk::Held call = to_ask(method, params);
-  if (!call) co_return fail(ErrorCode::NotFound, "no call is there whose client could answer");
+  if (!call) co_return fail(ErrorCode::NotFound, "no open call has a client that can answer this");
   const std::string key = fmt::format("q{}", context_.client.next_number());
   std::string wanted = "{\"method\":" + json::serialize(json::string(method));
   if (!params.empty()) {
-    // Only sessions hear by an id that a person has been to a page.
+    // Only stateful servers report by an id that a person has visited a page.
     if (find(params, {"elicitationId"})) params = without_member(params, "elicitationId");
     wanted += ",\"params\":" + params;
   }
@@ -56,7 +56,7 @@ Task<Message> ParkedCalls::park(std::string method, std::string params, std::sto
 
 void ParkedCalls::send_questions(const CallDesk::Held& call) {
   const std::string id = call->client_id();
-  // Unguessable, and good for one answer.
+  // Unguessable, and valid for one answer.
   const std::string state = uuid7_text(context_.parts.clock, context_.parts.entropy);
   if (id.empty() || !context_.desk.move(call, State::Parked, state)) return;
   std::string wanted;
@@ -72,7 +72,7 @@ void ParkedCalls::send_questions(const CallDesk::Held& call) {
                                   wanted, state)));
 }
 
-// A client that does not come back does not keep the call for ever.
+// Ends the wait for a client that does not return.
 Async<void> ParkedCalls::forget(std::string state) {
   const auto last = context_.parts.clock.steady() + context_.settings.limits.parked;
   while (!stopping_ && context_.desk.find(State::Parked, state) &&
@@ -103,9 +103,9 @@ void ParkedCalls::go_on(const Message& request, const Grants& grants) {
   json::object& cleaned = plain.value.as_object()["params"].as_object();
   cleaned.erase("requestState");
   cleaned.erase("inputResponses");
-  const Result<CallParams> asked = read_call_params(plain);
-  if (!call || !asked || asked->tool != call->call.tool || asked->input != call->call.input ||
-      grants != call->call.grants) {
+  const Result<CallParams> call_params = read_call_params(plain);
+  if (!call || !call_params || call_params->tool != call->call.tool ||
+      call_params->input != call->call.input || grants != call->call.grants) {
     return context_.client.refuse(request, kInvalidParams,
                                   "`requestState` names no call that waits for this request");
   }
@@ -129,9 +129,8 @@ void ParkedCalls::take_answers(HeldCall& call, const Message& request) {
   for (const auto& [key, answer] : members(answers)) {
     const auto question = call.open.find(key);
     if (question == call.open.end()) continue;
-    Result<Message> given =
-        Message::read(result_text("0", answer), context_.settings.limits.json());
-    if (given) question->second.answer->hear(std::move(*given));
+    Result<Message> given = Message::make_answer(answer, context_.settings.limits.json());
+    if (given) question->second.answer->put(std::move(*given));
     call.open.erase(question);
   }
 }

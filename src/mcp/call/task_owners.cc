@@ -18,7 +18,7 @@ std::string text_at(std::optional<std::string_view> part) {
   return read && read->value.is_string() ? std::string(read->value.get_string()) : "";
 }
 
-// Empty: none is given. What a tool answers is its own, whatever it is called.
+// Empty: none is given. An answer with `content` is a result of the tool, which names no task.
 std::string task_given_by(std::string_view answer) {
   if (find(answer, {"result", "content"})) return {};
   const bool stateless = find(answer, {"result", "resultType"}) == "\"task\"";
@@ -28,7 +28,11 @@ std::string task_given_by(std::string_view answer) {
 
 }  // namespace
 
-// Ids are as long as servers like.
+bool gives_task(std::string_view answer) {
+  return !task_given_by(answer).empty();
+}
+
+// Digested, because servers may choose ids of any length.
 std::string TaskOwners::key_of(std::string_view task) const {
   return hex(sha256(canonical_json(json::array{server_, task})));
 }
@@ -45,8 +49,12 @@ Task<void> TaskOwners::note(std::string answer, Subject call) {
                     .topic = "server_tasks",
                     .body = {{"kind", "task_given"}, {"task", key}},
                     .facts = {{std::string(kOwnerSpace), key, agent_}}});
-  SALLYPORT_CO_TRY([[maybe_unused]] const auto written,
-                   co_await records_.append(std::move(drafts), core::Urgency::Announces));
+  const auto written = co_await records_.append(std::move(drafts), core::Urgency::Announces,
+                                                {{std::string(kOwnerSpace), key, std::nullopt}});
+  // `Conflict`: another process has noted an owner meanwhile.
+  if (!written && written.error().code != ErrorCode::Conflict) {
+    co_return std::unexpected(written.error());
+  }
   co_return Result<void>{};
 }
 
@@ -58,11 +66,12 @@ bool TaskOwners::is_foreign(const std::string& task) const {
 
 std::string TaskOwners::without_foreign(std::string_view result) const {
   const auto tasks = find(result, {"tasks"});
-  if (!tasks) return std::string(result);
+  if (!tasks || server_.empty()) return std::string(result);
   bool all = true;
   std::string kept = "[";
   for (const std::string_view task : elements(*tasks)) {
-    if (is_foreign(text_at(find(task, {"taskId"})))) {
+    const std::string id = text_at(find(task, {"taskId"}));
+    if (id.empty() || is_foreign(id)) {
       all = false;
       continue;
     }

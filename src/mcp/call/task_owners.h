@@ -10,6 +10,9 @@
 
 namespace sallyport::mcp {
 
+// True if this answer to a call starts a task of the server.
+bool gives_task(std::string_view answer);
+
 // Belongs to one agent at one server. A server without a name has no other agents, and no owner is
 // looked up.
 class TaskOwners {
@@ -22,7 +25,7 @@ class TaskOwners {
   Task<void> note(std::string answer, Subject call);
   // True if the task belongs to another agent or to none. If that cannot be found out, it is true.
   bool is_foreign(const std::string& task) const;
-  // The result of `tasks/list` without those.
+  // The result of `tasks/list` without foreign tasks, and without those that have no id.
   std::string without_foreign(std::string_view result) const;
 
  private:

@@ -17,7 +17,7 @@ class AwaitedAnswer {
  public:
   explicit AwaitedAnswer(const boost::asio::any_io_executor& executor) : bell_(executor) {}
 
-  void hear(Message answer) {
+  void put(Message answer) {
     answer_ = std::move(answer);
     bell_.cancel();
   }

@@ -17,7 +17,7 @@ constexpr std::string_view kResourcesChanged = "notifications/resources/list_cha
 constexpr std::string_view kResourceUpdated = "notifications/resources/updated";
 constexpr std::string_view kAcknowledged = "notifications/subscriptions/acknowledged";
 
-// With the mark of the subscription that it belongs to.
+// Adds the id of its subscription to a notification.
 std::string tagged(const Message& notification, std::string_view id) {
   const std::string_view given = notification.params_text();
   const std::string params(given.empty() ? "{}" : given);
@@ -36,7 +36,7 @@ std::string untagged(const Message& notification) {
   return with_member(notification.text, "params", changed);
 }
 
-// What of a subscription a server of sessions can be listened to for; `granted` says it.
+// The part of a subscription that a server of sessions supports. Stores it in `granted` too.
 Listening granted_of(const json::object& wanted, const std::string& opening, bool lists_tools,
                      std::size_t most, json::object& granted) {
   Listening listening;
@@ -72,8 +72,9 @@ void ClientListeners::listen(const Message& request) {
   }
   const ServerOpening& opening = context_.server.opening();
   json::object granted;
-  Listening listening = granted_of(*wanted, opening.opening(), offers(opening.said(), "tools"),
-                                   context_.settings.limits.requests, granted);
+  Listening listening =
+      granted_of(*wanted, opening.opening(), offers(opening.description(), "tools"),
+                 context_.settings.limits.requests, granted);
   context_.tasks.start(context_.server.standing().subscribe(listening.uris));
   context_.client.begin(request.id).listening = std::move(listening);
   if (json::array tasks = tasks_.listen(request); !tasks.empty()) {
@@ -84,7 +85,7 @@ void ClientListeners::listen(const Message& request) {
                         fmt::format(R"({{"_meta":{{"{}":{}}},"notifications":{}}})",
                                     kMetaSubscription, request.id, json::serialize(granted))),
       request.id);
-  tasks_.tell_ended(request.id);
+  tasks_.notify_ended(request.id);
 }
 
 void ClientListeners::unlisten(const std::string& client_id) {
@@ -98,7 +99,7 @@ void ClientListeners::unlisten(const std::string& client_id) {
   context_.tasks.start(context_.server.standing().unsubscribe(std::move(uris)));
 }
 
-void ClientListeners::tell_listeners(const Message& notification) {
+void ClientListeners::notify_listeners(const Message& notification) {
   const json::object* const params = notification.params();
   const auto uri = params ? text_in(*params, "uri") : std::nullopt;
   for (const auto& [id, request] : context_.client.requests()) {
@@ -113,39 +114,37 @@ void ClientListeners::tell_listeners(const Message& notification) {
   }
 }
 
-// Of what the server itself does not tell.
-void ClientListeners::tell_changed(std::string_view what) {
-  const Result<Message> notification =
-      Message::read(notification_text(what, {}), context_.settings.limits.json());
-  if (!notification) return;
+// Sends a notification that does not come from the server.
+void ClientListeners::notify_changed(std::string_view method) {
+  const Message notification = Message::make_notification(method);
   if (context_.client.era() != Era::Modern) {
-    if (context_.server.opening().initialized()) context_.client.send(notification->text);
+    if (context_.server.opening().initialized()) context_.client.send(notification.text);
     return;
   }
-  tell_listeners(*notification);
-  if (what != kToolsChanged) return;
+  notify_listeners(notification);
+  if (method != kToolsChanged) return;
   for (const auto& [id, request] : context_.client.requests()) {
-    if (request.hears_of_tools) context_.client.send(tagged(*notification, id), id);
+    if (request.gets_tool_changes) context_.client.send(tagged(notification, id), id);
   }
 }
 
-void ClientListeners::tell_tools_changed() {
-  tell_changed(kToolsChanged);
+void ClientListeners::notify_tools_changed() {
+  notify_changed(kToolsChanged);
 }
 
-void ClientListeners::tell_of_return() {
-  const std::string& said = context_.server.opening().said();
-  if (offers(said, "tools")) tell_changed(kToolsChanged);
-  if (offers(said, "prompts", "listChanged")) tell_changed(kPromptsChanged);
-  if (offers(said, "resources", "listChanged")) tell_changed(kResourcesChanged);
+void ClientListeners::notify_of_return() {
+  const std::string& description = context_.server.opening().description();
+  if (offers(description, "tools")) notify_changed(kToolsChanged);
+  if (offers(description, "prompts", "listChanged")) notify_changed(kPromptsChanged);
+  if (offers(description, "resources", "listChanged")) notify_changed(kResourcesChanged);
 }
 
-// What the server grants, and what we tell ourselves: tasks of ours, and tools that were held back.
+// Acknowledges what the server grants, and our own notifications: our tasks, and accepted tools.
 void ClientListeners::acknowledge(const Message& notification, const std::string& client_id) {
   const OpenRequest& request = context_.client.requests()[client_id];
   std::string text = tagged(notification, client_id);
   if (const auto given = find(text, {"params", "notifications"});
-      given && given->starts_with('{') && request.hears_of_tools) {
+      given && given->starts_with('{') && request.gets_tool_changes) {
     text = edited(text, {{*given, with_member(*given, "toolsListChanged", "true")}});
   }
   const auto granted = find(text, {"params", "notifications"});
@@ -156,37 +155,44 @@ void ClientListeners::acknowledge(const Message& notification, const std::string
     text = edited(text, {{*granted, with_member(*granted, "taskIds", json::serialize(ids))}});
   }
   context_.client.send(std::move(text), client_id);
-  tasks_.tell_ended(client_id);
+  tasks_.notify_ended(client_id);
 }
 
-bool ClientListeners::tell(const Message& notification) {
+bool ClientListeners::notify(const Message& notification) {
   if (context_.bridges(Era::Legacy, Era::Modern)) {
     if (notification.method != kAcknowledged) context_.client.send(untagged(notification));
     return true;
   }
   if (context_.client.era() != Era::Modern) return false;
-  if (context_.server.opening().era() != Era::Legacy) return tell_subscription(notification);
-  if (notification.method == "notifications/progress") return false;
+  if (context_.server.opening().era() != Era::Legacy) return notify_subscription(notification);
   if (notification.method == "notifications/message") {
-    tell_stateless_log(notification);
+    notify_stateless_log(notification);
   } else {
-    tell_listeners(notification);
+    notify_listeners(notification);
   }
   return true;
 }
 
-// Only for requests that asked for it, and on these streams none can be told apart.
-void ClientListeners::tell_stateless_log(const Message& notification) {
+// Sends a log message to the first call that requested its level. The server does not name a call,
+// and its own level is the lowest that any call requested.
+void ClientListeners::notify_stateless_log(const Message& notification) {
+  const json::object* const params = notification.params();
+  const auto level = rank_of_level(params ? text_in(*params, "level").value_or("") : "");
+  bool requested = false;
   for (const CallDesk::Held& call :
        context_.desk.in(HeldCall::State::Queued, HeldCall::State::Running)) {
-    if (!find(call->upstream->request().params_text(), {"_meta", kMetaLogLevel})) continue;
+    const json::object* const meta = call->upstream->request().meta();
+    const auto lowest = meta ? text_in(*meta, kMetaLogLevel) : std::nullopt;
+    if (!lowest) continue;
+    requested = true;
+    if (!level || *level < rank_of_level(*lowest)) continue;
     return context_.client.send(notification.text, call->client_id());
   }
-  context_.door.note_degraded("logging");
+  if (!requested) context_.door.note_degraded("logging");
 }
 
-// Both are stateless: a subscription is named by the id of its request, which is ours there.
-bool ClientListeners::tell_subscription(const Message& notification) {
+// Both sides are stateless. The server names a subscription by our id of its request.
+bool ClientListeners::notify_subscription(const Message& notification) {
   const auto mark = find(notification.params_text(), {"_meta", kMetaSubscription});
   if (!mark) return false;
   for (const auto& [client_id, request] : context_.client.requests()) {

@@ -21,16 +21,16 @@ class ClientListeners {
 
   // Takes a notification of the server. True: it was translated for the client, or is not for this
   // client. False: forward it unchanged.
-  bool tell(const Message& notification);
-  void tell_tools_changed();
+  bool notify(const Message& notification);
+  void notify_tools_changed();
   // A server that was started again may have other lists than before.
-  void tell_of_return();
+  void notify_of_return();
 
  private:
-  void tell_listeners(const Message& notification);
-  void tell_changed(std::string_view method);
-  void tell_stateless_log(const Message& notification);
-  bool tell_subscription(const Message& notification);
+  void notify_listeners(const Message& notification);
+  void notify_changed(std::string_view method);
+  void notify_stateless_log(const Message& notification);
+  bool notify_subscription(const Message& notification);
   void acknowledge(const Message& notification, const std::string& client_id);
 
   const GatewayContext& context_;

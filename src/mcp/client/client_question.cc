@@ -12,28 +12,24 @@ namespace sallyport::mcp {
 
 Task<Envelope> ClientQuestion::invoke(Call call, std::shared_ptr<core::Delivery> /*delivery*/,
                                       std::stop_token cancel) {
-  const bool same =
-      call.input == asked_.input && (!asked_.raw_input || call.raw_input == asked_.raw_input);
-  std::string params(request_.params_text());
-  if (!same) {
-    params = params_with_input(request_, call.raw_input.value_or(json::serialize(call.input)));
-  }
+  std::string params = decided_params(request_, call_params_, call);
   SALLYPORT_CO_TRY(Message answer, co_await ask_(std::move(params), std::move(cancel)));
   answer_.emplace(std::move(answer));
   co_return answer_->envelope();
 }
 
-Task<Envelope> HandedQuestion::invoke(Call /*call*/, std::shared_ptr<core::Delivery> /*delivery*/,
+Task<Envelope> HandedQuestion::invoke(Call call, std::shared_ptr<core::Delivery> /*delivery*/,
                                       std::stop_token /*cancel*/) {
+  params_ = decided_params(request_, call_params_, call);
   co_return Envelope::of(json::object{{"given_to", "client"}});
 }
 
 std::string marked_form(std::string_view params, std::string_view server) {
   const Result<ParsedJson> read = parse_json(find(params, {"message"}).value_or("null"));
-  const std::string said =
+  const std::string message =
       read && read->value.is_string() ? std::string(read->value.get_string()) : std::string();
   return with_member(params.empty() ? "{}" : params, "message",
-                     json_quoted(fmt::format("[from server `{}`] {}", visible(server), said)));
+                     json_quoted(fmt::format("[from server `{}`] {}", visible(server), message)));
 }
 
 }  // namespace sallyport::mcp

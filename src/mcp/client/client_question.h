@@ -16,27 +16,27 @@ namespace sallyport::mcp {
 
 class ClientQuestion final : public core::Upstream {
  public:
-  // Puts it to the client with these params, JSON text, and waits for the answer.
+  // Sends it to the client with these params, JSON text, and waits for the answer.
   using Ask = std::function<Task<Message>(std::string params, std::stop_token cancel)>;
 
-  // `keep` is whatever `ask` needs to be there.
-  ClientQuestion(Message request, CallParams asked, Ask ask, std::shared_ptr<void> keep)
+  // `keep` owns what `ask` uses.
+  ClientQuestion(Message request, CallParams call_params, Ask ask, std::shared_ptr<void> keep)
       : request_(std::move(request)),
-        asked_(std::move(asked)),
+        call_params_(std::move(call_params)),
         ask_(std::move(ask)),
         keep_(std::move(keep)) {}
 
   Task<Envelope> invoke(Call call, std::shared_ptr<core::Delivery> delivery,
                         std::stop_token cancel) override;
 
-  // What the client said, if it did.
+  // The client's answer, if it came.
   const std::optional<GivenAnswer>& answer() const { return answer_; }
 
  private:
   Message request_;
-  CallParams asked_;
+  CallParams call_params_;
   Ask ask_;
-  std::shared_ptr<void> keep_;  // a call that was given up on outlives its gateway's run
+  std::shared_ptr<void> keep_;  // an abandoned call outlives its gateway's run
   std::optional<GivenAnswer> answer_;
 };
 
@@ -44,8 +44,19 @@ class ClientQuestion final : public core::Upstream {
 // another request.
 class HandedQuestion final : public core::Upstream {
  public:
+  HandedQuestion(Message request, CallParams call_params)
+      : request_(std::move(request)), call_params_(std::move(call_params)) {}
+
   Task<Envelope> invoke(Call call, std::shared_ptr<core::Delivery> delivery,
                         std::stop_token cancel) override;
+
+  // The params for the client, JSON text; no value: the client may not be asked.
+  const std::optional<std::string>& params() const { return params_; }
+
+ private:
+  Message request_;
+  CallParams call_params_;
+  std::optional<std::string> params_;
 };
 
 // The params of `elicitation/create` with the name of the server before its message: a person must

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kUnreadable = "(unreadable)";
 constexpr std::string_view kBatchRevision = "\"2025-03-26\"";
 
-// Methods that a stateless client has no more.
+// Methods that the stateless era no longer has.
 bool is_gone(std::string_view method) {
   constexpr auto kGone =
       std::to_array<std::string_view>({"ping", "logging/setLevel", "resources/subscribe",
@@ -34,44 +34,44 @@ ClientSession::ClientSession(boost::asio::any_io_executor executor, MessageDoor&
       link_(std::move(link)) {}
 
 Async<std::optional<Message>> ClientSession::next() {
-  while (heard_.empty() && !link_->broken()) {
+  while (received_.empty() && !link_->broken()) {
     std::optional<net::Line> line = co_await link_->next();
     if (!line) co_return std::nullopt;
-    hear(std::move(*line));
-    if (heard_.empty()) co_await room();  // for the error that it was answered with
+    on_line(std::move(*line));
+    if (received_.empty()) co_await room();  // for the error response
   }
-  if (heard_.empty()) co_return std::nullopt;
-  Message message = std::move(heard_.front());
-  heard_.pop_front();
+  if (received_.empty()) co_return std::nullopt;
+  Message message = std::move(received_.front());
+  received_.pop_front();
   co_return message;
 }
 
-void ClientSession::hear(net::Line line) {
+void ClientSession::on_line(net::Line line) {
   if (line.too_long) {
     return send(too_long_text(line.text, line.tail, settings_.limits.frame_bytes));
   }
   if (!is_batch(line.text) || !parse_json(line.text, settings_.limits.json())) {
-    return hear_text(std::move(line.text));
+    return on_text(std::move(line.text));
   }
   const std::vector<std::string_view> messages = elements(line.text);
   if (!has_batches_ || messages.empty()) {
     return send(error_text({}, kInvalidRequest, "batches belong to sessions of 2025-03-26"));
   }
-  for (const std::string_view one : messages) hear_text(std::string(one));
+  for (const std::string_view message : messages) on_text(std::string(message));
 }
 
-void ClientSession::hear_text(std::string text) {
+void ClientSession::on_text(std::string text) {
   Result<Message> message = Message::read(text, settings_.limits.json());
   if (!message) {
     if (message.error().cause == "request") {
-      door_.note(MessageLog::What::Refused, Side::Client, kUnreadable);
+      door_.note(MessageLog::Action::Refused, Side::Client, kUnreadable);
     }
     return send(unreadable_text(text, message.error()));
   }
   const bool answers = message->kind == Message::Kind::Response;
   door_.note_trimmed(Side::Client, *message,
                      answers ? "(response)" : std::string_view(message->method));
-  heard_.push_back(std::move(*message));
+  received_.push_back(std::move(*message));
 }
 
 void ClientSession::note_version(std::optional<std::string_view> version) {
@@ -88,7 +88,7 @@ void ClientSession::refuse(const Message& request, std::int64_t code, std::strin
   send(error_text(request.id, code, why));
 }
 
-void ClientSession::meet(const Message& request) {
+void ClientSession::note_profile(const Message& request) {
   if (request.method == "initialize") {
     profile_.era = Era::Legacy;
     return;
@@ -107,7 +107,7 @@ void ClientSession::meet(const Message& request) {
   }
 }
 
-void ClientSession::meet_opening(const Message& request) {
+void ClientSession::note_opening(const Message& request) {
   const json::object* const params = request.params();
   const json::object* const capabilities = params ? object_in(*params, "capabilities") : nullptr;
   profile_.capabilities = capabilities ? *capabilities : json::object();
@@ -139,9 +139,16 @@ std::string ClientSession::era_error(const Message& request) const {
                                  : std::string();
 }
 
+std::pair<const std::string, OpenRequest>* ClientSession::of_token(const std::string& token) {
+  const auto found = std::ranges::find_if(
+      requests_, [&](const auto& open) { return !token.empty() && open.second.token == token; });
+  return found == requests_.end() ? nullptr : &*found;
+}
+
 std::size_t ClientSession::unanswered() const {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      requests_, [](const auto& one) { return !one.second.endless && !one.second.listening; }));
+  return static_cast<std::size_t>(std::ranges::count_if(requests_, [](const auto& entry) {
+    return !entry.second.endless && !entry.second.listening;
+  }));
 }
 
 ClientSession::Question ClientSession::open_question() {
@@ -159,8 +166,8 @@ std::shared_ptr<AwaitedAnswer> ClientSession::close_question(const std::string& 
   return answer;
 }
 
-void ClientSession::hear_answer(Message answer) {
-  if (const auto awaited = close_question(answer.id)) awaited->hear(std::move(answer));
+void ClientSession::on_response(Message answer) {
+  if (const auto awaited = close_question(answer.id)) awaited->put(std::move(answer));
 }
 
 }  // namespace sallyport::mcp

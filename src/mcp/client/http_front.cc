@@ -5,9 +5,11 @@
 #include <boost/json.hpp>
 
 #include "base/encoding.h"
+#include "base/lower_case.h"
 #include "mcp/message/era.h"
 #include "mcp/message/json_text.h"
 #include "mcp/message/translation.h"
+#include "mcp/server/pending_requests.h"
 #include "oauth/challenge.h"
 
 namespace sallyport::mcp {
@@ -49,9 +51,25 @@ ServerResponse not_allowed() {
   return response;
 }
 
+// Where a client lost a stream, from the id of the last event that it got.
+struct EventPlace {
+  std::uint64_t stream = 0;
+  std::uint64_t delivered = 0;
+};
+
+// No value: it is not an id of ours.
+std::optional<EventPlace> place_of(std::string_view event_id) {
+  const std::size_t dash = event_id.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const auto stream = number_of(event_id.substr(0, dash));
+  const auto delivered = number_of(event_id.substr(dash + 1));
+  if (!stream || !delivered) return std::nullopt;
+  return EventPlace{*stream, *delivered};
+}
+
 bool is_json(const net::ServerRequest& head) {
   const auto type = head.header("content-type");
-  return type && type->substr(0, type->find(';')).find("application/json") == 0;
+  return type && lower_case(*type).starts_with("application/json");
 }
 
 }  // namespace
@@ -84,19 +102,19 @@ HttpFront::HttpFront(asio::any_io_executor executor, Parts parts, Settings setti
 
 Async<std::optional<ServerResponse>> HttpFront::refuse(net::ServerRequest& head) {
   Result<std::string> principal = co_await parts_.authenticate(head);
-  if (!principal) co_return no_entry(head, principal.error());
+  if (!principal) co_return unauthorized(head, principal.error());
   head.principal = std::move(*principal);
   if (head.method != "POST" && head.method != "GET" && head.method != "DELETE") {
     co_return not_allowed();
   }
   if (head.method == "POST" && !is_json(head)) {
-    co_return ServerResponse::text(415, "a message is `application/json`\n");
+    co_return ServerResponse::text(415, "send `Content-Type: application/json`\n");
   }
   co_return std::nullopt;
 }
 
-// A token that cannot be checked may be a good one: its owner keeps it and comes again.
-ServerResponse HttpFront::no_entry(const net::ServerRequest& head, const Error& why) const {
+// A token that cannot be checked now may be valid, so the client is asked to retry.
+ServerResponse HttpFront::unauthorized(const net::ServerRequest& head, const Error& why) const {
   if (why.code != ErrorCode::Unauthenticated) {
     ServerResponse response = ServerResponse::text(503, why.message + '\n');
     response.headers.emplace_back("retry-after", "5");
@@ -155,7 +173,7 @@ Async<void> HttpFront::post_modern(net::ServerExchange& exchange, std::string pr
     co_await exchange.respond(refusal(*refused, message.id));
     co_return;
   }
-  // Streams are closed here, not cancelled by a message.
+  // Nothing to do: a client of this era cancels by closing its stream.
   if (message.kind == Message::Kind::Notification) {
     co_await exchange.respond({.status = 202});
     co_return;
@@ -165,8 +183,8 @@ Async<void> HttpFront::post_modern(net::ServerExchange& exchange, std::string pr
     co_await exchange.respond(refusal(session.error(), message.id));
     co_return;
   }
-  Manner manner{.modern = true, .streams = accepts(exchange.request(), kEventStream)};
-  co_await pass_on(exchange, std::move(*session), std::move(message), std::move(manner));
+  ResponseStyle style{.modern = true, .streams = accepts(exchange.request(), kEventStream)};
+  co_await pass_on(exchange, std::move(*session), std::move(message), std::move(style));
 }
 
 Async<void> HttpFront::post_opening(net::ServerExchange& exchange, std::string principal,
@@ -182,17 +200,17 @@ Async<void> HttpFront::post_opening(net::ServerExchange& exchange, std::string p
   parts_.entropy.fill(random);
   const std::string id = hex(random);
   sessions_[id] = session;
-  Manner manner{.streams = accepts(exchange.request(), kEventStream), .id = message.id};
-  manner.headers.emplace_back(kSessionHeader, id);
+  ResponseStyle style{.streams = accepts(exchange.request(), kEventStream), .id = message.id};
+  style.headers.emplace_back(kSessionHeader, id);
   Result<std::shared_ptr<Outlet>> outlet =
       session->link->ask(std::move(message), exchange.request());
-  std::optional<std::string> said;
+  std::optional<std::string> reply;
   if (outlet) {
-    said = co_await answer(exchange, session, *outlet, std::move(manner));
+    reply = co_await answer(exchange, session, *outlet, std::move(style));
   } else {
     co_await exchange.respond(refusal(outlet.error(), {}));
   }
-  const auto version = said ? find(*said, {"result", "protocolVersion"}) : std::nullopt;
+  const auto version = reply ? find(*reply, {"result", "protocolVersion"}) : std::nullopt;
   if (version) {
     session->version = std::string(version->substr(1, version->size() - 2));
   } else {
@@ -209,12 +227,12 @@ Async<void> HttpFront::post_legacy(net::ServerExchange& exchange, std::string pr
   } else if (const auto refused = refuse_legacy(exchange.request())) {
     co_await exchange.respond(refusal(*refused, message.id));
   } else {
-    Manner manner{.numbered = true, .streams = accepts(exchange.request(), kEventStream)};
-    co_await pass_on(exchange, std::move(*session), std::move(message), std::move(manner));
+    ResponseStyle style{.numbered = true, .streams = accepts(exchange.request(), kEventStream)};
+    co_await pass_on(exchange, std::move(*session), std::move(message), std::move(style));
   }
 }
 
-// Only one revision has them. Each message is one of its own, and their answers share a stream.
+// Batches of one revision. Each message is handled separately, and the answers share a stream.
 Async<void> HttpFront::post_batch(net::ServerExchange& exchange, std::string principal) {
   const net::ServerRequest& request = exchange.request();
   const Result<ParsedJson> read = parse_json(request.body, settings_.limits.json());
@@ -225,6 +243,11 @@ Async<void> HttpFront::post_batch(net::ServerExchange& exchange, std::string pri
   if (!read) {
     co_await exchange.respond(ServerResponse::json(unreadable_status(read.error()),
                                                    unreadable_text(request.body, read.error())));
+    co_return;
+  }
+  const bool ended = !session && session.error().code == ErrorCode::NotFound;
+  if (ended) {
+    co_await exchange.respond(refusal(session.error(), {}));
     co_return;
   }
   if (messages.empty() || messages.size() > kLargest || !session ||
@@ -239,15 +262,15 @@ Async<void> HttpFront::post_batch(net::ServerExchange& exchange, std::string pri
   for (const std::string_view text : messages) {
     Result<Message> message = Message::read(std::string(text), settings_.limits.json());
     if (message && message->kind != Message::Kind::Request) {
-      (void)(*session)->link->tell(std::move(message->text));
+      (void)(*session)->link->receive(std::move(message->text));
       continue;
     }
     Result<std::shared_ptr<Outlet>> outlet = std::unexpected(Error{});
     if (message) outlet = (*session)->link->ask(*message, request);
     if (!outlet) {
       outlet = std::make_shared<Outlet>(executor_, 0, OutletLimits{});
-      (*outlet)->put(error_text(message ? message->id : "", kInvalidRequest, "this is no request"),
-                     true);
+      (*outlet)->put(
+          error_text(message ? message->id : "", kInvalidRequest, "this is not a request"), true);
     }
     outlets.push_back(std::move(*outlet));
   }
@@ -255,8 +278,8 @@ Async<void> HttpFront::post_batch(net::ServerExchange& exchange, std::string pri
     co_await exchange.respond({.status = 202});
     co_return;
   }
-  const Manner manner{};
-  bool there = co_await begin_stream(exchange, **session, *outlets.front(), manner);
+  const ResponseStyle style{};
+  bool there = co_await begin_stream(exchange, **session, *outlets.front(), style);
   for (const auto& outlet : outlets) {
     while (there && !(outlet->closed() && !outlet->waits())) {
       const auto event = co_await outlet->next(settings_.front.keep_alive);
@@ -267,7 +290,7 @@ Async<void> HttpFront::post_batch(net::ServerExchange& exchange, std::string pri
   }
 }
 
-// The stream of a session's own, or one whose client lost it.
+// Serves the session's own stream, or a lost stream that a client resumes.
 Async<void> HttpFront::get(net::ServerExchange& exchange, std::string principal) {
   const net::ServerRequest& request = exchange.request();
   Result<SessionPtr> found = session_of(request, principal);
@@ -286,18 +309,16 @@ Async<void> HttpFront::get(net::ServerExchange& exchange, std::string principal)
   }
   std::shared_ptr<Outlet> outlet = session->link->standing();
   if (const auto last = request.header("last-event-id")) {
-    unsigned long long number = 0;
-    unsigned long long heard = 0;
-    const bool read = std::sscanf(std::string(*last).c_str(), "%llu-%llu", &number, &heard) == 2;
-    outlet = read ? session->link->stream(number) : nullptr;
-    // What was said under another policy is not said again; a session's own stream goes on.
+    const std::optional<EventPlace> place = place_of(*last);
+    outlet = place ? session->link->stream(place->stream) : nullptr;
+    // Messages sent under another policy are not replayed. The session's own stream continues.
     const bool same = session->policy == parts_.policy();
     if (!outlet || (!same && outlet != session->link->standing())) {
       co_await exchange.respond(
-          ServerResponse::json(404, error_text({}, kInvalidRequest, "this stream is gone")));
+          ServerResponse::json(400, error_text({}, kInvalidRequest, "this stream is gone")));
       co_return;
     }
-    if (same) outlet->rewind(heard);
+    if (same) outlet->rewind(place->delivered);
   }
   const bool standing = outlet == session->link->standing();
   if (standing && session->listened) {
@@ -307,9 +328,9 @@ Async<void> HttpFront::get(net::ServerExchange& exchange, std::string principal)
   }
   const Use use(*this, session);
   if (standing) session->listened = true;
-  Manner manner{.numbered = true};
-  if (co_await begin_stream(exchange, *session, *outlet, manner)) {
-    co_await answer(exchange, session, outlet, std::move(manner));
+  ResponseStyle style{.numbered = true};
+  if (co_await begin_stream(exchange, *session, *outlet, style)) {
+    co_await answer(exchange, session, outlet, std::move(style));
   }
   if (standing) session->listened = false;
 }
@@ -326,11 +347,11 @@ Async<void> HttpFront::end_session(net::ServerExchange& exchange, std::string pr
 }
 
 Async<void> HttpFront::pass_on(net::ServerExchange& exchange, SessionPtr session, Message message,
-                               Manner manner) {
+                               ResponseStyle style) {
   const Use use(*this, session);
-  const std::string id = manner.id = message.id;
+  const std::string id = style.id = message.id;
   if (message.kind != Message::Kind::Request) {
-    const Result<void> taken = session->link->tell(std::move(message.text));
+    const Result<void> taken = session->link->receive(std::move(message.text));
     co_await exchange.respond(taken ? ServerResponse{.status = 202} : refusal(taken.error(), id));
     co_return;
   }
@@ -340,9 +361,9 @@ Async<void> HttpFront::pass_on(net::ServerExchange& exchange, SessionPtr session
     co_await exchange.respond(refusal(outlet.error(), id));
     co_return;
   }
-  co_await answer(exchange, session, *outlet, manner);
-  // Closing is how a stateless client cancels; one of sessions says so.
-  if (manner.modern && !(*outlet)->ended()) session->link->cancel(**outlet);
+  co_await answer(exchange, session, *outlet, style);
+  // A stateless client cancels by closing the stream; a client with a session sends a notification.
+  if (style.modern && !(*outlet)->ended()) session->link->cancel(**outlet);
 }
 
 }  // namespace sallyport::mcp

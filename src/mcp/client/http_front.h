@@ -1,4 +1,5 @@
-// `/mcp` for clients of both eras: sessions, and stateless requests.
+// `/mcp` for clients of both eras: sessions, and stateless requests. http_sessions.cc opens and ends
+// sessions, http_stream.cc writes answers as streams.
 #pragma once
 
 #include <map>
@@ -19,11 +20,11 @@ struct HttpFrontLimits {
   std::size_t sessions = 64;                     // of all clients together
   std::size_t sessions_each = 64;                // of one principal
   std::chrono::milliseconds idle{1'800'000};     // an unused session ends after this
-  std::chrono::milliseconds evictable{5'000};    // and after this, where a new one needs room
-  std::chrono::milliseconds silence{5'000};      // until an answer that is not there is streamed
+  std::chrono::milliseconds evictable{5'000};    // and after this, if a new one needs room
+  std::chrono::milliseconds answer_wait{5'000};  // after this, a late answer is sent as a stream
   std::chrono::milliseconds keep_alive{15'000};  // between signs of life on a stream
   std::chrono::milliseconds goodbye{10'000};     // for sessions, when we end
-  OutletLimits kept{.kept_events = 64, .kept_bytes = 1u << 20};  // for a client that comes back
+  OutletLimits kept{.kept_events = 64, .kept_bytes = 1u << 20};  // for a client that reconnects
 };
 
 // On a context with one thread.
@@ -32,7 +33,7 @@ class HttpFront final : public net::HttpHandler {
   // The client that is served.
   struct Caller {
     std::string principal{};
-    std::string session_id{};  // in records; not the one that the client knows
+    std::string session_id{};  // in records; the client has another one
     bool shared = false;       // by all stateless requests of this principal
   };
   using Open =
@@ -47,14 +48,14 @@ class HttpFront final : public net::HttpHandler {
     Entropy& entropy;
     Open open;
     Authenticate authenticate;
-    std::function<std::string()> policy;  // what is in force: nothing is told again after a change
+    std::function<std::string()> policy;  // in force; after a change nothing is replayed
     net::HttpServer::Log log;
   };
   struct Settings {
     Limits limits{};
     HttpFrontLimits front{};
-    std::string metadata{};  // address of what says how to get a token
-    std::string scope{};     // that a token needs, all of it; empty: none
+    std::string metadata{};  // URL of the resource metadata (RFC 9728)
+    std::string scope{};     // that a token must have; empty: none
   };
   HttpFront(boost::asio::any_io_executor executor, Parts parts, Settings settings);
 
@@ -71,7 +72,7 @@ class HttpFront final : public net::HttpHandler {
   // One client of sessions, or all stateless requests of one principal.
   struct Session {
     Caller caller;
-    std::shared_ptr<Conversation> conversation{};  // shared with calls that were given up on
+    std::shared_ptr<Conversation> conversation{};  // shared with abandoned calls
     HttpLink* link = nullptr;                      // the conversation's
     std::string version{};                         // that was agreed on
     std::string policy{};                          // in force when it was opened
@@ -85,16 +86,16 @@ class HttpFront final : public net::HttpHandler {
   using SessionPtr = std::shared_ptr<Session>;  // shared with the exchanges that use it
   class Use;
 
-  // How an answer goes out.
-  struct Manner {
+  // The form of a response.
+  struct ResponseStyle {
     bool modern = false;
-    bool numbered = false;  // events have ids, so that a client can come back
+    bool numbered = false;  // events have ids, so that a client can reconnect
     bool streams = true;    // the client reads streams
     std::string id{};       // of the request
     std::vector<std::pair<std::string, std::string>> headers{};
   };
 
-  net::ServerResponse no_entry(const net::ServerRequest& head, const Error& why) const;
+  net::ServerResponse unauthorized(const net::ServerRequest& head, const Error& why) const;
   Async<void> post(net::ServerExchange& exchange, std::string principal);
   Async<void> post_modern(net::ServerExchange& exchange, std::string principal, Message message);
   Async<void> post_legacy(net::ServerExchange& exchange, std::string principal, Message message);
@@ -104,11 +105,11 @@ class HttpFront final : public net::HttpHandler {
   Async<void> end_session(net::ServerExchange& exchange, std::string principal);
 
   Async<void> pass_on(net::ServerExchange& exchange, SessionPtr session, Message message,
-                      Manner manner);
+                      ResponseStyle style);
   Async<std::optional<std::string>> answer(net::ServerExchange& exchange, SessionPtr session,
-                                           std::shared_ptr<Outlet> outlet, Manner manner);
+                                           std::shared_ptr<Outlet> outlet, ResponseStyle style);
   Async<bool> begin_stream(net::ServerExchange& exchange, const Session& session,
-                           const Outlet& outlet, const Manner& manner);
+                           const Outlet& outlet, const ResponseStyle& style);
   Async<bool> write_event(net::ServerExchange& exchange, const Outlet& outlet,
                           const Outlet::Event& event, bool numbered);
 

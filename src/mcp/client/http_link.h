@@ -23,7 +23,7 @@ class HttpLink final : public ClientLink {
     // messages that belong to none of their requests are dropped.
     bool shared = false;
     OutletLimits outlet{};
-    std::size_t kept_streams = 32;       // whose answer may be read once more
+    std::size_t kept_streams = 32;       // ended streams that may be read again
     std::size_t kept_bytes = 64u << 20;  // in all of them; the newest stays
   };
   HttpLink(boost::asio::any_io_executor executor, Settings settings);
@@ -31,13 +31,13 @@ class HttpLink final : public ClientLink {
   // Returns the outlet of the answer. `Conflict`: this id is in use. `Exhausted`: too much waits.
   Result<std::shared_ptr<Outlet>> ask(Message request, const net::ServerRequest& head);
   // Takes a notification or an answer.
-  Result<void> tell(std::string text);
+  Result<void> receive(std::string text);
   // The client does not want the rest of it.
   void cancel(const Outlet& outlet);
   // The outlet for messages that belong to no request.
   const std::shared_ptr<Outlet>& standing() const { return standing_; }
   std::shared_ptr<Outlet> stream(std::uint64_t number) const;
-  bool busy() const { return !asked_.empty(); }
+  bool busy() const { return !pending_.empty(); }
 
   Async<std::optional<net::Line>> next() override;
   void hang_up() override;
@@ -53,29 +53,29 @@ class HttpLink final : public ClientLink {
 
  private:
   struct PendingRequest {
-    std::shared_ptr<Outlet> outlet;  // shared with the one who writes it to the client
-    std::string id;                  // as the client knows it
-    std::string token{};             // of progress, likewise; empty: none
-    net::ServerRequest head{};       // its headers, where they repeat arguments
+    std::shared_ptr<Outlet> outlet;  // shared with the writer to the client
+    std::string id;                  // the client's id
+    std::string token{};             // the client's progress token; empty: none
+    net::ServerRequest head{};       // its headers, which may repeat arguments
   };
   Result<void> take(std::string text);
   bool answer(std::string text, std::string_view id);
-  std::string renamed_back(std::string text, const PendingRequest& asked,
+  std::string renamed_back(std::string text, const PendingRequest& pending,
                            std::string_view ours) const;
   void keep(std::shared_ptr<Outlet> outlet);
   void end_cancelled(std::string_view notification);
 
   boost::asio::any_io_executor executor_;
   Settings settings_;
-  std::deque<std::string> heard_;
-  std::size_t heard_bytes_ = 0;
+  std::deque<std::string> received_;
+  std::size_t received_bytes_ = 0;
   boost::asio::steady_timer bell_;
   boost::asio::steady_timer end_;
   bool hung_up_ = false;
   bool closed_ = false;
-  std::map<std::string, PendingRequest, std::less<>> asked_;  // by the id that the gateway knows
-  std::shared_ptr<Outlet> standing_;                          // shared like those above
-  std::list<std::shared_ptr<Outlet>> kept_;                   // shared like those above
+  std::map<std::string, PendingRequest, std::less<>> pending_;  // by the id that the gateway knows
+  std::shared_ptr<Outlet> standing_;                            // shared like those above
+  std::list<std::shared_ptr<Outlet>> kept_;                     // shared like those above
   std::uint64_t last_request_ = 0;
   std::uint64_t last_stream_ = 0;
 };

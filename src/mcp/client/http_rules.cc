@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <charconv>
+#include <optional>
 
 #include "base/encoding.h"
+#include "base/exact_numbers.h"
 #include "base/json_members.h"
 #include "base/lower_case.h"
 #include "mcp/message/era.h"
@@ -24,7 +26,7 @@ Refused mismatch(std::string message) {
   return {.code = kHeaderMismatch, .message = std::move(message)};
 }
 
-// The header must be there once and say this.
+// The header must occur once and have this value.
 std::optional<Refused> compare(const net::ServerRequest& head, const char* shown,
                                std::string_view name, std::string_view body) {
   if (head.count(name) > 1) return mismatch(fmt::format("`{}` is there more than once", shown));
@@ -40,15 +42,27 @@ bool supported(std::string_view version) {
   return std::ranges::find(kLegacyVersions, version) != kLegacyVersions.end();
 }
 
-bool same_number(std::string_view text, const json::value& value) {
-  std::int64_t number = 0;
+// The whole text as a number of this type.
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return false;
-  if (value.is_int64()) return value.get_int64() == number;
-  return value.is_double() && value.get_double() == static_cast<double>(number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
 }
 
-bool says(std::string_view text, const json::value& value) {
+// `42.0` and `042` are the number 42. Numbers that a double would round are compared by their
+// digits.
+bool same_number(std::string_view text, const json::value& value) {
+  if (!value.is_number()) return false;
+  const auto whole = number_in<std::int64_t>(text);
+  if (whole && value.is_int64()) return value.get_int64() == *whole;
+  const auto number = number_in<double>(text);
+  const bool exact = number && numbers_are_exact(*number) && numbers_are_exact(value);
+  return exact ? *number == value.to_number<double>() : text == id_text(value);
+}
+
+bool equals(std::string_view text, const json::value& value) {
   if (value.is_string()) return text == std::string_view(value.get_string());
   if (value.is_bool()) return text == (value.get_bool() ? "true" : "false");
   return same_number(text, value);
@@ -60,11 +74,11 @@ std::string check_argument(const net::ServerRequest& head, std::string_view mark
   const std::size_t count = head.count(name);
   const bool absent = value == nullptr || value->is_null();
   if (absent && count == 0) return {};
-  if (absent) return fmt::format("`Mcp-Param-{}` is there for an argument that is not", mark);
-  if (count != 1) return fmt::format("`Mcp-Param-{}` must be there once", mark);
+  if (absent) return fmt::format("`Mcp-Param-{}` is set, but its argument is missing", mark);
+  if (count != 1) return fmt::format("`Mcp-Param-{}` must occur exactly once", mark);
   const auto text = header_text(*head.header(name));
   if (!text) return fmt::format("`Mcp-Param-{}` is malformed", mark);
-  return says(*text, *value) ? "" : fmt::format("`Mcp-Param-{}` is unlike the argument", mark);
+  return equals(*text, *value) ? "" : fmt::format("`Mcp-Param-{}` differs from the argument", mark);
 }
 
 std::string check_properties(const net::ServerRequest& head, const json::object& schema,
@@ -101,13 +115,13 @@ std::optional<Refused> refuse_modern(const net::ServerRequest& head, const Messa
   if (message.kind == Message::Kind::Notification) return std::nullopt;
   const json::object* const meta = message.meta();
   const auto version = meta ? text_in(*meta, kMetaVersion) : std::nullopt;
-  const auto lacks = [](std::string_view what) {
+  const auto lacks = [](std::string_view member) {
     return Refused{.code = kInvalidParams,
-                   .message = fmt::format("`_meta` lacks `{}`", what),
+                   .message = fmt::format("`_meta` lacks `{}`", member),
                    .data = modern_version("")};
   };
   if (head.count(kVersionHeader) != 1) {
-    return mismatch("the header `MCP-Protocol-Version` must be there once");
+    return mismatch("the header `MCP-Protocol-Version` must occur exactly once");
   }
   if (!version) return lacks(kMetaVersion);
   if (auto wrong = compare(head, "MCP-Protocol-Version", kVersionHeader, *version)) return wrong;
@@ -118,7 +132,7 @@ std::optional<Refused> refuse_modern(const net::ServerRequest& head, const Messa
   }
   if (auto wrong = compare(head, "Mcp-Method", "mcp-method", message.method)) return wrong;
   if (object_in(*meta, kMetaCapabilities) == nullptr) return lacks(kMetaCapabilities);
-  // The conversation that all stateless requests share is never opened by one of them.
+  // All stateless requests share one conversation, so none of them may open it.
   if (message.method == "initialize") {
     return Refused{.status = 404, .code = kMethodNotFound, .message = "Method not found"};
   }
@@ -174,12 +188,12 @@ bool accepts(const net::ServerRequest& head, std::string_view type) {
     std::string_view rest = value;
     while (!rest.empty()) {
       const std::size_t comma = rest.find(',');
-      std::string_view one = rest.substr(0, comma);
+      std::string_view range = rest.substr(0, comma);
       rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
-      one = one.substr(0, one.find(';'));
-      while (one.starts_with(' ') || one.starts_with('\t')) one.remove_prefix(1);
-      while (one.ends_with(' ') || one.ends_with('\t')) one.remove_suffix(1);
-      const std::string given = lower_case(one);
+      range = range.substr(0, range.find(';'));
+      while (range.starts_with(' ') || range.starts_with('\t')) range.remove_prefix(1);
+      while (range.ends_with(' ') || range.ends_with('\t')) range.remove_suffix(1);
+      const std::string given = lower_case(range);
       if (given == type || given == "*/*" || given == family) return true;
     }
   }

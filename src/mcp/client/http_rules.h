@@ -13,7 +13,7 @@ namespace sallyport::mcp {
 
 inline constexpr std::string_view kEventStream = "text/event-stream";
 
-// An error that is found before the gateway is asked.
+// An error that is found before the request reaches the gateway.
 struct Refused {
   unsigned status = 400;
   std::int64_t code = 0;
@@ -21,16 +21,16 @@ struct Refused {
   json::value data{};
 };
 
-// Of a request of the stateless era: version, method and name in headers and body.
+// Checks a stateless request: version, method and name in headers and body.
 std::optional<Refused> refuse_modern(const net::ServerRequest& head, const Message& message);
-// Of a request in a session: the version, where a header names one.
+// Checks a request in a session: the version, if a header names one.
 std::optional<Refused> refuse_legacy(const net::ServerRequest& head);
 
 // True if the request is of the stateless era.
 bool is_modern(const net::ServerRequest& head, const Message& message);
 
-// What is wrong with the `Mcp-Param-...` headers of a call, given the input schema of its tool;
-// empty where nothing is.
+// Returns the error in the `Mcp-Param-...` headers of a call, given the input schema of its tool;
+// empty: there is none.
 std::string argument_contradiction(const net::ServerRequest& head, const json::value& schema,
                                    const json::value& input);
 

@@ -1,4 +1,4 @@
-// How answers go out over HTTP: whole, or as a stream of events.
+// Answers over HTTP: as one document, or as a stream of events.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,16 +20,17 @@ unsigned status_of(const std::string& answer) {
 
 }  // namespace
 
-// Writes what comes until its last message, which is returned. An answer that is there before
-// anything else needs no stream.
+// Writes messages until the last one, and returns that. If the answer is the first message, it is
+// sent without a stream.
 Async<std::optional<std::string>> HttpFront::answer(net::ServerExchange& exchange,
                                                     SessionPtr session,
-                                                    std::shared_ptr<Outlet> outlet, Manner manner) {
+                                                    std::shared_ptr<Outlet> outlet,
+                                                    ResponseStyle style) {
   exchange.on_gone([outlet] { outlet->wake(); });
   bool streaming = exchange.streaming();
   while (!exchange.gone()) {
     const std::optional<Outlet::Event> event =
-        co_await outlet->next(streaming ? settings_.front.keep_alive : settings_.front.silence);
+        co_await outlet->next(streaming ? settings_.front.keep_alive : settings_.front.answer_wait);
     if (exchange.gone()) {
       if (event) outlet->rewind(event->number - 1);
       break;
@@ -37,29 +38,29 @@ Async<std::optional<std::string>> HttpFront::answer(net::ServerExchange& exchang
     if (!event && outlet->closed()) {
       if (!streaming && session->link->broken()) {
         co_await exchange.respond(ServerResponse::json(
-            503, error_text(manner.id, kInternalError, "the session has ended")));
+            503, error_text(style.id, kInternalError, "the session has ended")));
       } else if (!streaming) {
-        // It was cancelled: nothing will be said.
-        co_await begin_stream(exchange, *session, *outlet, manner);
+        // The request was cancelled: no answer will come.
+        co_await begin_stream(exchange, *session, *outlet, style);
       }
       break;
     }
     if (event && event->last && !streaming) {
       ServerResponse response =
-          ServerResponse::json(manner.modern ? status_of(event->text) : 200, event->text);
-      response.headers.insert(response.headers.end(), manner.headers.begin(), manner.headers.end());
+          ServerResponse::json(style.modern ? status_of(event->text) : 200, event->text);
+      response.headers.insert(response.headers.end(), style.headers.begin(), style.headers.end());
       co_await exchange.respond(std::move(response));
       co_return event->text;
     }
-    // A client that reads no streams hears the answer and nothing before it.
-    if (!manner.streams) continue;
-    if (!streaming && !co_await begin_stream(exchange, *session, *outlet, manner)) break;
+    // A client that reads no streams gets only the answer.
+    if (!style.streams) continue;
+    if (!streaming && !co_await begin_stream(exchange, *session, *outlet, style)) break;
     streaming = true;
     if (!event) {
       if (!co_await exchange.write(":\n\n")) break;
       continue;
     }
-    if (!co_await write_event(exchange, *outlet, *event, manner.numbered)) {
+    if (!co_await write_event(exchange, *outlet, *event, style.numbered)) {
       outlet->rewind(event->number - 1);
       break;
     }
@@ -69,22 +70,22 @@ Async<std::optional<std::string>> HttpFront::answer(net::ServerExchange& exchang
 }
 
 Async<bool> HttpFront::begin_stream(net::ServerExchange& exchange, const Session& session,
-                                    const Outlet& outlet, const Manner& manner) {
-  ServerResponse head{.headers = manner.headers};
+                                    const Outlet& outlet, const ResponseStyle& style) {
+  ServerResponse head{.headers = style.headers};
   head.headers.emplace_back("content-type", std::string(kEventStream));
   head.headers.emplace_back("cache-control", "no-cache, no-transform");
   head.headers.emplace_back("x-accel-buffering", "no");
   if (!co_await exchange.begin(std::move(head))) co_return false;
-  // An event without data gives the client an id to come back with.
-  if (!manner.numbered || session.version != kLegacyVersion) co_return true;
+  // An event without data gives the client an id to reconnect with.
+  if (!style.numbered || session.version != kLegacyVersion) co_return true;
   co_return co_await exchange.write(
-      fmt::format("id: {}-{}\ndata: \n\n", outlet.number(), outlet.heard()));
+      fmt::format("id: {}-{}\ndata: \n\n", outlet.number(), outlet.delivered()));
 }
 
 Async<bool> HttpFront::write_event(net::ServerExchange& exchange, const Outlet& outlet,
                                    const Outlet::Event& event, bool numbered) {
   std::string data = event.text;
-  // Line ends in JSON are blanks between its parts.
+  // Line ends in JSON are only whitespace.
   std::ranges::replace_if(data, [](char c) { return c == '\n' || c == '\r'; }, ' ');
   std::string out = "event: message\n";
   if (numbered) out += fmt::format("id: {}-{}\n", outlet.number(), event.number);

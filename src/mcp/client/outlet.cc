@@ -39,9 +39,9 @@ Async<std::optional<Outlet::Event>> Outlet::next(std::chrono::milliseconds longe
     co_await bell_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   }
   if (std::exchange(woken_, false) || !waits()) co_return std::nullopt;
-  const auto found = std::ranges::find(events_, heard_ + 1, &Event::number);
+  const auto found = std::ranges::find(events_, delivered_ + 1, &Event::number);
   Event event = *found;
-  ++heard_;
+  ++delivered_;
   waiting_bytes_ -= event.text.size();
   kept_bytes_ += event.text.size();
   forget();
@@ -49,20 +49,20 @@ Async<std::optional<Outlet::Event>> Outlet::next(std::chrono::milliseconds longe
 }
 
 void Outlet::forget() {
-  while (!events_.empty() && events_.front().number <= heard_ &&
-         (heard_ - events_.front().number >= limits_.kept_events ||
+  while (!events_.empty() && events_.front().number <= delivered_ &&
+         (delivered_ - events_.front().number >= limits_.kept_events ||
           kept_bytes_ > limits_.kept_bytes)) {
     kept_bytes_ -= events_.front().text.size();
     events_.pop_front();
   }
 }
 
-void Outlet::rewind(std::uint64_t heard) {
+void Outlet::rewind(std::uint64_t delivered) {
   const std::uint64_t oldest = events_.empty() ? last_ : events_.front().number - 1;
-  heard_ = std::clamp(heard, oldest, last_);
+  delivered_ = std::clamp(delivered, oldest, last_);
   waiting_bytes_ = kept_bytes_ = 0;
   for (const Event& event : events_) {
-    (event.number > heard_ ? waiting_bytes_ : kept_bytes_) += event.text.size();
+    (event.number > delivered_ ? waiting_bytes_ : kept_bytes_) += event.text.size();
   }
 }
 

@@ -31,7 +31,7 @@ class Outlet {
   Outlet(const boost::asio::any_io_executor& executor, std::uint64_t number, OutletLimits limits);
 
   std::uint64_t number() const { return number_; }
-  std::uint64_t heard() const { return heard_; }  // number of the newest delivered message
+  std::uint64_t delivered() const { return delivered_; }  // number of the newest delivered message
 
   // False: the text was dropped, because the queue is full or no client will read it.
   bool put(std::string text, bool last);
@@ -41,12 +41,12 @@ class Outlet {
   Async<std::optional<Event>> next(std::chrono::milliseconds longest);
   void wake();
   // Continues after the message of this number, or after the newest that is no longer kept.
-  void rewind(std::uint64_t heard);
+  void rewind(std::uint64_t delivered);
 
   std::size_t bytes() const { return waiting_bytes_ + kept_bytes_; }
   bool closed() const { return closed_; }
-  bool waits() const { return heard_ < last_; }  // a client has still to receive something
-  bool ended() const { return ended_; }          // its last message is there
+  bool waits() const { return delivered_ < last_; }  // some message is not delivered yet
+  bool ended() const { return ended_; }              // its last message is there
 
  private:
   void forget();
@@ -57,7 +57,7 @@ class Outlet {
   std::size_t waiting_bytes_ = 0;
   std::size_t kept_bytes_ = 0;
   std::uint64_t last_ = 0;
-  std::uint64_t heard_ = 0;
+  std::uint64_t delivered_ = 0;
   bool ended_ = false;
   bool closed_ = false;
   bool woken_ = false;

@@ -10,9 +10,9 @@ namespace sallyport::mcp {
 
 namespace {
 
-// Clients give up on a server that keeps silent when it is discovered, also where it is only slow
-// to start. What it may have is promised then, for this moment alone (`ttlMs` is 0); what it has
-// not is refused when it is asked for.
+// Clients give up on a server that is silent during discovery, even if it only starts slowly. All
+// capabilities are advertised then, without caching (`ttlMs` is 0). A request that the server does
+// not support is refused later.
 constexpr std::chrono::milliseconds kLongestDiscovery{5'000};
 constexpr std::string_view kStillStarting =
     R"({"serverInfo":{"name":"sallyport","version":"1"},"capabilities":{"tools":{"listChanged":true},)"
@@ -70,10 +70,11 @@ void RequestRelay::pass(Message request) {
     return client.refuse(request, kInternalError, sent.error().message);
   }
   open.server_id = *sent;
+  open.token = progress_token(request);
   if (!listens) return;
   open.endless = true;
-  open.hears_of_tools = offers(context_.server.opening().said(), "tools") &&
-                        find(text, {"params", "notifications", "toolsListChanged"}) == "true";
+  open.gets_tool_changes = offers(context_.server.opening().description(), "tools") &&
+                           find(text, {"params", "notifications", "toolsListChanged"}) == "true";
   (void)tasks_.listen(request);  // granted with what the server grants
 }
 
@@ -83,7 +84,7 @@ Async<void> RequestRelay::pass_later(Message request, net::Quota::Share /*held*/
       request.method == "server/discover" && context_.client.era() == Era::Modern;
   const Result<void> ready = co_await context_.server.opening().wait_ready(
       discovers ? std::min(kLongestDiscovery, longest) : longest);
-  // Cancelled meanwhile: the answer is not wanted.
+  // The request was cancelled meanwhile.
   if (!context_.client.end(request.id)) co_return;
   if (ready) co_return is_answered_here(request) ? answer_here(request) : pass(std::move(request));
   if (discovers && !context_.server.opening().hopeless()) {
@@ -94,7 +95,7 @@ Async<void> RequestRelay::pass_later(Message request, net::Quota::Share /*held*/
 }
 
 Async<void> RequestRelay::list_then_pass(Message request) {
-  co_await context_.server.tools().learn({});
+  co_await context_.server.tools().refresh({});
   if (context_.client.end(request.id)) pass(std::move(request));
 }
 
@@ -129,8 +130,7 @@ Task<Message> RequestRelay::shown(const std::string& method, Message answer) {
     context_.door.note_trimmed(Side::Server, answer, method);
     const std::string kept = context_.owners.without_foreign(answer.result_text());
     if (!kept.empty()) {
-      SALLYPORT_CO_TRY(answer, Message::read(with_member(answer.text, "result", kept),
-                                             context_.settings.limits.json()));
+      SALLYPORT_CO_CHECK_OK(answer.replace("result", kept, context_.settings.limits.json()));
     }
     answer.dropped = 0;  // counted above
   }
@@ -154,7 +154,7 @@ void RequestRelay::answer_here(const Message& request) {
   if (request.method == "subscriptions/listen") return listeners_.listen(request);
   if (request.method == "server/discover") {
     return context_.client.send(
-        telling_of_tools(result_text(request.id, bridge_.discovery(server.opening().opening()))));
+        with_list_changed(result_text(request.id, bridge_.discovery(server.opening().opening()))));
   }
   if (request.method.starts_with("tasks/")) {
     context_.door.note_degraded("tasks");

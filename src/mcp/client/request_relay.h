@@ -18,8 +18,8 @@ class RequestRelay {
 
   // Forwards the request once the server is ready.
   void pass(Message request);
-  // A client that reads the list of tools page by page: the gate knows all pages before the second
-  // one, and so which names stand on two of them.
+  // Reads the whole tool list before it forwards a request for a later page, so that names on two
+  // pages are found.
   Async<void> list_then_pass(Message request);
   // The client does not want the answer. `reason` is JSON text.
   void cancel(const std::string& client_id, std::string_view reason);
@@ -28,7 +28,7 @@ class RequestRelay {
   bool is_answered_here(const Message& request) const;
   void answer_here(const Message& request);
 
-  // Counts the memory of a waiting request. No value: there is no room, and the client was told.
+  // Counts the memory of a waiting request. No value: no room, and it was refused.
   std::optional<net::Quota::Share> room_for(const Message& request);
 
  private:

@@ -6,11 +6,14 @@
 namespace sallyport::mcp {
 
 std::string AnswerBridge::translated(std::string_view method, std::string text) const {
-  if (method == "server/discover") text = telling_of_tools(std::move(text));
+  if (method == "server/discover") text = with_list_changed(std::move(text));
   if (context_.client.era() != Era::Modern && context_.server.opening().era() != Era::Modern) {
     return text;
   }
   if (const auto given = find(text, {"result"})) {
+    if (context_.bridges(Era::Legacy, Era::Modern) && !is_complete(*given)) {
+      return error_text(find(text, {"id"}).value_or("null"), kInternalError, kIncomplete);
+    }
     const std::string changed = result(method, *given);
     return with_member(text, "result", changed);
   }

@@ -25,7 +25,7 @@ Result<void> refuse_unknown(const json::object& object, std::string_view where,
   return {};
 }
 
-// Left out: empty.
+// Empty: it is absent.
 Result<std::string> short_text(const json::object& object, std::string_view name,
                                std::string_view where) {
   const json::value* const value = object.if_contains(name);
@@ -34,14 +34,14 @@ Result<std::string> short_text(const json::object& object, std::string_view name
     return std::string(value->get_string());
   }
   return fail(ErrorCode::InvalidInput,
-              fmt::format("`{}.{}` is no text of at most {} bytes", where, name, kLongestText),
+              fmt::format("`{}.{}` is not a text of at most {} bytes", where, name, kLongestText),
               fmt::format("{}.{}", where, name));
 }
 
 Result<void> read_trigger(const json::value& value, Call& call) {
   const std::string where = fmt::format("_meta.{}.trigger", kDispatchMember);
   if (!value.is_object()) {
-    return fail(ErrorCode::InvalidInput, fmt::format("`{}` is no object", where), where);
+    return fail(ErrorCode::InvalidInput, fmt::format("`{}` is not an object", where), where);
   }
   const json::object& trigger = value.get_object();
   SALLYPORT_CHECK_OK(refuse_unknown(trigger, where, {"id", "provider", "kind", "trace_id"}));
@@ -58,28 +58,28 @@ Result<void> read_trigger(const json::value& value, Call& call) {
 Result<void> read_dispatch(const json::value& value, Call& call) {
   const std::string where = fmt::format("_meta.{}", kDispatchMember);
   if (!value.is_object()) {
-    return fail(ErrorCode::InvalidInput, fmt::format("`{}` is no object", where), where);
+    return fail(ErrorCode::InvalidInput, fmt::format("`{}` is not an object", where), where);
   }
-  const json::object& said = value.get_object();
+  const json::object& dispatch = value.get_object();
   SALLYPORT_CHECK_OK(
-      refuse_unknown(said, where, {"turn", "provider", "model", "trigger", "scope"}));
-  if (const json::value* const turn = said.if_contains("turn")) {
+      refuse_unknown(dispatch, where, {"turn", "provider", "model", "trigger", "scope"}));
+  if (const json::value* const turn = dispatch.if_contains("turn")) {
     constexpr std::int64_t kLargest = (std::int64_t{1} << 53) - 1;
     const bool fits = turn->is_int64() && turn->get_int64() >= 0 && turn->get_int64() <= kLargest;
     if (!fits) {
       return fail(ErrorCode::InvalidInput,
-                  fmt::format("`{}.turn` is no whole number from 0", where), where + ".turn");
+                  fmt::format("`{}.turn` is not a whole number from 0", where), where + ".turn");
     }
     call.turn = static_cast<std::uint64_t>(turn->get_int64());
   }
-  SALLYPORT_TRY(std::string provider, short_text(said, "provider", where));
-  SALLYPORT_TRY(std::string model, short_text(said, "model", where));
+  SALLYPORT_TRY(std::string provider, short_text(dispatch, "provider", where));
+  SALLYPORT_TRY(std::string model, short_text(dispatch, "model", where));
   if (!provider.empty()) call.provenance.provider = std::move(provider);
   if (!model.empty()) call.provenance.model = std::move(model);
-  if (const json::value* const trigger = said.if_contains("trigger")) {
+  if (const json::value* const trigger = dispatch.if_contains("trigger")) {
     SALLYPORT_CHECK_OK(read_trigger(*trigger, call));
   }
-  if (const json::value* const scope = said.if_contains("scope")) {
+  if (const json::value* const scope = dispatch.if_contains("scope")) {
     AutonomyScopes scopes;
     SALLYPORT_TRY(const AutonomyScopes::Entered inside, scopes.push(*scope, call.agent_id));
     call.scopes = scopes;
@@ -94,7 +94,7 @@ Result<void> take_dispatch(Message& request, Call& call) {
   if (!meta || !find(*meta, {kDispatchMember})) return {};
   json::object& object = request.value.get_object().at("params").get_object();
   json::object& metas = object.at("_meta").get_object();
-  const json::value said = metas.at(kDispatchMember);
+  const json::value dispatch = metas.at(kDispatchMember);
   metas.erase(kDispatchMember);
   if (metas.empty()) object.erase("_meta");
   std::string rest = without_member(*meta, kDispatchMember);
@@ -104,7 +104,7 @@ Result<void> take_dispatch(Message& request, Call& call) {
   } else {
     request.text = edited(request.text, {{*meta, std::move(rest)}});
   }
-  return read_dispatch(said, call);
+  return read_dispatch(dispatch, call);
 }
 
 }  // namespace sallyport::mcp

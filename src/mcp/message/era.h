@@ -15,9 +15,9 @@ enum class Era {
 
 // What is known about the era of a server before it is asked.
 struct EraHint {
-  Era era = Era::Unknown;              // that alone it is said to have
-  bool pinned = false;                 // by a person: the other one is not tried
-  std::function<void(Era)> learned{};  // it has this one and not the other; must not wait
+  Era era = Era::Unknown;               // the one that it is expected to have
+  bool pinned = false;                  // by a person: the other one is not tried
+  std::function<void(Era)> on_found{};  // gets the era that it has; must not block
 
   bool excludes(Era other) const { return pinned && era != Era::Unknown && era != other; }
 };

@@ -43,8 +43,9 @@ std::string GivenAnswer::showing(const Envelope& released, std::string_view id) 
   const bool is_error = released.kind == Envelope::Kind::Error;
   json::value shown = is_error ? error_of(released) : released.value;
   if (shown == given_) return message_.with_id(id);
-  // A guard has put one text in the place of everything.
-  if (!is_error && !shown.is_object()) return error_text(id, kDenied, one_text(shown));
+  // A guard has replaced the whole object by one text.
+  const bool lost = given_.is_object() && !shown.is_object();
+  if (!is_error && lost) return error_text(id, kDenied, one_text(shown));
   const std::string text =
       with_member(message_.text, is_error ? "error" : "result", json::serialize(shown));
   return with_member(text, "id", id);

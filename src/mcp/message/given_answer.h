@@ -16,7 +16,7 @@ class GivenAnswer {
 
   const Message& message() const { return message_; }
   const Envelope& envelope() const { return envelope_; }
-  // The answer as it came, except for what was changed in `released`.
+  // The answer as received, with the changes of `released`.
   std::string showing(const Envelope& released, std::string_view id) const;
 
  private:

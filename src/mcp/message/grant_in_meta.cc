@@ -11,7 +11,7 @@ namespace sallyport::mcp {
 namespace {
 
 constexpr std::string_view kGrantHeader = "sallyport-grant";  // as headers are compared
-// A token has a few levels, and stands in a message that may have so many.
+// A token has a few levels; the whole message may have this many.
 constexpr JsonLimits kTokenLimits{.bytes = 64u << 10, .depth = 64};
 
 }  // namespace
@@ -40,7 +40,7 @@ std::string with_grant_headers(std::string text, const net::ServerRequest& head)
   std::string all(find(meta, {core::kGrantMember}).value_or(""));
   for (const std::string& token : presented.grants) {
     if (!all.empty()) all += ',';
-    // What is no JSON is no token either, and will be told so.
+    // A value that is no JSON is no token, and is refused later.
     all += parse_json(token, kTokenLimits) ? token : canonical_json(json::value(readable(token)));
   }
   const bool several = presented.grants.size() > 1 || find(meta, {core::kGrantMember});

@@ -8,11 +8,11 @@
 namespace sallyport::mcp {
 
 // Takes `params._meta["sallyport/grant"]` out of the request, text and value, and puts it into the
-// call. What is left stays the bytes it was.
+// call. The rest keeps its bytes.
 void take_grant(Message& request, Call& call);
 
-// The text of a request with the tokens of its `Sallyport-Grant` headers beside one that it may
-// have itself, where `take_grant` finds them.
+// The text of a request with the tokens of its `Sallyport-Grant` headers, where `take_grant` finds
+// them. A token that the text already has stays.
 std::string with_grant_headers(std::string text, const net::ServerRequest& head);
 
 }  // namespace sallyport::mcp

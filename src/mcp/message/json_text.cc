@@ -9,8 +9,7 @@ namespace sallyport::mcp {
 
 namespace {
 
-// Walks over text that may be anything: every step stays inside, and a step that cannot be made
-// ends the walk.
+// Walks over unchecked text. Every step stays inside the text, and a failed step ends the walk.
 class Walk {
  public:
   explicit Walk(std::string_view text) : text_(text) { skip_blank(); }
@@ -101,9 +100,9 @@ std::string decoded(std::string_view name) {
   return parsed ? std::string(parsed->value.get_string()) : std::string(inner);
 }
 
-// Does this name, as it is written, say `wanted`? Names that do not are told apart without decoding
-// them: a message may have a hundred thousand, and each search looks at all of them.
-bool says(std::string_view name, std::string_view wanted) {
+// Compares a quoted name with `wanted`. Most other names are excluded without decoding, because
+// each search compares every name and a message may have a hundred thousand.
+bool name_equals(std::string_view name, std::string_view wanted) {
   const std::string_view inner = name.substr(1, name.size() - 2);
   const std::size_t plain = std::min(inner.find('\\'), inner.size());
   if (plain == inner.size()) return inner == wanted;
@@ -111,7 +110,7 @@ bool says(std::string_view name, std::string_view wanted) {
          decoded(name) == wanted;
 }
 
-template <class Visit>  // of name and value; true goes on
+template <class Visit>  // called with name and value; true continues
 void walk_members(std::string_view object, Visit visit) {
   Walk walk(object);
   if (!walk.take('{')) return;
@@ -139,7 +138,7 @@ std::optional<std::string_view> find(std::string_view text,
   for (const std::string_view wanted : path) {
     std::optional<std::string_view> found;
     walk_members(text, [&](std::string_view name, std::string_view value) {
-      if (says(name, wanted)) found = value;
+      if (name_equals(name, wanted)) found = value;
       return !found;
     });
     if (!found) return std::nullopt;
@@ -152,7 +151,7 @@ std::vector<std::string_view> values_named(std::string_view name, std::string_vi
                                            std::size_t most) {
   std::vector<std::string_view> found;
   walk_members(object, [&](std::string_view raw, std::string_view value) {
-    if (says(raw, name)) found.push_back(value);
+    if (name_equals(raw, name)) found.push_back(value);
     return --most > 0;
   });
   return found;
@@ -201,7 +200,7 @@ std::string with_member(std::string_view object, std::string_view name, std::str
 std::string without_member(std::string_view object, std::string_view name) {
   std::string out = "{";
   walk_members(object, [&](std::string_view raw, std::string_view value) {
-    if (says(raw, name)) return true;
+    if (name_equals(raw, name)) return true;
     if (out.size() > 1) out += ',';
     out += raw;
     out += ':';

@@ -44,8 +44,8 @@ std::string without_member(std::string_view object, std::string_view name);
 // A text as JSON has it, in quotation marks.
 std::string json_quoted(std::string_view text);
 
-// The value of valid text, with each number that a double cannot hold as a string of its digits:
-// what is looked at and recorded shall be what was said.
+// The value of valid text, with each number that a double cannot hold as a string of its digits, so
+// that guards and records see the exact number.
 json::value exact_value(std::string_view text);
 
 }  // namespace sallyport::mcp

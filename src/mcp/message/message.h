@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sallyport/json.h"
 #include "sallyport/result.h"
@@ -22,8 +23,8 @@ struct Message {
   enum class Kind { Request, Notification, Response };
 
   Kind kind = Kind::Notification;
-  std::string text{};       // as it came, without the members that `dropped` counts
-  json::value value{};      // the same, read; always an object
+  std::string text{};       // as received, without the members that `dropped` counts
+  json::value value{};      // the parsed text; always an object
   bool exact = true;        // false: a double cannot hold one of its numbers
   std::size_t values = 0;   // in it, with the names of members
   std::string id{};         // of a request or response, canonical; empty: none
@@ -34,6 +35,17 @@ struct Message {
   // must be an object) or over a limit (cause `kOverLimit`).
   static Result<Message> read(std::string text, const JsonLimits& limits);
 
+  // Messages of our own. `params` (empty: none) and `result` are JSON text, and only they are
+  // parsed. Requests and answers have the id 0 until they are sent with another one.
+  static Message make_notification(std::string_view method);
+  static Result<Message> make_request(std::string_view method, std::string_view params,
+                                      const JsonLimits& limits);
+  static Result<Message> make_answer(std::string_view result, const JsonLimits& limits);
+
+  // Changes `params` or `result` to this JSON text, which alone is parsed. After an error the
+  // message is unchanged.
+  Result<void> replace(std::string_view member, std::string_view changed, const JsonLimits& limits);
+
   // The approximate bytes of memory that it takes while it waits.
   std::size_t weight() const;
 
@@ -43,7 +55,7 @@ struct Message {
   // True if it declares the stateless era.
   bool is_modern() const;
 
-  // Parts of `text`; empty where there is none.
+  // Parts of `text`; empty: absent.
   std::string_view params_text() const;
   std::string_view result_text() const;
   std::string_view error_text() const;
@@ -53,11 +65,17 @@ struct Message {
   std::string with_id(std::string_view id) const;
 };
 
+// The text of an id or of a token of progress: canonical, and whole numbers keep all their digits.
+std::string id_text(const json::value& id);
+
 // True if the text is a batch: several messages in one array, as one revision has them.
 bool is_batch(std::string_view text);
 
+// The messages of a batch of a server. Empty: the text is no batch, is unreadable, or has too many.
+std::vector<std::string> batch_messages(std::string_view text, const JsonLimits& limits);
+
 // The canonical id of something that is not a message; empty: none is found.
-std::string id_in_wreck(std::string_view beginning, std::string_view end);
+std::string id_in_malformed(std::string_view beginning, std::string_view end);
 // Returns the id under which the sender waits for the answer to an unreadable request. Never an id
 // inside its params, which would end another request.
 std::string awaited_id(std::string_view text);
@@ -93,7 +111,7 @@ inline constexpr std::int64_t kNotRecorded = -31500;
 // True for requests that are calls: judged, recorded, and subject to grants.
 bool is_governed(std::string_view method);
 
-// The member of its params that says what a request is about; empty: none does.
+// The params member that identifies what a request is about; empty: none.
 std::string_view subject_member(std::string_view method);
 
 // Returns the canonical id of the cancelled request; empty: the notification names none.

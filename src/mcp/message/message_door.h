@@ -39,14 +39,14 @@ class MessageDoor {
   // names its method.
   bool may_ask(Side from, const Message& request);
   // The message as the guards of results release it (`Screen::pass`).
-  Task<Message> release(std::string what, Message message);
+  Task<Message> release(std::string method, Message message, bool granted = false);
 
   // Counts a message that has no record.
-  void note(MessageLog::What what, Side from, std::string_view method,
+  void note(MessageLog::Action action, Side from, std::string_view method,
             const std::string& evidence = {});
   // Counts a message with members that do not belong to its kind.
   void note_trimmed(Side from, const Message& message, std::string_view method);
-  // Counts a feature of one side that the other could not be given.
+  // Counts a feature that could not be passed on to the other side.
   void note_degraded(std::string_view feature);
   void hurry() { messages_.hurry(); }  // the session ends
 
@@ -56,7 +56,7 @@ class MessageDoor {
   MessageLog messages_;
   BridgeLog bridge_;
   Screen screen_;
-  bool told_of_trimmed_ = false;
+  bool reported_trimmed_ = false;
 };
 
 }  // namespace sallyport::mcp

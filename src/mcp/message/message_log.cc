@@ -22,19 +22,20 @@ constexpr std::string_view kOthers = "(others)";
 constexpr std::chrono::milliseconds kFirstPause{1'000};
 constexpr std::chrono::milliseconds kLongestPause{60'000};
 
-std::string_view name_of(MessageLog::What what) {
+std::string_view name_of(MessageLog::Action action) {
   constexpr auto kNames = std::to_array<std::string_view>(
       {"redacted", "withheld", "refused", "dropped", "passed", "trimmed"});
-  static_assert(kNames.size() == static_cast<std::size_t>(MessageLog::What::Trimmed) + 1);
-  return kNames[static_cast<std::size_t>(what)];
+  static_assert(kNames.size() == static_cast<std::size_t>(MessageLog::Action::Trimmed) + 1);
+  return kNames[static_cast<std::size_t>(action)];
 }
 
 }  // namespace
 
-bool MessageLog::note(What what, Side from, std::string_view method, const std::string& evidence) {
-  // Cut behind the redaction: half a secret is not recognised.
+bool MessageLog::note(Action action, Side from, std::string_view method,
+                      const std::string& evidence) {
+  // Cut after the redaction, because half a secret is not recognised.
   const std::string shown = core::plain_text(redactor_, cut_utf8_bytes(method, kMostRead));
-  Key key{what, from, cut_utf8_bytes(shown, kLongestMethod)};
+  Key key{action, from, cut_utf8_bytes(shown, kLongestMethod)};
   if (!counts_.contains(key) && counts_.size() >= kMostMethods) key.method = kOthers;
   Count& count = counts_[std::move(key)];
   ++count.messages;
@@ -47,12 +48,12 @@ Async<void> MessageLog::write() {
   while (!counts_.empty()) {
     json::array messages;
     for (const auto& [key, count] : std::exchange(counts_, {})) {
-      json::object one{{"what", name_of(key.what)},
-                       {"from", to_string(key.from)},
-                       {"method", key.method},
-                       {"count", count.messages}};
-      if (!count.evidence.empty()) one["evidence"] = json::value_from(count.evidence);
-      messages.push_back(std::move(one));
+      json::object message{{"what", name_of(key.action)},
+                           {"from", to_string(key.from)},
+                           {"method", key.method},
+                           {"count", count.messages}};
+      if (!count.evidence.empty()) message["evidence"] = json::value_from(count.evidence);
+      messages.push_back(std::move(message));
     }
     std::vector<core::Draft> drafts;
     drafts.push_back({.kind = core::Kind::Topic,

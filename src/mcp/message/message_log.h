@@ -24,28 +24,28 @@ namespace sallyport::mcp {
 // On the strand of its gateway, which owns it.
 class MessageLog {
  public:
-  enum class What {
+  enum class Action {
     Redacted,  // a guard changed it
     Withheld,  // a guard blocked it
     Refused,   // a request with an unknown method, or an unreadable one
     Dropped,   // a notification with such a method
     Passed,    // a notification with such a method that the policy lets pass
-    Trimmed,   // members beside those of a message were left out
+    Trimmed,   // members that no message has were left out
   };
   MessageLog(core::RecordLog& records, const core::Redactor& redactor, Subject subject)
       : records_(records), redactor_(redactor), subject_(std::move(subject)) {}
 
-  // True: nothing writes yet, so `write` is to be started. The number of methods that are told
-  // apart is bounded; messages beyond are counted together.
-  bool note(What what, Side from, std::string_view method, const std::string& evidence = {});
+  // True: no write is under way, so the caller must start `write`. The number of distinct methods
+  // is bounded; messages beyond it are counted together.
+  bool note(Action action, Side from, std::string_view method, const std::string& evidence = {});
   // Writes until nothing is left. The first entry comes at once, later ones after growing pauses,
   // so that a peer that floods gets an entry a minute.
   Async<void> write();
-  void hurry();  // the session ends: what is left is written without a pause
+  void hurry();  // the session ends: the rest is written without a pause
 
  private:
   struct Key {
-    What what;
+    Action action;
     Side from;
     std::string method;
     auto operator<=>(const Key&) const = default;

@@ -97,7 +97,7 @@ bool is_known(Side from, const Message& message) {
 std::string unknown_method(std::string_view method) {
   constexpr std::size_t kShown = 200;
   return fmt::format(
-      "Method not found: `{0}` is no method of the protocol; a policy lets it pass with `mcp: "
+      "Method not found: `{0}` is not a method of the protocol; a policy lets it pass with `mcp: "
       "{{allow_methods: [{0}]}}`",
       readable(cut_utf8_bytes(method, kShown)));
 }

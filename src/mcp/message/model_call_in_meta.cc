@@ -26,10 +26,10 @@ std::string model_call_id(const Message& request) {
   std::string id;
   for (const json::key_value_pair& member : *meta) {
     if (!names_a_call(member.key()) || !member.value().is_string()) continue;
-    const std::string_view said = member.value().get_string();
-    if (said.empty() || said.size() > kLongestId) continue;
-    if (!id.empty() && id != said) return {};
-    id = said;
+    const std::string_view named = member.value().get_string();
+    if (named.empty() || named.size() > kLongestId) continue;
+    if (!id.empty() && id != named) return {};
+    id = named;
   }
   return id;
 }

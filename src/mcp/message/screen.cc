@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "core/plan/grant_use.h"
 #include "core/plan/pipeline.h"
 #include "core/plan/protocol_frame.h"
 #include "mcp/message/json_text.h"
@@ -15,8 +16,8 @@ bool is_frame(std::string_view method) {
   return method == "initialize" || method == "server/discover" || method.ends_with("/list");
 }
 
-// The one member of a message that holds what its sender says. There is no other: `Message::read`
-// leaves out what stands beside it.
+// The one member of a message with the sender's content. There is no other: `Message::read` removes
+// other members.
 std::string_view content_member(const Message& message) {
   if (message.kind != Message::Kind::Response) return "params";
   return message.is_error() ? "error" : "result";
@@ -24,27 +25,28 @@ std::string_view content_member(const Message& message) {
 
 std::string evidence_of(const core::Release& release) {
   std::string text;
-  for (const core::Release::Evidence& one : release.evidence) {
+  for (const core::Release::Evidence& evidence : release.evidence) {
     if (!text.empty()) text += ", ";
-    text += one.guard;
-    if (!one.details.empty()) text += ": " + one.details;
+    text += evidence.guard;
+    if (!evidence.details.empty()) text += ": " + evidence.details;
   }
   return text.empty() ? release.guard : text;
 }
 
 }  // namespace
 
-Task<Message> Screen::pass(std::string what, Message message) {
+Task<Message> Screen::pass(std::string method, Message message, bool granted) {
   const std::shared_ptr<const core::Plan> plan = plans_.current();
   const std::string_view member = content_member(message);
   const json::value* const given = message.object().if_contains(member);
   if (plan->result_guards().empty() || given == nullptr) co_return std::move(message);
   core::FailOpen fail_open(fail_open_);
-  // What is no result of a call is judged by the rules that name no calls.
-  ResultContext context{.tool = what,
+  // Messages that are no results of calls are judged by the rules that name no calls.
+  ResultContext context{.tool = method,
                         .policy_hash = plan->hash(),
                         .rules = std::make_shared<const core::ResultRules>()};
   if (is_frame(context.tool)) context.effect_class = core::kProtocolFrame;
+  if (is_frame(context.tool) || !granted) context.scope = core::no_grants();
   const bool object = given->is_object();
   json::value value = message.exact ? *given : exact_value(*find(message.text, {member}));
   core::Release release = co_await core::run_pipeline(*plan, Envelope::of(std::move(value)),
@@ -56,16 +58,16 @@ Task<Message> Screen::pass(std::string what, Message message) {
     if (!written) records_.owe(std::move(share.drafts));
   }
   if (release.verdict == Verdict::Kind::Deny) {
-    tell_({.withheld = true, .method = std::move(what), .evidence = evidence_of(release)});
+    report_({.withheld = true, .method = std::move(method), .evidence = evidence_of(release)});
     co_return fail(ErrorCode::Conflict, release.released.message);
   }
   if (release.verdict != Verdict::Kind::Rewrite) co_return std::move(message);
-  // One text in the place of an object is no message any more.
+  // A text in the place of an object makes no valid message.
   if (object && !release.released.value.is_object()) {
-    tell_({.withheld = true, .method = std::move(what), .evidence = evidence_of(release)});
+    report_({.withheld = true, .method = std::move(method), .evidence = evidence_of(release)});
     co_return fail(ErrorCode::Conflict, canonical_json(release.released.value));
   }
-  tell_({.method = std::move(what), .evidence = evidence_of(release)});
+  report_({.method = std::move(method), .evidence = evidence_of(release)});
   std::string text = with_member(message.text, member, json::serialize(release.released.value));
   JsonLimits limits = limits_;
   limits.bytes = std::max(limits.bytes, text.size());

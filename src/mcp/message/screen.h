@@ -22,31 +22,32 @@ class Screen {
   struct Seen {
     bool withheld = false;  // else it was changed
     std::string method{};
-    std::string evidence{};  // what the guards found, without what it was
+    std::string evidence{};  // findings of the guards, without the found text
   };
-  using Tell = std::function<void(const Seen& seen)>;
+  using Report = std::function<void(const Seen& seen)>;
 
   // `limits` are those of a message that a guard has changed.
   Screen(const core::PlanSource& plans, core::RecordLog& records, const core::Instances& instances,
-         const Clock& clock, JsonLimits limits, Tell tell)
+         const Clock& clock, JsonLimits limits, Report report)
       : plans_(plans),
         records_(records),
         clock_(clock),
         limits_(limits),
-        tell_(std::move(tell)),
+        report_(std::move(report)),
         fail_open_(instances) {}
 
-  // The message with its params, result or error as the guards released them; the message that came
-  // where they changed nothing. `what` is how guards know it: the name of a method.
-  // `Conflict`: a guard withholds the message, and the error says why.
-  Task<Message> pass(std::string what, Message message);
+  // Returns the message with its params, result or error as the guards released them, or the same
+  // message if they changed nothing. `method` is the tool name that guards see. `Conflict`: a guard
+  // withholds the message, and the error says why. `granted`: a call under a grant has not ended,
+  // and the message may hold what the call returns. Guards then do not know the grant (PI-21).
+  Task<Message> pass(std::string method, Message message, bool granted = false);
 
  private:
   const core::PlanSource& plans_;
   core::RecordLog& records_;
   const Clock& clock_;
   JsonLimits limits_;
-  Tell tell_;
+  Report report_;
   core::FailOpenLog fail_open_;
 };
 

@@ -31,7 +31,7 @@ std::string seal(core::Vault& vault, const SealedState& state);
 // `InvalidInput`: it is not sealed by this ledger's key, was changed, or has expired.
 Result<SealedState> unseal(const core::Vault& vault, std::string_view text, WallTime now);
 
-// `Conflict`: it was used before, in whichever process.
+// `Conflict`: it was used before, in any process.
 Task<void> use_once(core::RecordLog& records, SealedState state);
 
 }  // namespace sallyport::mcp

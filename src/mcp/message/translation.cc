@@ -10,7 +10,7 @@ namespace sallyport::mcp {
 
 namespace {
 
-// The `_meta` of params or results, an empty object where there is none.
+// The `_meta` of params or results, or an empty object.
 std::string meta_of(std::string_view object) {
   const auto meta = find(object, {"_meta"});
   return meta && meta->starts_with('{') ? std::string(*meta) : "{}";
@@ -50,8 +50,8 @@ bool is_cacheable(std::string_view method) {
          method == "resources/read";
 }
 
-std::string_view session_version(std::string_view asked) {
-  const auto found = std::ranges::find(kLegacyVersions, asked);
+std::string_view session_version(std::string_view requested) {
+  const auto found = std::ranges::find(kLegacyVersions, requested);
   return found == kLegacyVersions.end() ? kLegacyVersion : *found;
 }
 
@@ -85,6 +85,11 @@ std::string legacy_params(std::string_view params) {
       without(std::string(*meta), {kMetaVersion, kMetaCapabilities, kMetaClient, kMetaLogLevel});
   if (members(left).empty()) return without_member(params, "_meta");
   return with_member(params, "_meta", left);
+}
+
+bool is_complete(std::string_view result) {
+  const auto type = find(result, {"resultType"});
+  return !type || *type == "\"complete\"";
 }
 
 std::string legacy_result(std::string_view method, std::string_view result) {
@@ -140,7 +145,7 @@ std::string modern_error(std::string_view error) {
   return with_member(error, "code", std::to_string(kInvalidParams));
 }
 
-std::string telling_of_tools(std::string answer) {
+std::string with_list_changed(std::string answer) {
   const auto tools = find(answer, {"result", "capabilities", "tools"});
   if (!tools || !tools->starts_with('{') || find(*tools, {"listChanged"}) == "true") return answer;
   return edited(answer, {{*tools, with_member(*tools, "listChanged", "true")}});

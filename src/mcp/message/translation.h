@@ -11,7 +11,7 @@
 
 namespace sallyport::mcp {
 
-// What a client says about itself; JSON text, empty where it said nothing.
+// What a client declares about itself, as JSON text; empty: nothing.
 struct ClientFacts {
   std::string capabilities{};
   std::string info{};
@@ -31,6 +31,11 @@ std::string modern_params(std::string_view params, const ClientFacts& client);
 // Params of a stateless client's request, for a stateful server.
 std::string legacy_params(std::string_view params);
 
+// False: a stateful client cannot use this result of a stateless server. It is not complete, or its
+// type is unknown and therefore invalid.
+bool is_complete(std::string_view result);
+inline constexpr std::string_view kIncomplete =
+    "the server's result has a type that this client cannot use";
 // Results for a stateful client: without the members of the other era (`resultType`, `ttlMs`,
 // `cacheScope`), and without structured content and output schemas whose root is not an object.
 std::string legacy_result(std::string_view method, std::string_view result);
@@ -45,14 +50,14 @@ std::string modern_error(std::string_view error);
 
 // Adds `listChanged` of tools to a whole answer to `initialize` or `server/discover`: the list also
 // changes when a person accepts a tool that was held back.
-std::string telling_of_tools(std::string answer);
+std::string with_list_changed(std::string answer);
 // The answer to `initialize` of a client that asked for `version`, from that to `server/discover`.
 std::string opening_from_discovery(std::string_view discovery, std::string_view version);
 // The answer to `server/discover`, from that to `initialize`.
 std::string discovery_from_opening(std::string_view opening);
 
 // The version that both sides of a session can have, given what the client asked for.
-std::string_view session_version(std::string_view asked);
+std::string_view session_version(std::string_view requested);
 
 // The error data for a client that named no stateful version: all supported versions.
 json::object every_version(std::string_view requested);

@@ -25,23 +25,23 @@ Async<void> Inbox::answered(Response reply) {
   co_return;
 }
 
-void Inbox::hears_nothing() {
+void Inbox::no_answer_came() {
   if (replied_) return;
   replied_ = true;
   items_.push_back(failed("the call was given up on"));
   bell_.cancel();
 }
 
-void Inbox::put(Message on_the_way) {
+void Inbox::put(Message interim) {
   if (replied_) return;
-  // By weight too: as many of the largest messages would take all memory.
+  // The weight is limited too, because many large messages would take all memory.
   constexpr std::size_t kMostBytes = 16u << 20;
-  weight_ += on_the_way.weight();
+  weight_ += interim.weight();
   while (!items_.empty() && (items_.size() >= bound_ || weight_ > kMostBytes)) {
     weight_ -= std::get<Message>(items_.front()).weight();
     items_.pop_front();
   }
-  items_.push_back(std::move(on_the_way));
+  items_.push_back(std::move(interim));
   bell_.cancel();
 }
 

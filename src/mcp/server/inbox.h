@@ -22,9 +22,9 @@ class Inbox final : public Waiter {
   Async<Item> take();
 
   Async<void> answered(Response reply) override;
-  bool hears_late() const override { return true; }
-  void hears_nothing() override;
-  void put(Message on_the_way);
+  bool wants_late_answer() const override { return true; }
+  void no_answer_came() override;
+  void put(Message interim);
   bool has_reply() const { return replied_; }
   // An empty one for the next request.
   std::shared_ptr<Inbox> fresh() { return std::make_shared<Inbox>(bell_.get_executor(), bound_); }

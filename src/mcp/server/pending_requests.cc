@@ -55,19 +55,20 @@ Async<bool> PendingRequests::answer(Message answer) {
   co_return co_await settle(*id, std::move(reply));
 }
 
-Async<bool> PendingRequests::answer_wreck(std::string bytes, std::string id, std::string_view why) {
+Async<bool> PendingRequests::answer_malformed(std::string bytes, std::string id,
+                                              std::string_view why) {
   const std::optional<std::uint64_t> number = number_of(id);
   if (!number || !pending_.contains(*number)) {
-    complain(fmt::format("something that is no message ({})", why), bytes);
+    complain(fmt::format("something that is not a message ({})", why), bytes);
     co_return false;
   }
   Response reply{.malformed = std::move(bytes)};
   co_return co_await settle(*number, std::move(reply));
 }
 
-Async<void> PendingRequests::fail_all(std::string how) {
+Async<void> PendingRequests::fail_all(std::string reason) {
   while (!pending_.empty()) {
-    Response reply = failed(how);
+    Response reply = failed(reason);
     co_await settle(pending_.begin()->first, std::move(reply));
   }
   while (!late_.empty()) forget(late_.front().first);
@@ -76,7 +77,7 @@ Async<void> PendingRequests::fail_all(std::string how) {
 bool PendingRequests::abandon(std::uint64_t id) {
   const auto found = pending_.find(id);
   if (found == pending_.end()) return false;
-  if (found->second->hears_late()) late_.emplace_back(id, std::move(found->second));
+  if (found->second->wants_late_answer()) late_.emplace_back(id, std::move(found->second));
   pending_.erase(found);
   if (late_.size() > kLate) forget(late_.front().first);
   abandoned_.push_back(id);
@@ -85,7 +86,7 @@ bool PendingRequests::abandon(std::uint64_t id) {
 }
 
 std::shared_ptr<Waiter> PendingRequests::take_late(std::uint64_t id) {
-  const auto found = std::ranges::find(late_, id, [](const auto& one) { return one.first; });
+  const auto found = std::ranges::find(late_, id, [](const auto& entry) { return entry.first; });
   if (found == late_.end()) return nullptr;
   std::shared_ptr<Waiter> waiter = std::move(found->second);
   late_.erase(found);
@@ -93,13 +94,13 @@ std::shared_ptr<Waiter> PendingRequests::take_late(std::uint64_t id) {
 }
 
 void PendingRequests::forget(std::uint64_t id) {
-  if (const std::shared_ptr<Waiter> waiter = take_late(id)) waiter->hears_nothing();
+  if (const std::shared_ptr<Waiter> waiter = take_late(id)) waiter->no_answer_came();
 }
 
-void PendingRequests::complain(std::string_view what, std::string_view about) {
+void PendingRequests::complain(std::string_view problem, std::string_view about) {
   ++complaints_;
   if (complaints_ > kComplaints) return;
-  log_(fmt::format("the server sent {}: `{}`", what, readable(cut_whole_words(about, 200))));
+  log_(fmt::format("the server sent {}: `{}`", problem, readable(cut_whole_words(about, 200))));
   if (complaints_ == kComplaints) log_("more of that kind is not reported");
 }
 

@@ -31,9 +31,9 @@ class PendingRequests {
 
   // True: a request waited for it.
   Async<bool> answer(Message answer);
-  Async<bool> answer_wreck(std::string bytes, std::string id, std::string_view why);
+  Async<bool> answer_malformed(std::string bytes, std::string id, std::string_view why);
   Async<bool> settle(std::uint64_t id, Response reply);
-  Async<void> fail_all(std::string how);
+  Async<void> fail_all(std::string reason);
 
   // False: no request waited. A caller that also takes late answers may still get this one.
   bool abandon(std::uint64_t id);
@@ -41,14 +41,14 @@ class PendingRequests {
   void forget(std::uint64_t id);
 
   // Limits log lines, so that a server that floods cannot flood our log.
-  void complain(std::string_view what, std::string_view about);
+  void complain(std::string_view problem, std::string_view about);
 
  private:
   std::shared_ptr<Waiter> take_late(std::uint64_t id);
 
   std::size_t bound_;
   Server::Log log_;
-  std::map<std::uint64_t, std::shared_ptr<Waiter>> pending_;  // shared with those who wait
+  std::map<std::uint64_t, std::shared_ptr<Waiter>> pending_;  // shared with the waiting callers
   std::deque<std::uint64_t> abandoned_;  // the newest, whose answers may still come
   // Late answers that a caller wants, the oldest first.
   std::deque<std::pair<std::uint64_t, std::shared_ptr<Waiter>>> late_;

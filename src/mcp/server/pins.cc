@@ -36,7 +36,7 @@ Draft entry(std::string_view what, const std::string& server, const std::string&
       .body = {{"record", what}, {"definition_hash", hash}, {"snapshot", std::move(definition)}}};
 }
 
-// Written once by each process that finds a server so; the names beyond are not kept anywhere.
+// Written once by each process that finds a server full. Names of unpinned tools are not stored.
 Draft no_room_entry(const std::string& server, std::size_t most) {
   return {.kind = core::Kind::Topic,
           .subject = Subject{.server = server},
@@ -57,6 +57,20 @@ Result<void> add_change(core::RecordReader& records, const std::string& key, Pin
   pin.changed_hash = place.value;
   pin.changed_sequence = place.sequence;
   return {};
+}
+
+std::optional<std::string> stored_pin(const std::string& hash, std::uint64_t sequence) {
+  return hash.empty() ? std::nullopt : std::optional(fmt::format("{}@{}", hash, sequence));
+}
+
+// The facts as they were read. Without a pin, the fact of its change was not read.
+void append_expected(std::vector<Fact>& expected, const std::string& key,
+                     const std::optional<Pin>& pin) {
+  expected.push_back(
+      {std::string(kPinned), key, pin ? stored_pin(pin->hash, pin->sequence) : std::nullopt});
+  if (!pin) return;
+  expected.push_back(
+      {std::string(kChanged), key, stored_pin(pin->changed_hash, pin->changed_sequence)});
 }
 
 std::string shell_word(std::string_view word) {
@@ -114,25 +128,28 @@ Result<json::value> pinned_definition(core::RecordReader& records, std::uint64_t
   SALLYPORT_TRY(const json::object entry, records.entry(sequence));
   const json::object* const body = object_in(entry, "body");
   const json::value* const definition = body ? body->if_contains("snapshot") : nullptr;
-  if (definition == nullptr) return fail(ErrorCode::NotFound, "the definition was erased");
+  const json::object* const members = definition ? definition->if_object() : nullptr;
+  if (members == nullptr || members->contains("$sealed")) {
+    return fail(ErrorCode::NotFound, "the definition was erased");
+  }
   return *definition;
 }
 
-Task<void> accept_pin(core::RecordLog& records, Pin pin, std::string who) {
+Task<void> accept_pin(core::RecordLog& records, Pin pin, std::string person) {
   if (!pin.held()) {
     co_return fail(ErrorCode::NotFound,
-                   fmt::format("nothing about `{}` of `{}` waits", pin.tool, pin.server));
+                   fmt::format("`{}` of `{}` has no change to accept", pin.tool, pin.server));
   }
   SALLYPORT_CO_TRY(json::value definition, pinned_definition(records, pin.changed_sequence));
   const std::string key = key_of(pin.server, pin.tool);
   Draft draft = entry("tool_accepted", pin.server, pin.tool, pin.changed_hash, definition);
-  draft.body["who"] = who;
+  draft.body["who"] = person;
   draft.facts.push_back({std::string(kPinned), key, pin.changed_hash, true});
   draft.facts.push_back({std::string(kChanged), key, std::nullopt});
   std::vector<Draft> drafts;
   drafts.push_back(std::move(draft));
   std::vector<Fact> expected{
-      {std::string(kChanged), key, fmt::format("{}@{}", pin.changed_hash, pin.changed_sequence)}};
+      {std::string(kChanged), key, stored_pin(pin.changed_hash, pin.changed_sequence)}};
   SALLYPORT_CO_TRY(
       [[maybe_unused]] const auto written,
       co_await records.append(std::move(drafts), core::Urgency::Announces, std::move(expected)));
@@ -141,7 +158,7 @@ Task<void> accept_pin(core::RecordLog& records, Pin pin, std::string who) {
 
 // How many more tools of the server may be pinned.
 Result<std::size_t> PinBook::room(const std::string& server) {
-  if (full_.with([&](const auto& names) { return names.contains(server); })) return 0u;
+  if (noted_full_.with([&](const auto& names) { return names.contains(server); })) return 0u;
   SALLYPORT_TRY(const std::vector<Fact> facts, records_.facts(kPinned));
   std::string begin = canonical_json(json::array{server});
   begin.back() = ',';
@@ -152,60 +169,78 @@ Result<std::size_t> PinBook::room(const std::string& server) {
   return most_of_server_ - std::min(pinned, most_of_server_);
 }
 
-Task<HeldBack> PinBook::look(std::string server, std::vector<ToolDefinition> tools) {
-  HeldBack held;
-  std::vector<Draft> drafts;
+Result<PinBook::Comparison> PinBook::compare(const std::string& server,
+                                             const std::vector<ToolDefinition>& tools) {
+  Comparison found;
   std::optional<std::size_t> room;  // counted when something is new, which is seldom
-  for (ToolDefinition& tool : tools) {
-    SALLYPORT_CO_TRY(const std::optional<Pin> pin, find_pin(records_, server, tool.name));
+  for (const ToolDefinition& tool : tools) {
+    SALLYPORT_TRY(const std::optional<Pin> pin, find_pin(records_, server, tool.name));
     const std::string key = key_of(server, tool.name);
     const std::string digest = digest_of(tool);
     const bool fits = pin && (pin->hash == digest || pin->hash == tool.first_hash);
-    if (pin && !fits) held.changed.insert(tool.name);
-    if (!pin && tool.name == kInstructionsPin) {
-      drafts.push_back(entry("tool_pinned", server, tool.name, digest, std::move(tool.pinned)));
-      drafts.back().facts.push_back({std::string(kPinned), key, digest, true});
-    } else if (!pin) {
-      if (!room) {
-        SALLYPORT_CO_TRY(room, this->room(server));
+    if (pin && !fits) found.held.changed.insert(tool.name);
+    const auto add = [&](std::string_view what, json::value definition, std::vector<Fact> facts) {
+      found.drafts.push_back(entry(what, server, tool.name, digest, std::move(definition)));
+      found.drafts.back().facts = std::move(facts);
+      append_expected(found.expected, key, pin);
+    };
+    const Fact pinned{std::string(kPinned), key, digest, true};
+    const Fact changed{std::string(kChanged), key, digest, true};
+    const Fact unchanged{std::string(kChanged), key, std::nullopt};
+    if (!pin) {
+      if (tool.name != kInstructionsPin) {
+        if (!room) {
+          SALLYPORT_TRY(room, this->room(server));
+        }
+        if (*room == 0) {
+          found.held.beyond.insert(tool.name);
+          continue;
+        }
+        --*room;
       }
-      if (*room == 0) {
-        held.beyond.insert(tool.name);
-        continue;
-      }
-      --*room;
-      drafts.push_back(entry("tool_pinned", server, tool.name, digest, std::move(tool.pinned)));
-      drafts.back().facts.push_back({std::string(kPinned), key, digest, true});
+      add("tool_pinned", tool.pinned, {pinned});
     } else if (!fits && pin->changed_hash != digest) {
-      drafts.push_back(entry("tool_changed", server, tool.name, digest, std::move(tool.pinned)));
-      drafts.back().facts.push_back({std::string(kChanged), key, digest, true});
+      add("tool_changed", tool.pinned, {changed});
     } else if (fits && pin->hash != digest) {
-      drafts.push_back(entry("tool_repinned", server, tool.name, digest, std::move(tool.pinned)));
-      drafts.back().facts.push_back({std::string(kPinned), key, digest, true});
-      if (pin->held()) drafts.back().facts.push_back({std::string(kChanged), key, std::nullopt});
+      add("tool_repinned", tool.pinned, {pinned});
+      if (pin->held()) found.drafts.back().facts.push_back(unchanged);
     } else if (fits && pin->held()) {
-      drafts.push_back(entry("tool_unchanged", server, tool.name, digest, nullptr));
-      drafts.back().facts.push_back({std::string(kChanged), key, std::nullopt});
+      add("tool_unchanged", nullptr, {unchanged});
     }
   }
-  held_.with([&](auto& names) {
-    for (const ToolDefinition& tool : tools) {
-      if (held.changed.contains(tool.name)) {
-        names.emplace(server, tool.name);
-      } else {
-        names.erase({server, tool.name});
+  return found;
+}
+
+Task<HeldBack> PinBook::look(std::string server, std::vector<ToolDefinition> tools) {
+  constexpr unsigned kLooks = 16;
+  for (unsigned looks = 0; looks < kLooks; ++looks) {
+    SALLYPORT_CO_TRY(Comparison found, compare(server, tools));
+    held_.with([&](auto& names) {
+      for (const ToolDefinition& tool : tools) {
+        if (found.held.changed.contains(tool.name)) {
+          names.emplace(server, tool.name);
+        } else {
+          names.erase({server, tool.name});
+        }
       }
+    });
+    const bool is_full = !found.held.beyond.empty();
+    if (is_full) full_.with([&](auto& names) { names.insert(server); });
+    const bool newly_full =
+        is_full && !noted_full_.with([&](auto& names) { return names.contains(server); });
+    if (newly_full) found.drafts.push_back(no_room_entry(server, most_of_server_));
+    if (found.drafts.empty()) co_return std::move(found.held);
+    const auto written = co_await records_.append(std::move(found.drafts), core::Urgency::Announces,
+                                                  std::move(found.expected));
+    if (written) {
+      if (newly_full) noted_full_.with([&](auto& names) { names.insert(server); });
+      co_return std::move(found.held);
     }
-  });
-  if (!held.beyond.empty() &&
-      full_.with([&](auto& names) { return names.insert(server).second; })) {
-    drafts.push_back(no_room_entry(server, most_of_server_));
+    // Another process has pinned, changed or accepted one of these tools since it was read.
+    if (written.error().code != ErrorCode::Conflict) co_return std::unexpected(written.error());
   }
-  if (!drafts.empty()) {
-    SALLYPORT_CO_TRY([[maybe_unused]] const auto written,
-                     co_await records_.append(std::move(drafts), core::Urgency::Announces));
-  }
-  co_return held;
+  co_return fail(ErrorCode::Unavailable,
+                 "other processes keep changing the pins of these tools; try again");
 }
 
 Result<void> PinBook::recall() {
@@ -227,7 +262,7 @@ bool PinBook::held(const std::string& server, const std::string& tool) const {
 
 bool PinBook::beyond(const std::string& server, const std::string& tool) const {
   const bool full = full_.with([&](const auto& names) { return names.contains(server); });
-  if (!full || is_governed(tool)) return false;  // what is no tool is never pinned
+  if (!full || is_governed(tool)) return false;  // only tools are pinned
   const Result<std::optional<Pin>> pin = find_pin(records_, server, tool);
   return !pin || !*pin;
 }

@@ -23,7 +23,7 @@ struct Pin {
   // of the members that it looked at.
   std::string hash;
   std::uint64_t sequence = 0;  // of the entry that has the definition
-  // Of the definition that waits to be accepted, if there is one.
+  // Of the definition that waits to be accepted; empty: there is none.
   std::string changed_hash{};
   std::uint64_t changed_sequence = 0;
 
@@ -46,25 +46,26 @@ Result<json::value> pinned_definition(core::RecordReader& records, std::uint64_t
 
 // The waiting definition becomes the pinned one. `NotFound`: none waits. `Conflict`: it changed
 // once more meanwhile.
-Task<void> accept_pin(core::RecordLog& records, Pin pin, std::string who);
+Task<void> accept_pin(core::RecordLog& records, Pin pin, std::string person);
 
 // The names that a list of tools must not have.
 struct HeldBack {
   std::set<std::string> changed;
-  std::set<std::string> beyond;  // new ones of a server that has as many pins as it may have
+  std::set<std::string> beyond;  // new ones of a server without room for more pins
 };
 
 // Owned by a gate. `look` is called on the strand of a gateway, the rest from any thread.
 class PinBook {
  public:
-  // Twice what a list may have: a server may replace all of its tools and is still served, one that
-  // changes their names without end does not fill the ledger.
+  // Twice the longest list: a server may replace all of its tools, but one that renames them
+  // without end does not fill the ledger.
   static constexpr std::size_t kMostOfServer = 20'000;
   explicit PinBook(core::RecordLog& records, std::size_t most_of_server = kMostOfServer)
       : records_(records), most_of_server_(most_of_server) {}
 
   // Pins new tools while there is room, and records changed ones. A pin of an earlier release that
-  // still matches is written once more, over the whole definition.
+  // still matches is written once more, over the whole definition. `Unavailable`: other processes
+  // look at the same tools again and again.
   Task<HeldBack> look(std::string server, std::vector<ToolDefinition> tools);
 
   // Loads what earlier looks found changed, for a process that only decides.
@@ -77,12 +78,22 @@ class PinBook {
   std::size_t most_of_server() const { return most_of_server_; }
 
  private:
+  // What a list of tools is held back for and adds to the log, and the facts on which that rests.
+  struct Comparison {
+    HeldBack held{};
+    std::vector<core::Draft> drafts{};
+    std::vector<core::Fact> expected{};
+  };
+  Result<Comparison> compare(const std::string& server, const std::vector<ToolDefinition>& tools);
   Result<std::size_t> room(const std::string& server);
 
   core::RecordLog& records_;
   std::size_t most_of_server_;
   Guarded<std::set<std::pair<std::string, std::string>>> held_;
-  Guarded<std::set<std::string>> full_;  // servers; what is pinned stays, so they stay full
+  // Servers without room; pins are never removed, so they stay full. Those of `noted_full_` have an
+  // entry that says so.
+  Guarded<std::set<std::string>> full_;
+  Guarded<std::set<std::string>> noted_full_;
 };
 
 // Denies calls of tools that are held back. `book` must outlive the guard.

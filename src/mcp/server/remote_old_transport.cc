@@ -1,5 +1,5 @@
-// The transport of 2024-11-05: a stream that we ask for (GET), whose first event names the address
-// that messages are posted to. Every answer comes on that stream, and the session is as old as it.
+// The transport of 2024-11-05: we open a stream (GET), and its first event names the address for
+// posts. Every answer comes on that stream, and the session ends with it.
 #include <fmt/format.h>
 
 #include "mcp/server/remote_server.h"
@@ -15,13 +15,13 @@ constexpr std::size_t kOldRefusalBytes = 64u << 10;
 
 }  // namespace
 
-// What such a server says to a POST at the address of its stream.
+// True for the statuses with which such a server refuses a POST at the address of its stream.
 bool RemoteServer::may_be_old(const Talk& talk, unsigned status) {
   const bool refuses = status == 400 || status == 404 || status == 405;
   return refuses && talk.request.method == "initialize" && !talk.modern;
 }
 
-// Nothing comes of it where there is no such stream: the server has said no, and that stands.
+// Looks for the stream of the old transport. Without it the refusal of the server is final.
 Async<void> RemoteServer::find_old_stream() {
   std::unique_ptr<net::HttpExchange> http = (*client_)->exchange();
   net::HttpRequest get{.method = "GET", .headers = plain_headers("text/event-stream")};
@@ -29,7 +29,7 @@ Async<void> RemoteServer::find_old_stream() {
   if (!head || head->status != 200 || head->content_type() != "text/event-stream") co_return;
   net::SseParser events(limits_.frame_bytes);
   const net::SseEvent* first = nullptr;
-  // One that goes on saying nothing is waited for no longer than one that is silent.
+  // A server that sends no complete event gets no more time than a silent one.
   const auto end = std::chrono::steady_clock::now() + limits_.start;
   while (!(first = events.next())) {
     const auto left =
@@ -49,13 +49,13 @@ Async<void> RemoteServer::find_old_stream() {
       parts_.executor, {.url = std::move(*address), .allow_plain = place_.allow_plain});
   if (!client) co_return;
   old_ = std::move(*client);
-  tasks_.start(hear_old_stream(std::move(http), std::move(events)));
+  tasks_.start(read_old_stream(std::move(http), std::move(events)));
 }
 
-Async<void> RemoteServer::hear_old_stream(std::unique_ptr<net::HttpExchange> http,
+Async<void> RemoteServer::read_old_stream(std::unique_ptr<net::HttpExchange> http,
                                           net::SseParser events) {
   while (!stopping_) {
-    while (net::SseEvent* const event = events.next()) co_await hear_old(std::move(*event));
+    while (net::SseEvent* const event = events.next()) co_await on_old_event(std::move(*event));
     const Result<std::string> bytes = co_await http->read(kLongestOldStream);
     if (!bytes || bytes->empty()) break;
     events.feed(*bytes);
@@ -64,31 +64,32 @@ Async<void> RemoteServer::hear_old_stream(std::unique_ptr<net::HttpExchange> htt
   old_.reset();
   session_ = {.number = ++last_session_};
   is_ready_ = false;
-  const std::string how = "the server ended its stream";
-  parts_.listener.server_ended(how);
-  co_await pending_.fail_all(how);
+  const std::string reason = "the server ended its stream";
+  parts_.listener.server_ended(reason);
+  co_await pending_.fail_all(reason);
   co_await open_session_later();
 }
 
-Async<void> RemoteServer::hear_old(net::SseEvent event) {
+Async<void> RemoteServer::on_old_event(net::SseEvent event) {
   if (event.data.empty()) co_return;
   if (event.too_long) {
-    std::string id = id_in_wreck(event.data, event.tail);
-    co_await pending_.answer_wreck(std::move(event.data), std::move(id), "a message too long");
+    std::string id = id_in_malformed(event.data, event.tail);
+    co_await pending_.answer_malformed(std::move(event.data), std::move(id), "a message too long");
     co_return;
   }
   Result<Message> message = Message::read(event.data, limits_.json());
   if (message && message->kind == Message::Kind::Response) {
     co_await pending_.answer(std::move(*message));
   } else if (message) {
-    co_await hear_from_session(std::move(event.data));
+    co_await on_session_message(std::move(event.data));
   } else {
-    std::string id = id_in_wreck(event.data, event.data);
-    co_await pending_.answer_wreck(std::move(event.data), std::move(id), message.error().message);
+    std::string id = id_in_malformed(event.data, event.data);
+    co_await pending_.answer_malformed(std::move(event.data), std::move(id),
+                                       message.error().message);
   }
 }
 
-// The answer comes on the stream, unless the server does not even take the question.
+// The answer comes on the stream, unless the server refuses the post.
 Async<void> RemoteServer::post_old(std::shared_ptr<Talk> talk) {
   const std::shared_ptr<net::HttpClient> client = old_;
   talk->http = client->exchange();
@@ -97,7 +98,7 @@ Async<void> RemoteServer::post_old(std::shared_ptr<Talk> talk) {
   const Result<net::HttpHead> head = co_await talk->http->send(std::move(post), limits_.start);
   if (head) (void)co_await talk->http->read_all(kOldRefusalBytes, limits_.patience);
   if (!head) {
-    co_await pending_.settle(talk->id, {.error = head.error()});
+    co_await pending_.settle(talk->id, lost(head.error(), *talk->http));
   } else if (head->status >= 400) {
     co_await pending_.settle(talk->id,
                              failed(fmt::format("the server answered with HTTP {}", head->status)));

@@ -8,6 +8,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/call/upstream.h"
 #include "mcp/message/era.h"
 #include "mcp/message/json_text.h"
 #include "mcp/server/tool_definition.h"
@@ -21,8 +22,8 @@ using namespace std::chrono_literals;
 // Calls have the deadline of their policy. This deadline is for requests without a caller.
 constexpr std::chrono::milliseconds kLongest = 24h;
 constexpr std::size_t kRefusalBytes = 1u << 20;
-constexpr int kLogins = 3;   // for one request: renewed, logged in, with more rights
-constexpr int kResumes = 5;  // in a row, without a word of the server
+constexpr int kLogins = 3;   // of one request: renewed, logged in, with more rights
+constexpr int kResumes = 5;  // in a row, without a message of the server
 constexpr std::string_view kBoth = "application/json, text/event-stream";
 
 bool is_stateless(const Message& request) {
@@ -37,11 +38,11 @@ Response broken(const Error& error) {
   return {.error = error};
 }
 
-Response not_let_in(const Error& error) {
-  return {.error = {ErrorCode::Unavailable, error.message, {}, std::string(kNotLetIn)}};
+Response login_required(const Error& error) {
+  return {.error = {ErrorCode::Unavailable, error.message, {}, std::string(kLoginRequired)}};
 }
 
-// What a server that refuses by HTTP says about it.
+// The response for a request that the server refused by HTTP.
 Response refusal(std::uint64_t id, unsigned status, const std::string& body,
                  const JsonLimits& limits) {
   const Result<Message> read = Message::read(body, limits);
@@ -63,6 +64,12 @@ Response refusal(std::uint64_t id, unsigned status, const std::string& body,
 
 RemoteServer::Talk::Talk(std::uint64_t number, Message message, std::size_t limit)
     : id(number), request(std::move(message)), modern(is_stateless(request)), events(limit) {}
+
+// A request that was not written whole was not executed.
+Response RemoteServer::lost(Error error, const net::HttpExchange& http) {
+  if (!http.written()) error.cause = core::kNotBegun;
+  return {.error = std::move(error)};
+}
 
 Result<ServerMaker> RemoteServer::maker(Place place) {
   if (!place.url.tls && !place.url.is_loopback() && !place.allow_plain) {
@@ -129,7 +136,7 @@ Result<std::uint64_t> RemoteServer::request(const Compose& compose,
 
 void RemoteServer::abandon(std::uint64_t id, std::string_view reason) {
   if (!pending_.abandon(id)) return;
-  pending_.forget(id);  // its answer would come on a connection that is closed now
+  pending_.forget(id);  // its connection is closed, so no answer can come
   const auto found = talks_.find(id);
   if (found == talks_.end()) return;
   const Talk& talk = *found->second;
@@ -138,7 +145,7 @@ void RemoteServer::abandon(std::uint64_t id, std::string_view reason) {
 }
 
 net::HttpHeaders RemoteServer::headers_for(const Message& message, bool modern) const {
-  // Nothing of a session goes to a server that has none, or opens one.
+  // No session headers for a stateless server, or for `initialize`.
   const bool plain = modern || message.method == "initialize";
   net::HttpHeaders headers = plain ? plain_headers(kBoth) : session_headers(kBoth);
   headers.emplace_back("Content-Type", "application/json");
@@ -166,15 +173,15 @@ Async<void> RemoteServer::converse(std::shared_ptr<Talk> talk) {
   }
   if (talk->request.method == "subscriptions/listen") reply = co_await listen_on(*talk, reply);
   if (talk->request.method == "initialize") {
-    introducing_ = false;
+    initializing_ = false;
     if (!reply.message && was_ready_ && !is_ready_) tasks_.start(open_session_later());
   }
   co_await pending_.settle(talk->id, std::move(reply));
-  if (talk->streams) co_await hear_rest(*talk);
+  if (talk->streams) co_await read_rest(*talk);
   talks_.erase(talk->id);
 }
 
-// A subscription whose stream broke is made again, until the server or the client ends it.
+// Repeats a subscription when its stream breaks, until the server or the client ends it.
 Async<Response> RemoteServer::listen_on(Talk& talk, Response reply) {
   auto wait = limits_.first_backoff;
   while (talk.streams && !reply.message && pending_.contains(talk.id) && !stopping_) {
@@ -182,7 +189,7 @@ Async<Response> RemoteServer::listen_on(Talk& talk, Response reply) {
     const auto begin = std::chrono::steady_clock::now();
     talk.events = net::SseParser(limits_.frame_bytes);
     reply = co_await answer_to(talk);
-    const bool lasted = std::chrono::steady_clock::now() - begin > limits_.steady;
+    const bool lasted = std::chrono::steady_clock::now() - begin > limits_.healthy_after;
     wait = lasted ? limits_.first_backoff : std::min(2 * wait, limits_.longest_backoff);
   }
   co_return reply;
@@ -190,7 +197,7 @@ Async<Response> RemoteServer::listen_on(Talk& talk, Response reply) {
 
 Async<Response> RemoteServer::answer_to(Talk& talk) {
   const bool opens = talk.modern || talk.request.method == "initialize";
-  if (!opens) co_await until_introduced();
+  if (!opens) co_await wait_initialized();
   int logins = 0;
   for (bool again = false;;) {
     const std::string token = co_await token_to_send();
@@ -200,13 +207,13 @@ Async<Response> RemoteServer::answer_to(Talk& talk) {
     net::HttpRequest post{.headers = headers_for(talk.request, talk.modern),
                           .body = talk.request.text};
     Result<net::HttpHead> head = co_await talk.http->send(std::move(post), kLongest);
-    if (!head) co_return broken(head.error());
+    if (!head) co_return lost(head.error(), *talk.http);
     if (head->status < 400) co_return co_await read_answer(talk, std::move(*head));
     const std::string body =
         (co_await talk.http->read_all(kRefusalBytes, limits_.start)).value_or("");
     if (asks_for_login(*head) && logins++ < kLogins) {
       const Result<void> again_in = co_await log_in_again(std::move(*head), token);
-      if (!again_in) co_return not_let_in(again_in.error());
+      if (!again_in) co_return login_required(again_in.error());
       continue;
     }
     if (may_be_old(talk, head->status)) co_await find_old_stream();
@@ -215,7 +222,10 @@ Async<Response> RemoteServer::answer_to(Talk& talk) {
     }
     open_session_again(session);
     if (!co_await session_ready()) {
-      co_return failed("the session with the server has ended, and no other one can be opened");
+      co_return broken({ErrorCode::Unavailable,
+                        "the session with the server has ended, and no other one can be opened",
+                        {},
+                        core::kNotBegun});
     }
   }
 }
@@ -224,7 +234,7 @@ Async<Response> RemoteServer::read_answer(Talk& talk, net::HttpHead head) {
   if (head.content_type() == "text/event-stream") {
     talk.streams = true;
     Response reply = co_await read_stream(talk);
-    co_return learn(talk, head, std::move(reply));
+    co_return apply_answer(talk, head, std::move(reply));
   }
   Result<std::string> body = co_await talk.http->read_all(limits_.frame_bytes, kLongest);
   if (!body && body.error().code == ErrorCode::Exhausted) co_return malformed(body.error().message);
@@ -232,15 +242,15 @@ Async<Response> RemoteServer::read_answer(Talk& talk, net::HttpHead head) {
   if (body->empty()) {
     co_return failed(fmt::format("the server gave no answer (HTTP {})", head.status));
   }
-  std::optional<Response> reply = co_await hear_text(talk, *body);
-  co_return learn(talk, head, reply ? std::move(*reply) : malformed(std::move(*body)));
+  std::optional<Response> reply = co_await take_text(talk, *body);
+  co_return apply_answer(talk, head, reply ? std::move(*reply) : malformed(std::move(*body)));
 }
 
 Async<Response> RemoteServer::read_stream(Talk& talk) {
   std::string last;
   for (int silent = 0; silent < kResumes; ++silent) {
     while (true) {
-      if (std::optional<Response> reply = co_await hear_events(talk)) co_return std::move(*reply);
+      if (std::optional<Response> reply = co_await read_events(talk)) co_return std::move(*reply);
       const Result<std::string> bytes = co_await talk.http->read(kLongest);
       if (bytes && !bytes->empty()) {
         talk.events.feed(*bytes);
@@ -256,7 +266,7 @@ Async<Response> RemoteServer::read_stream(Talk& talk) {
   co_return failed("the server ended its stream before it answered");
 }
 
-// A server of sessions may hang up in the middle and go on where it is asked to.
+// A server of sessions may close a stream early and continue it on request.
 Async<bool> RemoteServer::resume(Talk& talk) {
   if (talk.modern || talk.events.last_id().empty() || session_.version.empty()) co_return false;
   co_await bell_.wait("stop", talk.events.retry().value_or(1s), {});
@@ -268,11 +278,11 @@ Async<bool> RemoteServer::resume(Talk& talk) {
   co_return head && head->status == 200 && head->content_type() == "text/event-stream";
 }
 
-// What stands behind the answer is heard too, so that the connection can be used again.
-Async<void> RemoteServer::hear_rest(Talk& talk) {
+// Reads messages after the answer too, so that the connection can be reused.
+Async<void> RemoteServer::read_rest(Talk& talk) {
   const auto end = std::chrono::steady_clock::now() + limits_.patience;
   while (std::chrono::steady_clock::now() < end) {
-    if (const std::optional<Response> second = co_await hear_events(talk)) {
+    if (const std::optional<Response> second = co_await read_events(talk)) {
       pending_.complain("an answer to no open request", std::to_string(talk.id));
     }
     const Result<std::string> bytes = co_await talk.http->read(limits_.patience);
@@ -281,45 +291,59 @@ Async<void> RemoteServer::hear_rest(Talk& talk) {
   }
 }
 
-Async<std::optional<Response>> RemoteServer::hear_events(Talk& talk) {
+Async<std::optional<Response>> RemoteServer::read_events(Talk& talk) {
   while (net::SseEvent* const event = talk.events.next()) {
     if (event->data.empty()) continue;
     if (event->too_long) {
-      if (id_in_wreck(event->data, event->tail) == std::to_string(talk.id)) {
+      if (id_in_malformed(event->data, event->tail) == std::to_string(talk.id)) {
         co_return malformed(std::move(event->data));
       }
       pending_.complain("a message that is too long", event->data);
       continue;
     }
-    std::optional<Response> reply = co_await hear_text(talk, std::move(event->data));
+    std::optional<Response> reply = co_await take_text(talk, std::move(event->data));
     if (reply) co_return reply;
   }
   co_return std::nullopt;
 }
 
-// Something: it was the answer to this request. No answer to another one is taken from here.
-Async<std::optional<Response>> RemoteServer::hear_text(const Talk& talk, std::string text) {
+// Returns the answer to this request, if the text holds it. Sessions of one revision have batches.
+Async<std::optional<Response>> RemoteServer::take_text(const Talk& talk, std::string text) {
+  const std::vector<std::string> batch =
+      talk.modern ? std::vector<std::string>() : batch_messages(text, limits_.json());
+  if (batch.empty()) co_return co_await take_message(talk, std::move(text));
+  std::optional<Response> reply;
+  for (const std::string& message : batch) {
+    std::optional<Response> taken = co_await take_message(talk, message);
+    if (taken && !reply) reply = std::move(taken);
+  }
+  co_return reply;
+}
+
+// Drops answers to other requests.
+Async<std::optional<Response>> RemoteServer::take_message(const Talk& talk, std::string text) {
   Result<Message> message = Message::read(text, limits_.json());
   if (!message) {
-    if (id_in_wreck(text, text) == std::to_string(talk.id)) co_return malformed(std::move(text));
-    pending_.complain("something that is no message", text);
+    if (id_in_malformed(text, text) == std::to_string(talk.id))
+      co_return malformed(std::move(text));
+    pending_.complain("something that is not a message", text);
     co_return std::nullopt;
   }
   if (message->kind == Message::Kind::Response) {
     if (message->id == std::to_string(talk.id)) co_return Response{.message = std::move(*message)};
     pending_.complain("an answer to no open request", message->id);
   } else if (message->kind == Message::Kind::Notification) {
-    co_await parts_.listener.server_tells(std::move(*message));
+    co_await parts_.listener.on_server_notification(std::move(*message));
   } else if (talk.modern) {
     pending_.complain("a question, which a stateless server has no way to ask", message->method);
   } else {
-    co_await parts_.listener.server_asks(std::move(*message));
+    co_await parts_.listener.on_server_request(std::move(*message));
   }
   co_return std::nullopt;
 }
 
-// What we have to know for what we send next.
-Response RemoteServer::learn(const Talk& talk, const net::HttpHead& head, Response reply) {
+// Stores from an answer what later requests need.
+Response RemoteServer::apply_answer(const Talk& talk, const net::HttpHead& head, Response reply) {
   if (!reply.message || reply.message->is_error()) return reply;
   if (talk.modern) {
     stateless_ = true;
@@ -339,7 +363,7 @@ Response RemoteServer::learn(const Talk& talk, const net::HttpHead& head, Respon
   return reply;
 }
 
-// Remembers which arguments go into headers, and takes out the tools that ask for what must not be.
+// Stores which arguments go into headers, and removes tools that ask for forbidden headers.
 Message RemoteServer::usable_tools(Message answer) {
   const json::object* const result = object_in(answer.object(), "result");
   const json::value* const tools = result ? result->if_contains("tools") : nullptr;
@@ -351,8 +375,7 @@ Message RemoteServer::usable_tools(Message answer) {
     auto headers = param_headers(tool.get_object());
     if (!headers) {
       unusable.insert(std::string(*name));
-      parts_.log(
-          fmt::format("the tool `{}` asks for headers that must not be and is left out", *name));
+      parts_.log(fmt::format("the tool `{}` asks for forbidden headers and is left out", *name));
     } else if (param_headers_.size() < limits_.tools ||
                param_headers_.contains(std::string(*name))) {
       param_headers_[std::string(*name)] = std::move(*headers);
@@ -360,8 +383,8 @@ Message RemoteServer::usable_tools(Message answer) {
   }
   if (unusable.empty()) return answer;
   const std::string kept = without_tools(answer.result_text(), unusable);
-  Result<Message> changed = Message::read(with_member(answer.text, "result", kept), limits_.json());
-  return changed ? std::move(*changed) : answer;
+  (void)answer.replace("result", kept, limits_.json());
+  return answer;
 }
 
 }  // namespace sallyport::mcp

@@ -28,8 +28,8 @@ class RemoteServer final : public Server {
  public:
   struct Place {
     net::Url url;
-    std::string bearer{};  // our own token; what the client has stays with the client
-    // Instead of it; shared by all sessions with the server.
+    std::string bearer{};  // our own token; the client's token is not forwarded
+    // Replaces `bearer`; shared by all sessions with the server.
     std::shared_ptr<oauth::Credentials> credentials{};
     bool allow_plain = false;
   };
@@ -49,7 +49,7 @@ class RemoteServer final : public Server {
   bool send(std::string text) override;
 
  private:
-  // One request on its way, and the answer as it comes.
+  // One request in progress, and its answer while it arrives.
   struct Talk {
     Talk(std::uint64_t number, Message message, std::size_t limit);
     std::uint64_t id;
@@ -57,7 +57,7 @@ class RemoteServer final : public Server {
     bool modern;
     std::unique_ptr<net::HttpExchange> http{};
     net::SseParser events;
-    bool streams = false;  // more may come behind the answer
+    bool streams = false;  // more messages may follow the answer
   };
   struct Session {
     std::uint64_t number = 0;
@@ -67,23 +67,25 @@ class RemoteServer final : public Server {
 
   // Requests (remote_server.cc).
   Async<void> converse(std::shared_ptr<Talk> talk);
+  static Response lost(Error error, const net::HttpExchange& http);  // for a request without a head
   Async<Response> listen_on(Talk& talk, Response reply);
   Async<Response> answer_to(Talk& talk);
   Async<Response> read_answer(Talk& talk, net::HttpHead head);
   Async<Response> read_stream(Talk& talk);
   Async<bool> resume(Talk& talk);
-  Async<void> hear_rest(Talk& talk);
-  Async<std::optional<Response>> hear_events(Talk& talk);
-  Async<std::optional<Response>> hear_text(const Talk& talk, std::string text);
-  Response learn(const Talk& talk, const net::HttpHead& head, Response reply);
+  Async<void> read_rest(Talk& talk);
+  Async<std::optional<Response>> read_events(Talk& talk);
+  Async<std::optional<Response>> take_text(const Talk& talk, std::string text);
+  Async<std::optional<Response>> take_message(const Talk& talk, std::string text);
+  Response apply_answer(const Talk& talk, const net::HttpHead& head, Response reply);
   Message usable_tools(Message answer);
   net::HttpHeaders headers_for(const Message& message, bool modern) const;
 
   // The oldest transport (remote_old_transport.cc).
   static bool may_be_old(const Talk& talk, unsigned status);
   Async<void> find_old_stream();
-  Async<void> hear_old_stream(std::unique_ptr<net::HttpExchange> http, net::SseParser events);
-  Async<void> hear_old(net::SseEvent event);
+  Async<void> read_old_stream(std::unique_ptr<net::HttpExchange> http, net::SseParser events);
+  Async<void> on_old_event(net::SseEvent event);
   Async<void> post_old(std::shared_ptr<Talk> talk);
 
   // The session (remote_session.cc).
@@ -91,13 +93,14 @@ class RemoteServer final : public Server {
   void open_session_again(std::uint64_t number);
   Async<void> open_session_later();
   Async<bool> session_ready();
-  Async<void> until_introduced();
+  Async<void> wait_initialized();
   Async<void> post_only(Message message);
   Task<net::HttpHead> post_once(const Message& message);
-  Async<void> hear_session(std::uint64_t number);
-  Async<void> hear_session_stream(net::HttpExchange& http, std::uint64_t number,
+  Async<void> follow_session(std::uint64_t number);
+  Async<void> read_session_stream(net::HttpExchange& http, std::uint64_t number,
                                   net::SseParser& events);
-  Async<void> hear_from_session(std::string text);
+  Async<void> on_session_text(std::string text);
+  Async<void> on_session_message(std::string text);
   Async<void> end_session();
   Async<std::string> token_to_send();
   bool asks_for_login(const net::HttpHead& head) const;
@@ -109,26 +112,26 @@ class RemoteServer final : public Server {
   const Limits& limits_;
   Place place_;
   Result<std::unique_ptr<net::HttpClient>> client_;
-  // Where messages are posted to a server of 2024-11-05. Shared with posts on their way, which may
-  // end after the stream that named it.
+  // The address for posts to a server of 2024-11-05. Shared with open posts, which may end after
+  // the stream that named it.
   std::shared_ptr<net::HttpClient> old_;
   net::TaskGroup tasks_;
   PendingRequests pending_;
   Bell bell_;
-  // Shared with the coroutine that runs it, so that it can be broken off from here.
+  // Shared with the coroutine that runs the request, so that it can be cancelled here.
   std::map<std::uint64_t, std::shared_ptr<Talk>> talks_;
   std::map<std::string, std::vector<ParamHeader>> param_headers_;  // by tool
   Session session_;
   std::uint64_t last_session_ = 0;
-  std::size_t posts_ = 0;     // messages on their way that get no answer
-  bool introducing_ = false;  // the session is open, the server not yet told so
-  bool stateless_ = false;    // it has answered a stateless request
+  std::size_t posts_ = 0;      // open posts of messages that get no answer
+  bool initializing_ = false;  // `notifications/initialized` is being sent
+  bool stateless_ = false;     // it has answered a stateless request
   bool up_ = false;
   bool was_ready_ = false;
   bool is_ready_ = false;
   bool stopping_ = false;
-  unsigned failures_ = 0;  // to open the session again
-  std::string told_{};     // the last thing that was said about a login
+  unsigned failures_ = 0;           // to open the session again
+  std::string last_login_error_{};  // the last error of a login that was logged
 };
 
 }  // namespace sallyport::mcp

@@ -1,4 +1,4 @@
-// The session with a remote server: how it is opened, kept, heard and ended.
+// The session with a remote server: opens it, keeps it, reads its stream and ends it.
 
 #include <algorithm>
 #include <boost/json.hpp>
@@ -13,9 +13,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds kLongestSessionStream = 24h;
-constexpr std::string_view kIntroduction = "notifications/initialized";
+constexpr std::string_view kInitialized = "notifications/initialized";
 
-// Counts what is on its way, however it ends.
+// Counts an open post, however it ends.
 class Counted {
  public:
   explicit Counted(std::size_t& count) : count_(count) { ++count_; }
@@ -28,10 +28,10 @@ class Counted {
 
 }  // namespace
 
-// The one that the next request carries.
+// The token for the next request.
 Async<std::string> RemoteServer::token_to_send() {
   if (!place_.credentials) co_return place_.bearer;
-  co_await place_.credentials->freshen();
+  co_await place_.credentials->renew_if_expiring();
   co_return place_.credentials->token();
 }
 
@@ -47,11 +47,11 @@ Task<void> RemoteServer::log_in_again(net::HttpHead head, std::string token) {
       std::move(token), oauth::bearer_challenge(head.headers).value_or(oauth::Challenge{}),
       parts_.log};
   Result<void> done = co_await place_.credentials->renew(std::move(refusal));
-  // Once for all requests that meet it.
-  if (!done && std::exchange(told_, done.error().message) != done.error().message) {
+  // Logged once for all requests that fail with it.
+  if (!done && std::exchange(last_login_error_, done.error().message) != done.error().message) {
     parts_.log(done.error().message);
   }
-  if (done) told_.clear();
+  if (done) last_login_error_.clear();
   co_return done;
 }
 
@@ -69,7 +69,7 @@ net::HttpHeaders RemoteServer::session_headers(std::string_view accepted) const 
   return headers;
 }
 
-// 404 is how a server says it; some say 400, about no request in particular.
+// The status is 404. Some servers send 400 with an error that names no request.
 bool RemoteServer::has_lost_session(const Talk& talk, unsigned status,
                                     std::string_view body) const {
   if (talk.modern || session_.id.empty()) return false;
@@ -78,7 +78,7 @@ bool RemoteServer::has_lost_session(const Talk& talk, unsigned status,
   return status == 400 && find(body, {"error", "code"}) == "-32000" && (!id || id == "null");
 }
 
-// Whatever was refused with that session is sent again when the gateway has opened another one.
+// Requests that this session refused are sent again after another one is open.
 void RemoteServer::open_session_again(std::uint64_t number) {
   if (number != session_.number || stopping_) return;
   session_ = {.number = ++last_session_};
@@ -103,10 +103,10 @@ Async<bool> RemoteServer::session_ready() {
   co_return is_ready_;
 }
 
-// The server hears that the session is open before it hears of anything else.
-Async<void> RemoteServer::until_introduced() {
+// The server must get `notifications/initialized` before any other message.
+Async<void> RemoteServer::wait_initialized() {
   const auto end = std::chrono::steady_clock::now() + limits_.start;
-  while (introducing_ && std::chrono::steady_clock::now() < end) {
+  while (initializing_ && std::chrono::steady_clock::now() < end) {
     co_await bell_.wait("introduced", 200ms, {});
   }
 }
@@ -115,9 +115,9 @@ bool RemoteServer::send(std::string text) {
   if (!up_ || posts_ >= limits_.requests) return false;
   Result<Message> message = Message::read(std::move(text), limits_.json());
   if (!message) return false;
-  // A stateless server hears of a cancel by the stream that is closed.
+  // For a stateless server, the closed stream is the cancel.
   if (stateless_ && message->method == "notifications/cancelled") return true;
-  if (message->method == kIntroduction) introducing_ = true;
+  if (message->method == kInitialized) initializing_ = true;
   tasks_.start(post_only(std::move(*message)));
   return true;
 }
@@ -140,16 +140,16 @@ Async<void> RemoteServer::post_only(Message message) {
   if (head && asks_for_login(*head) && co_await log_in_again(*head, std::move(token))) {
     head = co_await post_once(message);
   }
-  if (message.method == kIntroduction) {
-    introducing_ = false;
+  if (message.method == kInitialized) {
+    initializing_ = false;
     bell_.ring("introduced");
-    if (head && head->status < 400 && !old) tasks_.start(hear_session(session));
+    if (head && head->status < 400 && !old) tasks_.start(follow_session(session));
   }
   if (head && head->status == 404 && !session_.id.empty()) open_session_again(session);
 }
 
-// What the server says by itself comes on a stream of its own, where it has one.
-Async<void> RemoteServer::hear_session(std::uint64_t number) {
+// Messages that belong to no request come on a stream of their own, if the server has one.
+Async<void> RemoteServer::follow_session(std::uint64_t number) {
   auto wait = limits_.first_backoff;
   std::string last;
   while (!stopping_ && session_.number == number) {
@@ -165,7 +165,7 @@ Async<void> RemoteServer::hear_session(std::uint64_t number) {
     if (head && head->status < 300 && !streams) co_return;
     if (streams) {
       net::SseParser events(limits_.frame_bytes);
-      co_await hear_session_stream(*http, number, events);
+      co_await read_session_stream(*http, number, events);
       if (!events.last_id().empty()) last = events.last_id();
       wait = std::max(events.retry().value_or(limits_.first_backoff), limits_.first_backoff);
     }
@@ -174,14 +174,14 @@ Async<void> RemoteServer::hear_session(std::uint64_t number) {
   }
 }
 
-Async<void> RemoteServer::hear_session_stream(net::HttpExchange& http, std::uint64_t number,
+Async<void> RemoteServer::read_session_stream(net::HttpExchange& http, std::uint64_t number,
                                               net::SseParser& events) {
   while (session_.number == number) {
     while (net::SseEvent* const event = events.next()) {
       if (event->too_long) {
         pending_.complain("a message that is too long", event->data);
       } else if (!event->data.empty()) {
-        co_await hear_from_session(std::move(event->data));
+        co_await on_session_text(std::move(event->data));
       }
     }
     const Result<std::string> bytes = co_await http.read(kLongestSessionStream);
@@ -190,16 +190,22 @@ Async<void> RemoteServer::hear_session_stream(net::HttpExchange& http, std::uint
   }
 }
 
-Async<void> RemoteServer::hear_from_session(std::string text) {
+Async<void> RemoteServer::on_session_text(std::string text) {
+  const std::vector<std::string> batch = batch_messages(text, limits_.json());
+  if (batch.empty()) co_return co_await on_session_message(std::move(text));
+  for (const std::string& message : batch) co_await on_session_message(message);
+}
+
+Async<void> RemoteServer::on_session_message(std::string text) {
   Result<Message> message = Message::read(text, limits_.json());
   if (!message) {
-    pending_.complain("something that is no message", text);
+    pending_.complain("something that is not a message", text);
   } else if (message->kind == Message::Kind::Response) {
     pending_.complain("an answer to no open request", message->id);
   } else if (message->kind == Message::Kind::Notification) {
-    co_await parts_.listener.server_tells(std::move(*message));
+    co_await parts_.listener.on_server_notification(std::move(*message));
   } else {
-    co_await parts_.listener.server_asks(std::move(*message));
+    co_await parts_.listener.on_server_request(std::move(*message));
   }
 }
 

@@ -57,7 +57,7 @@ class Marks {
     if (value.is_object()) return walk(value.get_object(), reached);
     if (!value.is_array()) return true;
     return std::ranges::all_of(value.get_array(),
-                               [&](const json::value& one) { return below(one, false); });
+                               [&](const json::value& element) { return below(element, false); });
   }
 
   bool take(const json::object& schema, const json::value& mark) {

@@ -29,13 +29,13 @@ class Wait final : public Waiter {
 
 }  // namespace
 
-Response failed(std::string how) {
-  return {.error = {ErrorCode::Unavailable, std::move(how), {}, {}}};
+Response failed(std::string reason) {
+  return {.error = {ErrorCode::Unavailable, std::move(reason), {}, {}}};
 }
 
 Task<Message> Server::ask(std::string method, std::string params,
                           std::chrono::milliseconds longest) {
-  // Shared: an answer may be on its way when the wait has just ended.
+  // Shared, because an answer may arrive when the wait has just ended.
   const auto wait = std::make_shared<Wait>(co_await asio::this_coro::executor);
   const auto compose = [&](std::string_view id) { return request_text(id, method, params); };
   SALLYPORT_CO_TRY(const std::uint64_t id, request(compose, wait));

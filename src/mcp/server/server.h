@@ -17,7 +17,7 @@
 namespace sallyport::mcp {
 
 // The cause of an error: the server requires a login of a person first.
-inline constexpr std::string_view kNotLetIn = "not_let_in";
+inline constexpr std::string_view kLoginRequired = "not_let_in";
 
 // The reply to a request: a message, bytes that are not a message, or an error.
 struct Response {
@@ -25,18 +25,18 @@ struct Response {
   std::optional<std::string> malformed{};
   Error error{};  // set if there is neither
 };
-Response failed(std::string how);
+Response failed(std::string reason);
 
-// Waits for an answer and is told exactly once. Shared, because the request may be abandoned
+// Waits for an answer and receives it exactly once. Shared, because the request may be abandoned
 // meanwhile.
 class Waiter {
  public:
   virtual ~Waiter() = default;
   virtual Async<void> answered(Response reply) = 0;
 
-  // True: it is also told an answer that comes after the request was abandoned, or that none came.
-  virtual bool hears_late() const { return false; }
-  virtual void hears_nothing() {}
+  // True: after the request was abandoned, it still receives the answer, or `no_answer_came`.
+  virtual bool wants_late_answer() const { return false; }
+  virtual void no_answer_came() {}
 };
 
 // A connection to a tool server. The gateway owns it. All methods run on one strand, or on a
@@ -48,17 +48,17 @@ class Server {
   class Listener {
    public:
     virtual ~Listener() = default;
-    virtual Async<void> server_asks(Message request) = 0;
-    virtual Async<void> server_tells(Message notification) = 0;
+    virtual Async<void> on_server_request(Message request) = 0;
+    virtual Async<void> on_server_notification(Message notification) = 0;
     // A process or a session begins; `again`: there was one before. Must not block.
     virtual void server_started(bool again) = 0;
-    virtual void server_ended(const std::string& how) = 0;
+    virtual void server_ended(const std::string& reason) = 0;
   };
 
   using Log = std::function<void(std::string_view line)>;
   using Compose = std::function<std::string(std::string_view id)>;
 
-  // What every kind of server needs.
+  // The dependencies of every kind of server.
   struct Parts {
     boost::asio::any_io_executor executor;
     Limits limits;
@@ -81,7 +81,7 @@ class Server {
 
   // Sends a request. `compose` makes its text for the id that it gets. An error: it was not sent.
   virtual Result<std::uint64_t> request(const Compose& compose, std::shared_ptr<Waiter> waiter) = 0;
-  // Gives up the request; the server is told. `reason` is JSON text.
+  // Abandons the request and cancels it at the server. `reason` is JSON text.
   virtual void abandon(std::uint64_t id, std::string_view reason) = 0;
   // Sends an answer or a notification. False: the queue is full, or the server no longer reads.
   virtual bool send(std::string text) = 0;

@@ -19,7 +19,7 @@ bool is_launcher(std::string_view program) {
 }
 
 std::string plain(std::string name) {
-  // A scope stands before the last slash, a version behind an `@` that is not the first character.
+  // A scope ends at the last slash; a version begins at an `@` that is not the first character.
   if (const auto version = name.find('@', 1); version != std::string::npos) name.resize(version);
   for (char& c : name) {
     const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -41,7 +41,7 @@ std::string name_of_command(const std::vector<std::string>& command) {
     for (const std::string_view ending : {".js", ".mjs", ".cjs", ".ts", ".py"}) {
       if (name.ends_with(ending)) name.resize(name.size() - ending.size());
     }
-    // `dist/index.js` says less than the folder that it is in.
+    // The folder of `dist/index.js` is a better name.
     std::filesystem::path folder = path.parent_path();
     while ((name == "index" || name == "main" || name == "dist" || name == "build" ||
             name == "server" || name == "src") &&

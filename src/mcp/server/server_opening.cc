@@ -1,5 +1,6 @@
 #include "mcp/server/server_opening.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/json_members.h"
@@ -28,19 +29,20 @@ std::string result_in(const Message& answer) {
 
 }  // namespace
 
-// Most servers are of the client's era, so that is tried first, unless the server is known to be of
-// the other one.
+// Most servers are of the client's era, so it is tried first, unless the server is known to be of
+// the other era.
 Task<std::optional<Result<Message>>> ServerOpening::open(std::string params) {
   params_ = std::move(params);
-  const Result<void> up = co_await wait_up();
-  Result<Message> answer = fail(ErrorCode::Unavailable, up ? "" : up.error().message);
+  Result<void> reached = co_await wait_up();
+  const bool up = reached.has_value();
   const bool tried = up && era_ == Era::Unknown && settings_.era.era == Era::Modern;
-  if (tried) (void)co_await probe();
+  if (tried) reached = co_await probe();
+  Result<Message> answer = std::unexpected(reached ? Error{} : reached.error());
   if (up && era_ != Era::Modern && !settings_.era.excludes(Era::Legacy)) {
     answer = co_await parts_.server.ask("initialize", params_, settings_.limits.opening);
   }
   if (answer && !answer->is_error()) {
-    if (tried) learn_era(Era::Legacy);
+    if (tried) report_era(Era::Legacy);
     era_ = Era::Legacy;
     unopened_.reset();
     Result<Message> shown = co_await parts_.tools.shown("initialize", std::move(*answer));
@@ -53,7 +55,7 @@ Task<std::optional<Result<Message>>> ServerOpening::open(std::string params) {
   const bool stateless =
       up && (era_ == Era::Modern || (may_probe && (co_await probe()).has_value()));
   if (stateless) {
-    if (!tried) learn_era(Era::Modern);
+    if (!tried) report_era(Era::Modern);
     if (initialized_) listen_for_client();
     co_return std::optional<Result<Message>>();
   }
@@ -68,7 +70,7 @@ void ServerOpening::wake() {
   if (opening_now_) return;
   if (parts_.client.era == Era::Modern) {
     if (ready_ || era_ != Era::Unknown) return;
-    not_let_in_.reset();  // a person may have logged in meanwhile
+    login_required_.reset();  // a person may have logged in meanwhile
     opening_now_ = true;
     parts_.tasks.start(open_stateless());
   } else if (unopened_) {
@@ -77,8 +79,8 @@ void ServerOpening::wake() {
   }
 }
 
-// The client has its session, since other servers have answered: one that could not be reached then
-// is opened when it is asked for something.
+// The client already has its session with other servers. A server that could not be reached then is
+// opened with the next request to it.
 Async<void> ServerOpening::open_late() {
   Result<void> opened = co_await wait_up();
   if (opened && !settings_.era.excludes(Era::Legacy)) {
@@ -98,20 +100,20 @@ Async<void> ServerOpening::open_stateless() {
   const bool sessions_first = settings_.era.era == Era::Legacy;
   if (opened && sessions_first) opened = fail(ErrorCode::NotFound, "the server is not stateless");
   if (opened) opened = co_await probe();
-  // One that says nothing may only be slow to start; that is no sign of its era.
+  // A silent server may only be slow to start, which says nothing about its era.
   const bool refused = !opened && opened.error().code != ErrorCode::Deadline;
   if (!opened && parts_.server.up() && !settings_.era.excludes(Era::Legacy)) {
     opened = co_await open_session(own_params());
-    if (opened && refused && !sessions_first) learn_era(Era::Legacy);
+    if (opened && refused && !sessions_first) report_era(Era::Legacy);
   }
-  // It may have been silent before because it was not there yet.
+  // The server may have been silent because it had not started yet.
   if (!opened && parts_.server.up() && !settings_.era.excludes(Era::Modern)) {
     opened = co_await probe();
-    if (opened && sessions_first) learn_era(Era::Modern);
+    if (opened && sessions_first) report_era(Era::Modern);
   }
   opening_now_ = false;
-  // To wait would not help.
-  if (!opened && opened.error().cause == kNotLetIn) not_let_in_ = opened.error();
+  // Requests fail at once, because waiting would not help.
+  if (!opened && opened.error().cause == kLoginRequired) login_required_ = opened.error();
   if (!opened) settings_.log("the server does not open: " + opened.error().message);
 }
 
@@ -137,12 +139,12 @@ std::string ServerOpening::own_params() const {
       {"clientInfo", json::object{{"name", name.empty() ? "sallyport" : name}, {"version", "0"}}}});
 }
 
-// The era that was tried first is not the server's: next time this is known before.
-void ServerOpening::learn_era(Era era) const {
-  if (settings_.era.learned) settings_.era.learned(era);
+// Reports that the server is not of the era that was tried first, so that the next start knows it.
+void ServerOpening::report_era(Era era) const {
+  if (settings_.era.on_found) settings_.era.on_found(era);
 }
 
-// Is it a stateless server? Then it is ready.
+// Asks whether the server is stateless. If it is, it is ready.
 Task<void> ServerOpening::probe() {
   const std::string params = modern_params("{}", parts_.standing.client_facts());
   SALLYPORT_CO_TRY(Message answer,
@@ -169,7 +171,7 @@ Task<void> ServerOpening::open_session(std::string params) {
   opening_ = result_in(shown);
   initialized_ = true;
   parts_.server.send(notification_text("notifications/initialized", {}));
-  co_await parts_.standing.tell_log_level(opening_);
+  co_await parts_.standing.send_log_level(opening_);
   set_ready();
   co_return Result<void>{};
 }
@@ -185,15 +187,22 @@ void ServerOpening::started(bool again) {
   parts_.listener.server_returned();
 }
 
-// The new process knows nothing of what was agreed with the old one.
+// The new process has no state of the old one, so it is opened again. A process that does not open
+// is asked again until it ends.
 Async<void> ServerOpening::reopen() {
   const std::uint64_t generation = generation_;
-  const Result<Message> answer =
-      co_await parts_.server.ask("initialize", params_, settings_.limits.start);
-  if (generation != generation_) co_return;
-  if (!answer || answer->is_error()) {
-    settings_.log("the server was started again and does not open");
-    co_return;
+  auto wait = settings_.limits.first_backoff;
+  while (true) {
+    const Result<Message> answer =
+        co_await parts_.server.ask("initialize", params_, settings_.limits.opening);
+    if (generation != generation_) co_return;
+    if (answer && !answer->is_error()) break;
+    if (wait == settings_.limits.first_backoff) {
+      settings_.log("the server was started again and does not open");
+    }
+    co_await bell_.wait(kUp, wait, {});
+    if (generation != generation_ || !parts_.server.up()) co_return;
+    wait = std::min(2 * wait, settings_.limits.longest_backoff);
   }
   if (initialized_) parts_.server.send(notification_text("notifications/initialized", {}));
   co_await parts_.standing.repeat();
@@ -207,7 +216,7 @@ void ServerOpening::ended() {
   parts_.standing.forget_listening();
 }
 
-// Coroutines that wait for the server learn the reason.
+// Coroutines that wait for the server get this error.
 void ServerOpening::give_up(Error why) {
   gave_up_ = std::move(why);
   bell_.ring(kReady);
@@ -240,10 +249,13 @@ Task<void> ServerOpening::wait_ready(std::chrono::milliseconds longest) {
   const auto last = parts_.clock.steady() + longest;
   while (!ready_) {
     if (gave_up_) co_return std::unexpected(*gave_up_);
-    if (not_let_in_ && !opening_now_) co_return std::unexpected(*not_let_in_);
+    if (login_required_ && !opening_now_) co_return std::unexpected(*login_required_);
     if (unopened_ && !opening_now_) co_return std::unexpected(*unopened_);
     if (parts_.clock.steady() >= last && !parts_.server.logging_in()) {
-      co_return fail(ErrorCode::Unavailable, "the server is not running");
+      co_return fail(ErrorCode::Unavailable,
+                     parts_.server.up()
+                         ? "the server runs, but did not answer its first request in time"
+                         : "the server is not running");
     }
     co_await bell_.wait(kReady, std::chrono::milliseconds(200), {});
   }

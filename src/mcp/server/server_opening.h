@@ -21,10 +21,11 @@ class ServerListener {
  public:
   virtual ~ServerListener() = default;
   // The next message of the server waits until these return.
-  virtual Async<void> server_asks(Message request) = 0;
-  virtual Async<void> server_tells(Message notification) = 0;
+  virtual Async<void> on_server_request(Message request) = 0;
+  virtual Async<void> on_server_notification(Message notification) = 0;
   // The server was restarted and opened: its lists may have changed.
   virtual void server_returned() = 0;
+  virtual void server_ended() = 0;
 };
 
 // Owned by a `ServerSession` and used on its strand.
@@ -42,7 +43,7 @@ class ServerOpening {
   struct Settings {
     EraHint era{};
     bool offers_all =
-        false;  // several clients share the server, and later ones may be able to more
+        false;  // several clients share the server; later ones may have more capabilities
     Limits limits{};
     Server::Log log;
   };
@@ -58,16 +59,16 @@ class ServerOpening {
   const std::string& opening() const { return opening_; }
   const std::string& discovery() const { return discovery_; }  // the result of a stateless server
   // The server's `initialize` or `server/discover` result.
-  const std::string& said() const { return era_ == Era::Modern ? discovery_ : opening_; }
+  const std::string& description() const { return era_ == Era::Modern ? discovery_ : opening_; }
   std::uint64_t generation() const { return generation_; }  // counts the server's processes
-  // True if the server will not open by itself: it was abandoned, or requires a login.
-  bool hopeless() const { return gave_up_ || not_let_in_; }
+  // True if the server does not open without help: it was given up, or requires a login.
+  bool hopeless() const { return gave_up_ || login_required_; }
 
   // Opens it for a client of sessions, with the params of its `initialize`. Returns the answer of a
   // server of sessions as the client may see it, which may be an error; no value: the server is
   // stateless. The inner error: a guard withholds the answer. The outer one: it did not open.
   Task<std::optional<Result<Message>>> open(std::string params);
-  // A request of the client has come: a server that has not opened is opened for it.
+  // Opens a server that is not open yet, because the client has sent a request.
   void wake();
 
   // Returns once it can be asked.
@@ -75,7 +76,7 @@ class ServerOpening {
 
   // Returns once a process or a session of it has begun.
   Task<void> wait_up();
-  // A client of sessions wants to hear of what a stateless server tells.
+  // Subscribes to notifications of a stateless server for a client of sessions.
   void listen_for_client();
 
   // The server's process or session has begun, has ended, or will not be started again.
@@ -90,7 +91,7 @@ class ServerOpening {
   Task<void> open_session(std::string params);
   Async<void> reopen();
   std::string own_params() const;
-  void learn_era(Era era) const;
+  void report_era(Era era) const;
   void set_ready();
 
   Parts parts_;
@@ -105,8 +106,8 @@ class ServerOpening {
   std::string discovery_;
   std::uint64_t generation_ = 0;
   std::optional<Error> gave_up_;
-  std::optional<Error> not_let_in_;  // the server wanted a login when it was opened last
-  std::optional<Error> unopened_;    // why it could not be opened for a client of sessions
+  std::optional<Error> login_required_;  // the server wanted a login when it was opened last
+  std::optional<Error> unopened_;        // why it could not be opened for a client of sessions
 };
 
 }  // namespace sallyport::mcp

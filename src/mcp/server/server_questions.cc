@@ -8,8 +8,8 @@
 #include "base/uuid.h"
 #include "core/record/plain_text.h"
 #include "mcp/client/client_question.h"
-#include "mcp/message/answers.h"
 #include "mcp/message/json_text.h"
+#include "mcp/message/notices.h"
 
 namespace sallyport::mcp {
 
@@ -19,7 +19,12 @@ bool asks_for_page(std::string_view params) {
   return find(params, {"mode"}) == "\"url\"";
 }
 
-// Who names no mode can show forms.
+// Processes of a server count their questions from the same number.
+std::string key_of(std::uint64_t generation, const std::string& id) {
+  return fmt::format("{} {}", generation, id);
+}
+
+// A client that names no mode can show forms.
 bool may_be_elicited(std::string_view params, const json::object& capabilities) {
   const json::value* const declared = capabilities.if_contains("elicitation");
   if (declared == nullptr) return false;
@@ -30,7 +35,7 @@ bool may_be_elicited(std::string_view params, const json::object& capabilities) 
 
 }  // namespace
 
-// Its own words could be anything.
+// An unknown method may be any text, so it gets one common name.
 std::string_view feature_of(std::string_view method) {
   if (method == "sampling/createMessage") return "sampling";
   if (method == "elicitation/create") return "elicitation";
@@ -48,49 +53,60 @@ bool may_be_asked(Era era, std::string_view method, std::string_view params,
   if (method == "sampling/createMessage") return capabilities.contains("sampling");
   if (method == "elicitation/create") return may_be_elicited(params, capabilities);
   if (method == "roots/list") return capabilities.contains("roots");
-  // Only a client of sessions can be asked something else.
+  // Other methods exist only for a client of sessions.
   return era == Era::Legacy;
 }
 
-Call question_call(const GatewaySettings& settings, const CallParams& asked) {
+Call question_call(const GatewaySettings& settings, const CallParams& call_params) {
   return {.agent_id = settings.agent_id,
           .session_id = settings.session_id,
           .server = settings.name,
-          .tool = asked.tool,
-          .input = asked.input,
-          .raw_input = asked.raw_input,
+          .tool = call_params.tool,
+          .input = call_params.input,
+          .raw_input = call_params.raw_input,
           .agent_name = "server " + settings.name};
 }
 
-Async<void> ServerQuestions::hear(Message request) {
+Async<void> ServerQuestions::on_request(Message request) {
   const ClientProfile& client = context_.client.profile();
   const std::string_view params = request.params_text();
+  const std::uint64_t generation = context_.server.opening().generation();
+  const std::string key = key_of(generation, request.id);
   const bool can = client.era == Era::Modern
                        ? parked_.to_ask(request.method, params) != nullptr
                        : may_be_asked(client.era, request.method, params, client.capabilities);
-  if (!can || asking_.size() >= context_.settings.limits.requests || asking_.contains(request.id)) {
+  if (!can || asking_.size() >= context_.settings.limits.requests || asking_.contains(key)) {
     decline(request);
     co_return;
   }
   const auto asking = std::make_shared<Asking>();
+  asking->generation = generation;
   if (const CallDesk::Held newest = context_.desk.newest()) asking->about = newest->client_id();
-  asking_[request.id] = asking;
+  asking_[key] = asking;
   context_.tasks.start(answer_server(std::move(request), asking));
   co_await context_.client.room();
 }
 
 Async<void> ServerQuestions::take_back(Message notification) {
-  const auto found = asking_.find(cancelled_id(notification));
+  const auto found =
+      asking_.find(key_of(context_.server.opening().generation(), cancelled_id(notification)));
   if (found == asking_.end()) co_return;
   const Shared asking = found->second;
   const std::string method = notification.method;
-  const Result<Message> passed = co_await context_.door.release(method, std::move(notification));
+  const Result<Message> passed = co_await context_.door.release(method, std::move(notification),
+                                                                context_.desk.holds_granted());
   if (passed) asking->why = std::string(find(passed->text, {"params"}).value_or("{}"));
   asking->stop.request_stop();
 }
 
 void ServerQuestions::stop_all() {
-  for (const auto& [id, asking] : std::map(asking_)) asking->stop.request_stop();
+  for (const auto& [key, asking] : std::map(asking_)) asking->stop.request_stop();
+}
+
+void ServerQuestions::stop_those_of_server() {
+  for (const auto& [key, asking] : std::map(asking_)) {
+    if (asking->generation != 0) asking->stop.request_stop();
+  }
 }
 
 void ServerQuestions::decline(const Message& question) {
@@ -114,20 +130,20 @@ Task<std::string> ServerQuestions::ask(std::string method, std::string params, s
   if (asking_.size() >= context_.settings.limits.requests) {
     co_return fail(ErrorCode::Exhausted, "too many questions wait");
   }
-  // Sessions tell by an id when a person has been to a page.
+  // In sessions, an id tells when a person has visited a page.
   if (asks_for_page(params) && !find(params, {"elicitationId"})) {
     params = with_member(params, "elicitationId",
                          '"' + uuid7_text(context_.parts.clock, context_.parts.entropy) + '"');
   }
-  SALLYPORT_CO_TRY(Message asked, Message::read(request_text("0", method, params),
-                                                context_.settings.limits.json()));
-  if (!context_.door.may_ask(Side::Server, asked)) {
+  SALLYPORT_CO_TRY(Message question,
+                   Message::make_request(method, params, context_.settings.limits.json()));
+  if (!context_.door.may_ask(Side::Server, question)) {
     co_return fail(ErrorCode::NotFound, unknown_method(method));
   }
-  SALLYPORT_CO_TRY(Message shown, co_await context_.door.release(method, std::move(asked)));
+  SALLYPORT_CO_TRY(Message shown, co_await context_.door.release(method, std::move(question),
+                                                                 context_.desk.holds_granted()));
   const auto asking = std::make_shared<Asking>();
   asking->about = std::move(about);
-  // Ids of servers are JSON, which this is not.
   const std::string key = fmt::format("stateless {}", context_.client.next_number());
   asking_[key] = asking;
   const std::string answer = co_await govern(std::move(shown), asking);
@@ -140,36 +156,37 @@ Task<std::string> ServerQuestions::ask(std::string method, std::string params, s
   co_return fail(ErrorCode::Conflict, "the client refused to answer: " + words);
 }
 
-// A server of sessions asks.
+// Answers a question of a server of sessions.
 Async<void> ServerQuestions::answer_server(Message request, Shared asking) {
-  const std::uint64_t generation = context_.server.opening().generation();
   const std::string id = request.id;
+  const std::string key = key_of(asking->generation, id);
   const std::string method = request.method;
-  Result<Message> shown = co_await context_.door.release(method, std::move(request));
+  Result<Message> shown =
+      co_await context_.door.release(method, std::move(request), context_.desk.holds_granted());
   const std::string answer = shown ? co_await govern(std::move(*shown), asking)
                                    : error_text("0", kDenied, shown.error().message);
-  if (const auto found = asking_.find(id); found != asking_.end() && found->second == asking) {
+  if (const auto found = asking_.find(key); found != asking_.end() && found->second == asking) {
     asking_.erase(found);
   }
   // The server withdrew the question, or a new server process runs that never asked it.
-  const bool other = generation != context_.server.opening().generation();
+  const bool other = asking->generation != context_.server.opening().generation();
   if (asking->stop.stop_requested() || other) co_return;
   context_.server.link().send(with_member(answer, "id", id));
 }
 
-// The response, under an id that means nothing.
+// The response; its id is unused.
 Async<std::string> ServerQuestions::govern(Message request, Shared asking) {
   const std::string method = request.method;
-  Result<CallParams> asked = read_call_params(request);
-  if (!asked) co_return error_text("0", kInvalidParams, asked.error().message);
-  Call call = question_call(context_.settings, *asked);
+  Result<CallParams> call_params = read_call_params(request);
+  if (!call_params) co_return error_text("0", kInvalidParams, call_params.error().message);
+  Call call = question_call(context_.settings, *call_params);
   const auto ask = [this, asking, method, frame = request.text](std::string params,
                                                                 std::stop_token cancel) {
     if (method == "elicitation/create") params = marked_form(params, context_.settings.name);
     return put_to_client(frame, method, std::move(params), asking, std::move(cancel));
   };
-  const auto question = std::make_shared<ClientQuestion>(std::move(request), std::move(*asked), ask,
-                                                         context_.self.lock());
+  const auto question = std::make_shared<ClientQuestion>(
+      std::move(request), std::move(*call_params), ask, context_.self.lock());
   core::Caller caller{.cancel = asking->stop.get_token()};
   const Result<Answer> answer =
       co_await context_.parts.governor.run(std::move(call), question, std::move(caller));
@@ -180,7 +197,7 @@ Async<std::string> ServerQuestions::govern(Message request, Shared asking) {
   co_return R"({"jsonrpc":"2.0","id":0,"error":)" + notice_error(*answer) + '}';
 }
 
-// Puts it to the client, and waits for the answer.
+// Sends it to the client, and waits for the answer.
 Task<Message> ServerQuestions::put_to_client(std::string frame, std::string method,
                                              std::string params, Shared asking,
                                              std::stop_token cancel) {

@@ -20,11 +20,12 @@ class ServerQuestions final : public CallClient {
   ServerQuestions(const GatewayContext& context, ParkedCalls& parked)
       : context_(context), parked_(parked) {}
 
-  // A request of a server of sessions, until the client has been asked.
-  Async<void> hear(Message request);
-  // The server takes a question back.
+  // Governs a request of a server of sessions, and sends it to the client.
+  Async<void> on_request(Message request);
+  // The server withdraws a question.
   Async<void> take_back(Message notification);
-  void stop_all();  // the gateway ends
+  void stop_all();              // the gateway ends
+  void stop_those_of_server();  // its process or session has ended
 
   // For a stateless server and a client of sessions.
   bool is_asked() const override { return context_.bridges(Era::Legacy, Era::Modern); }
@@ -34,8 +35,9 @@ class ServerQuestions final : public CallClient {
   // A question that is being governed.
   struct Asking {
     std::stop_source stop{};
-    std::string why{};    // the server took it back: params of its notice, JSON text
-    std::string about{};  // the client's request in whose course it is asked
+    std::uint64_t generation = 0;  // of the process that asks; 0: the server is stateless
+    std::string why{};             // set if the server withdrew it: params of its notice, JSON text
+    std::string about{};           // the client's request during which it is asked
   };
   using Shared = std::shared_ptr<Asking>;  // with the coroutine that governs it
 
@@ -47,17 +49,17 @@ class ServerQuestions final : public CallClient {
 
   const GatewayContext& context_;
   ParkedCalls& parked_;
-  std::map<std::string, Shared> asking_;  // by the server's id
+  std::map<std::string, Shared> asking_;  // see `key_of`
 };
 
 // True if the client declared that it can answer this. `era` is that of the client.
 bool may_be_asked(Era era, std::string_view method, std::string_view params,
                   const json::object& capabilities);
-// What a server asks for, as a feature that is counted.
+// The feature under which a request of a server is counted.
 std::string_view feature_of(std::string_view method);
-// What a client would have to declare to be asked this.
+// The capability that a client must declare for this question.
 json::object capability_for(std::string_view method, std::string_view params);
-// A request of the server as a call of its own, in the session in whose course it comes.
-Call question_call(const GatewaySettings& settings, const CallParams& asked);
+// A request of the server as a call of its own, in the client's session.
+Call question_call(const GatewaySettings& settings, const CallParams& call_params);
 
 }  // namespace sallyport::mcp

@@ -28,9 +28,9 @@ Task<void> ServerSession::run() {
 }
 
 std::shared_ptr<ForwardedCall> ServerSession::upstream(ForwardedCall::Parts parts, Message request,
-                                                       CallParams asked) {
+                                                       CallParams call_params) {
   return std::make_shared<ForwardedCall>(
-      std::move(parts), std::move(request), std::move(asked),
+      std::move(parts), std::move(request), std::move(call_params),
       std::make_shared<Inbox>(executor_, settings_.limits.progress));
 }
 
@@ -60,27 +60,28 @@ core::UpstreamFacts ServerSession::facts(const std::string& name) const {
           .remote_files = settings_.command.empty()};
 }
 
-Async<void> ServerSession::server_asks(Message request) {
+Async<void> ServerSession::on_server_request(Message request) {
   if (request.method == "ping") {
     link_->send(result_text(request.id, "{}"));
     co_return;
   }
-  co_await parts_.listener.server_asks(std::move(request));
+  co_await parts_.listener.on_server_request(std::move(request));
 }
 
-Async<void> ServerSession::server_tells(Message notification) {
+Async<void> ServerSession::on_server_notification(Message notification) {
   if (notification.method == "notifications/tools/list_changed") tools_.forget();
-  co_await parts_.listener.server_tells(std::move(notification));
+  co_await parts_.listener.on_server_notification(std::move(notification));
 }
 
 void ServerSession::server_started(bool again) {
-  if (again && parts_.meter != nullptr) parts_.meter->server_started_again(settings_.name);
+  if (parts_.meter != nullptr) parts_.meter->server_started(settings_.name, again);
   opening_.started(again);
 }
 
-void ServerSession::server_ended(const std::string& how) {
+void ServerSession::server_ended(const std::string& reason) {
   opening_.ended();
-  if (!ends_) settings_.log(how);
+  parts_.listener.server_ended();
+  if (!ends_) settings_.log(reason);
 }
 
 }  // namespace sallyport::mcp

@@ -44,9 +44,9 @@ class ServerSession final : public CallServer, private Server::Listener {
   Async<void> stop() { return link_->stop(); }
   void expect_end() { ends_ = true; }  // the end of the server is no longer reported
 
-  // What the Governor invokes for a request.
+  // Makes the upstream that the Governor invokes for a request.
   std::shared_ptr<ForwardedCall> upstream(ForwardedCall::Parts parts, Message request,
-                                          CallParams asked);
+                                          CallParams call_params);
   // A request in the form of the server's era.
   std::string text_for(const Message& request) const;
   bool has(Era server, Era client) const;  // is the server of one era and its client of the other?
@@ -65,10 +65,10 @@ class ServerSession final : public CallServer, private Server::Listener {
   core::UpstreamFacts facts(const std::string& tool) const override;
 
  private:
-  Async<void> server_asks(Message request) override;
-  Async<void> server_tells(Message notification) override;
+  Async<void> on_server_request(Message request) override;
+  Async<void> on_server_notification(Message notification) override;
   void server_started(bool again) override;
-  void server_ended(const std::string& how) override;
+  void server_ended(const std::string& reason) override;
 
   boost::asio::any_io_executor executor_;
   Parts parts_;

@@ -13,7 +13,7 @@ namespace sallyport::mcp {
 
 namespace {
 
-// Takes out what cannot be called or recorded: one such name must not cost the whole list.
+// Removes tools that cannot be called or recorded, so that the rest of the list stays usable.
 constexpr std::size_t kLongestToolName = 512;
 std::set<std::string> take_nameless(std::vector<ToolDefinition>& tools) {
   std::set<std::string> names;
@@ -28,19 +28,19 @@ std::set<std::string> take_nameless(std::vector<ToolDefinition>& tools) {
 }  // namespace
 
 const ToolDefinition* ServerTools::find(const std::string& name) const {
-  const auto found = tools_.find(name);
-  return found == tools_.end() ? nullptr : &found->second;
+  const auto found = list_.tools.find(name);
+  return found == list_.tools.end() ? nullptr : &found->second;
 }
 
 bool ServerTools::callable(const std::string& name) const {
-  // What is no tool is judged by the name of its method, and mostly runs without a question.
-  return !is_request_name(name) && name != kInstructionsPin && !doubled_.contains(name) &&
-         (!known_ || tools_.contains(name));
+  // Other requests are judged by the name of their method, and usually run without approval.
+  return !is_request_name(name) && name != kInstructionsPin && !list_.duplicates.contains(name) &&
+         (!known_ || list_.tools.contains(name));
 }
 
 void ServerTools::forget() {
   known_ = false;
-  ++changes_;  // a server that refused to list them may want to now
+  ++changes_;  // the server may list them again
 }
 
 bool ServerTools::take_accepted() {
@@ -52,7 +52,7 @@ Task<Message> ServerTools::shown(std::string method, Message answer) {
   const json::object* const result = object_in(answer.object(), "result");
   std::string kept;
   if (method == "tools/list" && result != nullptr) {
-    SALLYPORT_CO_TRY(const std::set<std::string> held, co_await see(*result));
+    SALLYPORT_CO_TRY(const std::set<std::string> held, co_await see(*result, list_));
     if (!held.empty()) kept = without_tools(answer.result_text(), held);
   }
   if ((method == "initialize" || method == "server/discover") && result != nullptr &&
@@ -60,19 +60,18 @@ Task<Message> ServerTools::shown(std::string method, Message answer) {
     kept = without_member(answer.result_text(), "instructions");
   }
   if (!kept.empty()) {
-    SALLYPORT_CO_TRY(
-        answer, Message::read(with_member(answer.text, "result", kept), settings_.limits.json()));
+    SALLYPORT_CO_CHECK_OK(answer.replace("result", kept, settings_.limits.json()));
   }
   co_return co_await parts_.door.release(std::move(method), std::move(answer));
 }
 
-Async<void> ServerTools::learn(std::string wanted) {
+Async<void> ServerTools::refresh(std::string wanted) {
   constexpr auto kSeldom = std::chrono::seconds(1);
   const bool lacking =
-      known_ && !tools_.contains(wanted) && parts_.clock.steady() - listed_at_ > kSeldom;
+      known_ && !list_.tools.contains(wanted) && parts_.clock.steady() - listed_at_ > kSeldom;
   if ((known_ && !lacking) || unlisted_ == changes_) co_return;
   while (listing_) co_await bell_.wait("listed", std::chrono::milliseconds(200), {});
-  if (known_ && tools_.contains(wanted)) co_return;
+  if (known_ && list_.tools.contains(wanted)) co_return;
   listing_ = true;
   const Result<void> listed = co_await list();
   listing_ = false;
@@ -86,9 +85,8 @@ Async<void> ServerTools::learn(std::string wanted) {
 Task<void> ServerTools::list() {
   SALLYPORT_CO_CHECK_OK(co_await parts_.server.wait_ready());
   std::string params = "{}";
-  std::map<std::string, ToolDefinition> before = std::exchange(tools_, {});
+  List fresh;
   known_ = false;
-  doubled_.clear();
   std::set<std::string> earlier;  // on pages before
   const std::uint64_t changes = changes_;
   for (std::size_t page = 0; page < settings_.limits.pages; ++page) {
@@ -96,50 +94,50 @@ Task<void> ServerTools::list() {
         "tools/list", parts_.server.params_for(params, Words::Own), settings_.limits.start);
     const json::object* const result = answer ? object_in(answer->object(), "result") : nullptr;
     if (result == nullptr) {
-      tools_ = std::move(before);
       co_return fail(ErrorCode::Unavailable,
                      answer ? "the server refuses" : answer.error().message);
     }
     std::set<std::string> here;
     for (const ToolDefinition& tool : definitions_in(*result)) here.insert(tool.name);
     for (const std::string& name : here) {
-      if (!earlier.insert(name).second) note_doubled(name);
+      if (!earlier.insert(name).second) note_duplicate(fresh, name);
     }
-    SALLYPORT_CO_TRY([[maybe_unused]] const auto held, co_await see(*result));
-    if (tools_.size() > settings_.limits.tools) {
+    SALLYPORT_CO_TRY([[maybe_unused]] const auto held, co_await see(*result, fresh));
+    if (fresh.tools.size() > settings_.limits.tools) {
       co_return fail(ErrorCode::Exhausted, "there are too many");
     }
     const auto cursor = text_in(*result, "nextCursor");
     if (!cursor) break;
     params = json::serialize(json::object{{"cursor", *cursor}});
   }
+  list_ = std::move(fresh);
   known_ = changes == changes_;
   listed_at_ = parts_.clock.steady();
   co_return Result<void>{};
 }
 
-Task<std::set<std::string>> ServerTools::see(const json::object& result) {
+Task<std::set<std::string>> ServerTools::see(const json::object& result, List& list) {
   std::vector<ToolDefinition> definitions = definitions_in(result);
-  // Before each of them gets an entry.
+  // Checked before each tool gets an entry.
   if (definitions.size() > settings_.limits.tools) {
     co_return fail(ErrorCode::Exhausted, "the server lists too many tools");
   }
   std::set<std::string> unusable = take_nameless(definitions);
-  for (const std::string& name : take_doubled(definitions)) note_doubled(name);
+  for (const std::string& name : take_duplicates(definitions)) note_duplicate(list, name);
   std::erase_if(definitions,
-                [&](const ToolDefinition& tool) { return doubled_.contains(tool.name); });
-  // Names of earlier lists stay until the next one that we read ourselves.
-  if (tools_.size() > settings_.limits.tools) {
-    tools_.clear();
+                [&](const ToolDefinition& tool) { return list.duplicates.contains(tool.name); });
+  // Names of earlier lists stay until we read a whole list ourselves.
+  if (list.tools.size() > settings_.limits.tools) {
+    list.tools.clear();
     known_ = false;
   }
   for (const ToolDefinition& tool : definitions) {
-    tools_[tool.name] = tool;
+    list.tools[tool.name] = tool;
     held_back_.erase(tool.name);
   }
   SALLYPORT_CO_TRY(HeldBack held,
                    co_await parts_.pins.look(settings_.server, std::move(definitions)));
-  tell_of_held(held);
+  report_held(held);
   // The gateway watches this many held-back tools for acceptance.
   constexpr std::size_t kMostWatched = 256;
   for (const std::string& name : held.changed) {
@@ -149,22 +147,23 @@ Task<std::set<std::string>> ServerTools::see(const json::object& result) {
     settings_.log(fmt::format("{} tools are held back: their names are over {} bytes, or ours",
                               unusable.size(), kLongestToolName));
   }
-  unusable.insert(doubled_.begin(), doubled_.end());
+  unusable.insert(list.duplicates.begin(), list.duplicates.end());
   unusable.merge(held.changed);
   unusable.merge(held.beyond);
   co_return unusable;
 }
 
-// Two tools have this name, on one page of the list or on two: a call could mean either, so neither
-// is listed or called until the list has changed.
-void ServerTools::note_doubled(const std::string& name) {
-  if (doubled_.size() >= settings_.limits.tools || !doubled_.insert(name).second) return;
-  tools_.erase(name);
+// Two tools have this name, so a call would be ambiguous. Neither is listed or called until the
+// list has changed.
+void ServerTools::note_duplicate(List& list, const std::string& name) const {
+  std::set<std::string>& duplicates = list.duplicates;
+  if (duplicates.size() >= settings_.limits.tools || !duplicates.insert(name).second) return;
+  list.tools.erase(name);
   settings_.log(fmt::format("the server lists two tools called `{}`; neither can be called",
                             core::plain_text(parts_.redactor, name)));
 }
 
-void ServerTools::tell_of_held(const HeldBack& held) const {
+void ServerTools::report_held(const HeldBack& held) const {
   for (const std::string& tool : held.changed) {
     settings_.log(fmt::format(
         "`{}` has changed its definition and is held back; look at it with `{}`, and accept it "
@@ -180,14 +179,14 @@ void ServerTools::tell_of_held(const HeldBack& held) const {
                             no_room_for(settings_.server, parts_.pins.most_of_server())));
 }
 
-// May the model see the server's instructions? What has changed since it was first seen is held
-// back like a tool, and so is what cannot be pinned.
+// True if the model may see the server's instructions. Changed instructions are held back like a
+// tool, and so are those that cannot be pinned.
 Async<bool> ServerTools::may_instruct(const json::object& opening) {
-  std::vector<ToolDefinition> said;
-  said.push_back(instructions_in(opening));
-  const Result<HeldBack> held = co_await parts_.pins.look(settings_.server, std::move(said));
+  std::vector<ToolDefinition> definitions;
+  definitions.push_back(instructions_in(opening));
+  const Result<HeldBack> held = co_await parts_.pins.look(settings_.server, std::move(definitions));
   if (!held) co_return false;
-  tell_of_held(*held);
+  report_held(*held);
   co_return held->changed.empty() && held->beyond.empty();
 }
 

@@ -41,7 +41,7 @@ class ServerTools {
   void forget();  // the list has changed, or another process of the server runs
   // Reads the list before the first call, and again when it may have changed or lacks the tool. A
   // tool whose definition was never seen cannot be pinned.
-  Async<void> learn(std::string wanted);
+  Async<void> refresh(std::string wanted);
   // Returns the server's answer to `method` as a client may see it: without held-back tools and
   // instructions, and after the second door.
   Task<Message> shown(std::string method, Message answer);
@@ -49,22 +49,26 @@ class ServerTools {
   bool take_accepted();
 
  private:
+  struct List {
+    std::map<std::string, ToolDefinition> tools{};
+    std::set<std::string> duplicates{};  // names of two tools
+  };
   Task<void> list();
-  Task<std::set<std::string>> see(const json::object& result);
+  // Adds a page to the list, and returns the names that a client must not see.
+  Task<std::set<std::string>> see(const json::object& result, List& list);
   Async<bool> may_instruct(const json::object& opening);
-  void note_doubled(const std::string& name);
-  void tell_of_held(const HeldBack& held) const;
+  void note_duplicate(List& list, const std::string& name) const;
+  void report_held(const HeldBack& held) const;
 
   Parts parts_;
   Settings settings_;
   Bell bell_;
-  std::map<std::string, ToolDefinition> tools_;
-  std::set<std::string> doubled_;    // names of two tools
+  List list_;                        // stays in use until a new one is whole
   std::set<std::string> held_back_;  // until a person accepts the change
   bool known_ = false;
   bool listing_ = false;
-  std::uint64_t changes_ = 0;              // so far; one during a listing makes it an old one
-  std::optional<std::uint64_t> unlisted_;  // the change since which the server refuses to list them
+  std::uint64_t changes_ = 0;  // counted; a change during a listing makes the listing outdated
+  std::optional<std::uint64_t> unlisted_;  // `changes_` at the last failed listing
   SteadyTime listed_at_{};
 };
 

@@ -12,10 +12,17 @@ namespace sallyport::mcp {
 
 namespace {
 
-constexpr std::size_t kLongestSubscription = 8u << 10;  // that a new server is told of as well
+constexpr std::size_t kLongestSubscription = 8u << 10;  // bytes; longer ones are not repeated
 
-// From the lowest on; a level that is not among them is none.
-std::optional<std::size_t> rank_of(std::string_view level) {
+// The answer only ends the subscription, whose content comes as notifications.
+class IgnoredAnswer final : public Waiter {
+ public:
+  Async<void> answered(Response) override { co_return; }
+};
+
+}  // namespace
+
+std::optional<std::size_t> rank_of_level(std::string_view level) {
   constexpr auto kLevels = std::to_array<std::string_view>(
       {"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"});
   const auto found = std::ranges::find(kLevels, level);
@@ -23,20 +30,12 @@ std::optional<std::size_t> rank_of(std::string_view level) {
   return static_cast<std::size_t>(found - kLevels.begin());
 }
 
-// A subscription only ends; what it says comes as notifications.
-class Unheard final : public Waiter {
- public:
-  Async<void> answered(Response) override { co_return; }
-};
-
-}  // namespace
-
-bool offers(const std::string& said, std::string_view feature) {
-  return find(said, {"capabilities", feature}).has_value();
+bool offers(const std::string& description, std::string_view feature) {
+  return find(description, {"capabilities", feature}).has_value();
 }
 
-bool offers(const std::string& said, std::string_view feature, std::string_view what) {
-  return find(said, {"capabilities", feature, what}) == "true";
+bool offers(const std::string& description, std::string_view feature, std::string_view what) {
+  return find(description, {"capabilities", feature, what}) == "true";
 }
 
 void StandingRequests::note(const Message& request) {
@@ -54,17 +53,17 @@ void StandingRequests::note(const Message& request) {
 
 bool StandingRequests::lower_log_level(const json::value& level, bool& changed) {
   changed = false;
-  const auto rank = level.is_string() ? rank_of(level.get_string()) : std::nullopt;
+  const auto rank = level.is_string() ? rank_of_level(level.get_string()) : std::nullopt;
   if (!rank) return false;
   const auto known = find(log_level_, {"level"});
-  const auto before = known ? rank_of(known->substr(1, known->size() - 2)) : std::nullopt;
+  const auto before = known ? rank_of_level(known->substr(1, known->size() - 2)) : std::nullopt;
   if (before && *before <= *rank) return true;
   log_level_ = json::serialize(json::object{{"level", level}});
   changed = true;
   return true;
 }
 
-Async<void> StandingRequests::tell_log_level(std::string opening) {
+Async<void> StandingRequests::send_log_level(std::string opening) {
   if (log_level_.empty() || !offers(opening, "logging")) co_return;
   (void)co_await server_.ask("logging/setLevel", log_level_, limits_.start);
 }
@@ -116,10 +115,10 @@ Async<void> StandingRequests::listen(std::string discovery) {
     const auto compose = [&](std::string_view id) {
       return request_text(id, "subscriptions/listen", params);
     };
-    const Result<std::uint64_t> sent = server_.request(compose, std::make_shared<Unheard>());
+    const Result<std::uint64_t> sent = server_.request(compose, std::make_shared<IgnoredAnswer>());
     if (sent) listening_ = *sent;
   }
-  // The old one goes last, so that nothing is missed between the two.
+  // The old subscription ends last, so that no notification is missed.
   if (before != 0) server_.abandon(before, {});
   co_return;
 }

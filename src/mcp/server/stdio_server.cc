@@ -46,7 +46,7 @@ Task<void> StdioServer::run() {
   while (!stopping_) {
     auto child = net::ChildProcess::start(parts_.executor, command_, run_as_);
     const auto begin = std::chrono::steady_clock::now();
-    std::string how;
+    std::string reason;
     if (child) {
       connection_ = std::make_unique<Connection>(std::move(*child), limits_);
       parts_.listener.server_started(std::exchange(again, true));
@@ -55,7 +55,7 @@ Task<void> StdioServer::run() {
       beside.start(copy_errors());
       co_await serve();
       const net::ExitStatus exit = co_await connection_->process->stop(limits_.patience);
-      how = fmt::format("the server ended ({})", exit.text());
+      reason = fmt::format("the server ended ({})", exit.text());
       connection_->writer.close();
       if (!co_await beside.join(limits_.patience)) {
         beside.cancel();
@@ -63,22 +63,22 @@ Task<void> StdioServer::run() {
       }
       connection_.reset();
     } else {
-      how = child.error().message;
+      reason = child.error().message;
     }
-    parts_.listener.server_ended(how);
-    co_await pending_.fail_all(how);
+    parts_.listener.server_ended(reason);
+    co_await pending_.fail_all(reason);
     if (stopping_) break;
-    // One that works and sometimes falls is no one that only falls.
-    const bool lasted = std::chrono::steady_clock::now() - begin > limits_.steady;
+    // A server that has worked does not count as one that never starts.
+    const bool lasted = std::chrono::steady_clock::now() - begin > limits_.healthy_after;
     if (std::exchange(useful_, false) || lasted) failures = 0;
     is_ready_ = false;
     ++failures;
     if (!was_ready_ && (!child || failures >= limits_.failed_starts)) {
-      co_return fail(ErrorCode::Unavailable, how);
+      co_return fail(ErrorCode::Unavailable, reason);
     }
     const auto wait = std::min(limits_.first_backoff * (1u << std::min(failures - 1, 16u)),
                                limits_.longest_backoff);
-    parts_.log(fmt::format("{}; it is started again in {} ms", how, wait.count()));
+    parts_.log(fmt::format("{}; it is started again in {} ms", reason, wait.count()));
     co_await pause(wait);
   }
   co_return Result<void>{};
@@ -105,33 +105,40 @@ Async<void> StdioServer::serve() {
   while (!stopping_) {
     std::optional<net::Line> line = co_await connection_->reader.next();
     if (!line) co_return;
-    co_await hear(std::move(*line));
+    co_await on_line(std::move(*line));
   }
 }
 
-Async<void> StdioServer::hear(net::Line line) {
+Async<void> StdioServer::on_line(net::Line line) {
   if (line.too_long) {
-    std::string id = id_in_wreck(line.text, line.tail);
-    co_await pending_.answer_wreck(std::move(line.text), std::move(id),
-                                   fmt::format("a message over {} bytes", limits_.frame_bytes));
+    std::string id = id_in_malformed(line.text, line.tail);
+    co_await pending_.answer_malformed(std::move(line.text), std::move(id),
+                                       fmt::format("a message over {} bytes", limits_.frame_bytes));
     co_return;
   }
+  const std::vector<std::string> batch = batch_messages(line.text, limits_.json());
+  if (batch.empty()) co_return co_await on_message(std::move(line));
+  for (const std::string& text : batch) co_await on_message({.text = text});
+}
+
+Async<void> StdioServer::on_message(net::Line line) {
   Result<Message> message = Message::read(line.text, limits_.json());
   if (!message && !line.complete) {
-    // Half an answer does not count: its caller learns that the server has ended.
+    // An incomplete line is dropped; its caller gets the error that the server has ended.
     pending_.complain("half a message", line.text);
     co_return;
   }
   if (!message) {
-    std::string id = id_in_wreck(line.text, line.text);
-    co_await pending_.answer_wreck(std::move(line.text), std::move(id), message.error().message);
+    std::string id = id_in_malformed(line.text, line.text);
+    co_await pending_.answer_malformed(std::move(line.text), std::move(id),
+                                       message.error().message);
     co_return;
   }
   switch (message->kind) {
     case Message::Kind::Request:
-      co_return co_await parts_.listener.server_asks(std::move(*message));
+      co_return co_await parts_.listener.on_server_request(std::move(*message));
     case Message::Kind::Notification:
-      co_return co_await parts_.listener.server_tells(std::move(*message));
+      co_return co_await parts_.listener.on_server_notification(std::move(*message));
     case Message::Kind::Response:
       useful_ = (co_await pending_.answer(std::move(*message)) && is_ready_) || useful_;
   }
@@ -140,7 +147,7 @@ Async<void> StdioServer::hear(net::Line line) {
 Async<void> StdioServer::copy_errors() {
   net::LineReader& reader = connection_->error_reader;
   while (std::optional<net::Line> line = co_await reader.next()) {
-    // The reader has cut a long line anywhere; half a word may be half a secret.
+    // The reader cuts long lines anywhere, and half a word may be half a secret.
     parts_.server_log(line->too_long
                           ? cut_whole_words(line->text + "-", line->text.size()) + " [...]"
                           : line->text);

@@ -45,7 +45,8 @@ class StdioServer final : public Server {
   };
 
   Async<void> serve();
-  Async<void> hear(net::Line line);
+  Async<void> on_line(net::Line line);
+  Async<void> on_message(net::Line line);
   Async<void> copy_errors();
   Async<void> pause(std::chrono::milliseconds longest);
 

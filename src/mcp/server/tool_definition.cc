@@ -11,8 +11,7 @@ namespace sallyport::mcp {
 
 namespace {
 
-// A hint may make us more careful, never less: a server's word about itself is no reason to trust
-// it.
+// A hint may only raise caution, because a server's statement about itself is not trusted.
 bool raises(const json::object& tool) {
   const json::object* const hints = object_in(tool, "annotations");
   if (hints == nullptr) return false;
@@ -51,12 +50,13 @@ std::vector<ToolDefinition> definitions_in(const json::object& result) {
 }
 
 ToolDefinition instructions_in(const json::object& opening) {
-  const json::value* const said = opening.if_contains("instructions");
-  return definition_of(kInstructionsPin,
-                       {{"name", kInstructionsPin}, {"instructions", said ? *said : nullptr}});
+  const json::value* const instructions = opening.if_contains("instructions");
+  return definition_of(
+      kInstructionsPin,
+      {{"name", kInstructionsPin}, {"instructions", instructions ? *instructions : nullptr}});
 }
 
-std::set<std::string> take_doubled(std::vector<ToolDefinition>& tools) {
+std::set<std::string> take_duplicates(std::vector<ToolDefinition>& tools) {
   std::set<std::string> names;
   std::set<std::string> doubled;
   for (const ToolDefinition& tool : tools) {

@@ -14,12 +14,12 @@ namespace sallyport::mcp {
 
 struct ToolDefinition {
   std::string name;
-  std::string hash;        // of all that the server says about it
+  std::string hash;        // digest of the whole definition
   std::string first_hash;  // of fewer members, as earlier releases pinned it
   json::object pinned;     // all of it
   bool has_output_schema = false;
   std::optional<bool> read_only{};  // the tool's own hint, if the policy trusts it (RU-29)
-  bool raises_caution = false;      // it says of itself that it is no harmless lookup (AT-25)
+  bool raises_caution = false;      // it declares itself no harmless lookup (AT-25)
 };
 
 // Reads a result of `tools/list`. Elements without a name are skipped.
@@ -32,7 +32,7 @@ ToolDefinition instructions_in(const json::object& opening);
 
 // Removes definitions whose name occurs twice, and returns these names: a call of such a name would
 // be ambiguous.
-std::set<std::string> take_doubled(std::vector<ToolDefinition>& tools);
+std::set<std::string> take_duplicates(std::vector<ToolDefinition>& tools);
 
 // The text of such a result without these tools.
 std::string without_tools(std::string_view result, const std::set<std::string>& names);

@@ -52,7 +52,7 @@ Async<void> Extension::run() {
 }
 
 bool Extension::send(std::string text, std::string_view about) {
-  return board_.hear_server(party_, std::move(text), about);
+  return board_.on_server_message(party_, std::move(text), about);
 }
 
 Async<void> Extension::room(std::chrono::milliseconds longest) {

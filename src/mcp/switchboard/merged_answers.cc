@@ -22,7 +22,7 @@ std::string text_at(std::string_view object, std::string_view name) {
   return read && read->value.is_string() ? std::string(read->value.get_string()) : std::string();
 }
 
-// Members of both; where both have one, objects are joined, and `true` wins.
+// Joins the members of both. If both have one, objects are joined and `true` wins.
 void join(json::object& into, const json::object& more) {
   for (const auto& [name, value] : more) {
     json::value* const known = into.if_contains(name);
@@ -36,7 +36,7 @@ void join(json::object& into, const json::object& more) {
   }
 }
 
-// What the client is told of all of them: capabilities, and instructions under their names.
+// Adds what all servers declare: capabilities, and instructions under the servers' names.
 void describe(json::object& out, const std::vector<PartAnswer>& parts, bool all) {
   json::object capabilities;
   std::string instructions;

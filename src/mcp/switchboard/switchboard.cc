@@ -6,10 +6,10 @@
 #include <boost/json.hpp>
 
 #include "mcp/call/forwarded_call.h"
-#include "mcp/message/answers.h"
 #include "mcp/message/era.h"
 #include "mcp/message/grant_in_meta.h"
 #include "mcp/message/json_text.h"
+#include "mcp/message/notices.h"
 #include "mcp/message/translation.h"
 #include "mcp/switchboard/extension.h"
 #include "mcp/switchboard/task_names.h"
@@ -18,7 +18,7 @@ namespace sallyport::mcp {
 
 namespace {
 
-// The text in a part of a message; empty: it is none.
+// The string in a part of a message; empty: it is no string.
 std::string text_in_part(std::optional<std::string_view> part) {
   const Result<ParsedJson> read = parse_json(part.value_or("null"));
   return read && read->value.is_string() ? std::string(read->value.get_string()) : std::string();
@@ -51,12 +51,12 @@ Task<void> Switchboard::run() {
   while (!stopping_ && !client_->broken()) {
     std::optional<net::Line> line = co_await client_->next();
     if (!line) break;
-    hear_client(std::move(*line));
+    on_client_line(std::move(*line));
     co_await client_->room(settings_.limits.start);
   }
   stopping_ = true;
   bell_.ring("stop");
-  // Each of them ends its calls by itself, and has deadlines for that.
+  // Each gateway ends its own calls, within deadlines.
   for (const Party& party : parties_) party.line->finish();
   (void)co_await tasks_.join(4 * settings_.limits.start);
   merges_.clear();
@@ -77,7 +77,7 @@ void Switchboard::stop() {
 
 bool Switchboard::holds_calls() const {
   return std::ranges::any_of(parties_,
-                             [](const Party& one) { return one.conversation->holds_calls(); });
+                             [](const Party& party) { return party.conversation->holds_calls(); });
 }
 
 bool Switchboard::quiet() const {
@@ -90,19 +90,19 @@ Async<void> Switchboard::serve(std::size_t party) {
   const std::shared_ptr<Conversation> conversation = parties_[party].conversation;
   const Result<void> ended = co_await conversation->run();
   if (stopping_) co_return;
-  // Once: one that is sought may go again and again.
-  if (!parties_[party].sought) {
+  // Logged once: a party that is reconnected may end again and again.
+  if (!parties_[party].refetching) {
     settings_.log(fmt::format("`{}` is not served any more{}", parties_[party].name,
                               ended ? "" : ": " + ended.error().message));
   }
-  party_left(party);
+  on_party_ended(party);
   if (!std::ranges::all_of(parties_, &Party::gone)) co_return;
   if (!ended) gave_up_ = ended.error();
   client_->hang_up();
 }
 
-// Requests that wait for the server learn that it has gone.
-void Switchboard::party_left(std::size_t party) {
+// Requests that wait for the server get an error.
+void Switchboard::on_party_ended(std::size_t party) {
   parties_[party].gone = true;
   const auto why = fmt::format("the server `{}` is not there", parties_[party].name);
   for (auto at = routed_.begin(); at != routed_.end();) {
@@ -117,10 +117,10 @@ void Switchboard::party_left(std::size_t party) {
   for (const auto& [id, merge] : merges_) {
     if (merge.waiting.contains(party)) waiting.push_back(id);
   }
-  for (const std::string& id : waiting) hear_part(id, party, nullptr);
-  const auto is_its = [&](const auto& one) { return one.second.party == party; };
+  for (const std::string& id : waiting) take_part(id, party, nullptr);
+  const auto is_its = [&](const auto& entry) { return entry.second.party == party; };
   std::erase_if(questions_, is_its);
-  std::erase_if(looks_, is_its);
+  std::erase_if(list_requests_, is_its);
   for (auto& [method, missed] : parties_[party].missed) missed.asked = false;
 }
 
@@ -134,7 +134,7 @@ void Switchboard::refuse(const Message& request, std::int64_t code, std::string_
   to_client(error_text(request.id, code, why));
 }
 
-void Switchboard::hear_client(net::Line line) {
+void Switchboard::on_client_line(net::Line line) {
   if (parties_.size() == 1) {
     if (!parties_.front().line->put(std::move(line))) {
       settings_.log("too much waits for the server; a message of the client was dropped");
@@ -146,20 +146,21 @@ void Switchboard::hear_client(net::Line line) {
     return;
   }
   if (is_batch(line.text) && parse_json(line.text, settings_.limits.json())) {
-    for (const std::string_view one : elements(line.text)) hear_message(std::string(one));
+    for (const std::string_view message : elements(line.text))
+      on_client_message(std::string(message));
   } else {
-    hear_message(std::move(line.text));
+    on_client_message(std::move(line.text));
   }
 }
 
-void Switchboard::hear_message(std::string text) {
+void Switchboard::on_client_message(std::string text) {
   Result<Message> message = Message::read(text, settings_.limits.json());
   if (!message) return to_client(unreadable_text(text, message.error()));
   switch (message->kind) {
     case Message::Kind::Request:
       return route(std::move(*message));
     case Message::Kind::Notification:
-      return tell(*message);
+      return on_client_notification(*message);
     case Message::Kind::Response:
       return answer(*message);
   }
@@ -187,15 +188,15 @@ void Switchboard::route(Message request) {
     route_by_task(request);
   } else {
     // An unknown method goes to the first server; its gateway asks the policy.
-    const auto there = std::ranges::find(parties_, false, &Party::gone);
-    pass_to(there == parties_.end() ? 0 : there - parties_.begin(), request, request.text);
+    const auto present = std::ranges::find(parties_, false, &Party::gone);
+    pass_to(present == parties_.end() ? 0 : present - parties_.begin(), request, request.text);
   }
 }
 
 std::optional<Switchboard::Named> Switchboard::named(const std::string& name) const {
   std::size_t owner = parties_.size();
   for (std::size_t i = 0; i < parties_.size(); ++i) {
-    // Names may hold dots: the longest one that fits is meant.
+    // Names may contain dots, so the longest server name that fits is used.
     const std::string& known = parties_[i].name;
     const bool fits = name.starts_with(known + '.') && name.size() > known.size() + 1;
     if (fits && (owner == parties_.size() || known.size() > parties_[owner].name.size())) owner = i;
@@ -204,7 +205,7 @@ std::optional<Switchboard::Named> Switchboard::named(const std::string& name) co
   return Named{owner, name.substr(parties_[owner].name.size() + 1)};
 }
 
-// `text` is the part of the request that names it.
+// `text` is the part of the request with the name.
 void Switchboard::route_by_name(const Message& request, std::string_view text) {
   const std::string name = text_in_part(text.empty() ? std::nullopt : std::optional(text));
   if (name.empty()) return refuse(request, kInvalidParams, "`name` is missing");
@@ -233,15 +234,16 @@ void Switchboard::refuse_unknown(const Message& request, std::string_view why) {
 Async<void> Switchboard::record_unknown(Message request, std::string why) {
   Call call;
   take_grant(request, call);
-  Result<CallParams> asked = read_call_params(request);
-  call.tool = std::move(asked->tool);
-  call.input = std::move(asked->input);
-  call.raw_input = std::move(asked->raw_input);
+  Result<CallParams> call_params = read_call_params(request);
+  call.tool = std::move(call_params->tool);
+  call.input = std::move(call_params->input);
+  call.raw_input = std::move(call_params->raw_input);
   const Result<Answer> answer = co_await settings_.refuse(std::move(call));
   if (request.method != "tools/call") {
-    co_return to_client(answer ? R"({"jsonrpc":"2.0","id":)" + request.id +
-                                     ",\"error\":" + unknown_error(why, *answer) + '}'
-                               : error_text(request.id, kNotRecorded, answer.error().message));
+    co_return to_client(
+        answer ? R"({"jsonrpc":"2.0","id":)" + request.id +
+                     ",\"error\":" + unknown_error(why, *answer) + '}'
+               : error_text(request.id, kNotRecorded, unrecorded_sentence(answer.error())));
   }
   std::string result = answer ? notice_result(*answer, true) : unrecorded_result(answer.error());
   if (find(request.text, {"params", "_meta", kMetaVersion})) {
@@ -288,7 +290,7 @@ void Switchboard::pass_to(std::size_t party, const Message& request, std::string
   routed_[request.id] = {party, request.method};
 }
 
-void Switchboard::tell(const Message& notification) {
+void Switchboard::on_client_notification(const Message& notification) {
   if (notification.method == "notifications/cancelled") return cancel(notification);
   if (notification.method == "notifications/initialized") opened_ = notification.text;
   for (const Party& party : parties_) {
@@ -311,18 +313,18 @@ void Switchboard::cancel(const Message& notification) {
 void Switchboard::answer(const Message& response) {
   const auto question = questions_.extract(response.id);
   if (!question) return;
-  const Question& asked = question.mapped();
-  Party& party = parties_[asked.party];
+  const Question& origin = question.mapped();
+  Party& party = parties_[origin.party];
   const std::string text = without_task_names(response, party.name);
-  (void)party.line->put({.text = with_member(text, "id", asked.id)});
+  (void)party.line->put({.text = with_member(text, "id", origin.id)});
 }
 
-bool Switchboard::hear_server(std::size_t party, std::string text, std::string_view about) {
+bool Switchboard::on_server_message(std::size_t party, std::string text, std::string_view about) {
   if (parties_.size() == 1) return client_->send(std::move(text), about);
   const Result<Message> message = Message::read(std::move(text), settings_.limits.json());
   if (!message) return true;
   if (message->kind == Message::Kind::Notification) {
-    return hear_notification(party, *message, about);
+    return on_server_notification(party, *message, about);
   }
   if (message->kind == Message::Kind::Request) {
     const std::string id = std::to_string(++last_question_);
@@ -331,37 +333,37 @@ bool Switchboard::hear_server(std::size_t party, std::string text, std::string_v
     return client_->send(with_member(text, "id", id), about);
   }
   if (!message->is_error()) {
-    // What is discovered may be our own promise for one that is still starting.
+    // A `server/discover` result may be our own, made for a server that is still starting.
     if (!find(message->result_text(), {"supportedVersions"})) {
       parties_[party].late = false;
-      parties_[party].there = true;
+      parties_[party].answered = true;
     }
-    // Of an opening that came too late for the answer to it.
+    // From an opening that was too late for the merged answer.
     if (find(message->result_text(), {"capabilities", "resources"})) with_resources_.insert(party);
   }
-  if (hear_look(*message)) return true;
+  if (take_missed_list(*message)) return true;
   if (merges_.contains(message->id)) {
-    hear_part(message->id, party, &*message);
+    take_part(message->id, party, &*message);
     return true;
   }
   const auto routed = routed_.find(message->id);
-  // Cancelled meanwhile, or not this party's to answer.
+  // The request was cancelled meanwhile, or belongs to another party.
   if (routed == routed_.end() || routed->second.party != party) return true;
   const std::string method = routed->second.method;
   routed_.erase(routed);
   return client_->send(with_task_names(*message, method, parties_[party].name), about);
 }
 
-bool Switchboard::hear_notification(std::size_t party, const Message& notification,
-                                    std::string_view about) {
+bool Switchboard::on_server_notification(std::size_t party, const Message& notification,
+                                         std::string_view about) {
   if (notification.method == "notifications/subscriptions/acknowledged") {
-    hear_granted(party, notification);
+    on_granted(party, notification);
     return true;
   }
   if (notification.method == "notifications/cancelled") {
     const auto id = find(notification.params_text(), {"requestId"});
-    const auto found = std::ranges::find_if(questions_, [&](const auto& one) {
-      return one.second.party == party && id && one.second.id == *id;
+    const auto found = std::ranges::find_if(questions_, [&](const auto& entry) {
+      return entry.second.party == party && id && entry.second.id == *id;
     });
     if (found == questions_.end()) return true;
     const std::string params = with_member(notification.params_text(), "requestId", found->first);
@@ -372,7 +374,7 @@ bool Switchboard::hear_notification(std::size_t party, const Message& notificati
   const auto mark = find(notification.params_text(), {"_meta", kMetaSubscription});
   const auto merge = mark ? merges_.find(std::string(*mark)) : merges_.end();
   if (merge == merges_.end()) return client_->send(std::move(text), about);
-  tell_listener(merge->second, std::move(text));
+  notify_listener(merge->second, std::move(text));
   return true;
 }
 

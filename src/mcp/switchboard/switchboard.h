@@ -57,32 +57,32 @@ class Switchboard final : public Conversation {
 
  private:
   friend class Extension;
-  // A list that was answered without a server.
+  // A list that was answered without this server.
   struct Missed {
-    std::string request{};  // for it, as the client made it
-    bool asked = false;     // it was sent once more, and is not answered
+    std::string request{};  // the client's, for its first page
+    bool asked = false;     // sent again, and not answered yet
   };
   struct Party {
     std::string name;
     Extension* line = nullptr;                   // owned by the conversation
-    std::shared_ptr<Conversation> conversation;  // shared with calls that were given up on
+    std::shared_ptr<Conversation> conversation;  // shared with abandoned calls
     bool gone = false;
-    bool late = false;   // was left out of an answer, and has said nothing since
-    bool there = false;  // has answered something
+    bool late = false;                       // left out of an answer, and silent since
+    bool answered = false;                   // since its gateway was connected
     std::map<std::string, Missed> missed{};  // by method
-    bool sought = false;                     // the missed list is being asked for again
+    bool refetching = false;                 // missed lists are being requested again
   };
   // A request that was sent to several servers.
   struct Merge {
     Message request;
     std::chrono::steady_clock::time_point begin{};
     std::unique_ptr<boost::asio::steady_timer> deadline{};
-    std::set<std::size_t> waiting{};               // who has not answered
+    std::set<std::size_t> waiting{};               // parties that have not answered
     std::map<std::size_t, std::string> results{};  // by party
     std::string error{};                           // the first error, if no server has a result
-    std::set<std::size_t> unheard{};               // who is not there, or did not answer in time
-    // For a subscription: which servers have not said what they grant, what was granted, and what
-    // came before.
+    std::set<std::size_t> missing{};               // parties that are gone or too late
+    // For a subscription: servers that have not acknowledged it, the granted notifications, and
+    // messages held back until all have.
     std::set<std::size_t> silent{};
     json::object granted{};
     std::vector<std::string> held{};
@@ -98,20 +98,20 @@ class Switchboard final : public Conversation {
   };
   struct Question {
     std::size_t party;
-    std::string id;  // as the party knows it
+    std::string id;  // the party's id
   };
 
   // From the client (switchboard.cc).
   Async<void> serve(std::size_t party);
-  void hear_client(net::Line line);
-  void hear_message(std::string text);
+  void on_client_line(net::Line line);
+  void on_client_message(std::string text);
   void route(Message request);
   std::optional<Named> named(const std::string& name) const;
   void route_by_name(const Message& request, std::string_view text);
   void route_by_task(const Message& request);
   void route_by_uri(const Message& request, std::string_view text);
   void route_completion(const Message& request);
-  void tell(const Message& notification);
+  void on_client_notification(const Message& notification);
   void cancel(const Message& notification);
   void answer(const Message& response);
   void pass_to(std::size_t party, const Message& request, std::string text);
@@ -122,34 +122,35 @@ class Switchboard final : public Conversation {
   std::size_t owner_of(const std::string& uri) const;
 
   // From a server.
-  bool hear_server(std::size_t party, std::string text, std::string_view about);
-  bool hear_notification(std::size_t party, const Message& notification, std::string_view about);
-  void party_left(std::size_t party);
+  bool on_server_message(std::size_t party, std::string text, std::string_view about);
+  bool on_server_notification(std::size_t party, const Message& notification,
+                              std::string_view about);
+  void on_party_ended(std::size_t party);
 
-  // To all, and back as one (switchboard_merge.cc).
+  // Requests to all parties, and their merged answers (switchboard_merge.cc).
   void ask_all(const Message& request);
   void listen(const Message& request);
   void listen_at(Merge& merge, std::size_t party);
-  void tell_listener(Merge& merge, std::string text);
+  void notify_listener(Merge& merge, std::string text);
   Merge& begin_merge(const Message& request, std::chrono::milliseconds longest);
   void finish_by(Merge& merge, std::chrono::steady_clock::time_point when);
-  void wait_no_longer_for_the_late(Merge& merge);
-  void time_is_up(const std::string& id);
-  void hear_part(const std::string& id, std::size_t party, const Message* response);
+  void abandon_late_servers(Merge& merge);
+  void on_deadline(const std::string& id);
+  void take_part(const std::string& id, std::size_t party, const Message* response);
   void finish(const std::string& id);
-  void hear_granted(std::size_t party, const Message& notification);
+  void on_granted(std::size_t party, const Message& notification);
   void acknowledge(const std::string& id, Merge& merge);
   void remember(const Merge& merge);
   json::array own_tasks(const json::array& wanted, std::size_t party) const;
 
-  // What was answered without one of them (switchboard_missed.cc).
-  void miss(std::size_t party, const Message& request);
-  Async<void> seek(std::size_t party);
-  bool hear_look(const Message& answer);
-  void tell_changed(const std::string& list);
+  // Lists that were answered without a party (switchboard_missed.cc).
+  void note_missed(std::size_t party, const Message& request);
+  Async<void> refetch_missed(std::size_t party);
+  bool take_missed_list(const Message& answer);
+  void notify_changed(const std::string& list);
   void connect(std::size_t party);
   void reconnect(std::size_t party);
-  std::string own_id(std::string_view what);
+  std::string own_id(std::string_view purpose);
 
   boost::asio::any_io_executor executor_;
   std::unique_ptr<ClientLink> client_;
@@ -157,21 +158,21 @@ class Switchboard final : public Conversation {
   net::TaskGroup tasks_;
   std::vector<NamedServer> upstreams_;
   std::vector<Party> parties_;                          // one for each upstream
-  std::vector<std::shared_ptr<Conversation>> retired_;  // ended, shared with calls given up on
-  std::map<std::string, Routed> routed_;                // by the client's id: who answers it
+  std::vector<std::shared_ptr<Conversation>> retired_;  // ended; shared with abandoned calls
+  std::map<std::string, Routed> routed_;                // by the client's id: the party
   std::map<std::string, Merge> merges_;                 // by the client's id
   std::map<std::string, Question> questions_;           // by our id
   std::uint64_t last_question_ = 0;
-  std::map<std::string, Routed> looks_;  // by our id
+  std::map<std::string, Routed> list_requests_;  // by our id
   std::uint64_t last_own_ = 0;
-  // What the client has told, for a gateway that is made later. Empty: it has not.
+  // Messages of the client that a later gateway needs too. Empty: not received.
   std::string opening_;
   std::string opened_;
   std::string log_level_;
   Bell bell_;
   std::map<std::string, std::size_t> resources_;  // by URI
-  std::map<std::string, std::size_t> templates_;  // by what stands before the first `{`
-  std::set<std::size_t> with_resources_;          // who says that it has some
+  std::map<std::string, std::size_t> templates_;  // by the text before the first `{`
+  std::set<std::size_t> with_resources_;          // parties that declare resources
   std::optional<Error> gave_up_;
   bool stopping_ = false;
 };

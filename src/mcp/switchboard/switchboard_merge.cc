@@ -1,4 +1,4 @@
-// What is asked of all servers, and answered once.
+// Requests to all servers, with one merged answer.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,12 +26,12 @@ std::vector<std::string> texts_in(std::string_view list, std::string_view member
   return out;
 }
 
-// What a gateway says for a server that cannot be asked.
+// True for the error of a gateway whose server is unavailable.
 bool is_not_there(const Message& answer) {
   return find(answer.error_text(), {"code"}) == std::to_string(kInternalError);
 }
 
-// As the client knows them.
+// The task ids with the names that the client sees.
 json::value named_tasks(const json::value& ids, std::string_view server) {
   json::array named;
   for (const json::value& id : ids.is_array() ? ids.get_array() : json::array()) {
@@ -56,15 +56,15 @@ void Switchboard::finish_by(Merge& merge, std::chrono::steady_clock::time_point 
   merge.deadline->async_wait([this, id = merge.request.id, timer = merge.deadline.get()](
                                  const boost::system::error_code& error) {
     const auto found = error ? merges_.end() : merges_.find(id);
-    if (found != merges_.end() && found->second.deadline.get() == timer) time_is_up(id);
+    if (found != merges_.end() && found->second.deadline.get() == timer) on_deadline(id);
   });
 }
 
-// One that hangs has had its long time once; it must not cost every answer as much. Nor does one
-// that is slow to start hold up those that are there: it joins them later.
-void Switchboard::wait_no_longer_for_the_late(Merge& merge) {
+// A server that was late once gets only a short time. A server that is still starting must not
+// delay the others either; it is added later.
+void Switchboard::abandon_late_servers(Merge& merge) {
   const auto late = [&](std::size_t party) { return parties_[party].late; };
-  const auto missing = [&](std::size_t party) { return late(party) || !parties_[party].there; };
+  const auto missing = [&](std::size_t party) { return late(party) || !parties_[party].answered; };
   if (merge.waiting.empty()) return;
   if (std::ranges::all_of(merge.waiting, late)) {
     finish_by(merge, merge.begin + settings_.limits.probe);
@@ -75,9 +75,11 @@ void Switchboard::wait_no_longer_for_the_late(Merge& merge) {
 
 void Switchboard::ask_all(const Message& request) {
   const json::object* const params = request.params();
-  const auto cursor = params ? text_in(*params, "cursor") : std::nullopt;
-  const auto cursors = cursor ? split_cursor(*cursor) : std::nullopt;
-  if (cursor && !cursors) return refuse(request, kInvalidParams, "`cursor` was not issued here");
+  const json::value* const cursor = params ? params->if_contains("cursor") : nullptr;
+  const bool later = cursor != nullptr && !cursor->is_null();
+  const auto cursors =
+      later && cursor->is_string() ? split_cursor(cursor->get_string()) : std::nullopt;
+  if (later && !cursors) return refuse(request, kInvalidParams, "`cursor` was not issued here");
   if (request.method == "initialize") opening_ = request.text;
   if (request.method == "logging/setLevel") {
     log_level_ = with_member(request.text, "id", own_id("level"));
@@ -92,11 +94,11 @@ void Switchboard::ask_all(const Message& request) {
       append_canonical_string(page, own->second);
       text = edited(text, {{*find(text, {"params", "cursor"}), page}});
     }
-    const bool asked = !parties_[i].gone && parties_[i].line->put({.text = std::move(text)});
-    (asked ? merge.waiting : merge.unheard).insert(i);
+    const bool sent = !parties_[i].gone && parties_[i].line->put({.text = std::move(text)});
+    (sent ? merge.waiting : merge.missing).insert(i);
   }
   if (merge.waiting.empty()) return finish(request.id);
-  wait_no_longer_for_the_late(merge);
+  abandon_late_servers(merge);
 }
 
 void Switchboard::listen(const Message& request) {
@@ -104,7 +106,7 @@ void Switchboard::listen(const Message& request) {
   const json::object* const wanted = params ? object_in(*params, "notifications") : nullptr;
   if (wanted == nullptr) return refuse(request, kInvalidParams, "`notifications` is missing");
   Merge& merge = begin_merge(request, settings_.limits.probe);
-  // Of these we tell ourselves, when a server comes.
+  // We send these notifications ourselves when a server appears.
   for (const char* const list : {"tools/list", "prompts/list", "resources/list"}) {
     const std::string_view name = change_of(list).subscription;
     if (bool_in(*wanted, name) == true) merge.granted[name] = true;
@@ -136,8 +138,8 @@ void Switchboard::listen_at(Merge& merge, std::size_t party) {
   }
 }
 
-// What comes before the client knows that it listens is told behind that.
-void Switchboard::tell_listener(Merge& merge, std::string text) {
+// Messages before the acknowledgement are held back until it is sent.
+void Switchboard::notify_listener(Merge& merge, std::string text) {
   if (merge.silent.empty()) return to_client(std::move(text), merge.request.id);
   if (merge.held.size() < settings_.limits.progress) merge.held.push_back(std::move(text));
 }
@@ -151,22 +153,22 @@ json::array Switchboard::own_tasks(const json::array& wanted, std::size_t party)
   return own;
 }
 
-// One that does not answer holds up the others no longer.
-void Switchboard::time_is_up(const std::string& id) {
+// Servers without an answer no longer delay the others.
+void Switchboard::on_deadline(const std::string& id) {
   Merge& merge = merges_.at(id);
   const bool listens = merge.request.method == "subscriptions/listen";
   for (const std::size_t party : listens ? merge.silent : merge.waiting) {
     settings_.log(fmt::format("`{}` did not answer `{}` in time and is left out",
                               parties_[party].name, merge.request.method));
     parties_[party].late = true;
-    merge.unheard.insert(party);
+    merge.missing.insert(party);
   }
   if (!listens) return finish(id);
   if (!merge.silent.empty()) acknowledge(id, merge);
 }
 
 // No response: the party has gone.
-void Switchboard::hear_part(const std::string& id, std::size_t party, const Message* response) {
+void Switchboard::take_part(const std::string& id, std::size_t party, const Message* response) {
   const auto found = merges_.find(id);
   if (found == merges_.end() || found->second.waiting.erase(party) == 0) return;
   Merge& merge = found->second;
@@ -175,22 +177,22 @@ void Switchboard::hear_part(const std::string& id, std::size_t party, const Mess
   } else if (response != nullptr && merge.error.empty()) {
     merge.error = std::string(response->error_text());
   }
-  if (response == nullptr || is_not_there(*response)) merge.unheard.insert(party);
-  const bool told = merge.silent.erase(party) > 0 && merge.silent.empty();
+  if (response == nullptr || is_not_there(*response)) merge.missing.insert(party);
+  const bool all_granted = merge.silent.erase(party) > 0 && merge.silent.empty();
   if (merge.waiting.empty()) return finish(id);
-  if (merge.request.method != "subscriptions/listen") wait_no_longer_for_the_late(merge);
-  if (told) acknowledge(id, merge);
+  if (merge.request.method != "subscriptions/listen") abandon_late_servers(merge);
+  if (all_granted) acknowledge(id, merge);
 }
 
 void Switchboard::finish(const std::string& id) {
   const auto taken = merges_.extract(id);
   const Merge& merge = taken.mapped();
   const std::string& method = merge.request.method;
-  const bool all = merge.unheard.empty();
-  for (const std::size_t party : merge.unheard) miss(party, merge.request);
+  const bool all = merge.missing.empty();
+  for (const std::size_t party : merge.missing) note_missed(party, merge.request);
   for (const auto& [party, result] : merge.results) parties_[party].missed.erase(method);
   if (merge.results.empty()) {
-    // Promised for those that are not there.
+    // The list was advertised for servers that are missing.
     if (!all && find(merge.error, {"code"}) == std::to_string(kMethodNotFound) &&
         !change_of(method).notification.empty()) {
       const std::string none = fmt::format(R"({{"{}":[]}})", list_member(method));
@@ -211,7 +213,7 @@ void Switchboard::finish(const std::string& id) {
   to_client(result_text(id, is_list ? merged_list(method, parts) : parts.front().result));
 }
 
-void Switchboard::hear_granted(std::size_t party, const Message& notification) {
+void Switchboard::on_granted(std::size_t party, const Message& notification) {
   const auto mark = find(notification.params_text(), {"_meta", kMetaSubscription});
   const auto found = mark ? merges_.find(std::string(*mark)) : merges_.end();
   if (found == merges_.end() || found->second.silent.erase(party) == 0) return;
@@ -222,7 +224,7 @@ void Switchboard::hear_granted(std::size_t party, const Message& notification) {
     const json::value value = name == "taskIds" ? named_tasks(given, parties_[party].name) : given;
     json::value& known = merge.granted[name];
     if (known.is_array() && value.is_array()) {
-      for (const json::value& one : value.get_array()) known.get_array().push_back(one);
+      for (const json::value& item : value.get_array()) known.get_array().push_back(item);
     } else if (known.is_null() || value == json::value(true)) {
       known = value;
     }
@@ -239,8 +241,8 @@ void Switchboard::acknowledge(const std::string& id, Merge& merge) {
   for (std::string& text : std::exchange(merge.held, {})) to_client(std::move(text), id);
 }
 
-// What several list is shown as the first one's, by configuration, and will be read there: no
-// server takes it by answering sooner, now or in a list before.
+// A resource that several servers list belongs to the first of them in the configuration. No server
+// gets it by answering sooner, in this list or in an earlier one.
 void Switchboard::remember(const Merge& merge) {
   const std::string& method = merge.request.method;
   const bool is_template = method == "resources/templates/list";

@@ -49,7 +49,7 @@ std::string with_task_names(const Message& message, std::string_view method,
       ids.at({"result", "_meta", kRelated, "taskId"});
       if (method != "tools/call" && !method.starts_with("tasks/")) break;
       if (gives_task(message, method)) ids.at({"result", "taskId"});
-      // What a tool answers is its own, whatever it is called.
+      // The result of a tool is not changed, whatever its members are called.
       if (!find(message.text, {"result", "content"})) ids.at({"result", "task", "taskId"});
       break;
     case Message::Kind::Notification:
@@ -57,7 +57,7 @@ std::string with_task_names(const Message& message, std::string_view method,
       if (message.method.starts_with("notifications/tasks")) ids.at({"params", "taskId"});
       break;
     case Message::Kind::Request:
-      // A question about a task of the client's own names it as the client does.
+      // A question about the client's own task uses the client's id.
       ids.at({"params", "_meta", kRelated, "taskId"});
       break;
   }

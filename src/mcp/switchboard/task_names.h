@@ -13,7 +13,7 @@ namespace sallyport::mcp {
 std::string with_task_names(const Message& message, std::string_view method,
                             std::string_view server);
 
-// What the client sends about a task that it knows by another id, with the server's own.
+// The client's request about a task, with the server's own id of that task.
 std::string with_own_task(std::string_view request, std::string_view id);
 
 // The answer of a client to a question that belongs to a task of `server`.

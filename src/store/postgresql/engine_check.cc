@@ -51,17 +51,17 @@ std::unexpected<Error> stands_behind_a_pooler() {
       "pooler in session mode");
 }
 
-// A backend that does not know what this connection has prepared, or knows it from another one, is
-// not this connection's own.
+// If a backend does not know the prepared statements of this connection, or knows those of another
+// one, a pooler is between.
 Result<std::int64_t> backend_of(Link& link) {
   Result<Rows> rows = link.ask("SELECT pg_backend_pid()::int8");
   if (rows) return rows->number(0, 0);
-  const std::string& said = rows.error().message;
-  if (said.contains("(26000)") || said.contains("(42P05)")) return stands_behind_a_pooler();
+  const std::string& message = rows.error().message;
+  if (message.contains("(26000)") || message.contains("(42P05)")) return stands_behind_a_pooler();
   return std::unexpected(rows.error());
 }
 
-// A pooler that gives each transaction another backend, or two connections the same one.
+// Detects a pooler that gives each transaction another backend, or two connections the same one.
 Result<void> check_no_pooler(Link& first, Link& second) {
   SALLYPORT_TRY(const std::int64_t before, backend_of(first));
   SALLYPORT_TRY(const std::int64_t other, backend_of(second));

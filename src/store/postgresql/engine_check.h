@@ -1,4 +1,4 @@
-// Whether this server can keep a log: it is asked, and tried, instead of trusted (SC-7, SC-8).
+// Checks by settings and by trials that this server can keep a log (SC-7, SC-8).
 #pragma once
 
 #include "store/postgresql/link.h"
@@ -8,8 +8,8 @@ namespace sallyport::store::postgresql {
 // `second` is another connection of the same kind. The error names what is wrong.
 Result<void> check_engine(Link& first, Link& second, int replicas);
 
-// What tells this database from every other, also from one that its rows were copied to. Standbys
-// have the same. Empty: this role may not ask.
+// Identifies this database, also against a copy of its rows in another one. Standbys have the same
+// identifier. Empty: this role may not read it.
 Result<std::string> system_identifier(Link& link);
 
 // How many standbys a commit waits for, by the server's own setting: `ANY 2 (a, b, c)` is 2.

@@ -42,7 +42,7 @@ std::string text_from(std::string_view stored) {
   return to_string(id);
 }
 
-// Two keys that meet in one number would only make one call wait for the other.
+// If two keys have the same number, one claim is refused while the other is held.
 Param claim_number(std::uint64_t log, std::string_view key) {
   const Hash hash = sha256(fmt::format("{}\n{}", log, key));
   std::uint64_t place = 0;
@@ -93,10 +93,10 @@ void Observations::interrupt() {
 
 std::vector<ledger::Membership::Silent> Observations::silent(Time now) const {
   std::vector<ledger::Membership::Silent> out;
-  // What was not looked at lately says nothing.
+  // Old observations prove nothing.
   if (!last_ || now - *last_ > lease_ / 2) return out;
   for (const auto& [instance, seen] : seen_) {
-    // Who declares it lost looks once more before (is_still_silent).
+    // `is_still_silent` checks again before the gateway is declared lost.
     if (now - seen.since >= lease_) out.push_back({instance, seen.host});
   }
   return out;
@@ -119,7 +119,7 @@ class Leases::Claim {
   }
   Claim& operator=(const Claim&) = delete;
   ~Claim() {
-    const Aside aside;  // without a helper the loop stands still: the lock must not stay
+    const Aside aside;  // the lock must be released, even if no helper takes over the loop
     const MutexLock lock(desk_->mutex);
     desk_->let_beat_pass();
     if (!desk_->link || desk_->link->broken() || desk_->generation != generation_) return;
@@ -232,7 +232,7 @@ Result<void> Leases::beat() {
     }
   }
   const MutexLock lock(mutex_);
-  if (name != instance_) return {};  // it was about the name of before
+  if (name != instance_) return {};  // the beat was for the earlier name
   seen_.see(beats, Steady::now());
   unfit_ = unfit;
   if (!unfit_ || unfit_->cause != "fenced") beaten_ = sent;
@@ -265,7 +265,7 @@ bool Leases::alive(const std::string& instance_id) const {
   const MutexLock lock(desk_->mutex);
   desk_->let_beat_pass();
   const Result<Link*> link = this->link();
-  if (!link) return true;  // who cannot be asked about is not declared dead
+  if (!link) return true;  // an unreachable database declares no instance dead
   const Result<Rows> rows =
       (*link)->ask("SELECT 1 FROM beats WHERE log = $1::int8 AND instance = $2::uuid",
                    {number(log_), bytes(bytes_of(instance_id))});
@@ -295,7 +295,7 @@ std::string Leases::own_name() const {
   return instance_;
 }
 
-// The row of before is left to those who close what it stands for.
+// The earlier row stays for the gateways that close its calls.
 Result<void> Leases::rejoin(const std::string& instance_id) {
   {
     const MutexLock lock(desk_->mutex);
@@ -346,7 +346,7 @@ Result<bool> Leases::is_still_silent(const Silent& silent) {
 void Leases::forget(const Silent& silent) {
   const MutexLock lock(desk_->mutex);
   const Result<Link*> link = this->link();
-  // A row that stays is found silent again, and has no calls then.
+  // A row that stays is found silent again, without calls.
   if (!link) return;
   (void)(*link)->ask("DELETE FROM beats WHERE log = $1::int8 AND instance = $2::uuid",
                      {number(log_), bytes(bytes_of(silent.instance))});

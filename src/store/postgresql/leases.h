@@ -1,6 +1,7 @@
-// Which gateways of a shared log are alive. Each counts up a number in a row of its own; it is lost
-// when another has seen the same number for a whole lease, and was itself connected all the time.
-// No clock of any machine is compared with that of another, so none can be wrong.
+// Knows which gateways of a shared log are alive. Each gateway increments a number in its own row.
+// A gateway is lost when another gateway, connected all the time, has seen that number unchanged for
+// a whole lease. Clocks of different machines are never compared. This class only observes;
+// `Committer::check_not_lost` refuses the commits of a lost gateway.
 #pragma once
 
 #include <atomic>
@@ -30,9 +31,9 @@ class Observations {
 
   explicit Observations(std::chrono::milliseconds lease) : lease_(lease) {}
 
-  // One look at all rows. A gap of more than half a lease since the look before is an interruption.
+  // One look at all rows. A gap of more than half a lease since the last look is an interruption.
   void see(const std::vector<Beat>& beats, Time now);
-  // Nothing was seen: every wait begins anew.
+  // Nothing was seen: restarts every wait.
   void interrupt();
   std::vector<ledger::Membership::Silent> silent(Time now) const;
   bool knows(const std::string& instance) const { return seen_.contains(instance); }
@@ -72,7 +73,7 @@ class Leases final : public ledger::Membership {
   using Time = Observations::Time;
   // Shared with claims, which may outlive the ledger.
   struct Desk {
-    // A beat goes before all claims that wait: a gateway whose beat is late is declared lost.
+    // Gives a beat priority over waiting claims: a gateway whose beat is late is declared lost.
     class BeatFirst {
      public:
       explicit BeatFirst(Desk& desk) : desk_(desk) { desk_.beat_waits = true; }

@@ -40,7 +40,7 @@ Param array_of(std::uint32_t type, const Values& items) {
   return out;
 }
 
-// The first line is the message; what follows may quote rows.
+// The first line is the message; later lines may quote rows.
 std::string first_line(const char* text) {
   std::string_view line(text == nullptr ? "" : text);
   line = line.substr(0, line.find('\n'));
@@ -138,7 +138,7 @@ std::string Link::option(const char* keyword) const {
   return found;
 }
 
-// Before anything is told to the other side (SC-9). The address may name several hosts.
+// Called before anything is sent to the server (SC-9). The address may name several hosts.
 Result<void> Link::check_host() const {
   if (option("sslmode") == "verify-full") return {};
   for (const std::string& named : {option("host"), option("hostaddr")}) {
@@ -358,9 +358,9 @@ std::unexpected<Error> Link::failure(const PGresult* result, std::string_view do
 
 std::unexpected<Error> Link::lost(std::string_view why) {
   broken_ = true;
-  const std::string said = first_line(pq->PQerrorMessage(link_.get()));
+  const std::string message = first_line(pq->PQerrorMessage(link_.get()));
   return ledger_unavailable(
-      "io", fmt::format("the connection to the database is lost at {}: {}", why, said));
+      "io", fmt::format("the connection to the database is lost at {}: {}", why, message));
 }
 
 void Link::on_notice(void* self, const PGresult* notice) {

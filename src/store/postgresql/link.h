@@ -60,8 +60,7 @@ class Link {
     std::chrono::milliseconds patience{5000};  // for an answer
     std::chrono::milliseconds lock_wait{5000};
     std::chrono::milliseconds hold{2000};
-    // The same few statements again and again: they are planned once. Only for such whose best plan
-    // is the same for all values.
+    // Plans each statement once. Only for statements whose best plan is the same for all values.
     bool repeats = false;
     std::string application = "sallyport";
   };
@@ -73,29 +72,29 @@ class Link {
 
   // Puts a statement into the pipeline. The same pointer gives the same prepared statement.
   void put(const char* sql, std::vector<Param> params = {});
-  // Sends what was put, and does not wait for the answers. The next `flush` reads these answers first and drops
-  // them; if one of them is an error, the connection is broken.
+  // Sends the pipeline and does not wait for the answers. The next `flush` reads these answers
+  // first and drops them; if one of them is an error, the connection is broken.
   Result<void> send();
-  // Sends what was put, and waits for all answers. The first error is told, when all that belongs
-  // to it was read.
+  // Sends the pipeline and waits for all answers. Returns the first error, after everything that
+  // belongs to it was read.
   Result<std::vector<Rows>> flush(std::chrono::milliseconds patience);
   Result<std::vector<Rows>> flush() { return flush(options_.patience); }
-  // Sends what was put, for `flush` to wait for. False: no answer has begun to come in this time.
+  // Sends the pipeline, for a later `flush`. False: no answer began to arrive within this time.
   Result<bool> answers_within(std::chrono::milliseconds time);
   Result<Rows> ask(const char* sql, std::vector<Param> params = {});
   // Several statements at once, without parameters.
   Result<void> run(const std::string& sql);
 
-  // It cannot be used any more: what was sent last may or may not have been done.
+  // True: the link cannot be used any more; the last statements may or may not have been executed.
   bool broken() const { return broken_ || pq->PQstatus(link_.get()) != CONNECTION_OK; }
-  // The same, after it was idle: the server may have closed it meanwhile.
-  // The first look may find only what the server said before it closed.
+  // False: the server has closed the link while it was idle. Input is taken twice: the first time
+  // may only find what the server sent before it closed.
   bool still_there() { return takes_input() && takes_input() && !broken(); }
-  // The server warned since this was last asked, as where a standby may lack what was committed.
+  // True if the server warned since the last call, for example that a standby may lack a commit.
   bool take_warning() { return std::exchange(warned_, false); }
   std::uint64_t round_trips() const { return round_trips_; }
   int backend() const { return pq->PQbackendPID(link_.get()); }
-  // Where it leads, without user and password. Names the host where that is not this machine.
+  // The address without user and password, and the host if it is not this machine.
   std::string place() const;
   std::string remote_host() const;
   bool is_verified() const;  // TLS, and the host's name was checked
@@ -129,7 +128,7 @@ class Link {
   std::deque<Sent> sent_before_;              // by `send`, with answers that are not read yet
   std::map<const char*, std::string> names_;  // of statements that were prepared, or are being
   std::uint64_t round_trips_ = 0;
-  bool on_the_way_ = false;  // what was put has been sent already
+  bool on_the_way_ = false;  // the pipeline has been sent already
   bool broken_ = false;
   bool warned_ = false;
 };

@@ -9,7 +9,7 @@ namespace sallyport::store::postgresql {
 
 namespace {
 
-// The first byte says how the rest is to be read.
+// The first byte is the form of the rest.
 constexpr char kPlain = '\0';
 constexpr char kEncrypted = '\1';
 constexpr std::size_t kNonce = crypto_secretbox_NONCEBYTES;
@@ -26,8 +26,8 @@ OpeningsCipher::OpeningsCipher(const KeyedDigest* secret) : secret_(secret) {
   if (secret_ != nullptr) key_ = text_of(secret_->bytes("sallyport/openings-key/v1"));
 }
 
-// The nonce is a keyed digest of place and text, so it never stands before two texts. Openings hold
-// salts of 32 bytes, so equal ones tell nothing either.
+// The nonce is a keyed digest of place and text, so two texts never share one. Openings hold salts
+// of 32 bytes, so equal bytes reveal nothing either.
 std::string OpeningsCipher::close(std::uint64_t sequence, std::string_view openings) const {
   if (secret_ == nullptr) return kPlain + std::string(openings);
   const Hash nonce =

@@ -1,5 +1,5 @@
-// Content of sealed fields, as it lies in a database: who administers that sees hashes and names,
-// and no content (SC-25). The key comes from the secret of the keys folder.
+// Encrypts the content of sealed fields in a database: its administrator sees hashes and names, and
+// no content (SC-25). The key comes from the secret of the keys folder.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace sallyport::store::postgresql {
 
 class OpeningsCipher {
  public:
-  // Null: nothing is encrypted, and what is cannot be read.
+  // Null: nothing is encrypted, and encrypted content cannot be read.
   explicit OpeningsCipher(const KeyedDigest* secret);
 
   // The same text at the same place gives the same bytes.
   std::string close(std::uint64_t sequence, std::string_view openings) const;
-  // No value: it was changed, is of another secret, or none is known.
+  // No value: the content was changed, has another secret, or no secret is known.
   std::optional<std::string> open(std::string_view stored) const;
 
  private:

@@ -28,7 +28,7 @@ namespace {
 
 constexpr auto kLongestLook = std::chrono::minutes(1);
 constexpr auto kPatienceToHelp = std::chrono::milliseconds(500);
-// How often a process checks whether facts were changed past the log.
+// How often a process checks for facts that were changed without the log.
 constexpr auto kLookEvery = std::chrono::minutes(1);
 
 std::unexpected<Error> too_many_waits() {
@@ -43,12 +43,12 @@ struct PostgresqlStore::State {
   int newer_schema = 0;  // zero: ours
   std::string place;
   std::string unverified_host;
-  std::string identity;  // of the database that was opened first; empty: it does not say
+  std::string identity;  // of the database that was opened first; empty: unknown
   std::shared_ptr<const KeyedDigest> secret;  // of the seals; set before the first read
 
   Mutex writing;  // one write transaction at a time in this process
   std::unique_ptr<Link> writer SALLYPORT_GUARDED_BY(writing);
-  // A commit whose answer did not come.
+  // A commit without an answer.
   std::optional<View::Mark> doubt SALLYPORT_GUARDED_BY(writing);
   std::uint64_t earlier_trips SALLYPORT_GUARDED_BY(writing) = 0;  // of connections that are gone
   std::optional<Steady::time_point> looked SALLYPORT_GUARDED_BY(writing);
@@ -103,20 +103,20 @@ struct PostgresqlStore::State {
     return {};
   }
 
-  // After a failure that the server told of, on a connection that still works.
+  // After a failure that the server reported, on a connection that still works.
   void roll_back() SALLYPORT_REQUIRES(writing) {
     if (!writer || writer->broken()) return;
     writer->put("ROLLBACK");
     (void)writer->flush();
   }
 
-  // What was put takes the lock of the log. One that holds it and stands still in the middle of a
-  // pipeline is ended, and this one keeps its place in the queue (SC-17).
+  // Flushes a pipeline that takes the lock of the log. A holder that stalls in the middle of a
+  // pipeline is ended, and this connection keeps its place in the queue (SC-17).
   Result<std::vector<postgresql::Rows>> flush_locking() SALLYPORT_REQUIRES(writing) {
     const auto deadline = Steady::now() + link_options().patience;
     SALLYPORT_TRY(const bool answers, writer->answers_within(options.log.hold));
     if (!answers) {
-      // Only help: where it fails, the wait ends by itself.
+      // Best effort: if it fails, the wait ends at its deadline.
       Link::Options brief = link_options();
       brief.patience = std::min(brief.patience, kPatienceToHelp);
       if (const auto other = Link::open(brief)) {
@@ -127,8 +127,8 @@ struct PostgresqlStore::State {
     return writer->flush(std::max(left, std::chrono::milliseconds(1)));
   }
 
-  // True: it happened, and every standby that must have it has it, since what is committed now
-  // comes after it in the write-ahead log.
+  // True: the commit happened, and every required standby has it, because the commit made now comes
+  // after it in the write-ahead log.
   Result<bool> look_for(const View::Mark& mark) SALLYPORT_REQUIRES(writing) {
     SALLYPORT_CHECK_OK(have_writer());
     writer->put("BEGIN");
@@ -166,13 +166,13 @@ struct PostgresqlStore::State {
 
   Result<void> commit(View& view) SALLYPORT_REQUIRES(writing) {
     const View::Mark mark = view.mark();
-    // A transaction of which nothing is left is still written and synced: who probes wants to know.
+    // A transaction that leaves nothing is still written and synced, because a probe needs that.
     if (!view.put_all()) View::put_nothing(*writer, log);
     writer->put("COMMIT");
     writer->take_warning();
     Result<std::vector<postgresql::Rows>> done = writer->flush();
     if (done && done->back().done() == "COMMIT" && !writer->take_warning()) return {};
-    // The server refused: it said so, and the transaction is undone.
+    // The server reported a refusal, so the transaction is undone.
     if (!done && !writer->broken()) {
       roll_back();
       return std::unexpected(done.error());

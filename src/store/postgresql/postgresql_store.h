@@ -1,8 +1,8 @@
-// A log in PostgreSQL that gateways of several machines write together. docs/cluster.md tells how.
+// A log in PostgreSQL that gateways of several machines write together. See docs/cluster.md.
 //
 // One connection writes: it takes the lock of the log, reads what others wrote, and commits, in two
 // round trips. Readers have connections of their own. A commit whose answer did not come is in
-// doubt; nothing more is written until the log itself says what became of it.
+// doubt; nothing more is written until the log shows whether it happened.
 #pragma once
 
 #include <chrono>
@@ -19,12 +19,12 @@ class PostgresqlStore final : public ledger::LedgerStore {
   struct Options {
     SharedLog log;
     bool read_only = false;
-    // What is held against the clock of the database; null: the clock of this machine.
+    // Compared with the clock of the database; null: the clock of this machine.
     const Clock* clock = nullptr;
   };
 
-  // Asks and tries the server, makes tables and log where there are none and the role may. Tables
-  // of a newer release open read-only whatever was asked.
+  // Checks the server, and creates missing tables and a missing log if the role may. Tables of a
+  // newer release open read-only.
   static Result<std::unique_ptr<PostgresqlStore>> open(Options options);
   ~PostgresqlStore() override;
 
@@ -37,19 +37,19 @@ class PostgresqlStore final : public ledger::LedgerStore {
   Result<bool> changed_elsewhere() override;
   void check_seals_with(std::shared_ptr<const KeyedDigest> secret) override;
   // What was erased stays in the write-ahead log, on standbys and in backups until those age out.
-  Result<void> scrub() override { return {}; }
-  // The pages of the database are for its own tools; what we can check, `verify` does.
+  Result<void> scrub(std::chrono::milliseconds) override { return {}; }
+  // Finds triggers and rules of other programs. The pages are left to the tools of the database.
   Result<void> check_files() override;
   bool is_newer() const override;
   bool is_remote() const override { return true; }
   std::string identity() const override;
   std::string name() const override;
   std::string unverified_host() const override;
-  // Version, TLS, standbys, who writes. An error where the role could change history (SC-10).
+  // Version, TLS, standbys, who writes. An error: the role could change history (SC-10).
   Result<std::string> condition() override;
   Result<std::unique_ptr<ledger::Membership>> join(const ledger::Joining& joining) override;
 
-  // Of the connection that writes. For tests.
+  // Of the writing connection, for tests.
   std::uint64_t round_trips() const;
 
  private:

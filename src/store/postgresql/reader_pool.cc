@@ -48,7 +48,7 @@ Result<std::unique_ptr<Link>> ReaderPool::take_idle(Time deadline) {
   return nullptr;
 }
 
-// A server at its limit refuses one connection more, while those that are lent work.
+// A server at its limit refuses another connection, while the lent ones work.
 bool ReaderPool::others_will_return(Time now) {
   const MutexLock lock(mutex_);
   if (lent_ == 0) return false;

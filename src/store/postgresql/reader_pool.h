@@ -23,14 +23,14 @@ class ReaderPool {
     ReaderPool* pool = nullptr;
     void operator()(Link* reader) const { pool->give_back(std::unique_ptr<Link>(reader)); }
   };
-  // Goes back to the pool at its end, which it must not outlive.
+  // Returns to the pool when it is destroyed. The pool must outlive it.
   using Reader = std::unique_ptr<Link, GiveBack>;
 
-  // Waits for a free connection, at most the patience of the options. Fails at once for a moment
-  // after a failure.
+  // Waits for a free connection, at most the patience of the options. For a moment after a failure
+  // it fails at once.
   Result<Reader> take();
-  // Reads fail at once for a moment: a loop that asks must not stand still again and again for a
-  // database that is gone.
+  // Makes reads fail at once for a moment, so that a lost database does not block a loop again and
+  // again.
   void note_failure(const Error& error);
 
  private:
@@ -51,7 +51,7 @@ class ReaderPool {
   std::size_t lent_ SALLYPORT_GUARDED_BY(mutex_) = 0;
   std::deque<Idle> idle_ SALLYPORT_GUARDED_BY(mutex_);
   Time quiet_until_ SALLYPORT_GUARDED_BY(mutex_){};
-  Time full_until_ SALLYPORT_GUARDED_BY(mutex_){};  // the server took no connection more
+  Time full_until_ SALLYPORT_GUARDED_BY(mutex_){};  // the server refused further connections
   std::optional<Error> failed_ SALLYPORT_GUARDED_BY(mutex_);
 };
 

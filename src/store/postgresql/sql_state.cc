@@ -8,11 +8,11 @@ namespace sallyport::store::postgresql {
 namespace {
 
 struct Known {
-  std::string_view state;  // a whole one, or the two letters of a class
+  std::string_view state;  // a whole state, or the two characters of a class
   std::string_view cause;
 };
 
-// Whole ones before their class. docs/cluster.md has the same table.
+// Whole states before their class. docs/cluster.md has the same table.
 constexpr Known kKnown[] = {
     {"53100", "no_space"},   // the disk of the database is full
     {"53200", "io"},         // out of memory

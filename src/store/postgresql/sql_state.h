@@ -1,4 +1,4 @@
-// What PostgreSQL says, by what a person can do about it.
+// Classifies errors of PostgreSQL by what a person can do about them.
 #pragma once
 
 #include <string_view>

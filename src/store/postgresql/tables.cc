@@ -11,8 +11,8 @@ namespace sallyport::store::postgresql {
 namespace {
 
 // A gateway adds rows to `commits`, `entries` and `nodes`, and never changes one. A commit names
-// the size before it, so each has one successor whatever locks do. Names of facts and values of
-// facets are what agents call themselves, which may hold any byte.
+// the size before it, so each has one successor, even without locks. Names of facts and values of
+// facets come from agents and may hold any byte.
 constexpr const char* kTables = R"sql(CREATE SCHEMA IF NOT EXISTS sallyport;
 SET LOCAL search_path = sallyport;
 CREATE TABLE schema_version (version int8 NOT NULL);

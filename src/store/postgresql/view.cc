@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kHash = std::tuple_size_v<Hash>;
 constexpr std::uint64_t kPiece = 512;  // rows that are in memory at a time
 
-// A row of another length can only be damage: a reader that compares it finds the wrong hash.
+// Another length is damage: a reader that compares the row finds the wrong hash.
 Hash hash_of(std::string_view bytes) {
   Hash hash{};
   if (bytes.size() == hash.size()) std::ranges::copy(bytes, hash.begin());
@@ -57,8 +57,7 @@ void add_leaves(std::vector<Hash>& out, std::string_view packed) {
   }
 }
 
-// An entry, and behind it what its commit keeps for it: the leaf, and the checkpoint where it is the
-// last.
+// An entry, then the data of its commit: the leaf, and the checkpoint if the entry is the last.
 #define SALLYPORT_ENTRY_COLUMNS                                                                    \
   "SELECT e.sequence, e.bytes, e.openings, coalesce(r.seal, e.seal), substring(c.leaves FROM (32 " \
   "* (e.sequence - c.previous))::int + 1 FOR 32), CASE WHEN c.size = e.sequence + 1 THEN "         \
@@ -103,13 +102,13 @@ StoredEntry View::entry_from(const postgresql::Rows& rows, int row, std::string_
   entry.openings = openings.value_or("");
   entry.checkpoint = checkpoint.value_or("");
   entry.seal = rows.bytes(row, 3);
-  // What is not there is null, never empty.
+  // Absent values are null, never empty.
   entry.odd = (entry.openings.empty() && has_openings) || (checkpoint && checkpoint->empty()) ||
               leaf.size() != kHash;
   return entry;
 }
 
-// Of a question for SALLYPORT_ENTRY_COLUMNS.
+// For a query of SALLYPORT_ENTRY_COLUMNS.
 StoredEntry View::entry_from(const postgresql::Rows& rows, int row) const {
   std::optional<std::string_view> checkpoint;
   if (!rows.is_null(row, 5)) checkpoint = rows.bytes(row, 5);
@@ -137,7 +136,7 @@ Result<View::Head> View::stored_head() {
   return head_from(rows);
 }
 
-// Of `kHead`.
+// For `kHead`.
 View::Head View::head_from(const postgresql::Rows& rows) {
   if (rows.size() == 0) return {};
   return {unsigned_at(rows, 0, 0), std::string(rows.bytes(0, 1)), std::string(rows.bytes(0, 2))};
@@ -168,7 +167,7 @@ Result<std::optional<StoredEntry>> View::entry(std::uint64_t sequence) {
   return entry_from(rows, 0);
 }
 
-// Piece by piece. The commits of a piece come along, so that no row has to look for its own.
+// Reads piece by piece, together with the commits of each piece, so that no row searches its own.
 Result<void> View::scan(std::uint64_t begin, std::uint64_t end, const Visit& visit) {
   SALLYPORT_TRY(const std::uint64_t all, size());
   const std::uint64_t stored_end = std::min({end, base(), all});
@@ -192,7 +191,7 @@ Result<void> View::scan(std::uint64_t begin, std::uint64_t end, const Visit& vis
   return {};
 }
 
-// What no commit covers is no entry.
+// A row that no commit covers is no entry.
 Result<bool> View::visit_piece(const postgresql::Rows& entries, const postgresql::Rows& commits,
                                const Visit& visit) const {
   int commit = 0;
@@ -243,15 +242,15 @@ Result<std::vector<Hash>> View::nodes(int level, std::uint64_t begin, std::uint6
                     {number(log_), small(level), place(begin), place(end)}));
   std::vector<Hash> out;
   for (int row = 0; row < rows.size(); ++row) out.push_back(hash_of(rows.bytes(row, 1)));
-  // Those of this transaction come after all that are stored.
+  // Nodes of this transaction come after all stored ones.
   for (const auto& [where, hash] : nodes_) {
     if (where.first == level && where.second >= begin && where.second < end) out.push_back(hash);
   }
   return out;
 }
 
-// Indexes are added in order, so there is none behind the first that is missing. A block without
-// entries has none, whatever a row says.
+// Indexes are added in order, so none follows the first missing one. A block without entries has no
+// index, even if there is a row.
 Result<std::uint64_t> View::indexed_blocks() {
   SALLYPORT_TRY(const std::uint64_t entries, size());
   SALLYPORT_TRY(const postgresql::Rows rows,
@@ -409,7 +408,7 @@ void View::put_begin(const ledger::LedgerStore::Wants& wants) {
   constexpr std::uint64_t kFewLeaves = 4096;  // beyond that the edge comes from the nodes
   began_ = true;
   link_.put("BEGIN");
-  // A statement of its own: one that also reads has its snapshot from before the wait.
+  // A separate statement: one that also reads would have its snapshot from before the wait.
   put_lock(link_, log_);
   link_.put(kNewestCommit, {number(log_)});
   link_.put(
@@ -439,8 +438,8 @@ void View::take_begin(const ledger::LedgerStore::Wants& wants,
   take_wanted(wants.facts, answers[5]);
 }
 
-// What the writer does not know yet. A gap is no chain: then the leaves are asked for where they are
-// needed, and do not fit the checkpoint.
+// Takes the leaves that the writer does not know yet. After a gap they are read where they are
+// needed, and do not match the checkpoint.
 void View::note_since(const postgresql::Rows& rows) {
   for (int row = 0; row < rows.size(); ++row) {
     const std::uint64_t previous = unsigned_at(rows, row, 0);

@@ -1,5 +1,5 @@
 // The rows of one log in PostgreSQL, inside one transaction. What a transaction writes is gathered
-// and sent with its COMMIT: a lone append takes two round trips, of which this is the second.
+// and sent with its COMMIT: a lone append takes two round trips, and this is the second.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ namespace sallyport::store::postgresql {
 
 class View final : public ledger::WriteView {
  public:
-  // For reading: the transaction begins with the first question.
+  // For reading: the transaction begins with the first query.
   View(Link& link, std::uint64_t log, const KeyedDigest* secret)
       : link_(link), log_(log), secret_(secret), cipher_(secret) {}
 
@@ -45,42 +45,42 @@ class View final : public ledger::WriteView {
   Result<void> put_block_index(const ledger::BlockIndex& index, std::string_view seal) override;
   Result<void> replace_seal(std::uint64_t sequence, std::string_view seal) override;
   Result<void> replace_block_seal(std::uint64_t block, std::string_view seal) override;
-  // Every other writer adds entries. Who changes something without is found by `check_facts`, which
-  // the ledger runs from time to time (PostgresqlStore::changed_elsewhere).
+  // Every other writer adds entries. A change without an entry is found by `check_facts`, which the
+  // ledger runs from time to time (PostgresqlStore::changed_elsewhere).
   bool changed_elsewhere() override { return false; }
 
   // For reading: reads the end of the log and these facts in one round trip.
   Result<void> begin_reading(const std::vector<core::FactKey>& facts);
 
-  // For writing: takes the lock of the log, and reads what `wants` names. One round trip, whose
-  // questions are put by one and whose answers are taken by the other.
+  // For writing: takes the lock of the log, and reads what `wants` names. One round trip:
+  // `put_begin` puts the queries, `take_begin` takes the answers.
   void put_begin(const ledger::LedgerStore::Wants& wants);
   void take_begin(const ledger::LedgerStore::Wants& wants,
                   const std::vector<postgresql::Rows>& answers);
 
-  // What tells this commit from any other.
+  // Identifies this commit.
   struct Mark {
     std::uint64_t previous = 0;
     std::string leaves;
     std::string checkpoint;
-    std::string seal;  // where only facts changed: of the newest row
+    std::string seal;  // if only facts changed: of the newest row
   };
   Mark mark() const;
-  // Puts all that was written into the pipeline, without COMMIT. False: nothing was.
+  // Puts everything written into the pipeline, without COMMIT. False: nothing was written.
   bool put_all();
 
-  // The index of a block in one statement, which changes nothing where there is one.
+  // Puts the index of a block in one statement, which changes nothing if the block has one.
   static void put_block(Link& link, std::uint64_t log, const ledger::BlockIndex& index,
                         std::string_view seal);
 
   // True if this commit is in the log. Call it inside a transaction that has the lock.
   static Result<bool> holds(Link& link, std::uint64_t log, const Mark& mark);
   static void put_lock(Link& link, std::uint64_t log);
-  // Ends the connection that has the lock of the log and whose client has neither sent nor taken
-  // anything for this time. The server does so itself only between two pipelines.
+  // Ends the connection that holds the lock of the log, if its client has sent and taken nothing
+  // for this time. The server itself does this only between two pipelines.
   static Result<void> end_silent_holder(Link& link, std::uint64_t log,
                                         std::chrono::milliseconds hold);
-  // Something that has to be synced and replicated, and of which nothing is left.
+  // A write that must be synced and replicated, and leaves nothing behind.
   static void put_nothing(Link& link, std::uint64_t log);
 
  private:
@@ -111,7 +111,7 @@ class View final : public ledger::WriteView {
   OpeningsCipher cipher_;
   bool began_ = false;
 
-  // Brought along by `begin`.
+  // Read by `begin`.
   std::optional<Head> head_;
   std::optional<ledger::StoredEntry> newest_;
   std::uint64_t leaves_from_ = UINT64_MAX;

@@ -1,4 +1,4 @@
-// What a transaction writes: gathered here, sent with its COMMIT.
+// Gathers what a transaction writes, and sends it with its COMMIT.
 #include "base/try.h"
 #include "store/postgresql/view.h"
 

@@ -13,12 +13,12 @@ namespace sallyport::store {
 
 namespace {
 
-// A little more than what the log has when it is copied and begins anew.
+// A little more than the length at which the log is copied and restarted.
 constexpr off_t kFullLog = 9 << 20;
 constexpr std::size_t kStep = 512 << 10;
 // How long a relaxed write may stay unsynced: long enough for many to share one sync.
 constexpr auto kSoon = std::chrono::milliseconds(200);
-// What a disk must have left for others, or the log stays as short as it is.
+// The free space that must remain on the disk; otherwise the log is not extended.
 constexpr std::uint64_t kSpare = 128 << 20;
 
 class LogFile {
@@ -38,8 +38,7 @@ class LogFile {
     struct statvfs disk{};
     return fd_ >= 0 && ::fstatvfs(fd_, &disk) == 0 && disk.f_bavail * disk.f_frsize >= kSpare;
   }
-  // Readers of the log do not take zeros for a frame. False: there is no room, and all is as
-  // before.
+  // Readers of the log do not take zeros for a frame. False: there is no room; nothing has changed.
   bool add(const std::vector<char>& zeros) {
     const off_t end = size();
     const bool added =
@@ -85,7 +84,7 @@ void Checkpointer::sync_soon() {
   start();
 }
 
-// A thread that is asked to stop was moved out of `thread_`: no other takes its place.
+// A thread that must stop was moved out of `thread_`, and no new one is started.
 void Checkpointer::start() {
   if (!thread_.joinable() && !stopping_) thread_ = std::thread([this] { work(); });
   changed_.notify_one();
@@ -130,15 +129,15 @@ Connection* Checkpointer::connection() {
   return connection_.get();
 }
 
-// In steps, so that no writer waits long.
-// INVARIANT: the file grows only under the lock that writers of all processes take: a frame of
-// theirs must not be written over.
+// Works in steps, so that no writer waits long. INVARIANT: the file grows only under the lock that
+// writers of all processes take, so that no frame is overwritten.
 void Checkpointer::write_ahead() {
   Connection* const db = connection();
   if (db == nullptr) return;
   LogFile log(options_.file);
   const std::vector<char> zeros(kStep);
   while (log.size() < kFullLog && log.has_room() && !stopping()) {
+    const MutexLock lock(copying_);
     if (!db->query("BEGIN IMMEDIATE").run()) return;
     const bool added = log.add(zeros);
     (void)db->run("ROLLBACK");
@@ -148,7 +147,7 @@ void Checkpointer::write_ahead() {
 
 void Checkpointer::sync() {
   const bool failed_before = owes_sync_;
-  // A file layer of its own would not see a sync past it.
+  // A custom file layer would not see a sync past it.
   if (!failed_before && options_.vfs.empty() && LogFile(options_.file).sync()) return;
   Connection* const db = connection();
   const MutexLock lock(copying_);
@@ -159,7 +158,7 @@ void Checkpointer::sync() {
   if (is_lost) sync_soon();
 }
 
-// A failure is not reported: the log stays longer, and the next writer meets the same disk.
+// A failure is not reported: the log stays long, and the next writer gets the same error.
 void Checkpointer::copy() {
   Connection* const db = connection();
   const MutexLock lock(copying_);

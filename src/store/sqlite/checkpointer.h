@@ -20,23 +20,24 @@ class Checkpointer {
   explicit Checkpointer(Connection::Options options) : options_(std::move(options)) {}
   ~Checkpointer();
 
-  // The log has become long: copies it once. Starts the thread when first called.
+  // Copies the log, which has become long, once. Starts the thread when first called.
   void wake();
 
-  // More writes follow: the log gets its full length, once.
+  // Extends the log to its full length, once: more writes follow.
   void extend();
 
-  // A write was not synced. Soon is a fifth of a second.
+  // Syncs an unsynced write after a fifth of a second.
   void sync_soon();
 
-  // Such a sync failed, and what it was for is not known to be on disk. Made good by copying the
-  // log, which is tried again and again: the kernel tells of a lost page only once.
+  // True: such a sync failed, so its writes may not be on disk. Copying the log repairs this and is
+  // tried again and again: the kernel reports a lost page only once.
   bool owes_sync() const { return owes_sync_; }
 
   // True if a copy has ended since the last call. It lacks only what was written meanwhile.
   bool has_copied() { return copied_.exchange(false); }
 
-  // Runs `work` while nothing is copied: two copies at a time are `busy`, not one after the other.
+  // Runs `work` while the log is neither copied nor extended: two of these at a time are `busy`, not
+  // one after the other.
   template <class Work>
   auto paused(Work work) {
     const MutexLock lock(copying_);

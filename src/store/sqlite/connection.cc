@@ -14,14 +14,14 @@ namespace sallyport::store {
 
 namespace {
 
-// Our statements are right, so what they name is missing from the file.
+// Our statements are correct, so the named table is missing from the file.
 bool misses_a_table(int code, std::string_view text) {
   return (code & 0xff) == SQLITE_ERROR &&
          (text.starts_with("no such table") || text.starts_with("no such column") ||
           text.find(" has no column ") != std::string_view::npos);
 }
 
-// SQLite's many codes by what a person can do about them.
+// Groups SQLite's codes by what a person can do about them.
 std::string_view cause_of(int code, int system_error) {
   if (system_error == ENOSPC || system_error == EDQUOT) return "no_space";
   if (system_error == EROFS) return "read_only";
@@ -73,7 +73,7 @@ Query& Query::bind(std::int64_t number) {
 }
 
 Query& Query::bind_text(std::string_view text) {
-  // Not copied: what is bound outlives the step in every caller.
+  // Not copied: in every caller the bound text outlives the step.
   sqlite3_bind_text64(statement_, next_++, text.data() == nullptr ? "" : text.data(), text.size(),
                       SQLITE_STATIC, SQLITE_UTF8);
   return *this;
@@ -123,10 +123,9 @@ bool Query::is_null(int column) const {
 // SQLite's own waiting sleeps up to 100 ms at a time; two writers that alternate want far less.
 int Connection::wait_for_lock(void* self, int tries) {
   auto& connection = *static_cast<Connection*>(self);
-  if (!connection.waits_) return 0;
   const auto now = std::chrono::steady_clock::now();
   if (tries == 0) connection.waiting_since_ = now;
-  if (now - connection.waiting_since_ >= connection.options_.lock_wait) return 0;
+  if (now - connection.waiting_since_ >= connection.longest_wait_) return 0;
   const int step = std::min(tries, 20);
   std::this_thread::sleep_for(std::chrono::microseconds(50 + 50 * step * step / 4));
   return 1;
@@ -168,7 +167,7 @@ Result<std::unique_ptr<Connection>> Connection::open(Options options) {
     SALLYPORT_CHECK_OK(connection->run("PRAGMA secure_delete=ON"));
     SALLYPORT_CHECK_OK(
         connection->run(o.sync ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF"));
-    // In the place of SQLite's own copying of the log, which is part of some unlucky commit.
+    // Replaces SQLite's own copying of the log, which would delay some commit.
     sqlite3_wal_hook(connection->handle_, &note_log, connection.get());
     SALLYPORT_CHECK_OK(connection->run("PRAGMA journal_size_limit=33554432"));
   }
@@ -225,6 +224,10 @@ std::unexpected<Error> Connection::failure(int code, std::string_view doing) con
   const bool system_matters = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN ||
                               (code & 0xff) == SQLITE_FULL;
   const std::string_view text = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
+  if ((code & 0xff) == SQLITE_NOTADB) {
+    return ledger::ledger_unavailable("corrupt",
+                                      fmt::format("{} {}", options_.file.string(), kNotADatabase));
+  }
   const bool misses = misses_a_table(code, text);
   if (misses && options_.schema > 0) {
     return ledger::ledger_unavailable(

@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -19,7 +20,10 @@ namespace sallyport::store {
 
 class Connection;
 
-// A prepared statement in use: bind in order, step, read columns. Resets itself when it goes.
+// The end of the error about a file of another kind.
+inline constexpr std::string_view kNotADatabase = "is not a database";
+
+// A prepared statement in use: bind in order, step, read columns. Resets itself when destroyed.
 class Query {
  public:
   Query(Connection& connection, sqlite3_stmt* statement)
@@ -58,7 +62,7 @@ class Connection {
     std::string vfs;
     bool frozen = false;    // the folder is read-only, lock files included
     bool passing = false;   // the last to close need not copy a short log
-    int schema = 0;         // newer than ours where it is above zero
+    int schema = 0;         // above zero: newer than ours
     bool unsealed = false;  // of schema 1: no column holds seals
   };
 
@@ -74,38 +78,41 @@ class Connection {
   bool in_transaction() const;
   std::int64_t changes() const;  // rows that the last statement changed
 
-  // Ends what runs on this connection with an error, cause `interrupted`. From any thread; does
-  // nothing where nothing runs.
+  // Ends the running statement with an error, cause `interrupted`. Does nothing if none runs. May
+  // be called from any thread.
   void interrupt();
 
-  // Does a commit return when it is on disk, or when it is written? Between transactions.
+  // True: a commit returns when it is on disk; false: when it is written. Between transactions.
   Result<void> sync_commits(bool on);
   bool syncs_commits() const { return syncs_commits_; }
 
-  // As long as it lives, a lock that another process holds is an error at once.
+  // While this object lives, a lock of another process is an error after this time, at once if none
+  // is given.
   class Impatience {
    public:
-    explicit Impatience(Connection& connection) : connection_(connection) {
-      connection_.waits_ = false;
+    explicit Impatience(Connection& connection, std::chrono::milliseconds longest = {})
+        : connection_(connection) {
+      connection_.longest_wait_ = std::min(longest, connection.options_.lock_wait);
     }
     Impatience(const Impatience&) = delete;
-    ~Impatience() { connection_.waits_ = true; }
+    ~Impatience() { connection_.longest_wait_ = connection_.options_.lock_wait; }
 
    private:
     Connection& connection_;
   };
 
-  // How long the write-ahead log was after the last commit here.
+  // Length of the write-ahead log after the last commit here.
   int log_pages() const { return log_pages_; }
-  // Copies into the database what no reader of the log needs any more. Blocks no one. True: all of
-  // it.
+  // Copies the part of the log that no reader needs into the database. Blocks no other connection.
+  // True: the whole log was copied.
   Result<bool> copy_log();
 
   const std::filesystem::path& file() const { return options_.file; }
   bool unsealed() const { return options_.unsealed; }
 
  private:
-  explicit Connection(Options options) : options_(std::move(options)) {}
+  explicit Connection(Options options)
+      : options_(std::move(options)), longest_wait_(options_.lock_wait) {}
   static int wait_for_lock(void* self, int tries);
   static int note_log(void* self, sqlite3* handle, const char* name, int pages);
 
@@ -113,7 +120,7 @@ class Connection {
   sqlite3* handle_ = nullptr;
   int log_pages_ = 0;
   std::map<const char*, sqlite3_stmt*> statements_;
-  bool waits_ = true;  // for locks
+  std::chrono::milliseconds longest_wait_;  // for a lock
   bool syncs_commits_ = true;
   std::chrono::steady_clock::time_point waiting_since_;
   friend class Query;

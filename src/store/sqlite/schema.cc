@@ -53,7 +53,7 @@ CREATE TABLE facts (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-// The two tables as a file of schema 1 has them, and as they are once it was brought up to date.
+// The two tables in a file of schema 1, and after its migration.
 constexpr const char* kTablesWithoutSeals = R"sql(
 CREATE TABLE entries (
   sequence INTEGER PRIMARY KEY,
@@ -95,7 +95,7 @@ DELETE FROM facts WHERE space = 'ledger' AND key IN ('probed', 'witnessed', 'sea
 
 constexpr std::array kNames{"entries", "nodes", "blocks", "facets", "facts"};
 
-// Found here, damage is told before anything is read or written.
+// Reports damage before anything is read or written.
 Result<void> check_tables(Connection& connection) {
   for (const char* const name : kNames) {
     Query query =
@@ -141,7 +141,7 @@ Result<void> check_nothing_else(Connection& connection, int version) {
   while (true) {
     SALLYPORT_TRY(const bool row, query.step());
     if (!row) break;
-    // SQLite keeps the statement as it was given, up to its semicolon.
+    // SQLite keeps the original statement, up to its semicolon.
     const std::string made = fmt::format("\n{};", query.bytes(1));
     const bool of_version = version != kSchemaWithoutSeals || !made.contains("seal BLOB");
     if (!query.bytes(1).empty() && of_version && (ours.contains(made) || as_well.contains(made))) {

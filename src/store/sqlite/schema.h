@@ -13,8 +13,8 @@ inline constexpr int kSchemaWithoutSeals = 1;
 Result<int> schema_version(Connection& connection);
 
 // `corrupt` names what this release would not have made: a table that was changed, or a table,
-// index, view or trigger of another program. For a file that calls itself newer: `corrupt` where
-// every table is as this release makes it, so that the number alone was changed.
+// index, view or trigger of another program. For a file that calls itself newer: `corrupt` if every
+// table is as this release makes it, so that only the number was changed.
 Result<void> check_nothing_else(Connection& connection, int version);
 
 // Changes with every change of tables, triggers and views.

@@ -46,12 +46,12 @@ Result<void> check_owner(const std::filesystem::path& file) {
                                file.string(), status.st_uid, geteuid()));
 }
 
-// SQLite would create it with the umask's mode, for a moment readable by others.
+// SQLite would create the file with the umask's mode, for a moment readable by others.
 Result<void> create_private(const std::filesystem::path& file) {
   const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) {
     const int error = errno;
-    // A file of ours that we may not write is read-only; the owner has been looked at before.
+    // A file of ours that we may not write is read-only. The owner was checked before.
     const bool ours = error == EACCES && ::access(file.c_str(), F_OK) == 0;
     const std::string_view cause = error == ENOSPC || error == EDQUOT ? "no_space"
                                    : error == EROFS || ours           ? "read_only"
@@ -64,8 +64,8 @@ Result<void> create_private(const std::filesystem::path& file) {
   return {};
 }
 
-// SQLite answers "busy" at once where two processes change the mode of a new file at the same time:
-// it asks no busy handler there, so the waiting is ours.
+// SQLite returns "busy" at once if two processes change the mode of a new file at the same time. It
+// calls no busy handler there, so this waits itself.
 Result<void> use_write_ahead_log(Connection& connection, std::chrono::milliseconds lock_wait) {
   const auto deadline = std::chrono::steady_clock::now() + lock_wait;
   while (true) {
@@ -77,8 +77,8 @@ Result<void> use_write_ahead_log(Connection& connection, std::chrono::millisecon
   }
 }
 
-// An auditor's copy may lie where nothing can be written, not even SQLite's shared memory. Without
-// a write-ahead log beside it the file alone is the whole ledger.
+// An auditor's copy may be where nothing can be written, not even SQLite's shared memory. Without a
+// write-ahead log beside it, the file alone is the whole ledger.
 Result<bool> is_frozen(const std::filesystem::path& file) {
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   if (::access(folder.c_str(), W_OK) == 0) return false;
@@ -103,10 +103,10 @@ struct SqliteStore::State {
   std::shared_ptr<const KeyedDigest> secret;  // of the seals; set before the first read
   FileIdentity identity;
   Mutex writing;  // one write transaction at a time in this process
-  // Of a store in memory it also reads.
+  // In a store in memory it also reads.
   std::unique_ptr<Connection> writer SALLYPORT_GUARDED_BY(writing);
   Guarded<std::vector<std::unique_ptr<Connection>>> idle_readers;
-  // Made when it is first needed, at this length of the log.
+  // Created on first use, at this length of the log.
   std::unique_ptr<Checkpointer> checkpointer SALLYPORT_GUARDED_BY(writing);
   int copy_at SALLYPORT_GUARDED_BY(writing) = 0;
   int commits SALLYPORT_GUARDED_BY(writing) = 0;
@@ -116,6 +116,18 @@ struct SqliteStore::State {
   Connection::Options connection_options(bool writable) const {
     return {options.file, writable,        options.sync, options.lock_wait, options.vfs,
             frozen,       options.passing, newer_schema, unsealed};
+  }
+
+  // Returns the version of the schema.
+  Result<int> open_writer() SALLYPORT_REQUIRES(writing) {
+    Result<std::unique_ptr<Connection>> opened = Connection::open(connection_options(!read_only));
+    Result<int> version =
+        opened ? schema_version(**opened) : Result<int>(std::unexpected(opened.error()));
+    if (opened) writer = std::move(*opened);
+    if (version || !version.error().message.ends_with(kNotADatabase)) return version;
+    return ledger::ledger_unavailable(
+        "corrupt", fmt::format("{} is not a ledger (not a database); restore it from a backup",
+                               options.file.string()));
   }
 
   Result<void> still_the_same_file() const {
@@ -172,7 +184,7 @@ struct SqliteStore::State {
     SqlView view(*writer, secret.get(), changed);
     SALLYPORT_CHECK_OK(work(view));
     SALLYPORT_CHECK_OK(writer->query("COMMIT").run());
-    // After a failure the next caller is told again: what was found is not lost.
+    // Only after a commit: after a failure the next caller gets the change again.
     if (view.asked()) seen = version;
     return {};
   }
@@ -193,15 +205,15 @@ struct SqliteStore::State {
 
   void keep_log_in_shape() SALLYPORT_REQUIRES(writing) {
     constexpr int kMany = 8;
-    // Not through a file layer of its own, which would not see it.
+    // Not with a custom file layer, which would not see it.
     if (++commits == kMany && options.vfs.empty() && options.sync) helper().extend();
     keep_log_short();
   }
 
-  // A log that is copied whole begins anew, and overwriting it syncs faster than a file that grows.
-  // The bulk is copied beside the writers; what they added meanwhile is little, and copied here,
-  // since a thread that runs after them would hardly ever come to the end. Where readers keep the
-  // log it is tried again only after as much was added.
+  // A log that is copied completely restarts, and overwriting it syncs faster than a growing file.
+  // A thread copies the bulk beside the writers. The little that they add meanwhile is copied here,
+  // because that thread would hardly ever reach the end. If readers hold the log, the next try
+  // comes after as much growth.
   void keep_log_short() SALLYPORT_REQUIRES(writing) {
     constexpr int kLong = 1000;
     constexpr int kLongest = 4000;
@@ -253,8 +265,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(Options options) {
     SALLYPORT_CHECK_OK(create_private(state->options.file));
   }
   SALLYPORT_TRY(state->identity, identity_of(state->options.file));
-  SALLYPORT_TRY(state->writer, Connection::open(state->connection_options(!state->read_only)));
-  SALLYPORT_TRY(const int version, schema_version(*state->writer));
+  SALLYPORT_TRY(const int version, state->open_writer());
   if (version > kSchemaVersion) {
     state->read_only = true;
     state->newer_schema = version;
@@ -334,10 +345,11 @@ void SqliteStore::check_seals_with(std::shared_ptr<const KeyedDigest> secret) {
   state_->secret = std::move(secret);
 }
 
-Result<void> SqliteStore::scrub() {
+Result<void> SqliteStore::scrub(std::chrono::milliseconds longest_wait) {
   if (state_->memory) return {};
   const MutexLock lock(state_->writing);
   Connection& writer = *state_->writer;
+  const Connection::Impatience impatience(writer, longest_wait);
   const auto truncate = [&writer]() -> Result<bool> {
     Query query = writer.query("PRAGMA wal_checkpoint(TRUNCATE)");
     SALLYPORT_TRY([[maybe_unused]] const bool row, query.step());

@@ -21,11 +21,11 @@ class SqliteStore final : public ledger::LedgerStore {
     std::chrono::milliseconds lock_wait{5000};
     bool sync = true;      // false only to measure what syncing costs
     std::string vfs{};     // a named SQLite file layer, for fault tests
-    bool passing = false;  // a few commits and gone: a short log is left to the next one
+    bool passing = false;  // a few commits, then it ends: a short log is left as it is
   };
 
-  // Creates the file (mode 0600) where there is none and the mode allows it. A file of a newer
-  // schema opens read-only whatever was asked; `read_only()` then says so.
+  // Creates a missing file (mode 0600) if the mode allows it. A file of a newer schema opens
+  // read-only; `read_only()` is then true.
   static Result<std::unique_ptr<SqliteStore>> open(Options options);
 
   // Lives as long as this object, in memory.
@@ -38,7 +38,8 @@ class SqliteStore final : public ledger::LedgerStore {
   Result<void> read(const Look& look) override;
   Result<bool> changed_elsewhere() override;
   void check_seals_with(std::shared_ptr<const KeyedDigest> secret) override;
-  Result<void> scrub() override;
+  Result<void> scrub(std::chrono::milliseconds longest_wait) override;
+  using LedgerStore::scrub;
   Result<void> check_files() override;
 
   bool is_newer() const override;

@@ -6,10 +6,10 @@
 
 namespace sallyport::store {
 
-// Reads and writes inside whatever transaction the connection has open.
+// Reads and writes inside the open transaction of the connection.
 class SqlView final : public ledger::WriteView {
  public:
-  // `secret` is that of the seals, where it is known. `changed_elsewhere` is for those who write.
+  // `secret` is that of the seals; null: unknown. `changed_elsewhere` is for writers.
   explicit SqlView(Connection& connection, const KeyedDigest* secret = nullptr,
                    bool changed_elsewhere = false)
       : db_(connection), secret_(secret), changed_elsewhere_(changed_elsewhere) {}
@@ -49,7 +49,7 @@ class SqlView final : public ledger::WriteView {
 
   // SQLite's own check of every page. There is no index of its own that could differ from a table.
   Result<void> check_integrity();
-  // The tables are ours and nothing is beside them: a trigger would change what we write.
+  // Checks that there are only our tables: a trigger would change what we write.
   Result<void> check_nothing_else(int version);
 
  private:

@@ -1,12 +1,12 @@
-// A server of both eras that has everything the public conformance suite asks for by name, and a few tools more for what
-// the suite does not look at. One definition: the SDK serves it to sessions and without them.
+// A server of both eras with everything that the public conformance suite requests by name, and a few more tools for
+// features outside the suite. One definition: the SDK serves it with sessions and without them.
 import { addContent } from './content.mjs';
 import { addPrompts, addResources } from './resources.mjs';
 import { addQuestions, states } from './questions.mjs';
 import { addSignals } from './signals.mjs';
 import { McpServer } from './sdk.mjs';
 
-// `changed` tells open subscriptions where a server lives for one request only; a connected one tells its own client.
+// `changed` notifies open subscriptions if a server lives for one request only; a connected server notifies its client.
 export function makeServer(changed) {
   const server = new McpServer({ name: 'fixture', version: '1.0.0' }, {
     instructions: 'A server for tests.',

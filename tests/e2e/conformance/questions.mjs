@@ -1,5 +1,5 @@
-// Tools that ask the client. Each is written once: without sessions its question is a result, with them the SDK turns it
-// into a request and calls the tool again with the answer.
+// Tools that ask the client. Each is written once: without sessions its question is a result, with sessions the SDK turns
+// it into a request and calls the tool again with the answer.
 import { acceptedContent, createRequestStateCodec, fromJsonSchema, inputRequired, inputResponse } from './sdk.mjs';
 import { text } from './content.mjs';
 
@@ -17,7 +17,7 @@ const said = (responses, key) => {
 const described = ({ action, content }) => `action=${action}, content=${JSON.stringify(content ?? {})}`;
 const string = { type: 'string' };
 
-// Asks with a form until there is any answer to it, then says which.
+// Asks with a form until there is any answer, then reports the answer.
 function formTool(server, name, description, inputSchema, makeForm, say) {
   server.registerTool(name, { description, inputSchema: fromJsonSchema(inputSchema) }, async (input, ctx) => {
     const view = inputResponse(ctx.mcpReq.inputResponses, 'form');
@@ -63,7 +63,7 @@ function addSampling(server) {
     async () => inputRequired({ inputRequests: { sample: sample('Are you there?') } }));
 }
 
-// What the suite wants of questions without sessions: one of each kind, several at once, several in turn, guarded state.
+// The questions that the suite requires without sessions: one of each kind, several at once, several in turn, guarded state.
 function addRounds(server) {
   const tool = (name, run) => server.registerTool(`test_input_required_result_${name}`, { description: `Asks before it answers (${name})` },
     async (ctx) => run(ctx.mcpReq.inputResponses, ctx));

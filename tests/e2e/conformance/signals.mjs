@@ -1,4 +1,4 @@
-// Tools that say something before they answer: log messages, progress, changes; and one that can be cancelled.
+// Tools that send messages before they answer: log messages, progress, changes; and a tool that can be cancelled.
 import { setTimeout as pause } from 'node:timers/promises';
 import { text } from './content.mjs';
 

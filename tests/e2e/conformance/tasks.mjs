@@ -1,5 +1,5 @@
-// A stateless server of the tasks extension, with what the conformance suite asks for by name. The public SDK has no such
-// server, so this one is written by hand.   node tasks.mjs [stdio]   Over HTTP it prints its address, one line.
+// A stateless server of the tasks extension, with everything that the conformance suite requests by name. The public SDK has
+// no such server, so this one is written by hand. node tasks.mjs [stdio] Over HTTP it prints its address, one line.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
@@ -8,7 +8,7 @@ const VERSION = '2026-07-28';
 const META = 'io.modelcontextprotocol/';
 const EXTENSION = 'io.modelcontextprotocol/tasks';
 const tasks = new Map();
-const listeners = new Map();  // by id of the request: what is wanted, and how to say it
+const listeners = new Map();  // by id of the request: the wanted notifications, and how to send them
 
 class Refusal extends Error {
   constructor(code, message, data, status = 200) {
@@ -118,7 +118,7 @@ const methods = {
   },
 };
 
-// The response to a request; nothing for a subscription, which stays open and speaks through `tell`.
+// Returns the response to a request, or nothing for a subscription, which stays open and sends through `tell`.
 function hear({ id, method, params = {} }, tell) {
   const meta = params._meta ?? {};
   try {

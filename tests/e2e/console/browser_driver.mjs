@@ -1,5 +1,5 @@
-// Runs pieces of Playwright code for Python tests: one JSON line asks, one answers. `open` makes a context with a page,
-// `run` runs code in it with `page`, `context`, `browser`, `seen` and `args` at hand, `close` ends it.
+// Runs Playwright code for Python tests: one JSON line is a request, one is the answer. `open` makes a context with a page,
+// `run` runs code in it with `page`, `context`, `browser`, `seen` and `args` in scope, `close` ends it.
 import { createRequire } from "node:module";
 import readline from "node:readline";
 
@@ -11,7 +11,7 @@ const AsyncFunction = (async () => {}).constructor;
 const browser = await chromium.launch({ executablePath: process.argv[3], args: ["--disable-gpu", "--disable-background-networking"] });
 const contexts = new Map();
 
-// What a page must never do: break its policy, throw, or ask another origin.
+// Actions that a page must never take: break its policy, throw, or send a request to another origin.
 function watch(page, seen) {
   page.on("pageerror", (error) => seen.errors.push(String(error)));
   page.on("console", (message) => {

@@ -1,4 +1,4 @@
-"""A real Chromium for the tests of the console. Where it or its driver cannot be had, the tests are skipped, loudly."""
+"""A real Chromium for the tests of the console. If it or its driver is missing, the tests are skipped with a loud message."""
 import atexit
 import json
 import pathlib
@@ -67,7 +67,7 @@ class Browser:
 
 
 class BrowserTest(unittest.TestCase):
-    """Each case has a context of its own: no cookies, no storage of another."""
+    """Each case has a separate context without cookies or storage of other cases."""
 
     @classmethod
     def setUpClass(cls):

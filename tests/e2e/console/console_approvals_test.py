@@ -1,4 +1,4 @@
-"""Questions in the console, in a real browser: two acts, keys, accidents, what changes meanwhile."""
+"""Approval requests in the console, in a real browser: two-step answers, keys, accidents, concurrent changes."""
 import datetime
 import pathlib
 import statistics
@@ -48,13 +48,13 @@ class TwoActsTest(PagesTest):
                      "await page.focus('article'); await page.keyboard.press('Shift+A'); await page.waitForTimeout(450); await page.keyboard.press('y')"):
             self.run_page(code)
             self.assertEqual(self.run_page("return await page.$$eval('.confirm button', all => all.length)"), 0, code)
-        # Not every modifier has a member of its own.
+        # Not every modifier key has its own member.
         self.run_page("""
             await page.evaluate(() => { window.__asked = KeyboardEvent.prototype.getModifierState; KeyboardEvent.prototype.getModifierState = name => name === 'AltGraph' });
             await page.focus('article'); await page.keyboard.press('a');""")
         self.assertEqual(self.run_page("return await page.$$eval('.confirm button', all => all.length)"), 0)
         self.run_page("await page.evaluate(() => { KeyboardEvent.prototype.getModifierState = window.__asked })")
-        # A key that is held repeats: the first press chooses, the repeats of `y` confirm nothing.
+        # A held key repeats: the first press chooses, and the repeats of `y` confirm nothing.
         self.run_page("""
             await page.focus('article'); await page.keyboard.down('y');
             await page.keyboard.press('a'); await page.waitForTimeout(450);
@@ -63,7 +63,7 @@ class TwoActsTest(PagesTest):
         self.assertEqual(self.asked.answers, [])
         self.assertEqual(self.run_page("return await page.$$eval('.confirm button', all => all.length)"), 2)
 
-    # CO-33: a double click, a fast second act, a synthetic event and a question that has just appeared answer nothing
+    # CO-33: a double click, a fast second step, a synthetic event and a request that has just appeared answer nothing
     def test_accidents_answer_nothing(self):
         self.enter(self.asked)
         self.hold_clock()
@@ -86,14 +86,14 @@ class TwoActsTest(PagesTest):
             await page.click('.confirm button:not(.primary)'); await page.focus('article');
             await page.keyboard.press('a'); await page.keyboard.press('y'); await page.waitForTimeout(100)""")
         self.assertEqual(self.asked.answers, [])
-        # Where the second button would stand under the first click, a click there is no second act.
+        # At the place of the second button under the first click, a click is no confirmation.
         boxes = self.run_page("""
             return [await page.locator('button.yes').boundingBox(), await page.locator('.confirm .primary').boundingBox(), await page.locator('button.no').boundingBox()]""")
         for other in (boxes[0], boxes[2]):
             apart = boxes[1]["y"] + boxes[1]["height"] <= other["y"] or other["y"] + other["height"] <= boxes[1]["y"]
             self.assertTrue(apart, boxes)
 
-    # CO-33: `Enter` that was held since before the second act was due used to answer when it repeated
+    # CO-33: a held `Enter` once answered on a repeat if it was pressed before the confirmation was due
     def test_a_held_enter_on_a_button_answers_nothing(self):
         self.enter(self.asked)
         self.open("apr_1")
@@ -122,7 +122,7 @@ class TwoActsTest(PagesTest):
             self.run_page("await page.waitForTimeout(1100); await page.focus('article'); await page.keyboard.press('a'); await page.waitForSelector('.confirm .primary')")
             change()
             self.wait_for("() => document.querySelectorAll('.confirm button').length === 0")
-            self.assertIn("othing was answered", self.text(".notice"), name)
+            self.assertIn("o answer was recorded", self.text(".notice"), name)
             self.run_page("await page.focus('article'); await page.waitForTimeout(450); await page.keyboard.press('y')")
         self.assertEqual(self.asked.answers, [])
 
@@ -132,11 +132,11 @@ class TwoActsTest(PagesTest):
         self.open("apr_1")
         self.run_page("await page.focus('article'); await page.keyboard.press('a'); await page.waitForTimeout(450)")
         made = question(1, command="rm -rf /srv")
-        with self.asked.lock:  # nobody is told: the page finds out by its answer
+        with self.asked.lock:  # no event is sent: the page learns it from its answer
             self.asked.items["apr_1"], self.asked.pages["apr_1"] = made
         self.run_page("await page.keyboard.press('y')")
         self.wait_for("() => document.querySelector('pre.shown')?.textContent.includes('rm -rf /srv')")
-        self.assertIn("Nothing was answered", self.text(".notice"))
+        self.assertIn("No answer was recorded", self.text(".notice"))
         self.assertEqual(self.asked.answers, [])
 
     # CO-37
@@ -152,7 +152,7 @@ class TwoActsTest(PagesTest):
         self.assertEqual(len({headers["Idempotency-Key"] for headers in sent}), 1)
         self.assertEqual(len(self.asked.answers), 1)
 
-    # CO-27, CO-26: an arriving question changes neither focus, scroll, selection nor the target of a button; the list holds still
+    # CO-27, CO-26: an arriving request changes neither focus, scroll, selection nor the target of a button; the list does not move
     def test_an_arriving_question_moves_nothing(self):
         self.enter(self.asked)
         self.open("apr_1")
@@ -171,7 +171,7 @@ class TwoActsTest(PagesTest):
         self.assertEqual(self.run_page(look), before)
         self.assertEqual(self.run_page("return await page.inputValue('input[name=reason]')"), "because")
         self.asked.settle("apr_2", "denied")
-        self.wait_for("() => document.querySelector('[data-row=apr_2]').textContent.includes('waits no more')")
+        self.wait_for("() => document.querySelector('[data-row=apr_2]').textContent.includes('no longer pending')")
         self.assertEqual(self.run_page(look), before)
         self.run_page("await page.click('.fresh button')")
         self.wait_for("() => [...document.querySelectorAll('[data-row]')].map(row => row.dataset.row).join() === 'apr_3,apr_1'")
@@ -183,7 +183,7 @@ class TwoActsTest(PagesTest):
         self.run_page("await page.evaluate(() => { window.at = {}; window.seen = new MutationObserver(() => { for (const row of document.querySelectorAll('[data-row]')) window.at[row.dataset.row] ??= performance.now() });"
                       " window.seen.observe(document.body, {childList: true, subtree: true}) })")
         took = []
-        for number in range(11, 16):  # a busy machine may be late with one, and not with most
+        for number in range(11, 16):  # a busy machine may be late with one, but not with most
             name = f"apr_{number}"
             start = self.run_page("return await page.evaluate(() => performance.now())")
             self.asked.put(question(number))
@@ -235,7 +235,7 @@ class QuestionTest(PagesTest):
                      "1 of 2", "user:bo", "1 is missing", "may answer: user:ada"):
             self.assertIn(word, facts)
 
-    # CO-25 (partly): a page without a stream reads every two seconds, and used to drop every answer that took longer
+    # CO-25 (partly): a page without a stream reads every two seconds, and once dropped every answer that took longer
     def test_a_question_that_takes_longer_to_read_than_the_page_waits_is_shown(self):
         gate = self.gate()
         gate.serves_stream = False
@@ -244,26 +244,26 @@ class QuestionTest(PagesTest):
         self.enter(gate, "approvals/apr_1")
         self.wait_for("() => document.querySelector('pre.shown')")
 
-    # CO-35 (partly): while a stream told nothing, a question that could not be read stayed unread
+    # CO-35 (partly): while a stream sent nothing, a request that could not be read stayed unread
     def test_a_question_that_could_not_be_read_is_read_again(self):
         gate = self.gate()
         gate.put(question(1))
         self.enter(gate)
         self.wait_for("() => document.querySelector('[data-row=apr_1]')")
-        self.run_page("await page.waitForTimeout(500)")  # the stream has opened, and what that reads is read
+        self.run_page("await page.waitForTimeout(500)")  # the stream has opened, and the reading that it starts is finished
         gate.unwell.add("approvals/apr_1")
         self.run_page("await page.click('[data-row=apr_1]')")
         self.wait_for("() => document.querySelector('pre.shown')")
         self.assertEqual(gate.unwell, set())
 
-    # CO-31 (partly): the row of an agent that has made no call yet used to be empty
+    # CO-31 (partly): the row of an agent without any call was once empty
     def test_an_agent_without_a_record_says_so(self):
         gate = self.gate()
         gate.put(question(1, agent={"tier": None, "counts": {}}))
         self.enter(gate, "approvals/apr_1")
         self.wait_for("() => document.querySelector('.facts')?.textContent.includes('no record yet')")
 
-    # CO-30 (partly): what the call itself would edit, and what a tool has prepared, used to be two texts in one line of JSON
+    # CO-30 (partly): the call's own edits and a tool's prepared edits were once two texts in one line of JSON
     def test_an_edit_is_shown_line_by_line(self):
         gate = self.gate()
         gate.put(question(1, edits=[{"path": "/edits/0", "before": "a\nb\nc", "now": "a\nB\nc"}, {"path": "/prepared_snapshot/diff", "diff": "@@ -1 +1 @@\n-old <b>\n+new\u202e"}]))
@@ -273,7 +273,7 @@ class QuestionTest(PagesTest):
         self.assertEqual(lines, [["same", "  a"], ["old", "- b"], ["new", "+ B"], ["same", "  c"], ["same", "@@ -1 +1 @@"], ["old", "-old <b>"], ["new", "+new\\u{202E}"]])
         self.assertEqual(self.axe(), [])
 
-    # CO-32 (partly): the client's clock is an hour off, both ways
+    # CO-32 (partly): the client's clock is one hour off, in both directions
     def test_the_countdown_follows_the_servers_clock(self):
         for shift in (3600, -3600):
             gate = self.gate()
@@ -288,7 +288,7 @@ class QuestionTest(PagesTest):
                   globalThis.Date = new Proxy(RealDate, {construct: (target, given) => given.length ? new target(...given) : new target(real() + shift * 1000)}) }, args.shift);
                 await page.goto(args.url); await page.fill('#token', args.token); await page.click('button[type=submit]');
                 await page.waitForSelector('[data-left]')""", shift=shift, url=gate.url + "approvals/apr_1", token=gate.token)
-            for _ in range(20):  # a busy machine may be late with one second, and not with all of them
+            for _ in range(20):  # a busy machine may be late with one second, but not with all of them
                 most = deadline - time.time()
                 left = int(self.run_page("return await page.getAttribute('[data-left]', 'data-left')"))
                 least = deadline - time.time()
@@ -339,7 +339,7 @@ class QuestionTest(PagesTest):
         self.wait_for("() => document.querySelector('.state')?.textContent === 'approved'")
         self.assertEqual(len(gate.answers), 1)
 
-    # CO-40 (partly), CO-33: the wish to see all of it used to count as having seen it
+    # CO-40 (partly), CO-33: a request for the whole input once counted as having seen it
     def test_a_whole_input_that_is_not_there_yet_takes_no_yes(self):
         gate = self.gate()
         text = "command    cat [left out]\nbinding    cafbcaf5\n"
@@ -353,13 +353,13 @@ class QuestionTest(PagesTest):
             while (!page.whole) await page.waitForTimeout(20)""")
         self.assertIn("Show the whole input", self.text(".notice"))
         self.assertEqual(gate.answers, [])
-        # What has just appeared is read first.
+        # Text that has just appeared must be read first.
         self.hold_clock()
         self.run_page("await page.whole.continue(); await page.waitForFunction(() => document.querySelector('pre.shown').textContent.includes('all of it')); await page.keyboard.press('a')")
-        self.assertIn("Read it first", self.text(".notice"))
+        self.wait_for("() => document.querySelector('.notice').innerText.includes('Read it first')")
         self.assertEqual(gate.answers, [])
 
-    # CO-35: of several questions, the first act used to outlive a focus elsewhere on the page
+    # CO-35: in a batch the first step once survived a focus elsewhere on the page
     def test_a_focus_elsewhere_takes_the_first_act_of_a_batch_back(self):
         gate = self.gate()
         gate.put(question(1))
@@ -369,11 +369,11 @@ class QuestionTest(PagesTest):
             await page.waitForTimeout(1100); await page.click('[data-card=apr_1] input[value=true]');
             await page.click('[data-send-batch]'); await page.waitForSelector('.confirm .primary'); await page.focus('header.top a')""")
         self.wait_for("() => document.querySelectorAll('.confirm button').length === 0")
-        self.assertIn("othing was answered", self.text(".notice"))
+        self.assertIn("o answer was recorded", self.text(".notice"))
         self.run_page("await page.click('[data-send-batch]'); await page.waitForTimeout(450); await page.click('.confirm .primary'); await page.waitForSelector('[data-sent=true]')")
         self.assertEqual(len(gate.answers), 1)
 
-    # CO-40, CO-33: each item has its own verdict, none for all, and a truncated one is opened before a yes
+    # CO-40, CO-33: each item has its own verdict, there is none for all, and a truncated item is opened before a yes
     def test_several_questions_are_answered_each_for_itself(self):
         gate = self.gate()
         text = "command    cat [left out]\nbinding    cafbcaf5\n"
@@ -386,7 +386,7 @@ class QuestionTest(PagesTest):
         self.assertEqual(self.run_page("return await page.$$eval('.batch button, .batch input', all => all.filter(one => /all/i.test(one.textContent + one.value)).length)"), 0)
         self.assertEqual(self.run_page("return await page.$$eval('[data-card=apr_4] input', all => all.length)"), 0)
         self.assertTrue(self.run_page("return await page.isDisabled('[data-card=apr_2] input[value=true]')"))
-        # A click by a script takes nothing.
+        # A click by a script has no effect.
         self.run_page("await page.evaluate(() => document.querySelector('[data-card=apr_1] input[value=true]').click())")
         self.assertTrue(self.run_page("return await page.isDisabled('[data-send-batch]')"))
         self.run_page("await page.click('[data-card=apr_2] .whole')")
@@ -398,7 +398,7 @@ class QuestionTest(PagesTest):
             }""")
         self.assertEqual(self.text("[data-send-batch]"), "Send 3 answers…")
         self.assertEqual(self.axe(), [])
-        # A question that changes loses its verdict, and the first act is taken back.
+        # A request that changes loses its verdict, and the first step is undone.
         self.run_page("await page.click('[data-send-batch]'); await page.waitForSelector('.batch .confirm .primary')")
         gate.settle("apr_3", "expired")
         self.wait_for("() => !document.querySelector('.batch .confirm .primary') && document.querySelector('[data-send-batch]').textContent.includes('2')")
@@ -410,7 +410,7 @@ class QuestionTest(PagesTest):
                          [("apr_1", True, True), ("apr_2", True, True)])
         self.assert_clean(gate.url.replace("/console/", ""))
 
-    # CO-35 (partly): a card whose question could not be read stayed empty
+    # CO-35 (partly): a card once stayed empty if its request could not be read
     def test_a_question_of_a_batch_that_could_not_be_read_is_read_again(self):
         gate = self.gate()
         gate.put(question(1))
@@ -419,7 +419,7 @@ class QuestionTest(PagesTest):
         self.wait_for("() => document.querySelectorAll('[data-card=apr_1] pre').length === 1")
         self.assertEqual(gate.unwell, set())
 
-    # CO-25 (partly): a list that could not be read used to stay as it was for half a minute
+    # CO-25 (partly): a list that could not be read once stayed unchanged for half a minute
     def test_a_list_that_could_not_be_read_is_read_again(self):
         gate = self.gate()
         gate.put(question(1))
@@ -454,7 +454,7 @@ class QuestionTest(PagesTest):
         for word in ("Ended", "cancelled", "user:cy", "HTTP", "a mistake"):
             self.assertIn(word, facts)
 
-    # CO-69, with the languages of console_shell_test.py: reading and answering by touch, with buttons of 44 px within reach
+    # CO-69, with the languages of console_shell_test.py: a person reads and answers by touch, with buttons of 44 px within reach
     def test_a_phone_answers_by_touch(self):
         gate = self.gate()
         gate.put(question(1))

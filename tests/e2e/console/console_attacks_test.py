@@ -1,4 +1,4 @@
-"""What pages of others try against a person who is signed in: another port, a forged form, a rebound name, a frame, stolen halves of a session."""
+"""Attacks of other pages on a signed-in person: another port, a forged form, a rebound name, a frame, stolen halves of a session."""
 import http.client
 import json
 import pathlib
@@ -15,14 +15,14 @@ ROOT = "/api/v1/"
 
 class AttacksTest(console_gate_test.GateBase):
     def waits(self):
-        """A person who is signed in, and a question that waits."""
+        """A signed-in person and a waiting approval request."""
         session = self.start()
         self.call(session, {"path": "a.txt", "text": "hi"})
         self.sign_in()
         return self.waiting()
 
     def routes(self, name):
-        """Every route that needs a session and can be asked without changing anything, streams included."""
+        """Every route that needs a session and can be requested without changing anything, streams included."""
         document = json.loads(self.server.ask("GET", ROOT + "openapi.json", token=False)[2])
         open_ones = ("/openapi.json", "/session/link", "/session/token", "/session/passkey", "/session/oidc")
         for path, item in document["paths"].items():
@@ -87,7 +87,7 @@ class AttacksTest(console_gate_test.GateBase):
             self.assertEqual(status, 401, path)
         self.assertEqual(self.ran(), [])
 
-    # CO-14: a form of another page reaches the gate with the cookie, and does nothing
+    # CO-14: a form of another page reaches the gate with the cookie and has no effect
     def test_a_forged_form_changes_nothing(self):
         name = self.waits()
         for kind in ("application/x-www-form-urlencoded", "text/plain", "multipart/form-data"):
@@ -118,7 +118,7 @@ class AttacksTest(console_gate_test.GateBase):
         self.assertEqual(json.loads(self.server.ask("GET", ROOT + "approvals/" + name, headers=self.headers(
             "GET", Cookie=cookie, **{"X-Sallyport-Page": secret}), token=False)[2])["state"], "pending")
 
-    # CO-14 (partly): a name that an attacker points at this machine is not served
+    # CO-14 (partly): the gate does not serve a name that an attacker points at this machine
     def test_a_rebound_name_is_not_served(self):
         name = self.waits()
         cookie, secret = self.secrets()
@@ -163,14 +163,14 @@ class AttacksTest(console_gate_test.GateBase):
             self.assertNotIn(word.encode(), left)
 
     def traces(self):
-        """All that a browser keeps of a page and tells of its requests."""
+        """Returns everything that a browser stores about a page and sends in its requests."""
         return json.dumps(self.run_page("""
             const kept = await page.evaluate(async () => [location.href, JSON.stringify({...localStorage}), JSON.stringify({...sessionStorage}),
               document.documentElement.outerHTML, [...document.querySelectorAll('input')].map(one => one.value), document.referrer,
               performance.getEntriesByType('resource').map(one => one.name), JSON.stringify(await indexedDB.databases()), JSON.stringify(history.state)]);
             return [kept, seen.requests];"""))
 
-    # CO-37: one act makes one answer, also when its response is lost and the request is repeated on another connection
+    # CO-37: one confirmation makes one answer, even if its response is lost and the request is repeated on another connection
     def test_a_repeated_answer_counts_once(self):
         name = self.waits()
         cookie, secret = self.secrets()
@@ -180,7 +180,7 @@ class AttacksTest(console_gate_test.GateBase):
         body = json.dumps({"approved": True, "binding": binding})
         lost = http.client.HTTPConnection(self.server.url.hostname, self.server.url.port, timeout=20)
         lost.request("POST", f"{ROOT}approvals/{name}/respond", body, {key: value for key, value in whole.items() if value})
-        lost.sock.close()  # before the answer came
+        lost.sock.close()  # before the answer arrived
         lost.close()
         for _ in range(3):
             status, _, said = self.server.ask("POST", f"{ROOT}approvals/{name}/respond", body, headers=whole, token=False)

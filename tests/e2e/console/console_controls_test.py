@@ -30,12 +30,12 @@ class ControlsTest(ApiTest, PagesTest):
             await page.waitForSelector('header.top');""", url=f"{self.origin}/console/{path}", token=TOKENS[role])
 
     def picture(self, name):
-        """For docs/console.md, where the folder is named."""
+        """Saves a picture for docs/console.md if a folder for it is named."""
         if PICTURES:
             self.run_page("await page.screenshot({path: args.path})", path=f"{PICTURES}/console-{name}.png")
 
     def by_keyboard(self, selector):
-        """Presses the button, and the yes behind it, without a pointer."""
+        """Presses the button and its confirmation without a pointer."""
         self.run_page("""
             await page.focus(args.selector); await page.keyboard.press('Enter'); await page.waitForSelector('.confirm button:focus');
             await page.keyboard.press('Tab'); await page.keyboard.press('Enter')""", selector=selector)
@@ -70,7 +70,7 @@ class ControlsTest(ApiTest, PagesTest):
         self.wait_for("() => document.querySelector('[data-tier]')?.textContent === 'act_auto'")
         self.assertEqual(self.told("trust", "show", agent)[0]["effective_tier"], "act_auto")
         self.assert_clean(self.origin)
-        # Who is no controller sees the same and can change nothing.
+        # A person who is no controller sees the same and can change nothing.
         self.sign_in("agents/" + agent, role="viewer", **PHONE)
         self.run_page("await page.waitForSelector('.chart')")
         self.assertEqual(self.run_page("return await page.$$eval('form, textarea', all => all.length)"), 0)
@@ -117,7 +117,7 @@ class ControlsTest(ApiTest, PagesTest):
         self.assertEqual(self.told("ledger", "show", "--kind", "control")[-1]["body"]["reason"], "the laptop was lost")
         self.assert_clean(self.origin)
 
-    # CO-59 CO-61 CO-62: how soon an error is there is measured by bench/console_bench.py
+    # CO-59 CO-61 CO-62: bench/console_bench.py measures how soon an error appears
     def test_a_policy_is_edited_checked_and_put_in_force(self):
         session = self.start(config="\n  console: {policies: activate}")
         self.sign_in("policies")
@@ -138,7 +138,7 @@ class ControlsTest(ApiTest, PagesTest):
         cases = "- {name: refused, call: {agent: a, server: s, tool: write_file, input: {path: x}}, expect: {verdict: refused}}\n"
         self.run_page("""
             await page.fill('textarea[name=policy]', args.text); await page.waitForSelector('[data-valid=true]');
-            await page.click('summary'); await page.fill('textarea[name=cases]', args.cases); await page.click('button:text-is("Put the cases")');
+            await page.click('summary'); await page.fill('textarea[name=cases]', args.cases); await page.click('button:text-is("Run the cases")');
             await page.waitForSelector('[data-tested]')""", text=refusing, cases=cases)
         self.assertIn("1 passed, 0 failed", self.text("[data-tested]"))
         self.assertEqual(self.axe(), [])
@@ -155,7 +155,7 @@ class ControlsTest(ApiTest, PagesTest):
         self.assertIn("with=sha256", self.run_page("return page.url()"))
         self.assert_clean(self.origin)
 
-    # CO-60: the page counts changed verdicts by rule with examples, tells apart what cannot be decided, and can stop
+    # CO-60: the page counts changed verdicts by rule with examples, separates undecidable calls, and can be stopped
     def test_what_an_edited_policy_would_have_changed_is_told(self):
         session = self.start()
         for number in range(3):
@@ -175,7 +175,7 @@ class ControlsTest(ApiTest, PagesTest):
             self.assertIn(piece, shown)
         self.assertEqual(self.axe(), [])
         self.picture("backtest")
-        # What a person opened is on record; nothing else was written, and nothing ran.
+        # The ledger records which contents a person opened; nothing else was written, and nothing ran.
         written = self.get("entries?limit=500")["items"][:-entries]
         self.assertLessEqual({one["kind"] for one in written}, {"control"}, written)
         self.assertEqual(self.effects.read_text(), ran)

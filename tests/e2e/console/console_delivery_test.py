@@ -1,4 +1,4 @@
-"""The files of the web console, as a server gives them out: bytes inside the program, with headers for browsers."""
+"""The files of the web console, as a server delivers them: bytes inside the program, with headers for browsers."""
 import gzip
 import hashlib
 import http.client
@@ -44,7 +44,7 @@ class ConsoleDeliveryTest(ServeTest):
                           token=False)
 
     def names(self, server):
-        """The files that the shell loads, and those that they name."""
+        """Returns the files that the shell loads, and the files that those name."""
         shell = self.get(server, "/console/")[2].decode()
         found = set(re.findall(r'"(/console/[^"]+\.[a-z]+)"', shell))
         for script in [name for name in found if name.endswith(".js")]:
@@ -66,7 +66,7 @@ class ConsoleDeliveryTest(ServeTest):
             status, _, body = self.get(server, name)
             self.assertEqual(status, 200, name)
             self.assertIn(hashlib.sha256(body).hexdigest()[:16], name)
-        # The bytes are those of the program: none of the files that it has open or maps is an asset.
+        # The program itself holds the bytes: no file that it has open or mapped is an asset.
         maps = pathlib.Path(f"/proc/{server.process.pid}/maps").read_text()
         opened = [os.readlink(link) for link in pathlib.Path(f"/proc/{server.process.pid}/fd").iterdir()]
         self.assertFalse([line for line in [*maps.splitlines(), *opened] if re.search(r"\.(js|css|html|svg|gz)$", line)])
@@ -102,7 +102,7 @@ class ConsoleDeliveryTest(ServeTest):
                 self.assertEqual({who for who in features.values()}, {"(self)", "()"}, path)
                 self.assertIn("camera", features)
 
-    # CO-4: what is refused before its route is known used to come without these headers
+    # CO-4: a request that was refused before routing once had a response without these headers
     def test_a_request_that_cannot_be_read_is_refused_with_the_headers_for_browsers(self):
         server = self.console()
         host = f"Host: 127.0.0.1:{server.url.port}\r\n"
@@ -185,7 +185,7 @@ class ConsoleDeliveryTest(ServeTest):
             self.assertNotEqual(done.returncode, 0, text)
             self.assertIn(said, done.stderr)
 
-    # The name of this machine that a browser keeps apart from other local servers.
+    # The browser keeps this machine's name separate from other local servers.
     def test_the_local_name_of_the_console_is_served(self):
         server = self.console()
         port = server.url.port

@@ -1,5 +1,5 @@
-"""An evening of approvals: two agents under load, three reviewers of whom one has a passkey, a quorum of two, and a network that is lost in
-between. Every answer counts once. SALLYPORT_EVENING says how many questions there are, SALLYPORT_PICTURES where pictures go."""
+"""An evening of approvals: two agents under load, three reviewers, one of them with a passkey, a quorum of two, and a network that fails for a
+while. Every answer counts once. SALLYPORT_EVENING sets the number of requests, SALLYPORT_PICTURES the folder for pictures."""
 import collections
 import hashlib
 import json
@@ -51,12 +51,12 @@ class EveningTest(PasskeyBase):
         self.own = ("--key-file", self.key_file, "--passphrase-file", self.words, "--reviewers", self.folder / "policy.yaml")
 
     def agent(self, token, numbers):
-        """Calls one after the other; each waits for people."""
+        """Makes calls one after another; each waits for approvers."""
         session = Session(self.server, token=token)
         for number in numbers:
             try:
                 self.results[number] = session.said("write_file", {"path": f"file-{number}", "text": "x"})
-            except Exception as error:  # the test looks at what is missing
+            except Exception as error:  # the test checks for missing calls
                 self.results[number] = repr(error)
 
     def items(self, token=CY):
@@ -68,7 +68,7 @@ class EveningTest(PasskeyBase):
         return json.loads(self.server.ask("GET", f"/api/v1/approvals/{item['request_id']}", token=CY)[2])["request"]["args"][0]["path"]
 
     def by_http(self, item, path):
-        """The third reviewer answers over HTTP, and sends each answer twice: a repeat under its key is the same answer."""
+        """The third reviewer answers over HTTP and sends each answer twice: a repeat with the same key is the same answer."""
         body = {"approved": not denied(path), "binding": item["binding"]}
         for _ in range(2):
             status, _, said = self.server.ask("POST", f"/api/v1/approvals/{item['request_id']}/respond", body, token=CY,
@@ -76,7 +76,7 @@ class EveningTest(PasskeyBase):
             self.assertEqual(status, 200, said)
 
     def by_page(self, page, item, path, lost=None):
-        """Two acts on a page. `lost`: what happens to the network between them and the answer."""
+        """Answers in two steps on a page. `lost`: the failure of the network between them and the answer."""
         key = "d" if denied(path) else "a"
         self.run_page("""
             await page.bringToFront();
@@ -107,7 +107,7 @@ class EveningTest(PasskeyBase):
         self.answered(item)
 
     def answered(self, item):
-        """Until the answer counts, or the question is decided."""
+        """Repeats until the answer counts or the request is decided."""
         for _ in range(400):
             now = [one for one in self.items() if one["request_id"] == item["request_id"]]
             if not now or len(now[0]["quorum"]["approved"]) > len(item["quorum"]["approved"]):

@@ -1,4 +1,4 @@
-"""What stands beside a question, in a call and in its proof, before a real gate: each equals what the command line says."""
+"""The facts beside a request, in a call and in its proof, before a real gate: each equals the output of the command line."""
 import datetime
 import json
 import pathlib
@@ -50,7 +50,7 @@ class FactsBase(GateBase):
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def asked(self):
-        """The question that waits, as the API tells it."""
+        """Returns the waiting request in the form of the API."""
         for _ in range(400):
             items = self.api("approvals")["approvals"]
             if items:
@@ -63,7 +63,7 @@ class FactsBase(GateBase):
 
 
 class QuestionFactsTest(FactsBase):
-    # CO-25, CO-28, CO-29, CO-30, CO-31, CO-32, CO-41: one question beside what the command line says of it
+    # CO-25, CO-28, CO-29, CO-30, CO-31, CO-32, CO-41: compares one request with the command line's output about it
     def test_all_that_stands_beside_a_question_is_what_the_command_line_says(self):
         session = self.start()
         first = self.call(session, {"path": "notes.txt", "text": "one\ntwo\nthree"})
@@ -102,7 +102,7 @@ class QuestionFactsTest(FactsBase):
         self.assertEqual((page["agent"]["tier"], page["agent"]["counts"].get("success")), (score["effective_tier"], score["successes"]))
         for piece in (page["risk"]["class"], page["why"]["autonomy"], page["agent"]["tier"], f"{score['successes']} ", *page["risk"]["reach"]):
             self.assertIn(piece, facts)
-        # Who has answered, who may still, and how many are missing.
+        # Shows who has answered, who may still answer, and how many answers are missing.
         self.assertIn("0 of 2", facts)
         self.assertIn("user:ada, user:bo", facts)
         answered = time.time()
@@ -119,7 +119,7 @@ class QuestionFactsTest(FactsBase):
         for at, pieces in ((1, ("user:ada", "user:bo", "HTTP", "fine by me")), (0, ("user:ada", "HTTP", "not that one"))):
             self.run_page("await page.locator('.history a').nth(args.at).click(); await page.waitForSelector('article .facts')", at=at)
             self.wait_for("(given) => given.pieces.every(one => document.querySelector('.facts').textContent.includes(one))", pieces=pieces)
-        # For a person who may read and not answer, what was masked is marked.
+        # A person who may read but not answer sees a mark in place of masked text.
         self.call(session, {"path": "k.txt", "text": "key AKIAIOSFODNN7EXAMPLE"})
         item = self.asked()
         self.assertIn("masked", {part.get("mark") for part in self.api(f"approvals/{item['request_id']}", UMA)["shown"]["segments"]})
@@ -128,7 +128,7 @@ class QuestionFactsTest(FactsBase):
 
 
 class CallFactsTest(FactsBase):
-    # CO-42, CO-43, CO-45, CO-46: lists and call pages of a real gate while it goes on writing
+    # CO-42, CO-43, CO-45, CO-46: lists and call pages of a real gate while it continues to write
     def test_calls_are_listed_filtered_and_told_step_by_step(self):
         session = self.start()
         for number in range(4):
@@ -151,7 +151,7 @@ class CallFactsTest(FactsBase):
             self.wait_for("(given) => location.pathname !== given.last && location.pathname.endsWith(document.querySelector('h1 + p code')?.textContent)", last=seen[-1])
             seen.append(self.run_page("return new URL(page.url()).pathname"))
         self.assertEqual(len(set(seen)), 4, seen)
-        # Every step, from the records alone.
+        # Every step comes from the records alone.
         call = seen[0].rsplit("/", 1)[1]
         record = self.told("ledger", "show", "--call", call, "--kind", "tool_audit")[-1]
         self.run_page("await page.goto(args.url); await page.waitForSelector('.timeline')", url=f"{self.origin}/console/calls/{call}")
@@ -167,7 +167,7 @@ class CallFactsTest(FactsBase):
 
 
 class MemoryTest(FactsBase):
-    # CO-52, CO-53: a log that was cut back is found out by the browser that has seen more
+    # CO-52, CO-53: a browser that has seen more entries detects a truncated log
     def test_a_log_that_was_cut_back_raises_an_alarm(self):
         session = self.start()
         session.said("shell", {"command": ["true"]})
@@ -199,7 +199,7 @@ class MemoryTest(FactsBase):
         self.run_page("await page.reload()")
         self.wait_for("() => document.querySelector('[data-memory=alarm]')")
 
-    # CO-53: a new key of the log used to raise the alarm of a log with another past
+    # CO-53: a new log key once raised the alarm for a log with a different history
     def test_a_log_that_has_a_new_key_continues(self):
         session = self.start()
         session.said("shell", {"command": ["true"]})
@@ -215,7 +215,7 @@ class MemoryTest(FactsBase):
                       url=f"{self.origin}/console/proof", token=ADA)
         self.wait_for("() => document.querySelector('[data-memory=continues]')")
         self.assertNotEqual(self.run_page("return await page.textContent('.facts > dd > code')"), old)
-        # Where the key is not the person's, nothing is said of the memory.
+        # If the key is not the person's, the page makes no statement about its memory.
         self.run_page("await page.fill('.facts > dd > input', args.key)", key=old)
         self.wait_for("() => document.querySelector('[data-key=wrong]') && document.querySelector('[data-memory=unchecked]')")
 
@@ -236,11 +236,11 @@ class BannerTest(FactsBase):
     SHOWN = "() => document.querySelector('[data-banner=ledger_unwritable]')"
 
     def limit(self, size):
-        """How large a file the gate may write: a disk that is full, without one."""
+        """Limits the size of files that the gate may write, to simulate a full disk."""
         _, most = resource.prlimit(self.server.process.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(self.server.process.pid, resource.RLIMIT_FSIZE, (size, most))
 
-    # CO-64: while the ledger cannot write, every page says so, within two seconds of the refused call
+    # CO-64: while the ledger cannot write, every page reports that within two seconds of the refused call
     def test_every_page_says_that_the_ledger_cannot_write(self):
         session = self.start()
         session.said("shell", {"command": ["true"]})
@@ -269,7 +269,7 @@ class BannerTest(FactsBase):
 
     @staticmethod
     def refused(session):
-        """What a call fails with; None: it was recorded."""
+        """Returns the error of a call, or None if it was recorded."""
         try:
             said = session.said("shell", {"command": ["true"]})
             return said if "record" in said and "never" not in said else None

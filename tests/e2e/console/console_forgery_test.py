@@ -1,5 +1,5 @@
-"""Forged answers of passkeys, sent past the page to the API, and past the API into the ledger by a program that is no console. The question stays
-open, nothing runs, and the ledger says what was tried."""
+"""Forged passkey answers, sent past the page to the API, and past the API into the ledger by another program. The request
+stays open, nothing runs, and the ledger records the attempt."""
 import base64
 import json
 import os
@@ -26,7 +26,7 @@ approvals:
     - {{name: "user:bo", key: "{bo}", roles: [approver, viewer]}}
     - {{name: "user:eve", key: "{eve}", roles: [approver, viewer]}}
 """
-# What a forgery is refused with: by the API as a code, by the gate in the words of its record.
+# The reasons for refusing a forgery: the API returns a code, the gate writes words in its record.
 CAUSES = {
     "another challenge": ("webauthn_challenge", "something else"),
     "an answer to another question": ("webauthn_challenge", "something else"),
@@ -59,7 +59,7 @@ class ForgeryTest(PasskeyBase):
         return Session(self.server)
 
     def enrolled(self, name):
-        """A page of this person with a passkey of their own."""
+        """Opens a page of this person with a separate passkey."""
         self.own = ("--key-file", self.folder / name, "--passphrase-file", self.words, "--reviewers", self.folder / "policy.yaml")
         self.person = "user:" + name
         self.enter()
@@ -124,7 +124,7 @@ class ForgeryTest(PasskeyBase):
             time.sleep(0.05)
         self.fail("the gate believes it")
 
-    # CO-21: past the page, and past the API; both times the cause is on record and the question stays open for a true answer
+    # CO-21: past the page, and past the API; both times the cause is recorded and the request stays open for a true answer
     def test_no_forged_answer_counts_past_the_page_or_past_the_api(self):
         session = self.start()
         self.eve, self.key_of_eve = self.enrolled("eve")
@@ -152,7 +152,7 @@ class ForgeryTest(PasskeyBase):
                 self.until_open_again(name, refused)
                 self.assertIn(CAUSES[what][1], self.approvals("approval_response_refused")[-1]["cause"])
         self.assertEqual(self.ran(), self.before)
-        # What was written around the gate stays in the log, and is named for what it is.
+        # An entry that was written past the gate stays in the log and is reported as unauthorized.
         told = self.cli("ledger", "verify", "--reviewers", self.folder / "policy.yaml")
         self.assertEqual(told.code, 1)
         self.assertIn("unauthorized passkey", told.out)

@@ -33,7 +33,7 @@ def digest(token):
 
 
 class GateBase(ServeTest, PagesTest):
-    """A page before a real gate, and what tests do with both."""
+    """A page before a real gate, and helpers for tests of both."""
 
     @classmethod
     def setUpClass(cls):
@@ -64,7 +64,7 @@ class GateBase(ServeTest, PagesTest):
 
     @staticmethod
     def call(session, given):
-        """A call that waits for a person, and may still wait when the gate ends."""
+        """A call that waits for an approver, and may still wait when the gate ends."""
         def made():
             try:
                 return session.said("write_file", given)
@@ -106,14 +106,14 @@ class GateTest(GateBase):
         self.wait_for("() => document.querySelectorAll('.history a').length === 1")
         self.assert_clean(self.origin)
 
-    # CO-42 (partly), CO-70 (partly): a search for what is rare shows how far it is, can be stopped, and ends with the row
+    # CO-42 (partly), CO-70 (partly): a search for a rare item shows its progress, can be stopped, and ends with the row
     def test_a_long_search_says_how_far_it_is_and_can_be_stopped(self):
-        subprocess.run([MAKE_LEDGER, self.data, "10000", "1000"], check=True, timeout=300)  # the second call of all was refused
+        subprocess.run([MAKE_LEDGER, self.data, "10000", "1000"], check=True, timeout=300)  # only the second call was refused
         self.start()
         self.sign_in()
         self.run_page("await page.route(/calls.*cursor=/, () => {}); await page.goto(args.url); await page.waitForSelector('[data-search=running]')",
                       url=f"{self.origin}/console/calls?verdict=refused")
-        self.assertIn("looked at the records down to", self.text("[data-search]"))
+        self.assertIn("records down to", self.text("[data-search]"))
         self.run_page("await page.focus('[data-search] button'); await page.keyboard.press('Enter'); await page.waitForSelector('[data-search=stopped]')")
         self.assertEqual(self.run_page("return await page.$$eval('tbody tr', all => all.length)"), 0)
         self.assertFalse(self.run_page("return await page.isDisabled('.pager button:last-child')"))
@@ -165,7 +165,7 @@ class GateTest(GateBase):
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
         self.assertIn("OK", done.stderr)
 
-    # CO-38 (partly), CO-50 (partly): a viewer sees that something waits, nothing of its content and no button
+    # CO-38 (partly), CO-50 (partly): a viewer sees that a request waits, but none of its content and no button
     def test_a_viewer_sees_no_content_and_no_button(self):
         session = self.start()
         self.call(session, {"path": "very-secret-name.txt", "text": "hi"})
@@ -176,14 +176,14 @@ class GateTest(GateBase):
         self.assertIn("withheld", self.text("article"))
         self.assertNotIn("very-secret-name", self.run_page("return await page.content()"))
 
-    # CO-4: what the header does not name stays open to the page, so a browser with further features fails this case
+    # CO-4: a feature that the header does not name stays available, so a browser with new features fails this case
     def test_the_browser_allows_the_page_three_features_and_no_other(self):
         self.start()
         self.sign_in()
         allowed = self.run_page("return await page.evaluate(() => document.featurePolicy.allowedFeatures())")
         self.assertEqual(sorted(allowed), ["clipboard-write", "publickey-credentials-create", "publickey-credentials-get"])
 
-    # CO-13 (partly): a server on another port gets the cookie, and can do nothing with it
+    # CO-13 (partly): a server on another port gets the cookie but cannot use it
     def test_another_port_can_use_the_cookie_neither_to_read_nor_to_answer(self):
         session = self.start()
         self.call(session, {"path": "a.txt", "text": "hi"})

@@ -10,7 +10,7 @@ from console_shell_test import screens  # noqa: E402
 
 
 class KeyboardTest(PagesTest):
-    # CO-68: Tab reaches every control of every screen, focus is seen, and nothing moves where the user asks for that
+    # CO-68: Tab reaches every control of every screen, focus is visible, and nothing moves if the user requests reduced motion
     def test_every_control_is_reached_by_keyboard_with_visible_focus_and_no_motion(self):
         gate = self.gate()
         paths = screens(gate)

@@ -74,7 +74,7 @@ test("the second act is at another place, and what vanishes takes the first back
   assert.equal(acts.choose("deny", act(3500)), false);
   assert.equal(acts.confirm(act(5000), box), null);
   assert.equal(acts.choose("approve", act(4000)), true);
-  assert.equal(acts.choose("deny", act(4100)), true); // the other choice is a first act again
+  assert.equal(acts.choose("deny", act(4100)), true); // the other choice is a first step again
   assert.equal(acts.confirm(act(4450), box), null);
   assert.equal(acts.confirm(act(4500), box), "deny");
 });

@@ -1,4 +1,4 @@
-"""Pure modules of the console under Node: two acts, the cutting of streams, differences, strict JSON, trees."""
+"""Pure modules of the console under Node: two-step answers, the splitting of streams, differences, strict JSON, trees."""
 import pathlib
 import subprocess
 import sys
@@ -12,7 +12,7 @@ import npm_peers  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 ENTRY = """
 export { FrameCutter } from "./core/sse";
-export { lineDiff } from "./approvals/line_diff";
+export { lineDiff } from "./core/line_diff";
 export { TwoActs } from "./approvals/two_acts";
 export { parse, read, canonical } from "./core/verify/json";
 export { consistent } from "./core/verify/merkle";

@@ -1,4 +1,4 @@
-"""Signing in at an OpenID provider: a certified one with a browser, and one that lies about each item in turn."""
+"""Sign-in at an OpenID provider: a certified one with a browser, and a hostile one that falsifies each item in turn."""
 import http.client
 import json
 import pathlib
@@ -60,7 +60,7 @@ class OidcTest(console_gate_test.GateBase):
         return status, got, said
 
     def sign_in_by_hand(self, issuer, lie="", cookie=True):
-        """Where a browser would end: the fragment of the console's address."""
+        """Returns the last address of a browser: the fragment of the console's address."""
         urllib.request.urlopen(f"{issuer}/lie?{lie}", timeout=20).read()
         status, got, said = self.get(ROOT + "session/oidc")
         if status != 303:
@@ -85,7 +85,7 @@ class OidcTest(console_gate_test.GateBase):
         said = json.loads(said)
         return {"Host": headers["Host"], "Cookie": got["set-cookie"].split(";")[0], "X-Sallyport-Page": said["page_secret"], "Content-Type": None}, said
 
-    # CO-18: each wrong item of an ID token admits nobody
+    # CO-18: an ID token with any wrong item is refused
     def test_an_id_token_with_anything_wrong_admits_nobody(self):
         issuer = self.provider(HERE / "hostile_provider.mjs")
         lies = {"state": "oidc_refused", "mixup": "oidc_refused", "iss": "oidc_refused", "aud": "oidc_refused", "azp": "oidc_refused",
@@ -101,14 +101,14 @@ class OidcTest(console_gate_test.GateBase):
         self.assertEqual(self.sign_in_by_hand(issuer, cookie=False), "failed=oidc_refused")
         fragment = self.sign_in_by_hand(issuer)
         self.assertTrue(fragment.startswith("once="), fragment)
-        self.assertEqual(self.get(self.last)[1]["location"].split("#")[1], "failed=oidc_refused")  # a state serves once
+        self.assertEqual(self.get(self.last)[1]["location"].split("#")[1], "failed=oidc_refused")  # a state is valid once
         _, said = self.enter(fragment)
         self.assertEqual((said["name"], said["roles"], said["how"]), ("user:ada", ["approver", "viewer"], "oidc"))
         seen = json.loads(urllib.request.urlopen(issuer + "/seen", timeout=20).read())
         self.assertTrue(all(one["pkce"] and one["redirect"] and one["basic"].startswith("Basic ") for one in seen))
         self.assertNotIn("a secret of the console", "".join(self.server.errors))
 
-    # CO-18, CO-24 (partly): a group admits with its roles; whoever is taken out of the configuration loses streams and rights within a second
+    # CO-18, CO-24 (partly): a group gives its roles; a person removed from the configuration loses streams and rights within a second
     def test_whoever_is_taken_out_of_the_configuration_is_out_within_a_second(self):
         issuer = self.provider(HERE / "hostile_provider.mjs")
         self.begin(issuer)

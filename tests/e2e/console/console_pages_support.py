@@ -32,13 +32,13 @@ class PagesTest(BrowserTest):
             await page.waitForSelector('header.top');""", url=gate.url + path, token=gate.token)
 
     def open(self, name, wait=1100):
-        """Opens a question from the list and lets it be seen."""
+        """Opens a request from the list and waits until it is visible."""
         self.run_page("""
             await page.click(`[data-row="${args.name}"]`); await page.waitForSelector(`article[data-id="${args.name}"]`);
             await page.waitForTimeout(args.wait);""", name=name, wait=wait)
 
     def hold_clock(self):
-        """The clock of the page stands until `let_clock_go`: what a test does meanwhile, it does at one moment, however busy the machine is."""
+        """Stops the page's clock until `let_clock_go`: all test actions until then happen at one moment, on a machine of any speed."""
         self.run_page("await page.evaluate(() => { const now = performance.now(); performance.now = () => now })")
 
     def let_clock_go(self):
@@ -48,15 +48,15 @@ class PagesTest(BrowserTest):
         return self.run_page("return await page.innerText(args.selector)", selector=selector)
 
     def wait_for(self, condition, **args):
-        """Waits until JavaScript in the page says so."""
+        """Waits until the JavaScript condition in the page is true."""
         self.run_page("""
             for (const end = Date.now() + 60000; !(await page.evaluate(`(${args.condition})(${JSON.stringify(args.given)})`).catch(() => false)); ) {
-              if (Date.now() > end) throw new Error('never true: ' + args.condition);
+              if (Date.now() > end) throw new Error(`never true: ${args.condition} on the page:\n${await page.innerText('body')}`);
               await page.waitForTimeout(20);
             }""", condition=condition, given=args)
 
     def assert_clean(self, own):
-        """Nothing broke the policy, threw, or asked another origin."""
+        """Checks that the page did not break the policy, throw, or send a request to another origin."""
         seen, violations = self.run_page("return [seen, await page.evaluate(() => window.__violations)]")
         self.assertEqual((seen["errors"], seen["violations"], violations), ([], [], []))
         self.assertEqual([url for url in seen["requests"] if not url.startswith(own)], [])

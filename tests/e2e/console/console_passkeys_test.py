@@ -1,4 +1,4 @@
-"""Passkeys and keys of browsers: a person enrols one, signs in with it and signs answers, before the real gate and with a real browser."""
+"""Passkeys and browser keys: a person enrols one, signs in with it and signs answers, before the real gate and with a real browser."""
 import base64
 import json
 import pathlib
@@ -23,7 +23,7 @@ approvals:
   reviewers:
     - {{name: "user:bo", key: "{key}", roles: [approver, viewer]}}
 """
-# Signs in the page, outside of our scripts, with whatever a test asks for.
+# Signs in the page without our scripts, with any values that a test chooses.
 ASSERT = """async ({statement, challenge, rpId, ids, verification}) => {
   const plain = bytes => btoa(String.fromCharCode(...new Uint8Array(bytes))).replace(/\\+/g, '-').replace(/\\//g, '_').replace(/=+$/, '');
   const bytes = text => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), c => c.charCodeAt(0));
@@ -54,7 +54,7 @@ def written(assertion):
 
 
 class PasskeyBase(console_gate_test.GateBase):
-    """A reviewer with a registered key, and a page with an authenticator in software."""
+    """A reviewer with a registered key, and a page with a software authenticator."""
     person = "user:bo"
 
     def start(self, human="", more=""):
@@ -77,7 +77,7 @@ class PasskeyBase(console_gate_test.GateBase):
         return done.stderr if fails else done.stdout
 
     def enter(self, **options):
-        """A page of the person's session, with an authenticator in software."""
+        """Opens a page of the person's session, with a software authenticator."""
         self.context(**{**WIDE, **options})
         self.run_page("""
             const cdp = await context.newCDPSession(page);
@@ -148,7 +148,7 @@ class PasskeysTest(PasskeyBase):
         self.assert_clean(self.origin)
 
     def ends_a_session(self, end):
-        """Signs in with a passkey, lets `end` take its id, and sees the session and its stream end at once."""
+        """Signs in with a passkey, calls `end` with its id, and checks that the session and its stream end at once."""
         self.enter()
         id = self.enrol()["credential_id"]
         self.run_page("await page.click('header .who button:last-child'); await page.waitForSelector('[data-passkey]')")
@@ -165,7 +165,7 @@ class PasskeysTest(PasskeyBase):
         stream.read()  # until it ends
         self.assertLess(time.monotonic() - start, within(1))
 
-    # CO-24: a session used to outlive the passkey that it began with
+    # CO-24: a session once outlived the passkey that it began with
     def test_a_session_ends_with_its_passkey_that_a_command_removes(self):
         self.start()
         self.ends_a_session(lambda id: self.run_cli("passkeys", "remove", id, *self.own))
@@ -175,7 +175,7 @@ class PasskeysTest(PasskeyBase):
         self.start()
         self.ends_a_session(lambda id: self.assertEqual(self.ask("DELETE", "passkeys/" + id)[0], 204))
 
-    # CO-24: a passkey counts no longer than the key that vouches for it
+    # CO-24: a passkey is valid no longer than the key that vouches for it
     def test_a_session_by_passkey_ends_with_the_registered_key(self):
         self.start()
         other = json.loads(self.run_cli("approvals", "init", "--name", "user:bo", "--key-file", self.folder / "other.key", "--passphrase-file", self.words, "--json"))["key"]
@@ -219,7 +219,7 @@ class PasskeysTest(PasskeyBase):
         self.run_page("await context.cdp.send('WebAuthn.setUserVerified', {authenticatorId: context.authenticatorId, isUserVerified: false})")
         self.assertEqual(code(written(signed(verification="discouraged"))), "user_not_verified")
         self.run_page("await context.cdp.send('WebAuthn.setUserVerified', {authenticatorId: context.authenticatorId, isUserVerified: true})")
-        # Another port of the same host may use the passkey for any challenge; its own origin gives it away.
+        # Another port of the same host may use the passkey for any challenge, but its origin differs.
         thief = Thief(self)
         self.run_page("await page.goto(args.url)", url=thief.url("sallyport.localhost"))
         stolen = signed()
@@ -231,7 +231,7 @@ class PasskeysTest(PasskeyBase):
         self.assertEqual(code(written(signed())), "passkey_removed")
         self.assertIn("passkey_removed", [one["control"] for one in self.controls()])
 
-    # CO-19: an enrolled passkey signs for a further one; nobody else's signature counts
+    # CO-19: an enrolled passkey signs for a further one; no other person's signature counts
     def test_a_passkey_signs_for_another_and_a_wrong_signature_does_not(self):
         self.start()
         self.enter()
@@ -249,7 +249,7 @@ class PasskeysTest(PasskeyBase):
         self.assertEqual(self.run_cli("passkeys", "remove", second["credential_id"], *self.own), "removed: it counts no longer\n")
         self.assertIn("verified", self.run_cli("ledger", "verify", "--reviewers", self.folder / "policy.yaml"))
 
-    # CO-22: it cannot be exported, and its answer verifies under AP-16; a question that needs a passkey takes none
+    # CO-22: it cannot be exported, and its answer verifies under AP-16; a request that requires a passkey accepts none of these
     def test_a_key_of_the_browser_signs_and_cannot_be_exported(self):
         session = self.start()
         self.enter()
@@ -271,7 +271,7 @@ class PasskeysTest(PasskeyBase):
         self.assertTrue(said["signature"].startswith("ed25519:"))
         self.assertEqual((said["reviewer"], said["approved"], said["door"]), ("user:bo", True, "console"))
 
-    # CO-38 (partly): a question that needs a passkey takes neither a session nor a browser key
+    # CO-38 (partly): a request that requires a passkey accepts neither a session nor a browser key
     def test_a_strong_question_takes_no_browser_key(self):
         session = self.start(human=", requires_human: true")
         self.enter()
@@ -284,7 +284,7 @@ class PasskeysTest(PasskeyBase):
         self.assertEqual(self.run_page("return await page.$$eval('button.yes', all => all.length)"), 0)
         self.assertEqual(self.ran(), [])
 
-    # CO-38 (partly): `console.strong` says which questions these are
+    # CO-38 (partly): `console.strong` selects these requests
     def test_where_nothing_is_strong_a_browser_key_answers(self):
         session = self.start(human=", requires_human: true", more="\n  console: {strong: []}")
         self.enter()

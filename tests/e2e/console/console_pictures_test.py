@@ -1,4 +1,4 @@
-"""The pictures of docs/console.md can be taken: with SALLYPORT_PICTURES=FOLDER they are written there, else only tried."""
+"""Checks that the pictures of docs/console.md can be taken. SALLYPORT_PICTURES=FOLDER writes them there."""
 import os
 import pathlib
 import sys

@@ -21,7 +21,7 @@ COUNT = int(os.environ.get("SALLYPORT_EXPORT_CORPUS", "40"))
 
 
 def changed_lines(lines):
-    """Exports with one line that is missing, repeated, moved or rewritten."""
+    """Exports with one line missing, repeated, moved or rewritten."""
     yield lines[:4] + lines[5:]
     yield lines[:4] + [lines[3]] + lines[4:]
     yield lines[:3] + [lines[4], lines[3]] + lines[5:]
@@ -47,7 +47,7 @@ class RangeCorpusTest(CliTest):
             cases.append([*lines[:at], bytes(line), *lines[at + 1:]])
         return [b"\n".join(case) + b"\n" for case in cases]
 
-    # CO-55 (partly): rotations of the key, from every key that the log ever had
+    # CO-55 (partly): rotations of the key, from every key that the log has had
     def test_rotations_are_followed_alike(self):
         self.corpus()
         self.good("keys", "rotate")
@@ -65,7 +65,7 @@ class RangeCorpusTest(CliTest):
                 self.assertEqual((our["fault"]["sequence"], our["fault"]["check"]), (their["first_bad"]["sequence"], their["first_bad"]["check"]))
         self.assertEqual(len(outcomes), 3)
 
-    # CO-55 (partly): the same first bad sequence, and the same check
+    # CO-55 (partly): both report the same first bad sequence and the same check
     def test_both_verifiers_name_the_same_first_bad_sequence(self):
         files = [self.write(f"export-{i}", case) for i, case in enumerate(self.corpus())]
         key = self.keys()[0]
@@ -84,7 +84,7 @@ class RangeCorpusTest(CliTest):
             if our["ok"]:
                 continue
             checks.add(our["fault"]["check"])
-            if our["fault"]["sequence"] >= 0:  # a file that is no UTF-8 has no line for the page
+            if our["fault"]["sequence"] >= 0:  # the page has no line number for a file that is not UTF-8
                 self.assertEqual((our["fault"]["sequence"], our["fault"]["check"]), (bad["sequence"], bad["check"]), (our, their))
         self.assertLessEqual({"entry_bytes", "missing_sequence", "root", "checkpoint_signature"}, checks)
 
@@ -131,13 +131,13 @@ class RangeWorkerTest(GateBase):
             found = self.run_page(self.CHECK, last=last)
             self.assertEqual(found[0], "good", found)
         self.assertIn("Records 0 to", found[2])
-        # While the worker waits for the server, a person goes on: the page takes input, and a stop ends the check.
+        # While the worker waits for the server, the page accepts input, and a stop ends the check.
         self.run_page("""
             await context.route('**/log/export**', () => {}); // never answered
             await page.click('[data-check-range]'); await page.waitForSelector('progress');
             await page.fill('input[name=entry]', '7'); await page.click('.bar button:has-text("Stop")'); await page.waitForSelector('[data-check-range]')""")
         self.assertEqual(self.run_page("return await page.$$eval('[data-range]', all => all.length)"), 0)
-        # A server that lies about one record in the middle of a part is found out, to the number.
+        # A server that falsifies one record in the middle of a part is detected, with the number of the record.
         liar = """
             await context.unrouteAll({behavior: 'ignoreErrors'});
             await context.route('**/log/export**', async route => {

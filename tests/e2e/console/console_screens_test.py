@@ -21,7 +21,7 @@ class CallsTest(PagesTest):
         self.wait_for("() => document.querySelectorAll('tbody tr').length === 3 && location.search.includes('tree_size=21')")
         self.run_page("await page.selectOption('select', 'refused')")
         self.wait_for("() => location.search.includes('verdict=refused') && location.search.includes('tree_size')")
-        self.run_page("await page.reload(); await page.waitForSelector('tbody tr')")  # or another person, with the same address
+        self.run_page("await page.reload(); await page.waitForSelector('tbody tr')")  # or another person with the same address
         asked = [path for _, path, _, _ in gate.seen if path.startswith("/api/v1/calls?")]
         self.assertTrue(any("agent=agent%3Aci" in path and "verdict=refused" in path for path in asked), asked)
         self.assertTrue(any("tree_size=21" in path for path in asked), asked)
@@ -35,7 +35,8 @@ class CallsTest(PagesTest):
         self.run_page("await page.fill('.filters label:nth-child(7) input', '1h'); await page.keyboard.press('Enter')")
         self.wait_for("() => /since=20\\d\\d-\\d\\d-\\d\\dT/.test(location.search)")
         since, until = self.run_page("return await page.evaluate(() => ['since', 'until'].map(name => Date.parse(new URLSearchParams(location.search).get(name))))")
-        self.assertTrue(0 < until - since < 3600_000, (since, until))
+        # The page estimates the server's time from answers, which a busy machine delays.
+        self.assertAlmostEqual(until - since, 3600_000, delta=60_000)
         self.assertFalse([path for _, path, _, _ in gate.seen if path.startswith("/api/") and ("since=1h" in path or "until=0s" in path)])
 
     def test_an_address_that_cannot_be_read_leads_nowhere(self):
@@ -58,14 +59,16 @@ class CallsTest(PagesTest):
             self.assertIn(word, text)
         self.wait_for("() => document.querySelector('main').textContent.includes('below /srv/app')")
         self.run_page("await page.click('.pager a:has-text(\"Older\")')")
-        self.wait_for("() => location.pathname.endsWith('/calls/c2') && location.search.includes('verdict=refused')")
+        # The address changes before the page reads the call, so the test waits for the content.
+        self.wait_for("() => location.pathname.endsWith('/calls/c2') && location.search.includes('verdict=refused')"
+                      " && document.querySelector('h1 + p code')?.textContent === 'c2'")
         self.assertTrue([path for _, path, _, _ in gate.seen if path.startswith("/api/v1/calls/c2?") and "verdict=refused" in path])
-        # In a list that begins with the oldest, what comes next is newer.
+        # In a list with the oldest first, the next items are newer.
         for order, said in (("desc", ["‹ Newer", "Older ›"]), ("asc", ["‹ Older", "Newer ›"])):
             self.run_page("await page.goto(args.url); await page.waitForSelector('.timeline')", url=f"{gate.url}calls/c2?order={order}")
             self.assertEqual(self.run_page("return await page.$$eval('.pager a', all => all.slice(1).map(one => one.textContent))"), said)
 
-    # CO-46 (partly): the second door used to be a heading over nothing
+    # CO-46 (partly): the second door once was a heading without content
     def test_a_call_shows_what_the_second_door_did(self):
         gate = self.gate()
         with_calls(gate)
@@ -81,13 +84,13 @@ class CallsTest(PagesTest):
         self.assertEqual(self.axe(), [])
         gate.extra["calls/c1"]["timeline"][4].update(output=None, output_bytes=0, output_state="withheld")
         self.run_page("await page.reload(); await page.waitForSelector('.timeline .absent')")
-        self.assertIn("your role does not open it", self.text(".timeline .absent"))
+        self.assertIn("your role cannot read it", self.text(".timeline .absent"))
 
     # CO-48 (partly)
     def test_content_that_is_not_there_says_why(self):
         gate = self.gate()
         with_calls(gate)
-        for state, said in (("withheld", "your role does not open it"), ("erased", "erased"), ("pruned", "pruned"), ("redacted", "redacted")):
+        for state, said in (("withheld", "your role cannot read it"), ("erased", "erased"), ("pruned", "pruned"), ("redacted", "redacted")):
             gate.extra["calls/c1"]["timeline"][0] = {"stage": "asked", "at": now(), "sequence": 14, "input": None, "input_state": state}
             self.enter(gate, "calls/c1")
             self.wait_for("() => document.querySelector('.absent')")
@@ -129,11 +132,11 @@ class LiveTest(PagesTest):
                 break
             self.run_page("await page.waitForTimeout(50)")
         self.assertTrue(resumed)
-        self.write(gate, 104, 2)  # one again, one new
+        self.write(gate, 104, 2)  # one repeated, one new
         self.wait_for("() => [...document.querySelectorAll('tbody tr')].map(row => row.dataset.sequence).join() === '105,104,103,102,101,100'")
         gate.send('event: lagged\ndata: {"after":105,"missed":5000,"size":5106}\n\n')
         gate.cut()
-        # What was missed ends with record 5105; the next one used to be lost.
+        # The missed records end with 5105; the next one was once lost.
         for _ in range(100):
             resumed = [headers.get("Last-Event-ID") for _, path, headers, _ in gate.seen if "/stream" in path]
             if resumed[-1] == "5105":
@@ -143,7 +146,7 @@ class LiveTest(PagesTest):
         self.wait_for("() => document.querySelector('[role=status][data-live]').textContent.includes('5,000 records were missed')")
 
 
-    # CO-49 (partly): a page that was open all day used to be told all records of the day when it became a live one
+    # CO-49 (partly): a page that was open all day once got all records of the day when it became a live one
     def test_a_live_page_begins_now(self):
         gate = self.gate()
         self.enter(gate)
@@ -184,7 +187,7 @@ class ProofTest(PagesTest):
         self.run_page("await page.fill('.facts > dd > input', args.key)", key=OTHER)
         self.wait_for("() => document.querySelector('[data-key=wrong][role=alert]')")
 
-    # CO-52, CO-56: what was checked with the key of the server used to stay good under the key that the person pasted
+    # CO-52, CO-56: a check with the server's key once stayed valid for the key that the person pasted
     def test_another_key_checks_anew(self):
         gate = self.gate()
         with_log(gate)
@@ -205,8 +208,8 @@ class ProofTest(PagesTest):
         self.wait_for("() => document.querySelector('[data-memory=first]')")
         self.run_page("await page.reload()")
         self.wait_for("() => document.querySelector('[data-memory=same]')")
-        # What this browser kept is longer, or has another root: the log was cut back or replaced.
-        for size, root, said in (("5", None, "cut back"), ("1", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "another past")):
+        # This browser has stored a larger size or another root: the log was truncated or replaced.
+        for size, root, said in (("5", None, "cut back"), ("1", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "history is different")):
             self.run_page("""
                 await page.evaluate(({size, root}) => { const kept = JSON.parse(localStorage.getItem('sallyport.checkpoint')); const lines = kept.note.split('\\n');
                   lines[1] = size; if (root) lines[2] = root; localStorage.setItem('sallyport.checkpoint', JSON.stringify({...kept, note: lines.join('\\n'), size})) }, args);

@@ -17,11 +17,11 @@ from browser_support import BrowserTest, ROOT  # noqa: E402
 from cli_support import BIN, CliTest  # noqa: E402
 import npm_peers  # noqa: E402
 
-# How many receipts are compared. A whole run takes 2,000 or more.
+# The number of compared receipts. A full run takes 2,000 or more.
 COUNT = int(os.environ.get("SALLYPORT_RECEIPT_CORPUS", "300"))
 SEED = 20
 VECTOR_KEY = "sallyport.example/test+d0e5ad83+AQOhB7/zzhC+HXDdGOdLwJln5NYwm6UNXx3chmQSVTG4"
-# Texts that a careless reader takes for the honest one.
+# Texts that a lenient parser accepts as the honest one.
 SLIPS = [
     (b'"leaf_index":', b'"leaf_index":0,"leaf_index":'), (b'{"schema"', b'\xef\xbb\xbf{"schema"'), (b'"tree_size":', b'"tree_size":1e0,"x":'),
     (b'"form":"json"', b'"form":"raw"'), (b'"path":"/body', b'"path":"/Body'), (b'"path":"/body', b'"path":"/~body'),
@@ -56,7 +56,7 @@ class ConsoleVerifierTest(CliTest):
         return found
 
     def corpus(self):
-        """Honest receipts, then slips of one byte sequence, then single bits at random places."""
+        """Yields honest receipts, then changes of one byte sequence, then single bits at random places."""
         honest = self.receipts()
         cases = list(honest)
         for before, after in SLIPS:
@@ -92,10 +92,10 @@ class ConsoleVerifierTest(CliTest):
         self.assertTrue(all(answer["ok"] for answer in ours[:honest]))
         steps = {answer["step"] for answer in ours if not answer["ok"]}
         self.assertLessEqual({"form", "key", "signature", "size", "position", "inclusion", "opening"}, steps)
-        # A changed bit is noticed unless it stands where JSON is blank or a letter has two forms.
+        # A changed bit is detected unless it is in JSON white space or in a letter with two forms.
         self.assertLess(sum(answer["ok"] for answer in ours[honest:]), len(cases) // 20 + 5)
 
-    # CO-51: the steps that no change of one honest receipt reaches
+    # CO-51: the steps that no change of a single honest receipt reaches
     def test_another_origin_and_a_contradiction_are_named(self):
         vector = (ROOT / "tests/independent/receipt_vector.json").read_bytes()
         from cli_proof_test import CONTRADICTION

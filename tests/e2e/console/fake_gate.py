@@ -1,5 +1,5 @@
-"""A small gate for tests of the console's pages: the real files, and an `/api/v1` that follows docs/api-shapes.md and does what a test
-tells it, such as losing an answer or replacing a question at a given moment."""
+"""A small gate for tests of the console's pages: the real files, and an `/api/v1` that follows docs/api-shapes.md and simulates the faults that a test
+requests, such as losing an answer or replacing a request at a given moment."""
 import copy
 import datetime
 import hashlib
@@ -32,7 +32,7 @@ def built():
 
 
 def question(number, tool="shell", command="rm -v scratch.txt", seconds=600, level="high", **more):
-    """One question: (item of the list, page)."""
+    """Returns one approval request: (item of the list, page)."""
     binding = "sha256:" + hashlib.sha256(f"{number} {command}".encode()).hexdigest()
     request = {"kind": "approval", "request_id": f"apr_{number}", "call_id": f"01a1e347-{number}", "session_id": "7f000000-0000", "agent_id": "agent:bot",
                "server": "files", "tool_name": tool, "action": "call", "requested_at": now(), "deadline": now(seconds), "approvers_required": 1,
@@ -52,7 +52,7 @@ def question(number, tool="shell", command="rm -v scratch.txt", seconds=600, lev
 
 
 def with_calls(gate, text="/etc/motd", count=3):
-    """Calls that were refused, and one page of them."""
+    """Returns calls that were refused, and one page of them."""
     rows = [{"time": now(-i), "sequence": 20 - i, "call_id": f"c{i + 1}", "agent": "agent:ci", "server": "files", "tool": "write_file", "what": text[:100],
              "verdict": "refused", "why": "outside-workspace"} for i in range(count)]
     gate.extra["calls"] = {"items": rows, "next": None, "prev": None, "tree_size": 21, "total": count, "exact": True}
@@ -91,7 +91,7 @@ def page(items, **more):
 
 
 def with_controls(gate, text="deploy-bot"):
-    """An agent whose record suggests a promotion, a changed tool, grants, and two policies."""
+    """Adds an agent whose record suggests a promotion, a changed tool, grants, and two policies."""
     score = {"agent": text, "action": None, "total": 22, "successes": 22, "failures": 0, "denied": 0, "timeouts": 0, "withheld": 0, "success_rate": 1.0,
              "latest_outcome": "success", "latest_timestamp": now(), "effective_tier": "act_with_approval", "policy": {"side_effect_level": "read_only"}}
     agent = {"agent": text, "tier": "act_with_approval", "source": "tier", "score": score}
@@ -134,10 +134,10 @@ class Gate:
         self.signed_in = False
         self.items, self.pages = {}, {}
         self.order = []
-        self.answers = []  # what reached the gate and counted
+        self.answers = []  # answers that reached the gate and counted
         self.seen = []  # (method, path, headers, body)
         self.remembered = {}
-        self.lose = 0  # how many answers are lost after they counted
+        self.lose = 0  # the number of answers that are lost after they counted
         self.health = {"ok": True, "server_time": now(), "version": "0.1.0", "size": 10, "banner": []}
         self.clock_shift = 0
         self.serves_stream = True
@@ -146,7 +146,7 @@ class Gate:
         self.build = None
         self.extra = {}  # path -> body
         self.unwell = set()  # paths that fail the next time
-        self.slow = {}  # path -> how many seconds its answer takes
+        self.slow = {}  # path, or "refusal" for a request without a session -> seconds until its answer
         gate = self
 
         class Handler(_Handler):
@@ -205,7 +205,7 @@ class _Server(http.server.ThreadingHTTPServer):
     request_queue_size = 64  # a browser opens several connections at once
 
     def handle_error(self, *_):
-        pass  # a browser that went away
+        pass  # the browser disconnected
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -254,6 +254,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if name in ("session/token", "session/link"):
             return self.login(name, json.loads(body))
         if f"sallyport={gate.cookie}" not in self.headers.get("Cookie", "") or self.headers.get("X-Sallyport-Page") != gate.secret:
+            time.sleep(gate.slow.get("refusal", 0))
             return self.problem(401, "no_session")
         if not gate.signed_in:
             return self.problem(401, "session_ended")

@@ -1,5 +1,5 @@
-// An OpenID provider that signs anybody in, and lies about one item of the ID token where `/lie?KIND` says so. For tests alone.
-// Prints its issuer; `/seen` tells what reached the token endpoint.
+// An OpenID provider that signs in any user, and falsifies one item of the ID token if `/lie?KIND` requests it. For tests only.
+// Prints its issuer; `/seen` returns what reached the token endpoint.
 import crypto from "node:crypto";
 import http from "node:http";
 

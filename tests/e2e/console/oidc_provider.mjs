@@ -1,5 +1,5 @@
 // `oidc-provider`, a certified implementation, with its own pages: oidc_provider.mjs MODULES. Prints its issuer, then reads
-// the address that it sends browsers back to.
+// the address to which it redirects browsers.
 import { createRequire } from "node:module";
 import http from "node:http";
 import readline from "node:readline";

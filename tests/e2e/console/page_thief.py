@@ -1,4 +1,4 @@
-"""A hostile server on another port of this machine: it remembers what reaches it and serves a page of its own."""
+"""A hostile server on another port of this machine: it records all requests and serves its own page."""
 import http.server
 import threading
 

@@ -1,4 +1,4 @@
-// Checks exports of the log with the console's verifier: argv is the bundle, the key and files; prints one JSON line for each.
+// Checks exports of the log with the console's verifier. argv: the bundle, the key, files; prints a JSON line per file.
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 

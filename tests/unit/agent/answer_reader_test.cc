@@ -64,7 +64,7 @@ TEST_P(EachWireTest, EveryCutOfAStreamGivesTheSameMessage) {
 // RT-19, RT-91, EV-92
 TEST_P(EachWireTest, AStreamThatEndsEarlyIsMalformed) {
   const Wire& wire = GetParam();
-  // Behind its finish reason an answer of chat completions is whole.
+  // An answer of chat completions is complete after its finish reason.
   const std::size_t whole =
       wire.name == "chat" ? wire.sample.find("\"usage\":null}\n\n") + 15 : wire.sample.size();
   for (std::size_t end = 0; end < wire.sample.size(); ++end) {
@@ -116,7 +116,7 @@ TEST_P(EachWireTest, OverSixteenMebibytesAreMalformed) {
     EXPECT_EQ(read.error->kind, Kind::MalformedStream);
     EXPECT_THAT(read.error->message, HasSubstr("over 16 MiB"));
   }
-  // A line without an end is not kept for ever.
+  // A line without an end is not kept forever.
   const Read endless = read_stream(GetParam().frames(), std::string(17u << 20, 'x'), 4096, 4096);
   ASSERT_TRUE(endless.error);
   EXPECT_THAT(endless.error->message, HasSubstr("over 16 MiB"));
@@ -291,6 +291,19 @@ TEST(MessageBuilderTest, SizeAndCountAreLimited) {
     EXPECT_TRUE(many.add(CallDelta{.index = i, .id = std::to_string(i), .name = "t"}));
   }
   EXPECT_FALSE(many.add(CallDelta{.index = 256, .id = "x", .name = "t"}));
+}
+
+// RT-17 RT-91
+TEST(MessageBuilderTest, ACallSaysWhichOfItsPartsIsMissing) {
+  const auto refusal = [](CallDelta delta) {
+    MessageBuilder message;
+    const auto added = message.add(ModelEvent(std::move(delta)));
+    return added ? std::string("added") : added.error().message;
+  };
+  EXPECT_EQ(refusal({.index = 0, .id = "a", .name = "t"}), "added");
+  EXPECT_NE(refusal({.index = 0, .name = "t"}).find("call 0 has no id"), std::string::npos);
+  EXPECT_NE(refusal({.index = 0, .id = "a"}).find("call 0 has no name"), std::string::npos);
+  EXPECT_NE(refusal({.index = 0, .arguments = "{}"}).find("never began"), std::string::npos);
 }
 
 }  // namespace

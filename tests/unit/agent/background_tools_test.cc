@@ -1,6 +1,7 @@
 #include <signal.h>
 
 #include "base/race.h"
+#include "support/running_tasks.h"
 #include "unit/agent/tool_bench.h"
 
 namespace sallyport::agent {
@@ -28,7 +29,7 @@ class BackgroundToolsTest : public ToolBench {
   }
   BackgroundTask row(const std::string& id) { return **store_->task("writer", id); }
 
-  // Lets the loop run until the end of the task is on record.
+  // Lets the loop run until the end of the task is recorded.
   BackgroundTask ended(const std::string& id) {
     const auto end = std::chrono::steady_clock::now() + 60s;
     while (std::chrono::steady_clock::now() < end) {
@@ -66,8 +67,8 @@ TEST_F(BackgroundToolsTest, ATaskRunsBesideItsCallAndItsEndIsOnRecord) {
   const ToolResult status = use("background_status", {{"task_id", id}});
   EXPECT_EQ(status.output, "one\ntwo\n[finished, exit code 0]");
   EXPECT_EQ(status.data.at("status").as_string(), "finished");
-  // RT-51: the notice is left to the run.
-  EXPECT_THAT(*store_->untold_tasks("s-1"), SizeIs(1));
+  // RT-51: the notice is left for the run.
+  EXPECT_THAT(*store_->unnoticed_tasks("s-1"), SizeIs(1));
 }
 
 // RT-46
@@ -101,7 +102,7 @@ TEST_F(BackgroundToolsTest, ATaskThatCannotBeAnnouncedIsNotSpawned) {
   hook_refuses_.reset();
   EXPECT_THAT(recorder_.events(),
               ElementsAre("background_task_started", "background_task_finished"));
-  const auto untold = *store_->untold_tasks("s-1");
+  const auto untold = *store_->unnoticed_tasks("s-1");
   ASSERT_THAT(untold, SizeIs(1));
   EXPECT_EQ(untold[0].status, TaskStatus::Failed);
   EXPECT_FALSE(std::filesystem::exists(root() / "made"));
@@ -131,7 +132,7 @@ TEST_F(BackgroundToolsTest, OverTheLimitTheStartIsRefusedAndTold) {
 TEST_F(BackgroundToolsTest, AFolderOutsideTheRootsIsRefused) {
   EXPECT_FALSE(use("background_start", {{"command", "true"}, {"cwd", "/"}}).success);
   EXPECT_THAT(denials(), ElementsAre("background_start: /"));
-  EXPECT_THAT(*store_->untold_tasks("s-1"), IsEmpty());
+  EXPECT_THAT(*store_->unnoticed_tasks("s-1"), IsEmpty());
 }
 
 // RT-50
@@ -205,7 +206,7 @@ TEST_F(BackgroundToolsTest, AtAnOrderlyEndAllTasksAreStoppedAndOnRecord) {
   EXPECT_THAT(use("background_start", {{"command", "true"}}).output, HasSubstr("ending"));
 }
 
-// RT-84 (partly): a caller that is given up on leaves no process and no open row behind.
+// RT-84 (partly): an abandoned call leaves no process and no open row.
 TEST_F(BackgroundToolsTest, AStartWhoseCallerGoesAwayEndsAsInterrupted) {
   test::Governed governed;
   const auto tool = tools().find("background_start");
@@ -219,13 +220,13 @@ TEST_F(BackgroundToolsTest, AStartWhoseCallerGoesAwayEndsAsInterrupted) {
   ASSERT_TRUE(eventually([&] {
     loop_.restart();
     loop_.run_one_for(5ms);
-    return *store_->running_tasks("writer") == 0;
+    return test::running_tasks(*store_, "writer") == 0;
   }));
   stop();
-  EXPECT_EQ(*store_->running_tasks("writer"), 0u);
+  EXPECT_EQ(test::running_tasks(*store_, "writer"), 0u);
 }
 
-// An entry holds at most 65,535 bytes, whatever a command is.
+// An entry holds at most 65,535 bytes, for a command of any length.
 TEST_F(BackgroundToolsTest, ALongCommandIsCutInTheEventAndWholeInTheRow) {
   const std::string command = ": " + std::string(60'000, '\x01');
   const std::string id = start(command);

@@ -1,5 +1,5 @@
 // Ways out of the roots that a hostile agent would try. `{OUT}` is a folder outside with a file
-// `secret`, `{DATA}` the data folder, `{ROOT}` the root, `{PORT}` a TCP port that listens.
+// `secret`, `{DATA}` the data folder, `{ROOT}` the root, `{PORT}` a TCP port with a listener.
 #pragma once
 
 #include <string>
@@ -53,11 +53,11 @@ inline constexpr PathAttempt kPathAttempts[] = {
 struct CommandAttempt {
   const char* what;
   const char* command;
-  // False: it may fail without a sandbox too (another kernel, no root), or must not be let loose.
+  // False: it may fail without a sandbox too (another kernel, no root), or is too dangerous to run.
   bool works_outside = true;
 };
 
-// A system call by number: anything but EPERM and ENOSYS is a way in.
+// A system call by number: any result except EPERM and ENOSYS is a way in.
 #define SALLYPORT_TRY_CALL(arguments)                                     \
   "python3 -c \"import ctypes,errno; l=ctypes.CDLL(None,use_errno=True);" \
   "r=l.syscall(" arguments                                                \
@@ -173,7 +173,7 @@ inline constexpr CommandAttempt kCommandAttempts[] = {
      "python3 -c \"import fcntl,errno\ntry: fcntl.ioctl(0,0x5412,b'x')\n"
      "except OSError as e: print('refused' if e.errno==errno.EPERM else 'ESC'+'APED')\"",
      false},
-#if defined(__x86_64__)  // whose numbers these are
+#if defined(__x86_64__)  // the tables of these numbers
     // 0x4206 is PTRACE_SEIZE: it does not stop the runtime where it succeeds.
     {"a debugger at the runtime", SALLYPORT_TRY_CALL("101,0x4206,$PPID,0,0"), false},
     {"memory of the runtime by call", SALLYPORT_TRY_CALL("310,$PPID,0,0,0,0,0"), false},

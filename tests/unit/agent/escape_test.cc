@@ -1,5 +1,5 @@
-// Must hold against a hostile agent: nothing outside the roots is read or changed, whatever a tool
-// is given.
+// Must hold against a hostile agent: no tool reads or changes anything outside the roots, with any
+// input.
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -54,7 +54,7 @@ class EscapeTest : public ToolBench {
     port_ = ntohs(address.sin_port);
   }
 
-  // Everything as it is before an attempt.
+  // The state before an attempt.
   void lay_out() {
     sockets_.clear();
     for (const auto& entry : fs::directory_iterator(root())) fs::remove_all(entry.path());
@@ -79,7 +79,7 @@ class EscapeTest : public ToolBench {
     return replaced(all, "{PORT}", std::to_string(port_));
   }
 
-  // Names, kinds, modes and contents of what no tool may change.
+  // Returns names, kinds, modes and contents of the files that no tool may change.
   std::string state() const {
     std::ostringstream text;
     for (const fs::path& folder : {outside(), data(), folder_ / "root2"}) {
@@ -121,7 +121,7 @@ class FileEscapeTest : public EscapeTest {
     ASSERT_EQ(mkfifo((root() / "pipe").c_str(), 0600), 0);
     bind_unix(SOCK_STREAM, root() / "socket");
   }
-  // Prepares and, where that is let through, executes.
+  // Prepares and, if that is permitted, executes.
   std::string change(std::string_view tool, const json::object& input) {
     auto preparation = tools().find(tool)->preparing()->prepare(call(tool, input), {});
     const auto step = **on_loop<Result<std::optional<core::PrepareStep>>>(preparation->next());
@@ -149,7 +149,7 @@ TEST_F(FileEscapeTest, NoPathLeadsAFileToolOutside) {
       }
     }
     EXPECT_EQ(change("edit_file", {{"path", path}, {"old", "the"}, {"new", "a"}}), "refused");
-    // A name without a way out is a name like any other, and makes a file below the root.
+    // A name without a way out is an ordinary name, and makes a file below the root.
     const std::string wrote = change("write_file", {{"path", path}, {"content", "x"}});
     if (wrote == "written")
       EXPECT_TRUE(path.find('%') == 0 || path.find('\\') != std::string::npos ||
@@ -158,7 +158,7 @@ TEST_F(FileEscapeTest, NoPathLeadsAFileToolOutside) {
   }
 }
 
-// RT-30, RT-38: a folder and a link to a folder outside change places all the time.
+// RT-30, RT-38: a folder and a link to a folder outside replace each other all the time.
 TEST_F(FileEscapeTest, AWriterLosesNoRaceAgainstASwappedLink) {
   lay_out();
   write(root() / "d/secret", "inside");
@@ -191,7 +191,7 @@ class CommandEscapeTest : public EscapeTest {
     settings_.shell = ShellSettings{.sandbox = Sandbox::Required, .network = false};
   }
 
-  // False, and loudly: this machine cannot show it. That the sandbox cannot be had is shown.
+  // Returns false with a loud message if this machine has no sandbox. That error is checked.
   bool kernel_can() {
     const KernelBounds here = KernelBounds::of_this_machine();
     if (here.landlock > 0 && here.seccomp) return true;
@@ -231,7 +231,7 @@ TEST_F(CommandEscapeTest, NoCommandLeavesTheSandbox) {
   }
 }
 
-// The attempts are real: without a sandbox they do what they say.
+// The attempts are real: without a sandbox they succeed.
 TEST_F(CommandEscapeTest, WithoutASandboxTheSameCommandsEscape) {
   settings_.shell = ShellSettings{.sandbox = Sandbox::Off};
   for (const CommandAttempt& tried : kCommandAttempts) {
@@ -242,7 +242,7 @@ TEST_F(CommandEscapeTest, WithoutASandboxTheSameCommandsEscape) {
   }
 }
 
-// What programs need is there: the sandbox is no reason to turn it off.
+// Everything that programs need is available: the sandbox gives no reason to turn it off.
 TEST_F(CommandEscapeTest, OrdinaryWorkGoesOnInside) {
   if (!kernel_can()) GTEST_SKIP() << "no Landlock or no seccomp";
   for (const char* command :
@@ -261,7 +261,7 @@ TEST_F(CommandEscapeTest, OrdinaryWorkGoesOnInside) {
   }
 }
 
-// A descendant that a command leaves behind dies with it: it cannot leave the group.
+// A child process that a command leaves behind dies with it: it cannot leave the group.
 TEST_F(CommandEscapeTest, NothingOutlivesACommand) {
   if (!kernel_can()) GTEST_SKIP() << "no Landlock or no seccomp";
   for (const char* command :
@@ -281,7 +281,7 @@ TEST_F(CommandEscapeTest, NothingOutlivesACommand) {
   }
 }
 
-// Where commands may use the network, sockets of this machine are still none of theirs.
+// Even if commands may use the network, they have no access to sockets of this machine.
 TEST_F(CommandEscapeTest, WithTheNetworkOpenOnlyInternetSocketsAreMade) {
   if (!kernel_can()) GTEST_SKIP() << "no Landlock or no seccomp";
   settings_.shell->network = true;
@@ -295,7 +295,7 @@ TEST_F(CommandEscapeTest, WithTheNetworkOpenOnlyInternetSocketsAreMade) {
   }
 }
 
-// A root without `write` is read by commands and not written.
+// Commands can read a root without `write` but not write to it.
 TEST_F(CommandEscapeTest, ARootWithoutWriteIsNotWritten) {
   if (!kernel_can()) GTEST_SKIP() << "no Landlock or no seccomp";
   write(folder_ / "readonly/f", "readable");

@@ -21,7 +21,7 @@ using Kind = ProviderError::Kind;
 
 constexpr const char* kKey = "a-key-of-the-test";
 
-// Takes one word out, as the real one takes out secrets.
+// Removes one word, as the real redactor removes secrets.
 class WordRedactor final : public core::Redactor {
  public:
   std::vector<core::Removal> redact(std::string_view, json::value& value) const override {
@@ -58,7 +58,7 @@ ModelRequest hello() {
   return request;
 }
 
-// What came of one request.
+// The result of one request.
 struct Asked {
   std::optional<ProviderError> refused{};  // it did not open
   Read read{};
@@ -97,7 +97,7 @@ Play answering(std::string answer) {
   };
 }
 
-// One request to a provider that answers so.
+// Sends one request to a provider with this answer.
 Asked asked_of(Provider provider, Play play, std::function<void(ModelParts&)> change = {},
                std::string* heard = nullptr) {
   Surroundings setup;
@@ -175,7 +175,7 @@ TEST(HttpModelTest, AnErrorFrameShowsNeitherKeyNorSecrets) {
   EXPECT_EQ(asked.read.error->message, "[REDACTED:credential] [REDACTED:word]");
 }
 
-// A redirect would take the key elsewhere.
+// A redirect would send the key to another server.
 TEST(HttpModelTest, RedirectsAreNotFollowed) {
   const Asked asked =
       asked_of(Provider::OpenAi,
@@ -193,7 +193,7 @@ TEST(HttpModelTest, FaultsOfTheConnectionAreToldApart) {
                               : Kind::Http;
   };
   const std::string head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
-  // Closed before a head came.
+  // The connection closes before the head.
   EXPECT_EQ(kind_after(""), Kind::Transport);
   // Cut bodies.
   EXPECT_EQ(kind_after(head + "Content-Length: 90\r\n\r\ndata: {}\n\n"), Kind::Decode);
@@ -204,7 +204,7 @@ TEST(HttpModelTest, FaultsOfTheConnectionAreToldApart) {
             Kind::Decode);
   EXPECT_EQ(kind_after(head + "Content-Encoding: rot13\r\nContent-Length: 4\r\n\r\nabcd"),
             Kind::Decode);
-  // A body that ends in order, but too early.
+  // A body that ends normally, but too early.
   EXPECT_EQ(kind_after(streamed("data: {\"choices\":[]}\n\n")), Kind::MalformedStream);
   EXPECT_EQ(kind_after("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
                        "\r\n{}"),
@@ -266,7 +266,7 @@ TEST(HttpModelTest, ACancelEndsEveryWaitAtOnce) {
     const Play play = [&](Provided& provider, tcp::socket& socket) -> Async<void> {
       co_await hear(provider, socket, "\"stream\":true");
       co_await say(socket, before);
-      // From another thread, as a signal handler's would.
+      // Called from another thread, as from a signal handler's thread.
       std::thread([&] { cancel.request_stop(); }).join();
       co_await hear(provider, socket, "never");
     };
@@ -279,7 +279,7 @@ TEST(HttpModelTest, ACancelEndsEveryWaitAtOnce) {
       EXPECT_TRUE(error);
       EXPECT_EQ(error->kind, Kind::Transport) << before;
       EXPECT_EQ(error->message, kCancelled) << before;
-      // And a request after it is not sent.
+      // A later request is not sent either.
       const int connections = provided.connections;
       EXPECT_TRUE((co_await ask(**model, cancel.get_token())).refused);
       EXPECT_EQ(provided.connections, connections);

@@ -1,4 +1,4 @@
-// A provider on this machine whose every connection is played by a function.
+// A provider on this machine; a function plays each of its connections.
 #pragma once
 
 #include <array>

@@ -95,7 +95,7 @@ turns:
   EXPECT_EQ(first.message.calls()[1].arguments, "{broken");
   EXPECT_EQ(first.message.usage()->input_tokens, 12u);
   EXPECT_EQ(first.message.stop_reason(), "tool_use");
-  // The same request, the same answer.
+  // The same request gets the same answer.
   EXPECT_EQ(tell(**model, request).message.text(), "I look.");
   say(request, Role::Assistant, text("I look."));
   const Told second = tell(**model, request);
@@ -223,7 +223,7 @@ TEST_F(ScriptModelTest, ABadTurnFailsAtLoadWithItsLine) {
   EXPECT_THAT(place(good + "  - error: {kind: transport, status: 503}\n"),
               HasSubstr("talk.yaml:3:"));
   EXPECT_THAT(place(good + "  - error: {}\n"), HasSubstr("talk.yaml:3:"));
-  EXPECT_THAT(place(good + "  - error: {kind: odd}\n"), HasSubstr("`odd` is not known"));
+  EXPECT_THAT(place(good + "  - error: {kind: odd}\n"), HasSubstr("`kind` must be one of"));
   EXPECT_THAT(place(good + "  - error: {status: 503, message: x}\n"), HasSubstr("talk.yaml:3:"));
   EXPECT_THAT(place(good + "  - error: {kind: decode, delay_ms: 1}\n"), HasSubstr("`delay_ms`"));
   EXPECT_THAT(place(good + "  - error_mid_stream: {status: 503}\n"), HasSubstr("talk.yaml:3:"));
@@ -244,7 +244,10 @@ TEST_F(ScriptModelTest, AScriptThatIsNotThereIsAnError) {
       {.provider = Provider::Script, .script = folder_ / "none.yaml"},
       {.executor = loop_.get_executor(), .redactor = redactor_, .clock = clock_, .variable = {}});
   ASSERT_FALSE(model);
-  EXPECT_THAT(model.error().message, HasSubstr("none.yaml"));
+  EXPECT_THAT(model.error().message, HasSubstr("none.yaml` cannot be read"));
+  const auto empty = open("");
+  ASSERT_FALSE(empty);
+  EXPECT_THAT(empty.error().message, HasSubstr("is empty"));
 }
 
 // RT-15

@@ -49,7 +49,7 @@ TEST_F(ShellToolTest, ItRunsInAGroupOfItsOwnWithNothingToReadAndNothingInherited
   EXPECT_EQ(run("wc -c").output, "0\n[exit code 0]");
   const ToolResult open = run("ls -l /proc/self/fd | awk '{print $9, $11}' | sort");
   EXPECT_THAT(open.output, HasSubstr("0 /dev/null"));
-  // The fourth is the folder that `ls` looks into.
+  // The fourth is the folder that `ls` lists.
   EXPECT_EQ(run("ls /proc/self/fd").output, "0\n1\n2\n3\n[exit code 0]");
   EXPECT_EQ(run("test $(ps -o pgid= -p $$) -eq $$").data.at("exit_code").as_int64(), 0);
   // In a session of its own it has no terminal, so it cannot type a person's answer (TIOCSTI).
@@ -128,7 +128,7 @@ TEST_F(ShellToolTest, ItReturnsWhenItsOwnProcessEndsAndWhatItLeftInItsGroupDies)
   EXPECT_TRUE(eventually([&] { return !is_running(child); }));
 }
 
-// RT-45: also a descendant that left the group does not keep us waiting.
+// RT-45: a child process that left the group does not delay us either.
 TEST_F(ShellToolTest, ADescendantThatHoldsTheOutputIsNotWaitedFor) {
   settings_.shell->sandbox = Sandbox::Off;
   const auto begin = std::chrono::steady_clock::now();

@@ -1,4 +1,4 @@
-// Answers of both APIs as providers send them, and what they mean.
+// Answers of both APIs as providers send them, and their meaning.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace sallyport::agent {
 
-// Two calls whose fragments interleave, text with letters of several bytes, comments, an event and
-// fields that are not known, CRLF in places.
+// Two calls with interleaved fragments, text with letters of several bytes, comments, an unknown
+// event and unknown fields, and CRLF in places.
 inline constexpr std::string_view kChatStream =
     ": a comment\n\n"
     "data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":"
@@ -77,7 +77,7 @@ struct Read {
   std::optional<ProviderError> error{};
 };
 
-// `cut`: bytes of the first piece; `step`: of the pieces behind it.
+// `cut`: bytes of the first piece; `step`: bytes of each later piece.
 inline Read read_stream(std::unique_ptr<FrameReader> frames, std::string_view bytes,
                         std::size_t cut = std::string_view::npos,
                         std::size_t step = std::string_view::npos) {

@@ -1,4 +1,4 @@
-// A toolbox over folders of a test's own, with what it needs around it.
+// A toolbox over folders of one test, with its dependencies.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 
 using test::eventually;
 
-// False also of one that has ended and that nobody has asked about.
+// Returns false also for a process that has ended but has not been reaped.
 inline bool is_running(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
@@ -107,7 +107,7 @@ class ToolBench : public ::testing::Test {
             .input = std::move(input)};
   }
 
-  // Runs a coroutine on the loop of the toolbox to its end; what runs beside it goes on meanwhile.
+  // Runs a coroutine on the toolbox's loop to its end; other work on the loop continues meanwhile.
   template <class T>
   T on_loop(Async<T> work) {
     std::optional<T> answer;
@@ -126,7 +126,7 @@ class ToolBench : public ::testing::Test {
     return std::move(*answer);
   }
 
-  // The body of the tool alone, as the Governor calls it.
+  // Runs the body of the tool alone, as the Governor calls it.
   Result<Envelope> invoke(Call call, std::stop_token cancel = {}) {
     const auto tool = tools().find(call.tool);
     if (!tool) return fail(ErrorCode::NotFound, "no such tool");
@@ -145,7 +145,7 @@ class ToolBench : public ::testing::Test {
     }
     return answered;
   }
-  // What the model sees of it.
+  // Returns the part that the model sees.
   ToolResult use(std::string_view tool, json::object input, std::stop_token cancel = {}) {
     const Result<Envelope> answered = invoke(call(tool, std::move(input)), std::move(cancel));
     if (!answered) return {.success = false, .output = "fault: " + answered.error().message};
@@ -160,12 +160,12 @@ class ToolBench : public ::testing::Test {
     on_loop<bool>(work(*tools_));
   }
 
-  // What tools refused, `action: detail`.
+  // Returns the refusals of tools, as `action: detail`.
   const std::vector<std::string>& denials() const { return denials_; }
 
   test::TempFolder folder_;
   test::FakeRecorder recorder_;
-  // Takes out the word `hunter2`, as ours takes out secrets.
+  // Removes the word `hunter2`, as our redactor removes secrets.
   class WordRedactor final : public core::Redactor {
    public:
     std::vector<core::Removal> redact(std::string_view, json::value& value) const override {

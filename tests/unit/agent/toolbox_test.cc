@@ -121,7 +121,17 @@ TEST_F(ToolboxTest, SearchSkipsBinaryFilesAndSaysWhyItStopped) {
               HasSubstr("stopped at the limit of 1 matches"));
 }
 
-// RT-29, RT-30: the data folder of Sallyport is never found, also where a root holds it.
+// Names below `path` were shown without it, so that `read_file` did not find them.
+// RT-35
+TEST_F(ToolboxTest, AFileThatSearchNamesCanBeRead) {
+  std::filesystem::create_directories(root() / "d/e");
+  write(root() / "d/e/b.txt", "one\ntwo\n");
+  EXPECT_EQ(use("search_files", {{"pattern", "two"}, {"path", "d"}}).output, "d/e/b.txt:2: two");
+  EXPECT_EQ(use("search_files", {{"pattern", "two"}, {"path", "."}}).output, "d/e/b.txt:2: two");
+  EXPECT_TRUE(use("read_file", {{"path", "d/e/b.txt"}}).success);
+}
+
+// RT-29, RT-30: tools never find Sallyport's data folder, even if a root contains it.
 TEST_F(ToolboxTest, TheDataFolderIsNotReadEvenInsideARoot) {
   settings_.roots = {{.path = folder_.path(), .write = true}};
   write(data() / "ledger.db", "l");
@@ -165,7 +175,7 @@ TEST_F(ToolboxTest, MemoryIsSearchedByWordsForThisAgentOnlyAndToldInAPairOfEvent
   EXPECT_THAT(use("memory_search", {{"query", "submarine"}}).output, HasSubstr("nothing"));
 }
 
-// EV-23: what stands in an event is redacted before it is cut.
+// EV-23: text in an event is redacted before it is cut.
 TEST_F(ToolboxTest, TheQueryIsOnRecordWithoutItsSecrets) {
   EXPECT_TRUE(use("memory_search", {{"query", std::string(100, 'a') + " hunter2"}}).success);
   const core::Draft started = recorder_.of(core::Kind::Event).front();
@@ -200,10 +210,10 @@ TEST_F(MemoryEditTest, WhatIsPinnedIsFoundWithoutItsSecretsAndForgottenOnDemand)
   EXPECT_FALSE(tools().replay_safe("memory_pin"));
 }
 
-// Both wait for a person unless the policy says otherwise.
+// Both wait for an approver unless the policy permits them.
 TEST_F(MemoryEditTest, EditsOfMemoryAreConfirmed) {
   core::PlanBuilder builder = core::PlanBuilder().autonomy(Autonomy::ActWithApproval);
-  bring_tools(builder);
+  add_agent_tools(builder);
   const auto plan = *builder.build();
   for (const char* tool : {"memory_pin", "memory_forget"}) {
     const Classification found = plan->classify(call(tool, {}));

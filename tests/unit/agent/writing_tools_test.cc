@@ -34,7 +34,7 @@ class WritingToolsTest : public ToolBench {
     const json::value effective = effective_input(input, prepared);
     return invoke(call(tool, effective.as_object()));
   }
-  // Prepares and executes. The text of the failure, or nothing.
+  // Prepares and executes. Returns the text of the failure, or an empty string.
   std::string change(std::string_view tool, const json::object& input) {
     const PrepareStep step = prepare(tool, input);
     if (step.kind != PrepareStep::Kind::Ready) return step.text;
@@ -72,7 +72,7 @@ TEST_F(WritingToolsTest, TheSnapshotSaysWhichFileWhatItWasAndWhatItBecomes) {
   EXPECT_THAT(files(), ElementsAre("a.txt"));
 }
 
-// RT-36, RT-37: what a person approved is done, or nothing is.
+// RT-36, RT-37: the approved operation is done completely or not at all.
 TEST_F(WritingToolsTest, AFileThatChangedSinceIsInvalidatedAndUntouched) {
   write(root() / "a.txt", "old");
   const json::object input{{"path", "a.txt"}, {"content", "new"}};
@@ -101,7 +101,7 @@ TEST_F(WritingToolsTest, TheGovernorRecordsAChangedFileAsInvalidated) {
   test::Governed governed;
   governed.tool = tools().find("write_file");
   governed.plan = core::PlanBuilder().autonomy(Autonomy::ActWithApproval);
-  bring_tools(governed.plan);
+  add_agent_tools(governed.plan);
   governed.approver = std::make_shared<test::FunctionApprover>([this](const Question&) {
     write(root() / "a.txt", "other");
     return Reply::approve("user:ada");
@@ -122,7 +122,7 @@ TEST_F(WritingToolsTest, RunAgainAfterACrashItSucceedsAndLeavesNothingBeside) {
   write(root() / (".sallyport-" + step.prepared.operation_id + ".tmp"), "ne");
   ASSERT_TRUE(execute("write_file", input, step.prepared));
   EXPECT_THAT(files(), ElementsAre("a.txt"));
-  // A crash behind the move.
+  // A crash after the move.
   const auto again = execute("write_file", input, step.prepared);
   ASSERT_TRUE(again);
   EXPECT_THAT(tools().find("write_file")->result_of(*again).output, HasSubstr("already"));
@@ -140,7 +140,7 @@ TEST_F(WritingToolsTest, TheModeIsKept) {
   EXPECT_EQ(state.st_mode & 07777, 0750u);
 }
 
-// RT-38: whoever reads sees the old content or the new content, never a part.
+// RT-38: a reader sees the old content or the new content, never a part.
 TEST_F(WritingToolsTest, AReaderNeverSeesHalfAFile) {
   const std::string a(200'000, 'a');
   const std::string b(300'000, 'b');
@@ -161,7 +161,7 @@ TEST_F(WritingToolsTest, AReaderNeverSeesHalfAFile) {
   EXPECT_EQ(torn, 0);
 }
 
-// RT-38: a process that is killed at any moment leaves the old content or the new.
+// RT-38: a process that is killed at any moment leaves the old or the new content.
 TEST_F(WritingToolsTest, AKilledWriterLeavesTheOldOrTheNewContent) {
   const std::string old_text(100'000, 'o');
   const std::string new_text(150'000, 'n');
@@ -238,7 +238,7 @@ TEST_F(WritingToolsTest, WithoutAWritableRootThereIsNoToolThatWrites) {
   EXPECT_EQ(tools().find("edit_file"), nullptr);
 }
 
-// RT-30, RT-32: the way changes between preparation and execution.
+// RT-30, RT-32: the path changes between preparation and execution.
 TEST_F(WritingToolsTest, ALinkThatComesBetweenPreparationAndExecutionIsRefused) {
   write(root() / "d/f", "old");
   write(folder_ / "outside/f", "old");

@@ -127,7 +127,7 @@ class HttpApiTest : public ::testing::Test {
             .body = std::move(body)};
   }
   void sign_in() {
-    opened_ = api_.sessions().open({.name = "user:ada", .how = "token"}, "127.0.0.1");
+    opened_ = api_.sessions().open({.name = "user:ada", .method = "token"}, "127.0.0.1");
   }
   ServerRequest by_session(std::string method, std::string path) const {
     ServerRequest request{.method = method, .path = "/api/v1/" + std::move(path)};
@@ -165,7 +165,7 @@ TEST_F(HttpApiTest, EveryAnswerHasTheHeadersOfPagesAndEveryRefusalIsAProblem) {
   EXPECT_EQ(good.status, 200u);
   const ServerResponse refused = ask({.method = "GET", .path = "/api/v1/things"});
   const ServerResponse named =
-      api_.worded({.status = 403, .body = "not served\n", .cause = "host_not_served"});
+      api_.format_refusal({.status = 403, .body = "not served\n", .cause = "host_not_served"});
   for (const ServerResponse& one : {good, refused, named}) {
     EXPECT_EQ(header_of(one, "x-content-type-options"), "nosniff");
     EXPECT_EQ(header_of(one, "cross-origin-opener-policy"), "same-origin");
@@ -212,7 +212,7 @@ TEST_F(HttpApiTest, NeitherTheCookieNorThePageSecretIsEnough) {
     EXPECT_EQ(ask(without(by_session("GET", path), "x-sallyport-page")).status, 401u);
   }
   ServerRequest other = by_session("GET", "things");
-  opened_ = api_.sessions().open({.name = "user:bob", .how = "token"}, "");
+  opened_ = api_.sessions().open({.name = "user:bob", .method = "token"}, "");
   other.headers[1].second = opened_.page_secret;
   EXPECT_EQ(code_of(ask(other)), "session_ended");
 }
@@ -348,7 +348,7 @@ TEST_F(HttpApiTest, BodiesAndQueriesAreBounded) {
   EXPECT_EQ(code_of(ask(twice)), "invalid");
 }
 
-// CO-66 (partly): what the route does not take used to be ignored, and everything was listed
+// CO-66 (partly): an unknown parameter was once ignored, and the route listed everything
 TEST_F(HttpApiTest, AnUnknownParameterIsRefusedAndTheNearestNamed) {
   const auto said = [&](std::string method, std::string path, std::string query) {
     ServerRequest request = by_token(std::move(method), std::move(path));
@@ -397,7 +397,7 @@ TEST_F(HttpApiTest, TheDocumentHasEveryRouteAndNoOther) {
                                          "get /things/stream", "get /things/{id}", "post /secrets",
                                          "post /session/token", "post /things"}));
   EXPECT_EQ(document.at("openapi").as_string(), "3.1.0");
-  // Nobody has to sign in to read it.
+  // No sign-in is needed to read it.
   const ServerResponse served = ask({.method = "GET", .path = "/api/v1/openapi.json"});
   EXPECT_EQ(served.status, 200u);
   EXPECT_EQ(json::parse(served.body).at("paths").as_object().size(),

@@ -1,4 +1,4 @@
-// The parts that all routes share, each by itself.
+// The parts that all routes share, each alone.
 #include <gtest/gtest.h>
 
 #include <latch>
@@ -77,7 +77,7 @@ TEST(SessionsTest, OnePersonHasSoManyAndTheLeastUsedOneGoes) {
   Sessions sessions(clock, entropy);
   std::vector<Sessions::Opened> opened;
   for (std::size_t i = 0; i <= Sessions::kMostEach; ++i) {
-    opened.push_back(sessions.open({.name = "user:ada", .how = "token"}, ""));
+    opened.push_back(sessions.open({.name = "user:ada", .method = "token"}, ""));
     clock.advance(1s);
     if (i == 0) EXPECT_EQ(opened[0].page_secret.size(), 43u);
   }
@@ -98,7 +98,7 @@ TEST(ReadersTest, TheQueueIsBoundedAndEachReadHasADeadline) {
     const Result<int> first = co_await readers.run<int>(stuck);
     EXPECT_EQ(first.error().cause, "timeout");
     std::function<Result<int>(const Readers::Wanted&)> quick = [](const auto&) { return 2; };
-    // The first one still runs, so this one waits too long, and the next one finds no place.
+    // The first one still runs, so this one waits too long, and the next one is refused.
     EXPECT_EQ((co_await readers.run<int>(quick)).error().cause, "timeout");
     EXPECT_EQ((co_await readers.run<int>(quick)).error().cause, "busy");
     release.count_down();

@@ -53,7 +53,7 @@ TEST(AgentAncestryTest, WhatDescendsFromAnAgentIsRefusedAndRecorded) {
     });
   }));
   EXPECT_TRUE(recorded);
-  write(data, *governs_no_more(getppid()));
+  write(data, *unregistered_process(getppid()));
   EXPECT_TRUE(refuse_agents(context_in(data), "approvals init"));
 }
 

@@ -32,7 +32,7 @@ class AgentConfigTest : public testing::Test {
   Result<agent::Settings> read(const std::string& text) const {
     return parse_agent_config(text, file());
   }
-  // The smallest file with a line more in the section `agent`.
+  // The smallest file with one more line in the section `agent`.
   std::string with(const std::string& line) const {
     return std::string(kSmallest).substr(1) + "  " + line + "\n";
   }
@@ -258,6 +258,16 @@ TEST_F(AgentConfigTest, AKeyInTheFileIsRefusedAndNotRepeated) {
   EXPECT_EQ(given.where, file().string() + ":5:11");
 }
 
+// A value that reads like its key once passed for the key, and the message did not name it.
+TEST_F(AgentConfigTest, AMessageNamesTheKeyAlsoOfAValueThatReadsLikeIt) {
+  const Error error = error_of(
+      "agent:\n  id: a\n  model: {provider: openai, model: m}\n  roots: []\n"
+      "  retry: {jitter: agent.retry.jitter}\n");
+  EXPECT_EQ(error.message,
+            "`agent.retry.jitter` must be a number from 0 to 1, not `agent.retry.jitter`");
+  EXPECT_EQ(error.cause, "");
+}
+
 TEST_F(AgentConfigTest, AScriptHasAFileAndNoAddress) {
   const auto model = [&](const std::string& keys) {
     return "agent:\n  id: a\n  model: {" + keys + "}\n  roots: []\n";
@@ -279,7 +289,7 @@ TEST_F(AgentConfigTest, ServersHaveNamesThatModelsAndPoliciesCanUse) {
   expect_fault(server("name: a"), "either a `command` or a `url`");
   expect_fault(server("name: a, command: [x], url: 'https://a.example'"), "either a `command`");
   expect_fault(server("name: a, url: 'http://a.example'"), "without encryption");
-  expect_fault("servers: [{name: a, command: [x]}, {name: a, command: [y]}]", "there twice");
+  expect_fault("servers: [{name: a, command: [x]}, {name: a, command: [y]}]", "duplicate name");
 }
 
 TEST_F(AgentConfigTest, AFileIsReadWithABound) {

@@ -56,7 +56,7 @@ TEST(AuthenticatorTest, NoTokenAWrongOneAndOneHeaderTwiceAreRefused) {
   }
 }
 
-// MP-17 (partly): where no token is asked for, everybody is the same agent.
+// MP-17 (partly): if no token is required, every client is the same agent.
 TEST(AuthenticatorTest, WithoutTokensEveryRequestIsOfTheLocalAgent) {
   test::TempFolder folder;
   SystemEntropy entropy;

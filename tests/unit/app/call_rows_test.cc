@@ -35,8 +35,8 @@ TEST_F(CallRowsTest, ARowThatIsKeptIsTheRowThatWasMade) {
   const CallRow made = row_at(answer->sequence);
   const CallRow kept = row_at(answer->sequence);
   EXPECT_EQ(kept.call_id, answer->call_id);
-  EXPECT_FALSE(made.what.empty());
-  EXPECT_EQ(kept.what, made.what);
+  EXPECT_FALSE(made.about.empty());
+  EXPECT_EQ(kept.about, made.about);
   EXPECT_EQ(kept.verdict, made.verdict);
 }
 
@@ -44,10 +44,10 @@ TEST_F(CallRowsTest, WhatWasErasedIsInNoRowThatIsKept) {
   open();
   const Result<Answer> answer = call(test::Governed::read_file());
   ASSERT_TRUE(answer);
-  const std::string before = row_at(answer->sequence).what;
+  const std::string before = row_at(answer->sequence).about;
   ASSERT_FALSE(before.empty());
   ASSERT_TRUE(ledger->transact(ledger::erase({.call_id = answer->call_id}, "ops", "asked to")));
-  EXPECT_EQ(row_at(answer->sequence).what.find(before), std::string::npos);
+  EXPECT_EQ(row_at(answer->sequence).about.find(before), std::string::npos);
 }
 
 }  // namespace

@@ -85,6 +85,13 @@ TEST(ConfigTest, WrongValuesAreErrorsWithTheirPlace) {
   }
 }
 
+TEST(ConfigTest, ADurationThatIsMissingIsSaidToBe) {
+  EXPECT_EQ(error_of("version: 1\nledger: {retention: {event: }}").message,
+            "a duration is missing; write 12h, 90d or 26w");
+  EXPECT_EQ(error_of("version: 1\nledger: {retention: {event: soon}}").message,
+            "`soon` is not a duration; write 12h, 90d or 26w");
+}
+
 TEST(ConfigTest, WhatIsNoConfigurationIsRefused) {
   for (const std::string& text :
        {std::string(), std::string("ledger: {}"), std::string("[1, 2]"), std::string("version"),

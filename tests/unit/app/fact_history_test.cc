@@ -25,7 +25,7 @@ struct Moment {
   std::map<core::FactKey, std::string> facts{};
 };
 
-// A governed ledger whose calls present tokens, and whose writes wait for a person.
+// A governed ledger whose calls present tokens, and whose writes wait for approval.
 class FactHistoryTest : public testing::Test, protected sallyport::test::GovernedLedger {
  protected:
   FactHistoryTest() { times.step_wall(at(kInside) - times.wall()); }
@@ -98,7 +98,7 @@ TEST_F(FactHistoryTest, BudgetsOfGrantsAreToldByEntriesAlone) {
   }
   FactHistory history(ledger.store());
   for (const json::object& each : tokens) {
-    history.learn(*grants::read_token(text_of(each)));
+    history.add_token(*grants::read_token(text_of(each)));
   }
   std::size_t told = 0;
   bool held = false;

@@ -1,4 +1,4 @@
-// A Governor on a real ledger: what is on disk of a call, before, during and after a crash.
+// A Governor on a real ledger: the entries of a call on disk before, during and after a crash.
 #include "support/governed_ledger.h"
 
 #include <gtest/gtest.h>
@@ -167,7 +167,7 @@ TEST_F(GovernedLedgerTest, AStoredAnswerThatRedactionChangedIsServedRedacted) {
   EXPECT_EQ(upstream->calls.size(), 1u);
 }
 
-// Cannot read what holds `boom`.
+// Fails to read text that holds `boom`.
 class FaultyRedactor final : public Redactor {
  public:
   std::vector<Removal> redact(std::string_view, json::value& value) const override {
@@ -282,7 +282,7 @@ TEST_F(GovernedLedgerTest, OfEqualCallsWithoutEffectFromTwoProcessesOneRuns) {
   bool asked = false;
   tool_answers([&](Call, std::stop_token) -> Task<Envelope> {
     if (std::exchange(asked, true)) co_return Envelope::of("again");
-    // As another process would: with a ledger, a Governor and a tool of its own.
+    // Runs as another process would: with its own ledger, Governor and tool.
     const auto store = *store::SqliteStore::open({.file = ledger.file()});
     const auto beside = ledger::Ledger::open(
         {*store, test::storage_redactor(), clock, entropy, close_interrupted}, ledger.settings);
@@ -341,17 +341,17 @@ TEST_F(GovernedLedgerTest, ASinkHearsOfARecordThatWasOwedWhenItIsWritten) {
   });
   open();
   std::promise<void> written;
-  ledger->on_unheard([&] { written.set_value(); });
+  ledger->on_late_records([&] { written.set_value(); });
   EXPECT_FALSE(call(Governed::read_file())) << "what is not on record is not released";
   EXPECT_TRUE(taken.empty());
   disk.restart();
   ASSERT_EQ(written.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready)
       << "the writer pays its debts by itself";
-  ASSERT_TRUE(test::run_now(governor->tell_unheard()));
+  ASSERT_TRUE(test::run_now(governor->deliver_late_records()));
   EXPECT_EQ(taken, records());
   ASSERT_EQ(taken.size(), 1u);
   EXPECT_EQ(taken[0].outcome.kind, Outcome::Kind::PersistenceFailed);
-  ASSERT_TRUE(test::run_now(governor->tell_unheard()));
+  ASSERT_TRUE(test::run_now(governor->deliver_late_records()));
   EXPECT_EQ(taken.size(), 1u) << "once";
   close();
 }

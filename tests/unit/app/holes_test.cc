@@ -1,4 +1,4 @@
-// A call whose input was redacted is decided as the call was, or not at all.
+// A call whose input was redacted is decided as the original call was, or not at all.
 #include "app/workbench/holes.h"
 
 #include <fmt/format.h>
@@ -200,7 +200,7 @@ class HolesTest : public testing::Test {
     return holes;
   }
 
-  // The verdict over the redacted input; `undecided` with why.
+  // Returns the verdict over the redacted input, or `undecided` with the reason.
   std::string verdict_with_holes(const std::string& policy, Call call) {
     const std::vector<Hole> holes = redact(call);
     CallTrial trial = trial_of(policy, call);
@@ -210,8 +210,8 @@ class HolesTest : public testing::Test {
     return verdict(trial);
   }
   static std::string verdict(const CallTrial& trial) {
-    const Result<TrialAnswer> answer = decide(trial, core::Hearing::UntilRefused);
-    return answer ? std::string(verdict_of(answer->seen)) : answer.error().message;
+    const Result<TrialAnswer> answer = decide(trial, core::RehearsalScope::UntilRefused);
+    return answer ? std::string(to_string(verdict_of(answer->seen))) : answer.error().message;
   }
 
   core::NoRecords nothing_;
@@ -221,7 +221,7 @@ class HolesTest : public testing::Test {
   const guards::StorageRedactor redactor_{*guards::Detectors::build()};
 };
 
-// WB-38. `SALLYPORT_PAIRS` asks for more of them.
+// WB-38. `SALLYPORT_PAIRS` sets a larger number of pairs.
 TEST_F(HolesTest, ADecidedCallWithHolesIsDecidedAsTheOriginal) {
   const char* const wanted = std::getenv("SALLYPORT_PAIRS");
   const int policies = wanted ? std::atoi(wanted) / 10 : 30;

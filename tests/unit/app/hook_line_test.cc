@@ -22,7 +22,7 @@ std::string framed(std::string_view content) {
   return net::frame_head(content.size()).append(content);
 }
 
-// A daemon that does what a test says with the one that comes. It is this very program.
+// A daemon that treats each connection as the test requires. It is this very program.
 class HookLineTest : public testing::Test {
  protected:
   void daemon(std::function<void(int peer)> does) {
@@ -58,7 +58,7 @@ class HookLineTest : public testing::Test {
   }
 
   Result<std::optional<HookAnswer>> ask() const {
-    return ask_daemon(
+    return ask_hook_door(
         folder_.path(),
         {.agent = "codex", .policy = "starter", .event = R"({"hook_event_name":"x"})"}, kShort);
   }
@@ -149,14 +149,14 @@ TEST_F(HookLineTest, ANameIsTakenFromTheDeadAndNotFromTheLiving) {
     const Result<net::UnixName> second = net::UnixName::listen(folder_.path(), kHookSocket);
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().code, ErrorCode::Conflict);
-    // Nobody listens any more, and the name is still there.
+    // The daemon has ended, and its socket name still exists.
     close(first->release());
     EXPECT_TRUE(net::UnixName::listen(folder_.path(), kHookSocket));
   }
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
-// Whoever had too many waiting was taken for dead.
+// A daemon with too many waiting connections was once taken for dead.
 TEST_F(HookLineTest, ANameIsNotTakenFromSomebodyWhoIsBusy) {
   const Result<net::UnixName> first = net::UnixName::listen(folder_.path(), kHookSocket);
   ASSERT_TRUE(first);

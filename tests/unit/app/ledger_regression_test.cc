@@ -1,4 +1,4 @@
-// Calls that cost a record, or put a secret on disk, once: on a real ledger, with its redactor.
+// Calls that once lost a record or put a secret on disk, on a real ledger with its redactor.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -204,7 +204,7 @@ TEST_F(LedgerRegressionTest, APasswordKnownByItsNameIsFoundInNoTextMadeOfItsObje
   EXPECT_EQ(files_with("hunter2hunter2"), Words{});
 }
 
-// AU-78 AU-86: what is executed again is what was prepared, not what redaction left of it.
+// AU-78 AU-86: a repeated execution uses the prepared input, not its redacted form.
 TEST_F(LedgerRegressionTest, ASnapshotThatRedactionChangedIsNeverExecuted) {
   const auto preparer = prepares();
   preparer->outlives = true;

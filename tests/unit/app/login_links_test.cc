@@ -9,7 +9,7 @@ namespace {
 
 class LoginLinksTest : public testing::Test {
  protected:
-  std::string link(const std::string& name) { return links.make({.name = name, .how = "link"}); }
+  std::string link(const std::string& name) { return links.make({.name = name, .method = "link"}); }
 
   test::TestClock clock;
   SystemEntropy entropy;

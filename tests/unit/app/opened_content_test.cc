@@ -16,9 +16,9 @@ class OpenedContentTest : public testing::Test {
     ledger_.open();
   }
 
-  // How many entries say that content was opened, after this was noted.
+  // Notes this opening and returns the number of entries about opened content.
   std::size_t noted(OpenedContent& opened, const std::string& name) {
-    EXPECT_TRUE(opened.note({.name = name, .how = "token"}, "calls"));
+    EXPECT_TRUE(opened.note({.name = name, .method = "token"}, "calls"));
     std::size_t count = 0;
     EXPECT_TRUE(ledger_.store().read([&](ledger::ReadView& view) {
       return ledger::find_entries(
@@ -47,12 +47,12 @@ TEST_F(OpenedContentTest, APersonIsOnRecordOnceAMinute) {
   EXPECT_EQ(noted(opened, "user:ada"), 3u);
 }
 
-// CO-50 (partly): what cannot be put on record is not shown, this time and the next
+// CO-50 (partly): content whose opening cannot be recorded is not shown, now or later
 TEST_F(OpenedContentTest, WithoutARecordNothingMayBeShown) {
   OpenedContent opened(*ledger_, clock_);
   ledger_.sql("DROP TABLE entries");
-  EXPECT_FALSE(opened.note({.name = "user:ada", .how = "token"}, "calls"));
-  EXPECT_FALSE(opened.note({.name = "user:ada", .how = "token"}, "calls"));
+  EXPECT_FALSE(opened.note({.name = "user:ada", .method = "token"}, "calls"));
+  EXPECT_FALSE(opened.note({.name = "user:ada", .method = "token"}, "calls"));
 }
 
 }  // namespace

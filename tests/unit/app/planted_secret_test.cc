@@ -1,5 +1,5 @@
-// A secret planted in turn in every text that somebody outside can supply, and then looked for in
-// every file of the data folder.
+// A secret is planted in turn in every text that comes from outside, and then searched for in every
+// file of the data folder.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -26,7 +26,7 @@ using test::FunctionResultGuard;
 using test::FunctionSink;
 using test::Governed;
 
-// One call on a ledger of its own, with a secret in it somewhere.
+// One call on a separate ledger, with a secret in one of its fields.
 struct Scene {
   PlanBuilder plan = PlanBuilder().autonomy(Autonomy::ActAuto);
   Call call = Governed::read_file();
@@ -75,7 +75,7 @@ struct Scene {
 struct Field {
   std::string name;
   std::function<void(Scene&, const std::string& text)> plant;
-  bool kept = true;  // the text around the secret is in the ledger; else all of it is left out
+  bool kept = true;  // the ledger holds the text around the secret; else the whole text is left out
 };
 
 Verdict with_evidence(Verdict verdict, json::value evidence) {
@@ -329,7 +329,7 @@ std::vector<Field> fields_of_a_preparation() {
   };
 }
 
-// The secret of one field, so that each is looked for on its own: the last two letters tell which.
+// The secret of one field, so that each is searched for alone: the last two letters name it.
 std::string numbered(const std::string& secret, std::size_t number) {
   std::string own = secret;
   own[own.size() - 2] = static_cast<char>('A' + number / 26);

@@ -59,7 +59,7 @@ TEST_F(RecentCallsTest, ACallThatWaitsHasOneRowAndItsEndTakesItsPlace) {
   tool = upstream;
   ASSERT_TRUE(call(test::Governed::read_file(), {.holds = false}));
   close();
-  open();  // what was prepared is lost, which ends the first call
+  open();  // the prepared operation is lost, which ends the first call
   const auto rows = newest(5);
   ASSERT_EQ(rows->size(), 2u);
   EXPECT_EQ(rows->at(0).call_id, prepared->call_id);
@@ -70,13 +70,13 @@ TEST_F(RecentCallsTest, ACallThatWaitsHasOneRowAndItsEndTakesItsPlace) {
 TEST_F(RecentCallsTest, WhatWasErasedIsInNoRow) {
   open();
   const std::string id = called();
-  const std::string before = newest(1)->at(0).what;
+  const std::string before = newest(1)->at(0).about;
   ASSERT_FALSE(before.empty());
   ASSERT_TRUE(ledger->transact(ledger::erase({.call_id = id}, "ops", "asked to")));
-  EXPECT_EQ(newest(1)->at(0).what.find(before), std::string::npos);
+  EXPECT_EQ(newest(1)->at(0).about.find(before), std::string::npos);
 }
 
-// After a failover that lost entries, say.
+// For example after a failover that lost entries.
 TEST_F(RecentCallsTest, AnotherLogInThePlaceOfThisOneIsReadAnew) {
   open();
   called();

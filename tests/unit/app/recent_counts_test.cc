@@ -24,7 +24,7 @@ class RecentCountsTest : public testing::Test {
     ASSERT_TRUE(ledger_->append_blocking(std::move(drafts), core::Urgency::Announces));
   }
 
-  // Events by minute, from the first of all. `read_` is how many entries were looked at for that.
+  // Events by minute, from the first one. `read_` counts the entries read for that.
   std::vector<std::uint64_t> counted(std::chrono::sys_seconds first = {}) {
     std::vector<std::uint64_t> events;
     EXPECT_TRUE(ledger_.store().read([&](ledger::ReadView& view) -> Result<void> {
@@ -45,7 +45,7 @@ class RecentCountsTest : public testing::Test {
   std::uint64_t read_ = 0;
 };
 
-// CO-66 (partly), CO-70 (partly): the counts of the last hour used to read all that was written in it, each time
+// CO-66 (partly), CO-70 (partly): the counts of the last hour once read all its entries each time
 TEST_F(RecentCountsTest, AFullBlockIsReadOnce) {
   const auto start = std::chrono::floor<std::chrono::minutes>(clock_.wall());
   write(3000);

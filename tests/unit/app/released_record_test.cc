@@ -1,9 +1,10 @@
-// What the record of a released, changed or withheld result proves afterwards.
+// The record of a released, changed or withheld result, and what it proves afterwards.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 
 #include "ledger/entry/opening.h"
+#include "ledger/proof/key_history.h"
 #include "ledger/proof/receipt.h"
 #include "support/governed_ledger.h"
 
@@ -55,7 +56,7 @@ TEST_F(ReleasedRecordTest, AReceiptVerifiesAfterEachVerdictAndEachClassOfFailure
   }
 }
 
-// What stands at `path` of the entry, and the opening kept beside it.
+// Returns the value at `path` of the entry, and the opening kept beside it.
 struct Sealed {
   std::string commitment;
   ledger::Opening opening;

@@ -4,6 +4,7 @@
 
 #include "app/records/entry_text.h"
 #include "app/terminal/exit_code.h"
+#include "core/call/governor.h"
 
 namespace sallyport::app {
 namespace {
@@ -51,6 +52,14 @@ TEST(VisibleJson, TheValueStaysWhatItIs) {
   EXPECT_EQ(parse_own_json(text).value(), json::value(value));
 }
 
+// Such bytes once became `\x{FF}`, which no parser of JSON reads.
+// LE-34, LE-49, TR-9
+TEST(VisibleJson, BytesThatAreNotUtf8BecomeAnEscapeThatParsersRead) {
+  EXPECT_EQ(visible_json("{\"a\":\"b\xff\xc3\"}"), R"({"a":"b\ufffd\ufffd"})");
+  const json::value read = parse_own_json(visible_json("{\"a\":\"b\xff\"}")).value();
+  EXPECT_EQ(read, (json::value{{"a", "b\xef\xbf\xbd"}}));
+}
+
 TEST(Columns, CodePointsAreCountedAndCutWhole) {
   EXPECT_EQ(columns("äöü"), 3u);
   EXPECT_EQ(fitted("äö", 4), "äö  ");
@@ -62,7 +71,7 @@ TEST(Columns, CodePointsAreCountedAndCutWhole) {
 
 TEST(TerminalTest, ColoursOnlyWhereAskedFor) {
   const Environment environment{.term = "xterm", .locale = "en_US.UTF-8"};
-  // A pipe of the test, no terminal.
+  // A pipe of the test, not a terminal.
   EXPECT_FALSE(Terminal::on(-1, ColorMode::Auto, environment).colour());
   EXPECT_TRUE(Terminal::on(-1, ColorMode::Always, environment).colour());
   EXPECT_FALSE(Terminal::on(-1, ColorMode::Never, environment).colour());
@@ -90,11 +99,23 @@ TEST(ErrorLine, SaysWhatWhereAndWhatToDoOnOneLine) {
             "sallyport: two\\u{000A}lines");
 }
 
+TEST(ErrorLine, APlaceThatTheTextNamesIsNotRepeated) {
+  const Error error{ErrorCode::NotFound, "cannot read `a.yaml`: no such file", "a.yaml", "io"};
+  EXPECT_EQ(error_line(error), "sallyport: cannot read `a.yaml`: no such file");
+  EXPECT_EQ(with_place(error), "cannot read `a.yaml`: no such file");
+  EXPECT_EQ(with_place({ErrorCode::InvalidInput, "unknown key `x`", "a.yaml:1:2", ""}),
+            "a.yaml:1:2: unknown key `x`");
+}
+
 TEST(ErrorLine, ExitCodesAreTheDocumentedOnes) {
   EXPECT_EQ(exit_code(ErrorCode::InvalidInput), 64);
   EXPECT_EQ(exit_code(ErrorCode::Internal), 70);
   EXPECT_EQ(exit_code(ErrorCode::NotFound), 1);
   EXPECT_EQ(exit_code(ErrorCode::Corrupt), 1);
+  EXPECT_EQ(exit_code(Error{.code = ErrorCode::Unavailable}), 1);
+  EXPECT_EQ(
+      exit_code(Error{.code = ErrorCode::Unavailable, .cause = std::string(core::kStartRefused)}),
+      70);
 }
 
 }  // namespace

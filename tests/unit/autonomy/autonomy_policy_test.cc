@@ -88,6 +88,11 @@ TEST(AutonomyPolicyTest, WhatCannotHoldIsRefusedWithItsPlace) {
       {R"({"budget":7})", "autonomy.budget"},
       {R"({"quorum":0})", "autonomy.quorum"},
       {R"({"quorum":3,"reviewers":["a","b"]})", "autonomy.quorum"},
+      {R"({"quorum":2,"agent_id":"a","reviewers":["a","b"]})", "autonomy.quorum"},
+      {R"({"agent_id":"a","reviewers":["a"]})", "autonomy.reviewers"},
+      {R"({"requires_human_agents":["*"]})", "autonomy.requires_human_agents[0]"},
+      {R"({"agent_tiers":{"b*":"shadow"}})", "autonomy.agent_tiers.b*"},
+      {R"({"agent_action_tiers":{"[ab]":{"shell":"shadow"}}})", "autonomy.agent_action_tiers.[ab]"},
       {R"({"reviewers":[]})", "autonomy.reviewers"},
       {R"({"reviewers":["a","a"]})", "autonomy.reviewers[1]"},
       {R"({"reviewers":["a",""]})", "autonomy.reviewers[1]"},
@@ -118,6 +123,25 @@ TEST(AutonomyPolicyTest, LimitsThemselvesAreAllowed) {
   EXPECT_TRUE(read(R"({"quorum":3})"));
   EXPECT_TRUE(read(R"({"ceiling":"suggest","tier":"suggest","agent_tiers":{"bot":"shadow"}})"));
   EXPECT_TRUE(read(R"({"tier":null,"budget":{"max_per_hour":0}})"));
+}
+
+// A server chooses the names of its tools.
+// AT-3 AT-24
+TEST(AutonomyPolicyTest, AToolThatIsNamedLikeAClassDoesNotGetTheTierOfTheClass) {
+  const auto policy = read(R"({"tier":"act_with_approval","action_tiers":{"fs.write":"act_auto",
+    "fs.delete":"shadow","my.tool":"act_auto"}})");
+  ASSERT_TRUE(policy);
+  const auto tier = [&](std::string tool, std::string effect_class) {
+    return policy->tier_for({"bot", std::move(tool), std::move(effect_class)})->tier;
+  };
+  EXPECT_EQ(tier("fs.write", "unknown"), Autonomy::ActWithApproval);
+  EXPECT_EQ(tier("fs.write", "fs.write"), Autonomy::ActAuto);
+  EXPECT_EQ(tier("write_file", "fs.write"), Autonomy::ActAuto);
+  EXPECT_EQ(tier("my.tool", "unknown"), Autonomy::ActAuto) << "no class has this name";
+  EXPECT_EQ(tier("fs.delete", "unknown"), Autonomy::Shadow) << "a name may lower the tier";
+  const auto bare = read(R"({"action_tiers":{"fs.write":"act_auto","fs.delete":"suggest"}})");
+  EXPECT_FALSE(bare->tier_for({"bot", "fs.write", "unknown"})) << "the default applies";
+  EXPECT_EQ(bare->tier_for({"bot", "fs.delete", "unknown"})->tier, Autonomy::Suggest);
 }
 
 // AT-2 (partly)

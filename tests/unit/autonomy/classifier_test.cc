@@ -12,7 +12,7 @@
 namespace sallyport::autonomy {
 namespace {
 
-// The table of the page, typed once more: class, capability, names.
+// The table of the page, typed a second time: class, capability, names.
 constexpr const char* kTable = R"(
 fs.write workspace.write_text write_file write_file_bytes append_file edit_file create_file apply_patch str_replace Write Edit MultiEdit NotebookEdit
 fs.mkdir workspace.write_text mkdir create_directory

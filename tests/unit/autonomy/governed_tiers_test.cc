@@ -1,5 +1,5 @@
-// What each tier does to a call, on a real ledger: what runs, what the caller sees, what is
-// written.
+// The effect of each tier on a call, on a real ledger: execution, the caller's answer, and the
+// entries.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +9,9 @@
 
 #include "autonomy/policy_rules.h"
 #include "base/json_members.h"
+#include "core/approval/approval_state.h"
+#include "core/approval/attendant.h"
+#include "core/approval/doors.h"
 #include "support/governed.h"
 #include "support/ledger_checks.h"
 #include "support/test_clock.h"
@@ -17,7 +20,7 @@
 namespace sallyport::autonomy {
 namespace {
 
-// Controls are signed where the signature names the bytes.
+// Controls count as signed if the signature names the bytes.
 class OnlyAda final : public core::ReviewerBook {
  public:
   Result<void> check(const std::string&, std::string_view, std::string_view) const override {
@@ -69,7 +72,7 @@ class GovernedTiersTest : public testing::Test {
     return answer ? *answer : Answer{};
   }
 
-  // All on one loop, each as far as it comes before the next.
+  // Runs all on one loop, each as far as possible before the next.
   std::vector<Answer> at_once(int count, core::Caller caller = {}) {
     boost::asio::io_context loop;
     std::vector<Answer> answers;
@@ -86,6 +89,25 @@ class GovernedTiersTest : public testing::Test {
     return answers;
   }
 
+  // A call that does not wait is approved here and then resumed.
+  Answer approved_through(std::string door) {
+    const Answer asked = call("write_file", {.holds = false});
+    Reply reply = Reply::approve("user:ada");
+    reply.door = std::move(door);
+    EXPECT_TRUE(test::run_now(governor_->approvals().answer(asked.approval_id, reply)));
+    Call again{.call_id = asked.call_id,
+               .tool_call_id = asked.call_id,
+               .agent_id = "bot",
+               .session_id = "s",
+               .trace_id = "trace-1",
+               .tool = "write_file",
+               .input = {{"path", "/tmp/x"}}};
+    core::Governor::Resumption waited{.call = again, .approval_id = asked.approval_id};
+    Result<Answer> answer = test::run_now(governor_->resume(std::move(waited), upstream));
+    EXPECT_TRUE(answer) << answer.error().message;
+    return answer ? *answer : Answer{};
+  }
+
   std::vector<json::object> bodies(std::string_view kind, std::string_view topic = {}) {
     std::vector<json::object> found;
     for (const test::Seen& seen : test::all_entries(ledger_.store())) {
@@ -95,7 +117,7 @@ class GovernedTiersTest : public testing::Test {
     }
     return found;
   }
-  // `tier enforcement outcome` of each trust record.
+  // Returns `tier enforcement outcome` of each trust record.
   std::vector<std::string> trust() {
     std::vector<std::string> lines;
     for (const json::object& record : bodies("trust")) {
@@ -110,7 +132,7 @@ class GovernedTiersTest : public testing::Test {
     return records.empty() ? "" : std::string(records.back().at("autonomy_source").as_string());
   }
 
-  // As `trust promote` writes it, with this signature.
+  // The record that `trust promote` writes, with this signature.
   void change(bool promotion, Autonomy to, std::optional<std::string> signature = {}) {
     const auto stored = ledger_->fact(trust::kStandingSpace, "bot");
     trust::ControlHistory history = *trust::ControlHistory::parse(stored->value_or(""));
@@ -225,7 +247,7 @@ TEST_F(GovernedTiersTest, ARefusedCallIsDenied) {
   EXPECT_EQ(trust(), Lines{"act_with_approval approval_denied denied"});
 }
 
-// A refusal whose reason was `approval_expired` was remembered as a timeout.
+// A refusal with the reason `approval_expired` was once remembered as a timeout.
 // AT-28
 TEST_F(GovernedTiersTest, ARefusalIsDeniedWhateverItsReasonSays) {
   approver = std::make_shared<test::FunctionApprover>(
@@ -304,7 +326,7 @@ TEST_F(GovernedTiersTest, APromotionAndADemotionHoldForTheNextCall) {
   EXPECT_EQ(last_source(), "demotion");
 }
 
-// TR-15 TR-18: a self-made key promoted its agent, because only the stored tier was looked at.
+// TR-15 TR-18: a self-made key once promoted its agent, because only the stored tier was read.
 TEST_F(GovernedTiersTest, APromotionThatNoControllerOfThePlanSignedIsNone) {
   has_controller = true;
   use({.tier = Autonomy::Suggest});
@@ -355,7 +377,7 @@ TEST_F(GovernedTiersTest, WithoutEnforcementTheRecordLowersNothing) {
   EXPECT_EQ(upstream->calls.size(), 3u);
 }
 
-// A reader that fails for one space and has nothing in the others.
+// A reader that fails for one space and has no facts in the others.
 class FailingReader final : public core::RecordReader {
  public:
   FailingReader(std::string space, ErrorCode code) : space_(std::move(space)), code_(code) {}
@@ -373,7 +395,7 @@ class FailingReader final : public core::RecordReader {
   ErrorCode code_;
 };
 
-// SC-42 TR-18: a ledger that does not answer refuses the call; one that is damaged makes it a shadow.
+// SC-42 TR-18: an unreachable ledger refuses the call; a damaged one makes it a shadow.
 TEST(PolicyRulesTest, WhatCannotBeReadNeverRaisesATier) {
   test::TestClock clock;
   SystemEntropy entropy;
@@ -395,7 +417,7 @@ TEST(PolicyRulesTest, WhatCannotBeReadNeverRaisesATier) {
   EXPECT_EQ(damaged.refusal, "");
 }
 
-// AT-18: a person's yes and a look cost nothing.
+// AT-18: approvals and reads use no budget.
 TEST(PolicyRulesTest, OnlyWhatRunsByItselfUnderABudgetIsCounted) {
   test::TestClock clock;
   SystemEntropy entropy;
@@ -461,6 +483,31 @@ TEST(PolicyJsonTest, APolicyReadsBackFromItsDump) {
   EXPECT_TRUE(to_json(AutonomyPolicy{}).empty());
 }
 
+// AT-17 (partly): a proposal that needs a human keeps another source; once nothing else showed it.
+TEST_F(GovernedTiersTest, TheQuestionAboutAProposalSaysThatItNeedsAHuman) {
+  use({.tier = Autonomy::Suggest, .requires_human = true});
+  const Answer answer = call();
+  EXPECT_EQ(last_source(), "tier");
+  EXPECT_EQ(bodies("approval").at(0).at("needs_human"), json::value(true));
+  EXPECT_TRUE((*core::approval_state(*ledger_, answer.approval_id))->needs_human);
+}
+
+TEST_F(GovernedTiersTest, TheQuestionAboutAnotherCallSaysNothingOfIt) {
+  use({.tier = Autonomy::Suggest});
+  const Answer answer = call();
+  EXPECT_FALSE(bodies("approval").at(0).contains("needs_human"));
+  EXPECT_FALSE((*core::approval_state(*ledger_, answer.approval_id))->needs_human);
+}
+
+// AT-17 (partly) AP-31 (partly): after a resume, a yes through the agent's client once counted.
+TEST_F(GovernedTiersTest, AResumedCallThatNeedsAHumanTakesNoYesThroughTheClient) {
+  use({.tier = Autonomy::ActWithApproval, .requires_human = true});
+  EXPECT_TRUE(approved_through("cli:key").result.success);
+  EXPECT_EQ(approved_through(std::string(core::kClientDoor)).outcome,
+            Outcome::blocked("approval_invalid: a person has to answer elsewhere"));
+  EXPECT_EQ(upstream->calls.size(), 1u);
+}
+
 // RU-7: a demotion caps a call that a rule allows.
 TEST_F(GovernedTiersTest, ADemotionCountsBeforeARuleThatAllows) {
   rules_allow = true;
@@ -475,7 +522,7 @@ TEST_F(GovernedTiersTest, ADemotionCountsBeforeARuleThatAllows) {
   EXPECT_EQ(last_source(), "demotion");
 }
 
-// RU-7: so does a budget that is used up, and a record of failures where trust is enforced.
+// RU-7: a used-up budget caps it too, and so does a record of failures if trust is enforced.
 TEST_F(GovernedTiersTest, ABudgetCountsBeforeARuleThatAllows) {
   rules_allow = true;
   use({.tier = Autonomy::ActWithApproval, .budget = {.max_per_hour = 2}});

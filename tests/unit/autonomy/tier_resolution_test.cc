@@ -30,7 +30,7 @@ TEST(TierTest, TiersAreFourWordsInOrder) {
   EXPECT_EQ(lower(Autonomy::ActAuto, Autonomy::Suggest), Autonomy::Suggest);
 }
 
-// The seven places of AT-3 as somebody who only read the page would list them.
+// The seven places of AT-3 as a reader of the page alone would list them.
 struct Place {
   std::string_view source;
   void (*put)(AutonomyPolicy&, Autonomy);
@@ -53,7 +53,7 @@ constexpr std::array<MaybeTier, 5> kMaybe = {std::nullopt, Autonomy::Shadow, Aut
                                              Autonomy::ActWithApproval, Autonomy::ActAuto};
 
 // Each place is empty or holds one of two tiers that differ from place to place, so that a wrong
-// order shows: 3^7 policies.
+// order is detected: 3^7 policies.
 struct Declared {
   AutonomyPolicy policy;
   MaybeTier first;
@@ -74,7 +74,7 @@ std::vector<Declared> all_policies() {
       one.source = kPlaces[i].source;
       one.action_rule = kPlaces[i].action_rule;
     }
-    // Rules for others must never count.
+    // Rules for other agents must never count.
     one.policy.agent_tiers["other"] = Autonomy::ActAuto;
     one.policy.action_tiers["delete_file"] = Autonomy::ActAuto;
     one.policy.agent_action_tiers["other"]["write_file"] = Autonomy::ActAuto;
@@ -147,7 +147,7 @@ TEST(TierTableTest, TheLowestOfAllThatNarrowsHoldsAndIsNamed) {
               Autonomy lowest = resolved;
               std::string_view source = "tier";
               for (const Cap& cap : caps) {
-                // A human is named also where the tier would ask anyway.
+                // A human is named even if the tier would ask anyway.
                 const bool names =
                     cap.tier &&
                     (*cap.tier < lowest || (*cap.tier == lowest && cap.source == "requires_human"));
@@ -221,45 +221,45 @@ TEST(TierResolutionTest, AHumanIsRequiredForAllForSomeToolsOrForSomeAgents) {
   EXPECT_EQ(weigh({.tier = Autonomy::Shadow, .requires_human = true}).tier, Autonomy::Shadow);
 }
 
-// RU-7, RU-8: a rule that allows lifts `act_with_approval`; each of the others caps it.
+// RU-7, RU-8: an allow rule lifts `act_with_approval`; each of the other places caps it.
 TEST(TierResolutionTest, WhatCapsATierCapsWhatARuleAllows) {
   const AutonomyPolicy asks{.tier = Autonomy::ActWithApproval};
   const ScopeStack none;
-  const Weighing allowed{.policy = asks,
-                         .action = kWrite,
-                         .scopes = none,
-                         .tool_tier = Tier::Confirm,
-                         .rules = core::RuleSay::Allows};
-  const auto is = [](const Weighing& weighing, Autonomy tier, Source source) {
-    const EffectiveTier found = effective_tier(weighing);
+  const TierInputs allowed{.policy = asks,
+                           .action = kWrite,
+                           .scopes = none,
+                           .tool_tier = Tier::Confirm,
+                           .rules = core::RuleAdvice::Allows};
+  const auto is = [](const TierInputs& inputs, Autonomy tier, Source source) {
+    const EffectiveTier found = effective_tier(inputs);
     EXPECT_EQ(found.tier, tier);
     EXPECT_EQ(to_string(found.source), to_string(source));
   };
   is(allowed, Autonomy::ActAuto, Source::Rule);
-  Weighing demoted = allowed;
+  TierInputs demoted = allowed;
   demoted.controls.demoted_to = Autonomy::Suggest;
   is(demoted, Autonomy::Suggest, Source::Demotion);
-  Weighing granted = allowed;
+  TierInputs granted = allowed;
   granted.grant_ceiling = Autonomy::ActWithApproval;
   is(granted, Autonomy::ActWithApproval, Source::Grant);
-  Weighing spent = allowed;
+  TierInputs spent = allowed;
   spent.budget_exhausted = true;
   is(spent, Autonomy::ActWithApproval, Source::Budget);
-  Weighing mistrusted = allowed;
+  TierInputs mistrusted = allowed;
   mistrusted.trust_cap = Autonomy::Shadow;
   is(mistrusted, Autonomy::Shadow, Source::Trust);
   ScopeStack scopes;
   const auto entered = scopes.enter({.tier = Autonomy::Suggest});
   ASSERT_TRUE(entered);
-  const Weighing scoped{.policy = asks,
-                        .action = kWrite,
-                        .scopes = scopes,
-                        .tool_tier = Tier::Confirm,
-                        .rules = core::RuleSay::Allows};
+  const TierInputs scoped{.policy = asks,
+                          .action = kWrite,
+                          .scopes = scopes,
+                          .tool_tier = Tier::Confirm,
+                          .rules = core::RuleAdvice::Allows};
   is(scoped, Autonomy::Suggest, Source::Scope);
 }
 
-// AT-8 (partly): a budget is among the steps where there is one, used up or not.
+// AT-8 (partly): an existing budget is one of the steps, used up or not.
 TEST(TierResolutionTest, TheStepsTellOfABudgetWhereThereIsOne) {
   const ScopeStack none;
   const AutonomyPolicy policy{.tier = Autonomy::ActAuto};

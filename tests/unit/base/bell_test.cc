@@ -14,7 +14,7 @@ class BellTest : public testing::Test {
   void wait_for(const std::string& key) {
     boost::asio::co_spawn(loop_, waited(key), boost::asio::detached);
   }
-  // Until nothing happens without a ring.
+  // Runs until the loop is idle without a ring.
   void settle() {
     loop_.restart();
     while (loop_.poll() > 0) {

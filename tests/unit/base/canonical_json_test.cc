@@ -138,7 +138,7 @@ TEST(CanonicalJsonTest, TheNumberTableOfTheRfcHolds) {
   }
 }
 
-// Edge cases that head the published number stream.
+// Edge cases at the head of the published number stream.
 constexpr auto kEdges = std::to_array<std::uint64_t>({
     0x0000000000000000, 0x8000000000000000, 0x0000000000000001, 0x8000000000000001,
     0xc46696695dbd1cc3, 0xc43211ede4974a35, 0xc3fce97ca0f21056, 0xc3c7213080c1a6ac,
@@ -269,7 +269,7 @@ std::u16string utf16(std::string_view text) {
   return out;
 }
 
-// Text from the places where the orders of UTF-8 and UTF-16 part.
+// Text from the code points where the orders of UTF-8 and UTF-16 differ.
 std::string random_text(std::mt19937& random, std::size_t length) {
   constexpr std::string_view kPieces[] = {
       "",    "a", "b", "\"",     "\\", "\n", "\x01",       "\x7f", "é", "ÿ", "߿", "ࠀ", "€",
@@ -435,7 +435,7 @@ TEST(CanonicalJsonTest, WholeNumbersArePrintedAsTheDoubleTheyAre) {
   EXPECT_EQ(canonical_json(56.0), "56");
 }
 
-// Objects of many members are ordered by numbers made of their names.
+// The members of large objects are ordered by numbers derived from their names.
 TEST(CanonicalJsonTest, ManyMembersHaveTheOrderOfFew) {
   std::vector<std::string> parts{"",           "a",           "ab",          std::string("a\0", 2),
                                  "\x7f",       "\u00e9",      "\u07ff",      "\u0800",

@@ -49,12 +49,18 @@ TEST(CutTextTest, BytesThatAreNoUtf8AreCutWithoutHarm) {
   EXPECT_EQ(cut_code_points("\xff\xff\xff", 2), "\xff\xff");
 }
 
-// AU-84: half a key is found by no detector.
+// AU-84: no detector finds half a key.
 TEST(CutTextTest, ACutBreaksNoWordInTwo) {
   EXPECT_EQ(cut_whole_words("say ghp_0123456789 now", 10), "say ");
   EXPECT_EQ(cut_whole_words("say ghp_0123456789 now", 18), "say ghp_0123456789");
   EXPECT_EQ(cut_whole_words("short", 10), "short");
   EXPECT_EQ(cut_whole_words("ghp_0123456789", 10), "");
+}
+
+TEST(CutTextTest, CodePointsAreCounted) {
+  EXPECT_EQ(code_points(""), 0u);
+  EXPECT_EQ(code_points("abc"), 3u);
+  EXPECT_EQ(code_points("aé€😀"), 4u);
 }
 
 }  // namespace

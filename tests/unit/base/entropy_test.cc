@@ -19,7 +19,7 @@ Bytes drawn(SystemEntropy& entropy) {
   return bytes;
 }
 
-// The pool of random bytes was copied by fork, so a child drew the ids, salts and keys of its
+// The pool of random bytes was once copied by fork, so a child drew the ids, salts and keys of its
 // parent.
 TEST(EntropyTest, AChildOfAForkDrawsOtherBytesThanItsParent) {
   SystemEntropy entropy;

@@ -92,9 +92,9 @@ TEST(JsonTest, DuplicateNamesAreRefusedAlsoWhenOneIsEscaped) {
        {R"({"a":1,"a":1})", R"({"a":1,"\u0061":2})", R"({"\u00e9":1,"é":2})",
         R"({"😀":1,"\ud83d\ude00":2})", R"([{"x":{"a":1,"b":2,"a":3}}])", R"({"":1,"":2})",
         R"({"a":{},"b":1,"a":[]})", R"({"a\/b":1,"a/b":2})"}) {
-    EXPECT_NE(refusal(text).message.find("stands twice in one object"), std::string::npos) << text;
+    EXPECT_NE(refusal(text).message.find("occurs twice in one object"), std::string::npos) << text;
   }
-  EXPECT_EQ(refusal(R"({"a":1,"\u0061":2})").message, "member `a` stands twice in one object");
+  EXPECT_EQ(refusal(R"({"a":1,"\u0061":2})").message, "member `a` occurs twice in one object");
   EXPECT_EQ(refusal("{\n\"a\":1,\n\"a\":2}").where, "3:6");
 }
 
@@ -104,7 +104,7 @@ TEST(JsonTest, DuplicateNamesAreFoundInLargeObjects) {
     std::string text = "{";
     for (std::size_t i = 0; i < 999; ++i) text += "\"k" + std::to_string(i) + "\":0,";
     EXPECT_TRUE(accepted(text + "\"last\":0}"));
-    EXPECT_NE(refusal(text + "\"k" + std::to_string(twin) + "\":0}").message.find("stands twice"),
+    EXPECT_NE(refusal(text + "\"k" + std::to_string(twin) + "\":0}").message.find("occurs twice"),
               std::string::npos);
   }
 }
@@ -133,9 +133,18 @@ TEST(JsonTest, LoneSurrogatesAreRefused) {
   for (const std::string_view text :
        {R"("\ud800")", R"("\udc00")", R"("\ud800x")", R"("\ud800\ud800")", R"("\udc00\ud800")",
         R"("\ud83d\u0041")", R"("\ud83d\n")", R"({"\ud800":1})", R"(["\uDFFF"])"}) {
-    refusal(text);
+    EXPECT_EQ(refusal(text).message, "not JSON: a lone surrogate, which is half a character")
+        << text;
   }
   EXPECT_EQ(parse_json(R"("\ud83d\ude00")")->value.as_string(), "😀");
+}
+
+// LE-8
+TEST(JsonTest, ARawControlCharacterIsRefusedByItsNumber) {
+  const Error error = refusal("{\"a\":\"b\n\"}");
+  EXPECT_EQ(error.message, "not JSON: a raw control character (U+000A); write it as an escape");
+  EXPECT_EQ(error.where, "1:8");
+  EXPECT_EQ(refusal(R"(["\q"])").message, "not JSON: syntax error");
 }
 
 // LE-8
@@ -279,8 +288,8 @@ TEST(JsonTest, DecimalsAreReadAsTheNearestDouble) {
   }
 }
 
-// A text of 57 MiB, an array of small numbers, took 38 seconds and 9.7 GiB: bytes alone bound
-// neither.
+// A text of 57 MiB, an array of small numbers, once took 38 seconds and 9.7 GiB: a limit of bytes
+// bounds neither.
 TEST(JsonTest, ValuesAndNamesAreCountedAndBounded) {
   EXPECT_EQ(parse_json(R"({"a":[1,"x",null,true,1.5,{}],"b":2})")->values, 11u);
   for (const char* const text :
@@ -302,10 +311,10 @@ TEST(JsonTest, ThereIsADefaultBoundOnValues) {
   std::string text = "[1";
   for (int i = 0; i < 1'000'000; ++i) text += ",1";
   EXPECT_EQ(refusal(text + "]").cause, kOverLimit);
-  // Damage of our own documents is damage, whatever it looks like: a cause would be one of the
+  // A damaged document of our own gives no cause: a cause would mean an error of the
   // store.
   EXPECT_EQ(parse_own_json(arrays(129)).error().cause, "");
-  // What was written once can be read again.
+  // Every text that was written can be read again.
   EXPECT_TRUE(parse_own_json(text + "]"));
 }
 

@@ -14,7 +14,7 @@ TEST(LookalikesTest, LettersThatPassForAsciiAreFollowedByTheirNumbers) {
   EXPECT_EQ(with_lookalikes("\U0001D4EAb"), "\U0001D4EA\\u{1D4EA}b");
 }
 
-// AP-40: letters that no list of scripts had.
+// AP-40: letters that no list of scripts contained.
 TEST(LookalikesTest, LettersOfEveryScriptAreCompared) {
   for (const char* const letter :
        {"\u0581", "\u13A2", "\u1D0F", "\uA4E2", "\u0261", "\u02BC", "\u2044", "\u2215",

@@ -32,7 +32,7 @@ TEST(LoopCrewConcurrentTest, TheLoopGoesOnWhileAHandlerWaits) {
   asio::post(loop, [&] {
     const Aside aside;
     ASSERT_TRUE(aside.may_wait());
-    // Only the other handler lets this one go on.
+    // Only the other handler lets this one continue.
     waited = answer.get_future().wait_for(60s) == std::future_status::ready;
   });
   asio::post(loop, [&] {
@@ -60,7 +60,7 @@ TEST(LoopCrewConcurrentTest, HandlersRunOneAtATimeHoweverManyWait) {
         if (aside.may_wait()) std::this_thread::sleep_for(std::chrono::milliseconds(n % 12));
       }
       turns.enter();
-      ++ended;  // a data race, were two handlers to run at once
+      ++ended;  // a data race, if two handlers ran at once
       turns.leave();
     });
   }

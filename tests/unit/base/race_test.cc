@@ -14,7 +14,7 @@ using std::chrono::steady_clock;
 
 class RaceTest : public testing::Test {
  protected:
-  // Runs the race, and the loop until nothing is ready.
+  // Runs the race, and then the loop until it is idle.
   void race_with(Async<int> work, steady_clock::time_point deadline) {
     asio::co_spawn(loop_, raced(std::move(work), deadline), asio::detached);
     settle();
@@ -33,7 +33,7 @@ class RaceTest : public testing::Test {
     throw std::runtime_error("boom");
     co_return 0;
   }
-  // Ends when the test opens the gate, whether it is cancelled or not.
+  // Ends when the test opens the gate, cancelled or not.
   Async<int> at_the_gate() {
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     boost::system::error_code opened;

@@ -1,5 +1,5 @@
 // Keeps the probe that decided the compiler: g++ 12.2 destroys a braced temporary in a co_await
-// expression twice. Without these the product could be built by a compiler that frees memory twice.
+// expression twice. Without these tests a compiler that frees memory twice could build the product.
 #include <gtest/gtest.h>
 
 #include <boost/asio/co_spawn.hpp>
@@ -19,7 +19,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Knows which of its kind are alive, so that a second end of the same one is seen.
+// Knows which instances are alive, so that a second destruction of one is detected.
 class Probe {
  public:
   Probe() { begin(); }
@@ -49,7 +49,7 @@ struct Request {
   Probe probe{};
 };
 
-// Suspends once, as a real operation would, before it looks at its argument.
+// Suspends once, as a real operation does, before it reads its argument.
 Async<std::size_t> measure(Request request) {
   co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
   co_return request.name.size() + request.more.size();

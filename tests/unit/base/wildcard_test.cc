@@ -64,7 +64,7 @@ TEST(WildcardTest, EverythingElseStandsForItself) {
   EXPECT_FALSE(fits_wildcard("é*界", "e界"));
 }
 
-// Trying every place for every star would take longer than anybody waits here.
+// Trying every place for every star would take far too long.
 // GR-29 GR-84 (partly)
 TEST(WildcardTest, ManyStarsOverALongNameEnd) {
   std::string stars;

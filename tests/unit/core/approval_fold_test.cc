@@ -1,4 +1,4 @@
-// Answers of several people: what counts, in which order, and what is on record of it.
+// Answers of several people: which ones count, in which order, and their records.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -21,7 +21,7 @@ class ApprovalFoldTest : public testing::Test {
     governed.plan.autonomy(Autonomy::ActWithApproval);
   }
 
-  // Asks, and waits for nobody.
+  // Asks, and does not wait for an answer.
   std::string ask(ApprovalRules rules) {
     governed.plan.approvals(std::move(rules));
     const Result<Answer> asked = governed.call(Governed::read_file(), Caller{.holds = false});

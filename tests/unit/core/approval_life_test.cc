@@ -1,8 +1,12 @@
-// What becomes of an approval: used once, unused, overtaken by events, or left behind by a process
-// that died; and calls that are like one that waits.
+// The life of an approval: used once, unused, overtaken by events, or left behind by a process that
+// died; and calls that are similar to a waiting one.
 #include <gtest/gtest.h>
 
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/json.hpp>
+#include <map>
 
 #include "base/json_members.h"
 #include "core/approval/approval_request.h"
@@ -34,7 +38,7 @@ class ApprovalLifeTest : public testing::Test {
     for (const Draft& draft : governed.recorder.records()) names.push_back(draft.outcome);
     return names;
   }
-  // A call of a process that dies while it waits.
+  // A call of a process that dies while the call waits.
   std::string leave_behind() {
     std::string id;
     governed.approver = std::make_shared<FunctionApprover>([&](const Question& question) {
@@ -65,6 +69,41 @@ class ApprovalLifeTest : public testing::Test {
 };
 
 using Outcomes = std::vector<std::string>;
+
+// AP-13 (partly)
+TEST_F(ApprovalLifeTest, AQuestionNamesTheUserOfTheAgentIfThereIsOne) {
+  const auto asked_for = [&](const std::string& user) {
+    Call call = Governed::read_file();
+    call.tool_call_id = "for " + user;
+    call.setting.user = user;
+    (void)governed.call(call, Caller{.holds = false});
+    json::value named = "no question";
+    for (const Draft& draft : governed.recorder.written) {
+      if (text_at(draft, "/record") != "approval_request") continue;
+      named = draft.body.contains("on_behalf_of") ? draft.body.at("on_behalf_of") : nullptr;
+    }
+    return named;
+  };
+  EXPECT_EQ(asked_for("user:zoe"), "user:zoe");
+  EXPECT_EQ(asked_for(""), json::value());
+}
+
+// A person saw 12345678901234567000 and the tool got 12345678901234567890.
+// AP-38 (partly)
+TEST_F(ApprovalLifeTest, APersonSeesEveryDigitOfANumber) {
+  json::value shown;
+  governed.approver = std::make_shared<FunctionApprover>([&](const Question& question) {
+    shown = question.input;
+    return Reply::deny("user:ada", "no");
+  });
+  Call call = Governed::read_file();
+  const std::string given = R"({"n":12345678901234567890,"part":0.10000000000000000055,"k":1.5})";
+  call.input = parse_json(given)->value;
+  call.raw_input = given;
+  ASSERT_TRUE(governed.call(call));
+  EXPECT_EQ(canonical_json(shown),
+            R"({"k":1.5,"n":"12345678901234567890","part":"0.10000000000000000055"})");
+}
 
 // AP-7 AP-8 (partly)
 TEST_F(ApprovalLifeTest, TheIntentNamesTheApprovalItUsesAndItsBinding) {
@@ -97,6 +136,22 @@ TEST_F(ApprovalLifeTest, AYesForACallThatIsDeniedMeanwhileBecomesInvalidated) {
   EXPECT_EQ(answer->outcome, Outcome::blocked("closed"));
   EXPECT_EQ(state_of(answer->approval_id), "invalidated");
   EXPECT_TRUE(governed.upstream->calls.empty());
+}
+
+// The commit of the request failed late or in doubt, and its reservation once stayed.
+// CG-50
+TEST_F(ApprovalLifeTest, ARecordOfAQuestionThatMayBeOnRecordReleasesWhatItReserved) {
+  governed.recorder.refuse = [](const std::vector<Draft>& drafts) -> std::optional<Error> {
+    for (const Draft& draft : drafts) {
+      if (text_at(draft, "/record") == "approval_request") {
+        return Error{ErrorCode::Unavailable, "the commit is in doubt"};
+      }
+    }
+    return std::nullopt;
+  };
+  EXPECT_FALSE(governed.call(Governed::read_file()));
+  const auto& owed = governed.recorder.owed;
+  EXPECT_TRUE(std::ranges::any_of(owed, [](const Draft& draft) { return !draft.changes.empty(); }));
 }
 
 // AP-19
@@ -188,6 +243,159 @@ TEST_F(ApprovalLifeTest, AnIdenticalCallAttachesAndBothGetTheOneResult) {
   EXPECT_TRUE(held().empty());
 }
 
+// A call that waited for the result of an identical call once ignored its own cancellation.
+TEST_F(ApprovalLifeTest, ACancelEndsTheWaitForTheResultOfAnIdenticalCall) {
+  boost::asio::io_context loop;
+  boost::asio::steady_timer tool(loop, std::chrono::hours(1));
+  governed.plan.time_limit(std::chrono::seconds(2));
+  governed.upstream =
+      std::make_shared<test::FakeUpstream>([&](Call, std::stop_token) -> Task<Envelope> {
+        boost::system::error_code ignored;
+        co_await tool.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+        co_return Envelope::of("done");
+      });
+  ASSERT_TRUE(governed.build());
+  std::vector<Result<Answer>> answers;
+  std::map<std::string, std::stop_source> stops;
+  for (const char* const id : {"toolu_1", "toolu_2"}) {
+    Call call = Governed::read_file();
+    call.tool_call_id = id;
+    boost::asio::co_spawn(
+        loop,
+        governed.governor().run(call, governed.upstream, Caller{.cancel = stops[id].get_token()}),
+        [&](const std::exception_ptr&, Result<Answer> answer) {
+          answers.push_back(std::move(answer));
+        });
+  }
+  while (governed.recorder.of(Kind::Approval).size() < 2) loop.run_one();
+  const std::string approval = text_at(governed.recorder.of(Kind::Approval)[0], "/request_id");
+  boost::asio::co_spawn(
+      loop, governed.governor().approvals().answer(approval, Reply::approve("user:ada")),
+      [](const std::exception_ptr&, const Result<void>& said) { EXPECT_TRUE(said); });
+  while (governed.upstream->calls.empty()) loop.run_one();
+  const bool first_runs = governed.upstream->calls.front().tool_call_id == "toolu_1";
+  stops[first_runs ? "toolu_2" : "toolu_1"].request_stop();
+  while (answers.empty()) loop.run_one();
+  ASSERT_TRUE(answers.front());
+  EXPECT_EQ(answers.front()->outcome, Outcome::blocked("cancelled"));
+  tool.cancel();
+  loop.run();
+  ASSERT_EQ(answers.size(), 2u);
+  ASSERT_TRUE(answers.back());
+  EXPECT_TRUE(answers.back()->result.success);
+}
+
+// AP-36: a question that can no longer be answered answers nobody.
+TEST_F(ApprovalLifeTest, ACallJoinsTheQuestionOfAnIdenticalOneUntilItsDeadlineAndNotAtIt) {
+  test::TestClock clock;
+  governed.clock = &clock;
+  governed.plan.approval_time(std::chrono::seconds(60));
+  const auto asked_by = [&](const std::string& tool_call_id) {
+    Call call = Governed::read_file();
+    call.tool_call_id = tool_call_id;
+    const Result<Answer> answer = governed.call(call, Caller{.leaves = true});
+    EXPECT_TRUE(answer && answer->outcome.kind == Outcome::Kind::RequiresConfirmation);
+    return answer->approval_id;
+  };
+  const std::string first = asked_by("toolu_1");
+  clock.advance(std::chrono::microseconds(59'999'999));
+  EXPECT_EQ(asked_by("toolu_2"), first);
+  clock.advance(std::chrono::microseconds(1));
+  EXPECT_NE(asked_by("toolu_3"), first);
+}
+
+// AP-36: the answer is for the joined question, whose id is that of another call.
+TEST_F(ApprovalLifeTest, ACallThatJoinedAQuestionContinuesWithItsAnswer) {
+  std::vector<Call> calls;
+  std::vector<std::string> asked;
+  for (const char* const id : {"toolu_1", "toolu_2"}) {
+    Call call = Governed::read_file();
+    call.tool_call_id = id;
+    const Result<Answer> answer = governed.call(call, Caller{.leaves = true});
+    ASSERT_TRUE(answer);
+    call.call_id = answer->call_id;
+    calls.push_back(std::move(call));
+    asked.push_back(answer->approval_id);
+  }
+  EXPECT_EQ(asked[0], asked[1]);
+  const auto resumed = [&](Call call, const std::string& approval) {
+    return run_now(governed.governor().resume({.call = std::move(call), .approval_id = approval},
+                                              governed.upstream));
+  };
+  EXPECT_EQ(resumed(calls[1], asked[1]).error().cause, "approval_pending");
+  ASSERT_TRUE(say(asked[0], Reply::deny("user:ada", "not today")));
+  const Result<Answer> joined = resumed(calls[1], asked[1]);
+  ASSERT_TRUE(joined) << joined.error().message;
+  EXPECT_EQ(joined->outcome, Outcome::blocked("not today"));
+  Call stranger = calls[1];
+  stranger.call_id = "another";
+  EXPECT_EQ(resumed(stranger, asked[1]).error().cause, "tool_call_mismatch");
+  EXPECT_EQ(resumed(calls[0], "apr_none").error().cause, "tool_call_mismatch");
+}
+
+// AP-9: the person said yes to this call, and nothing is wrong with it.
+TEST_F(ApprovalLifeTest, ACancelAfterTheYesLeavesTheApprovalAsItIs) {
+  governed.plan.guard(
+      std::make_shared<FunctionGuard>("any", [](const Call&) { return Verdict::allow(); }));
+  const Result<Answer> asked = governed.call(Governed::read_file(), Caller{.holds = false});
+  ASSERT_TRUE(asked);
+  ASSERT_TRUE(say(asked->approval_id, Reply::approve("user:ada")));
+  Call call = Governed::read_file();
+  call.call_id = asked->call_id;
+  std::stop_source stop;
+  stop.request_stop();
+  const Result<Answer> ended =
+      run_now(governed.governor().resume({.call = call, .approval_id = asked->approval_id},
+                                         governed.upstream, Caller{.cancel = stop.get_token()}));
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_EQ(ended->outcome.kind, Outcome::Kind::Blocked);
+  EXPECT_TRUE(governed.upstream->calls.empty());
+  EXPECT_EQ(state_of(asked->approval_id), "approved");
+}
+
+// A program that answers for people, and never does.
+class SilentApprover final : public Approver {
+ public:
+  Task<Reply> answer(Question) const override {
+    boost::asio::steady_timer forever(co_await boost::asio::this_coro::executor,
+                                      std::chrono::hours(1));
+    boost::system::error_code ignored;
+    co_await forever.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+    co_return Reply::approve("program");
+  }
+};
+
+TEST_F(ApprovalLifeTest, ACallThatIsCancelledWhileAProgramThinksIsDeniedByNobody) {
+  governed.approver = std::make_shared<SilentApprover>();
+  ASSERT_TRUE(governed.build());
+  boost::asio::io_context loop;
+  std::stop_source stop;
+  std::optional<Result<Answer>> ended;
+  boost::asio::co_spawn(loop,
+                        governed.governor().run(Governed::read_file(), governed.upstream,
+                                                Caller{.cancel = stop.get_token()}),
+                        [&](const std::exception_ptr&, Result<Answer> answer) {
+                          ended = std::move(answer);
+                          loop.stop();
+                        });
+  while (governed.recorder.of(Kind::Approval).empty()) loop.run_one();
+  loop.run_for(std::chrono::milliseconds(5));
+  ASSERT_FALSE(ended);
+  stop.request_stop();
+  loop.run_for(std::chrono::seconds(10));
+  ASSERT_TRUE(ended && *ended);
+  EXPECT_EQ((*ended)->outcome, Outcome::blocked("cancelled"));
+  EXPECT_EQ(state_of((*ended)->approval_id), "cancelled");
+}
+
+TEST_F(ApprovalLifeTest, ACallThatAskedNobodyNamesNoBinding) {
+  governed.change_plan(PlanBuilder().autonomy(Autonomy::ActAuto));
+  ASSERT_TRUE(governed.call(Governed::read_file()));
+  const Draft intent = governed.recorder.of(Kind::Intent).at(0);
+  EXPECT_EQ(text_at(intent, "/binding"), "(absent)");
+  EXPECT_EQ(text_at(intent, "/request_id"), "(absent)");
+}
+
 // AP-37
 TEST_F(ApprovalLifeTest, AnotherCallAndTheSameOneAfterUseAskAnew) {
   std::vector<std::string> asked;
@@ -255,8 +463,8 @@ class OnlyAda final : public ReviewerBook {
   json::value dump() const override { return "ada"; }
 };
 
-// AP-10 AP-16 (partly) AP-44: whoever can write to the ledger still cannot sign, and what he writes
-// leaves the question to those who can.
+// AP-10 AP-16 (partly) AP-44: a process that can write to the ledger still cannot sign, and its
+// entry leaves the request to the real approvers.
 TEST_F(ApprovalLifeTest, WhereKeysAreRegisteredAnAnswerCountsOnlyWithItsSignature) {
   governed.plan.approvals({.people = std::make_shared<OnlyAda>()});
   const Result<Answer> asked = governed.call(Governed::read_file(), Caller{.holds = false});
@@ -287,7 +495,7 @@ TEST_F(ApprovalLifeTest, WhereKeysAreRegisteredAnAnswerCountsOnlyWithItsSignatur
   EXPECT_TRUE(ended->result.success);
 }
 
-// AP-44: another process took a forged answer for one, and its decision blocked the real person.
+// AP-44: another process once accepted a forged answer, and its decision blocked the approver.
 TEST_F(ApprovalLifeTest, ADecisionThatRestsOnForgedAnswersIsNone) {
   const Result<Answer> asked = governed.call(Governed::read_file(), Caller{.holds = false});
   ASSERT_TRUE(asked);
@@ -320,7 +528,7 @@ class OneToken final : public ReviewerBook {
   json::value dump() const override { return "one"; }
 };
 
-// AP-14: one token under two names satisfied dual control.
+// AP-14: one token under two names once satisfied dual control.
 TEST_F(ApprovalLifeTest, OnePersonUnderTwoNamesIsNotTwo) {
   governed.plan.approvals({.quorum = 2, .people = std::make_shared<OneToken>()});
   const Result<Answer> asked = governed.call(Governed::read_file(), Caller{.holds = false});
@@ -335,6 +543,35 @@ TEST_F(ApprovalLifeTest, OnePersonUnderTwoNamesIsNotTwo) {
   ASSERT_TRUE(ended) << ended.error().message;
   EXPECT_EQ(ended->outcome, Outcome::blocked("approval_invalid: too few people said yes"));
   EXPECT_TRUE(governed.upstream->calls.empty());
+}
+
+// AP-16
+TEST_F(ApprovalLifeTest, AnAnswerWithoutASignatureIsProvedByItsEntry) {
+  governed.plan.approvals({.people = std::make_shared<OneToken>()});
+  const Result<Answer> asked = governed.call(Governed::read_file(), Caller{.holds = false});
+  ASSERT_TRUE(asked);
+  ASSERT_TRUE(say(asked->approval_id, Reply::approve("user:ada")));
+  const auto state = governed.governor().approvals().state(asked->approval_id);
+  ASSERT_TRUE(state && *state);
+  ASSERT_EQ((*state)->votes.size(), 1u);
+  const Draft entry = governed.recorder.written.at((*state)->votes[0].sequence);
+  EXPECT_EQ(text_at(entry, "/record"), "approval_response");
+  EXPECT_EQ(text_at(entry, "/reviewer"), "user:ada");
+  EXPECT_EQ(text_at(entry, "/known_by"), "token");
+  EXPECT_EQ(text_at(entry, "/signature"), "(absent)");
+}
+
+TEST_F(ApprovalLifeTest, WherePeopleAreNotRegisteredNobodyIsKnownByAnything) {
+  const Result<Answer> asked = governed.call(Governed::read_file(), Caller{.holds = false});
+  ASSERT_TRUE(asked);
+  ASSERT_TRUE(say(asked->approval_id, Reply::deny("user:ada", "no")));
+  std::size_t responses = 0;
+  for (const Draft& draft : governed.recorder.of(Kind::Approval)) {
+    if (text_at(draft, "/record") != "approval_response") continue;
+    ++responses;
+    EXPECT_EQ(text_at(draft, "/known_by"), "(absent)");
+  }
+  EXPECT_EQ(responses, 1u);
 }
 
 }  // namespace

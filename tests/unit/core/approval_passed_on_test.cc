@@ -1,4 +1,4 @@
-// A question that others may answer too: a reviewer passes it on, or the time of a rule has come.
+// A request that other approvers may answer too: a reviewer passes it on, or a rule's time is over.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -31,7 +31,7 @@ class ApprovalPassedOnTest : public testing::Test {
     return run_now(approvals().escalate(id, std::move(to), {.by = by, .reason = "away"}));
   }
   Result<void> say(Reply reply) { return run_now(approvals().answer(id, std::move(reply))); }
-  // As a rule with `escalate` leaves it.
+  // The state after a rule with `escalate`.
   void later(std::vector<LaterReviewers> reviewers) {
     ApprovalState next = state();
     next.later = std::move(reviewers);
@@ -47,7 +47,7 @@ class ApprovalPassedOnTest : public testing::Test {
     }
     return found;
   }
-  // Refuses the next commit with `code`, and no other.
+  // Refuses only the next commit, with `code`.
   void refuse_once(ErrorCode code) {
     governed.recorder.refuse = [this, code](const auto&) -> std::optional<Error> {
       governed.recorder.refuse = nullptr;

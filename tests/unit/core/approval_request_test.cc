@@ -1,4 +1,4 @@
-// The bytes that an approval is bound to, and those that a person signs.
+// The bytes to which an approval is bound, and the bytes that a person signs.
 #include "core/approval/approval_request.h"
 
 #include <gtest/gtest.h>

@@ -31,7 +31,8 @@ TEST(ApprovalStateTest, AStateIsReadBackAsItWasWritten) {
       .votes = {{.by = "user:ada", .at = "t", .door = "cli:key", .signature = "s", .sequence = 3}},
       .also = {"user:bo"},
       .later = {{.at = now + seconds(9), .rule = "r", .to = {"user:cy"}}},
-      .reason_required = true};
+      .reason_required = true,
+      .needs_human = true};
   const ApprovalState read = read_back(state);
   EXPECT_EQ(read.text(), state.text());
   EXPECT_EQ(read.votes, state.votes);
@@ -43,10 +44,12 @@ TEST(ApprovalStateTest, AStateIsReadBackAsItWasWritten) {
   EXPECT_EQ(read.later[0].at, now + seconds(9));
   EXPECT_EQ(read.later[0].to, state.later[0].to);
   EXPECT_TRUE(read.reason_required);
+  EXPECT_TRUE(read.needs_human);
   EXPECT_EQ(read.sequence, 7u);
   const ApprovalState bare = read_back({});
   EXPECT_TRUE(bare.votes.empty() && bare.also.empty() && bare.later.empty());
   EXPECT_FALSE(bare.reason_required);
+  EXPECT_FALSE(bare.needs_human);
 }
 
 TEST(ApprovalStateTest, WhatIsNoStateIsRefused) {
@@ -92,7 +95,7 @@ TEST(ApprovalStateTest, OnlyAnOpenQuestionPassesOnAndOnlyInItsTime) {
   EXPECT_FALSE(state.passes_on(now));
 }
 
-// A name without a key stands in the fact as a digest, and is read from the entry of the answer.
+// The fact holds a name without a key as a digest; the name is read from the answer's entry.
 TEST(ApprovalStateTest, ANameIsFoundAgainInItsEntryAndOnlyIfItIsTheSame) {
   test::FakeRecorder recorder;
   const auto stored = [&](const char* reviewer) {

@@ -1,4 +1,4 @@
-// A call that a person is asked about: held, answered once, and run only for exactly that answer.
+// A call that needs approval: held, answered once, and run only for exactly that answer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -185,8 +185,32 @@ TEST_F(ApprovalTest, AYesForAnotherPlanIsAskedForAgain) {
   EXPECT_EQ(outcomes(), (Outcomes{"requires_confirmation", "requires_confirmation", "completed"}));
   const Draft record = governed.recorder.records().back();
   EXPECT_EQ(record.subject->policy_hash, questions[1].policy_hash);
+  EXPECT_EQ(state_of(questions[0].approval_id), "invalidated");
+  EXPECT_TRUE(std::ranges::any_of(governed.recorder.of(Kind::Approval), [&](const Draft& draft) {
+    return text_at(draft, "/request_id") == questions[0].approval_id &&
+           text_at(draft, "/state") == "invalidated" &&
+           text_at(draft, "/reason").contains(questions[1].approval_id);
+  })) << "each change of a request is an entry (AP-4)";
   EXPECT_EQ(text_at(record, "/approval_id"), questions[1].approval_id);
   EXPECT_EQ(governed.upstream->calls.size(), 1u);
+}
+
+// AP-6
+TEST_F(ApprovalTest, AYesIsForOneFolder) {
+  std::vector<Question> questions;
+  approver([&](const Question& question) {
+    questions.push_back(question);
+    return Reply::approve("user:ada");
+  });
+  Call call = Governed::read_file();
+  for (const char* const folder : {"/src", "/"}) {
+    call.setting.folder = folder;
+    call.tool_call_id = std::string("in") + folder;
+    ASSERT_TRUE(governed.call(call));
+  }
+  ASSERT_EQ(questions.size(), 2u);
+  EXPECT_EQ(questions[1].folder, "/");
+  EXPECT_NE(questions[0].call_digest, questions[1].call_digest);
 }
 
 // AU-10 AU-41

@@ -1,6 +1,7 @@
-// Answers that come late, at the same moment, or not from a person; and questions of a session.
+// Answers that are late, simultaneous, or not from a person; and approval requests of a session.
 #include "core/approval/approvals.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -39,7 +40,7 @@ class ApprovalsTest : public testing::Test {
   Result<void> say(const std::string& id, Reply reply) {
     return run_now(approvals().answer(id, std::move(reply)));
   }
-  // Refuses the next commit with `code`, and no other.
+  // Refuses only the next commit, with `code`.
   void refuse_once(ErrorCode code) {
     governed.recorder.refuse = [this, code](const auto&) -> std::optional<Error> {
       governed.recorder.refuse = nullptr;
@@ -62,6 +63,49 @@ TEST_F(ApprovalsTest, AtItsDeadlineAnAnswerIsTooLate) {
   EXPECT_EQ(status(id), ApprovalStatus::Pending);
 }
 
+// AP-4 AP-17
+TEST_F(ApprovalsTest, AQuestionWhoseTimeIsOverExpiresAndIsNotTakenBack) {
+  const std::string id = ask();
+  clock.advance(seconds(60));
+  const Reply back{.kind = Reply::Kind::Cancelled, .by = "user:ops"};
+  EXPECT_EQ(say(id, back).error().cause, "expired");
+  EXPECT_EQ(status(id), ApprovalStatus::Expired);
+  EXPECT_EQ(text_at(governed.recorder.of(Kind::Approval).back(), "/state"), "expired");
+}
+
+// AP-13
+TEST_F(ApprovalsTest, AnAgentAnswersForNoAgentAboveOrBelowIt) {
+  const json::object request{{"agent_id", "bot/child"}, {"principal", "bot/child"}};
+  EXPECT_TRUE(is_requester("bot/child", request));
+  EXPECT_TRUE(is_requester("bot/child/grandchild", request));
+  EXPECT_TRUE(is_requester("bot", request));
+  EXPECT_FALSE(is_requester("bot/other", request));
+  EXPECT_FALSE(is_requester("bo", request));
+  EXPECT_FALSE(is_requester("bottle", request));
+}
+
+// AP-13
+TEST_F(ApprovalsTest, ForTwoPeopleTheUserOfTheAgentIsNoneOfThem) {
+  core::ApprovalRules rules;
+  rules.dual_control = {"read_file"};
+  governed.plan.approvals(rules);
+  Call call = Governed::read_file();
+  call.setting.user = "uid:ada";
+  const std::string id = governed.call(call, Caller{.holds = false})->approval_id;
+  EXPECT_THAT(say(id, Reply::approve("uid:ada")).error().message,
+              testing::HasSubstr("on behalf of `uid:ada`"));
+  EXPECT_TRUE(say(id, Reply::approve("uid:bo")));
+  EXPECT_TRUE(say(id, Reply::approve("uid:cy")));
+  EXPECT_EQ(status(id), ApprovalStatus::Approved);
+}
+
+// LE-57 AP-38
+TEST_F(ApprovalsTest, ACallWhoseInputWasErasedIsNotApproved) {
+  const json::object erased{{"kind", "approval"}, {"agent_id", "bot"}, {"args", nullptr}};
+  EXPECT_EQ(check_reply(Reply::approve("user:ada"), erased, {}).error().cause, "erased");
+  EXPECT_TRUE(check_reply(Reply::deny("user:ada"), erased, {}));
+}
+
 // AP-44 (partly): another process answers at the same moment.
 TEST_F(ApprovalsTest, AnAnswerIsTriedAgainAtAConflictAlone) {
   const std::string id = ask();
@@ -73,7 +117,7 @@ TEST_F(ApprovalsTest, AnAnswerIsTriedAgainAtAConflictAlone) {
   EXPECT_EQ(status(id), ApprovalStatus::Denied);
 }
 
-// AP-18: one who takes a question back that was just answered is told how.
+// AP-18: a person who withdraws an answered request gets the answer.
 TEST_F(ApprovalsTest, AQuestionThatIsNotPendingIsNotTakenBack) {
   const std::string id = ask();
   const Reply back{.kind = Reply::Kind::Cancelled, .by = "user:ops"};
@@ -148,7 +192,7 @@ TEST_F(ApprovalsTest, AnExternalApproverIsHeardButNeverInPlaceOfTwoPeople) {
   EXPECT_EQ(logged.size(), 1u);
 }
 
-// Hides what an input says under `secret`.
+// Hides the text under `secret` of an input.
 class HidesSecrets final : public Redactor {
  public:
   std::vector<Removal> redact(std::string_view, json::value& value) const override {

@@ -17,7 +17,7 @@ class CountingEntropy final : public Entropy {
   std::uint8_t drawn = 0;
 };
 
-// Takes ids below `least` for the numbers of cards, and `secret` out of outputs.
+// Treats ids below `least` as card numbers, and removes `secret` from outputs.
 class Picky final : public Redactor {
  public:
   explicit Picky(std::uint64_t least) : least_(least) {}
@@ -60,7 +60,7 @@ TEST_F(ArtifactsTest, AnOutputAtTheLimitStaysInItsRecord) {
   }
 }
 
-// AU-20: the number of a card as an id would be redacted and name nothing.
+// AU-20: a card number as an id would be redacted and identify nothing.
 TEST_F(ArtifactsTest, AnIdThatADetectorWouldTakeIsDrawnAgain) {
   ToolResult result{.output = std::string(60'000, 'x')};
   const std::optional<Draft> artifact = move_out(result, 5);
@@ -84,7 +84,7 @@ TEST_F(ArtifactsTest, SecretsGoBeforeTheOutputIsCut) {
   EXPECT_TRUE(artifact->body.at("text").as_string().starts_with("[REDACTED:secret]x"));
   EXPECT_TRUE(result.output.starts_with("[REDACTED:secret]x"));
   ASSERT_EQ(redactions.size(), 1u);
-  EXPECT_EQ(redactions[0].at("path"), "/body/outcome/result/output");
+  EXPECT_EQ(redactions[0].at("path"), "/outcome/result/output");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A front that attends to a call which waits for a person, and whose client may have gone away.
+// A front that attends a call waiting for approval, whose client may have disconnected.
 #include "core/approval/attendant.h"
 
 #include <gtest/gtest.h>
@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 #include <functional>
 
+#include "core/approval/doors.h"
 #include "support/governed.h"
 #include "support/test_clock.h"
 

@@ -1,5 +1,5 @@
-// What a tool-audit record says about a call: who, what, under which plan, and what each guard
-// said.
+// The contents of a call's tool-audit record: agent, tool, plan, and the verdict and reason of each
+// guard.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -119,7 +119,7 @@ TEST(AuditFieldsTest, TheRequestDigestCoversServerToolInputAndPrincipal) {
   }
 }
 
-// Says of itself what a test tells it to.
+// A tool that describes itself as the test chooses.
 class DescribedTool final : public Upstream {
  public:
   explicit DescribedTool(std::string definition) : definition_(std::move(definition)) {}
@@ -165,7 +165,7 @@ TEST(AuditFieldsTest, TheCallDigestCoversTheFinalInputThePolicyAndThePrincipal) 
   const AuditRecord second = record_after(other_plan, call);
   EXPECT_NE(second.call_digest, first.call_digest);
   EXPECT_EQ(second.request_digest, first.request_digest);
-  // The same guards, one of which changes the input: the plan's hash cannot tell the two apart.
+  // The same guards, one of which changes the input: the plan's hash does not distinguish the two.
   std::vector<std::string> digests;
   for (const char* const path : {"/a", "/b"}) {
     Governed rewriting;

@@ -1,4 +1,4 @@
-// How calls end: one terminal record on every path, with what the caller got and why.
+// The ends of calls: one terminal record on every path, with the caller's answer and the reason.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ std::shared_ptr<FakePreparer> prepares(PrepareStep step) {
   return tool;
 }
 
-// One way through the Governor, and how it ends.
+// One path through the Governor, and its end.
 struct Path {
   std::string name;
   std::string outcome;
@@ -129,13 +129,13 @@ std::vector<Path> paths_that_run() {
   return paths;
 }
 
-// Paths on which the tool is never called.
+// Paths that never call the tool.
 void add_not_run(std::vector<Path>& paths, std::string name, std::string outcome, std::string text,
                  std::function<Result<Answer>(Governed&)> walk) {
   paths.push_back({std::move(name), std::move(outcome), "none", std::move(text), std::move(walk)});
 }
 
-// Somebody says no, or nobody says yes.
+// A person refuses, or gives no approval.
 std::vector<Path> paths_that_are_refused() {
   const auto guarded = [](std::shared_ptr<const Guard> guard) {
     return [guard](Governed& governed) {
@@ -191,7 +191,7 @@ std::vector<Path> paths_that_are_refused() {
   return paths;
 }
 
-// The tool, a listener or what went before does not let it begin.
+// The tool, a listener or an earlier step prevents the start.
 std::vector<Path> paths_that_do_not_begin() {
   const auto tool = [](std::shared_ptr<Upstream> upstream) {
     return [upstream](Governed& governed) {
@@ -282,7 +282,7 @@ TEST(AuditOutcomeTest, EveryPathEndsAsTheSpecificationSays) {
       EXPECT_EQ(text_at(record, "/outcome/reason"), path.text);
       EXPECT_EQ(text_at(record, "/post_invocation"), "null");
       EXPECT_TRUE(governed.upstream->calls.empty());
-      // AT-27: what shadow did not run is told by a result, not by an error.
+      // AT-27: a result, not an error, reports what shadow did not run.
       EXPECT_EQ(answer->result.success, path.text.starts_with("shadow:"));
     }
   }
@@ -319,7 +319,7 @@ TEST(AuditOutcomeTest, AnExecutionHasItsIntentAndTwoEventsInTheRightCommits) {
     const std::size_t intent = place_of(governed, Kind::Intent);
     const std::size_t started = place_of(governed, Kind::Event, "tool_execution_started");
     const std::size_t finished = place_of(governed, Kind::Event, "tool_execution_finished");
-    // An answer that came too late stands behind it.
+    // A late answer comes after it.
     std::size_t record = governed.recorder.written.size() - 1;
     while (governed.recorder.written[record].topic == "late_results") --record;
     ASSERT_NE(intent, SIZE_MAX);
@@ -351,7 +351,7 @@ TEST(AuditOutcomeTest, WhereTheIntentMayComeLateItStillStandsBeforeTheOutcome) {
   }
 }
 
-// AU-34 (partly): `relaxed` gives up the wait for the disk, and nothing else does.
+// AU-34 (partly): `relaxed` gives up only the wait for the disk.
 TEST(AuditOutcomeTest, OnlyARelaxedCallThatNobodyApprovedDoesNotWaitForTheDisk) {
   using enum IntentDurability;
   for (const IntentDurability durability : {Strict, Effect, Relaxed}) {

@@ -42,7 +42,7 @@ TEST(BodyTest, OnlyThePickedMembersAreRead) {
   EXPECT_EQ(Body().pick({"n"}), json::object());
 }
 
-// LE-1: what no entry can hold is known before it is written.
+// LE-1: content that no entry can hold is detected before it is written.
 TEST(BodyTest, WhatIsNoUtf8OrTooDeepIsNotSound) {
   EXPECT_TRUE(text_body().is_sound());
   CanonicalWriter bad;

@@ -19,7 +19,7 @@ class BudgetsTest : public testing::Test {
     return WallTime(seconds(1'000'000) + microseconds(std::int64_t(second * 1e6)));
   }
 
-  // `done`, or the word of the limit that is reached.
+  // Returns `done`, or the word of the limit that is reached.
   std::string change(std::shared_ptr<const FactChange> change) {
     std::vector<Draft> drafts;
     drafts.push_back({.kind = Kind::Grant, .changes = {std::move(change)}});
@@ -27,7 +27,7 @@ class BudgetsTest : public testing::Test {
     return written ? "done" : written.error().cause;
   }
   std::string hold(const Spending& spending, const std::string& call, double second = 0) {
-    return change(budgets::hold(spending, {call, "i"}, at(second)));
+    return change(budgets::reserve(spending, {call, "i"}, at(second)));
   }
   std::string charge(const Spending& spending, const std::string& call, double second = 0) {
     return change(budgets::charge(spending, {call, "i"}, at(second)));
@@ -66,7 +66,7 @@ TEST_F(BudgetsTest, TheSixthOfFivePerMinuteWaitsUntilAMinuteAfterTheFirst) {
   EXPECT_EQ(charge(five, "6", 70), "done");
 }
 
-// CG-48: against a list of all dispatches, in every window.
+// CG-48: compared with a list of all dispatches, in every window.
 TEST_F(BudgetsTest, NoWindowEverHoldsMoreThanTheRate) {
   const Spending three = rate(3, 10);
   std::vector<double> times;
@@ -102,8 +102,8 @@ TEST_F(BudgetsTest, AHoldIsReversedOnce) {
   EXPECT_EQ(reverse("a"), "done");
   EXPECT_EQ(reverse("a"), "done");
   EXPECT_EQ(count(), "0 used, 1 held");
-  EXPECT_TRUE(budgets::held_by(recorder, "a")->empty());
-  EXPECT_EQ(budgets::held_by(recorder, "b")->size(), 1u);
+  EXPECT_TRUE(budgets::reserved_by(recorder, "a")->empty());
+  EXPECT_EQ(budgets::reserved_by(recorder, "b")->size(), 1u);
   EXPECT_EQ(reverse("nobody"), "done");
 }
 

@@ -1,4 +1,4 @@
-// Generated histories of calls, and what must hold after each of them.
+// Generated histories of calls, and the conditions that hold after each of them.
 #include "support/call_history.h"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ std::string described(std::uint64_t seed, const Fault& fault) {
                      kNames[static_cast<std::size_t>(fault.kind)], fault.at, fault.period);
 }
 
-// The outcomes that histories came to, each with the first words of its text.
+// The outcomes of the histories, each with the first words of its text.
 using Endings = std::set<std::string>;
 
 void note_endings(const History& history, Endings& endings) {
@@ -46,7 +46,7 @@ void note_endings(const History& history, Endings& endings) {
   }
 }
 
-// The number of writes it took; nothing once something was wrong.
+// Returns the number of writes; nothing after a violation.
 std::optional<std::size_t> play_and_check(std::uint64_t seed, const Fault& fault,
                                           Endings* endings = nullptr) {
   History history(seed);

@@ -212,7 +212,7 @@ std::string padded(std::string text, std::size_t size) {
   return text;
 }
 
-// The text with `state` so deep that the whole is nested `depth` levels.
+// Returns the text with `state` nested so deep that the whole has `depth` levels.
 std::string nested(std::string_view text, const char* state, std::size_t depth) {
   json::value value = parsed(text);
   const std::size_t above = std::count(state, state + std::strlen(state), '/');

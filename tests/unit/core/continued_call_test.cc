@@ -1,4 +1,4 @@
-// A call that the model proxy has handed out, at a door that sees it again.
+// A call that the model proxy has handed out, at a second door that sees it again.
 #include "core/handoff/continued_call.h"
 
 #include <gtest/gtest.h>
@@ -23,21 +23,21 @@ class ContinuedCallTest : public testing::Test {
     return call;
   }
 
-  // As the proxy hands it out, in its own session.
+  // The call as the proxy hands it out, in the proxy's session.
   std::string hand_out(Call call = proposed_call()) {
     Continuations continuations(governed.recorder, governed.recorder, KeyedDigest("k"),
                                 *governed.clock, entropy_);
     HandOffs hand_offs(governed.governor(), continuations);
     std::vector<Call> calls;
     calls.push_back(std::move(call));
-    Result<HandOffs::Given> given = test::run_now(hand_offs.hand_out(
+    Result<HandOffs::HandedOut> given = test::run_now(hand_offs.hand_out(
         {.session_id = "s-proxy", .state = HandOffs::proposed_to("agent:a")}, std::move(calls)));
     EXPECT_TRUE(given) << given.error().message;
     EXPECT_EQ(given->hand_off.tool_calls.size(), 1u);
     return governed.recorder.of(Kind::Intent).back().subject->call_id;
   }
 
-  // As it comes to the gateway: another session, and the id of the model.
+  // The call as it reaches the gateway: another session, and the id of the model.
   Result<Answer> at_the_gateway(json::value input = {{"path", "/tmp/x"}},
                                 const std::string& id = "toolu_1") {
     Call call = proposed_call();
@@ -130,7 +130,7 @@ TEST_F(ContinuedCallTest, AToolThatTheClientSawUnderTheNameOfItsServerIsTheSame)
   EXPECT_EQ(answer->call_id, call_id);
 }
 
-// MP-61: what the gateway knows and the proxy did not still counts.
+// MP-61: facts that the gateway knows and the proxy did not still count.
 TEST_F(ContinuedCallTest, TheDoorDecidesAgainAndARefusalIsTheOneRecord) {
   bool denies = false;
   governed.plan.guard(std::make_shared<test::FunctionGuard>("strict", [&](const Call&) {
@@ -163,7 +163,7 @@ TEST_F(ContinuedCallTest, ACallThatAPersonApprovedIsNotAskedAboutAgain) {
   EXPECT_EQ(answer->call_id, call_id);
 }
 
-// MP-61: of two clients that present it at once, one runs it.
+// MP-61: if two clients present it at once, one runs it.
 TEST_F(ContinuedCallTest, ACallThatAnotherProcessTookIsNotRunHere) {
   hand_out();
   bool taken = false;
@@ -185,7 +185,7 @@ TEST_F(ContinuedCallTest, ACallThatAnotherProcessTookIsNotRunHere) {
   EXPECT_TRUE(governed.upstream->calls.empty());
 }
 
-// MP-62: a call that was left to this door counts as seen, with the input that was proposed.
+// MP-62: a call that was left to this door counts as seen, with the proposed input.
 TEST_F(ContinuedCallTest, ACallThatWasLeftToALaterDoorIsMarkedAsSeen) {
   using model_calls::Deferred;
   Call call = proposed_call();

@@ -94,6 +94,23 @@ TEST_F(EscalationsTest, AGuardBeforeTheCallOpensAnItemToo) {
   EXPECT_EQ(items[0].message, "it is night");
 }
 
+// A guard's finding in the text of a tool that did not run was once shown to no person.
+TEST_F(EscalationsTest, AGuardOpensAnItemAboutTheTextOfAToolThatDidNotRun) {
+  const auto tool = std::make_shared<test::FakePreparer>();
+  governed.tool = tool;
+  escalates("pii", "an address was seen");
+  tool->execute = [](Call, std::stop_token) -> Task<Envelope> {
+    co_return PreparingUpstream::other_revision("it is at revision 4 now");
+  };
+  EXPECT_EQ(call()->outcome, Outcome::invalidated("it is at revision 4 now"));
+  EXPECT_EQ(waiting().size(), 1u);
+  tool->next = [](unsigned) -> Task<std::optional<PrepareStep>> {
+    co_return PrepareStep{.kind = PrepareStep::Kind::Refused, .text = "outside the workspace"};
+  };
+  EXPECT_EQ(call("s-2")->outcome, Outcome::blocked("outside the workspace"));
+  EXPECT_EQ(waiting().size(), 2u);
+}
+
 // PI-81 (partly)
 TEST_F(EscalationsTest, AnItemIsListedWithEverythingAPersonNeedsAlsoAfterARestart) {
   escalates("pii", "an address was seen");
@@ -114,7 +131,7 @@ TEST_F(EscalationsTest, AnItemIsListedWithEverythingAPersonNeedsAlsoAfterARestar
   EXPECT_EQ(waiting(), std::vector<EscalationItem>{wanted});
 }
 
-// PI-81 (partly) PI-82
+// PI-81 (partly) PI-82, LG-9 (partly)
 TEST_F(EscalationsTest, SettlingTakesAnItemOffTheQueueAndRecordsWhoAndWhy) {
   escalates("pii", "an address was seen");
   const Result<Answer> answer = call();
@@ -122,7 +139,14 @@ TEST_F(EscalationsTest, SettlingTakesAnItemOffTheQueueAndRecordsWhoAndWhy) {
   const json::object released = governed.recorder.written.back().body;
   ASSERT_TRUE(settle(ids().at(0), true, "known customer"));
   EXPECT_TRUE(waiting().empty());
-  ASSERT_EQ(governed.recorder.written.size(), before + 1);
+  ASSERT_EQ(governed.recorder.written.size(), before + 2);
+  const Draft& event = governed.recorder.written[before];
+  EXPECT_EQ(event.topic, "hitl.escalations");
+  EXPECT_EQ(event.subject->call_id, answer->call_id);
+  EXPECT_EQ(event.subject->agent_id, "agent:a");
+  EXPECT_EQ(event.body.at("kind"), "hitl.escalation_accepted");
+  EXPECT_EQ(event.body.at("payload").at("request_id"), json::value(ids().at(0)));
+  EXPECT_EQ(event.body.at("payload").at("reviewer"), "user:ada");
   EXPECT_EQ(canonical_json(governed.recorder.written.back().body.members()),
             R"({"reason":"known customer","record":"approval_decision","request_id":")" +
                 ids().at(0) + R"(","reviewer":"user:ada","state":"accepted"})");
@@ -134,7 +158,9 @@ TEST_F(EscalationsTest, AnItemIsSettledOnceAndDismissingSaysSo) {
   escalates("pii", "an address was seen");
   ASSERT_TRUE(call());
   const std::string id = ids().at(0);
+  const std::size_t before = governed.recorder.written.size();
   ASSERT_TRUE(settle(id, false));
+  EXPECT_EQ(governed.recorder.written.size(), before + 1);
   EXPECT_EQ(governed.recorder.written.back().body.at("state"), "dismissed");
   const Result<void> again = settle(id, true);
   ASSERT_FALSE(again);

@@ -1,4 +1,4 @@
-// What listeners and the ledger can stop, and what they cannot.
+// The steps that listeners and the ledger can stop, and the steps that they cannot.
 #include "event_sequence.h"
 
 namespace sallyport::core {

@@ -1,4 +1,4 @@
-// What the events of a call say.
+// The contents of a call's events.
 #include "event_sequence.h"
 
 namespace sallyport::core {

@@ -1,4 +1,4 @@
-// Events of tools that prepare first and execute what they prepared.
+// Events of tools that prepare an operation first and then execute it.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>

@@ -1,4 +1,4 @@
-// The events of a call that a person is asked about, or that autonomy holds back.
+// The events of a call that needs approval, or that autonomy holds back.
 #include "core/plan/authorizer.h"
 #include "event_sequence.h"
 

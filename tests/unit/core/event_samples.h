@@ -1,4 +1,4 @@
-// One event of each kind, as its RFC 8785 text, with what the specification says about it.
+// One event of each kind, as its RFC 8785 text, with the specification's statements about it.
 #pragma once
 
 #include <string_view>

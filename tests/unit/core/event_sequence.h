@@ -1,4 +1,4 @@
-// A governed call and the events it leaves behind, for the tests about their order.
+// A governed call and its events, for the tests of their order.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ class EventSequence : public testing::Test {
     return found;
   }
 
-  // Of every event that has one and gives one.
+  // Returns the member of every event that has one.
   std::set<std::string> reasons() const {
     std::set<std::string> found;
     for (const Draft& draft : governed.recorder.of(Kind::Event)) {
@@ -93,7 +93,7 @@ class EventSequence : public testing::Test {
   }
 
   void forget_events() { governed.recorder.written.clear(); }
-  // Rows keep their places, because facts refer to them.
+  // Rows keep their positions, because facts refer to them.
   void begin_to_count() { seen_ = governed.recorder.events().size(); }
   Names later_events() const {
     Names names = governed.recorder.events();

@@ -1,5 +1,5 @@
-// Which events a call leaves behind, in which order and with which reasons, on every way through
-// the Governor.
+// The events of a call, their order and their reasons, on every path through the
+// Governor.
 #include "event_sequence.h"
 
 #include "core/plan/authorizer.h"

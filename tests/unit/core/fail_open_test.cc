@@ -11,8 +11,8 @@ std::string control_of(const FailOpenLog::Share& share) {
   return share.drafts.empty() ? "" : std::string(share.drafts[0].body.at("control").as_string());
 }
 
-// The log kept the first name after the gateway had joined again under another: what it wrote
-// belonged to an instance that others had declared lost, and was never ended.
+// The log once kept the first name after the gateway had rejoined under another: its entries
+// belonged to an instance that others had declared lost, and the interval was never ended.
 // LE-71 SC-33
 TEST(FailOpenTest, UnderANewNameAStretchBeginsAnew) {
   test::FakeRecorder recorder;

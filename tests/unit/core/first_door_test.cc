@@ -1,4 +1,4 @@
-// What tier, autonomy and guards make of a call before it may run, and how that is said.
+// The effect of tier, autonomy and guards on a call before it may run, and its record.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -119,7 +119,7 @@ TEST(FirstDoorTest, AGuardTurnsAllowIntoAskOrBlockAndNeverBlockIntoAllow) {
 }
 
 // Asks for two facts that always change together, and each time for one that it has not asked for
-// before. While it looks, another writer may change them.
+// before. While it reads, another writer may change them.
 class TwinFacts final : public Guard {
  public:
   TwinFacts(test::FakeRecorder& ledger, int changes) : ledger_(ledger), changes_(changes) {
@@ -149,7 +149,7 @@ class TwinFacts final : public Guard {
   GuardTraits traits_;
 };
 
-// A decision was made of facts of two moments where another process wrote in between. WB-8
+// A decision once used facts of two moments if another process wrote in between. WB-8
 TEST(FirstDoorTest, ADecisionIsMadeOfFactsOfOneMoment) {
   Governed governed;
   const auto twins = std::make_shared<TwinFacts>(governed.recorder, 2);
@@ -159,7 +159,7 @@ TEST(FirstDoorTest, ADecisionIsMadeOfFactsOfOneMoment) {
   EXPECT_TRUE(answer->result.success) << answer->result.output;
   EXPECT_EQ(twins->looks, 3);
   const Draft record = governed.recorder.records().back();
-  EXPECT_EQ(text_at(record, "/as_of"), "2");  // behind both changes
+  EXPECT_EQ(text_at(record, "/as_of"), "2");  // after both changes
   EXPECT_EQ(record.body.at("guards").as_array().size(), 1U);
   EXPECT_EQ(std::ranges::count(governed.recorder.events(), "tool_authorization_finished(allow)"),
             1);
@@ -189,7 +189,7 @@ class AskingRules final : public CallRules {
   json::object dump() const override { return {{"rules", "ask"}}; }
 };
 
-// Each look at the call finds the workspace of its session changed since the look began.
+// At each check of the call the workspace of its session has changed since the check began.
 class RestlessWorkspace final : public Upstream {
  public:
   explicit RestlessWorkspace(test::FakeRecorder& ledger) : ledger_(ledger) {}
@@ -212,7 +212,7 @@ class RestlessWorkspace final : public Upstream {
   mutable int changes_ = 0;
 };
 
-// A call that a person had refused was decided anew where facts changed in that moment. WB-8
+// A refused call was once decided again if facts changed at that moment. WB-8
 TEST(FirstDoorTest, ANoOfAPersonStaysWhateverChangesMeanwhile) {
   Governed governed;
   governed.plan.autonomy(Autonomy::ActWithApproval).rules(std::make_shared<AskingRules>());
@@ -220,7 +220,7 @@ TEST(FirstDoorTest, ANoOfAPersonStaysWhateverChangesMeanwhile) {
   governed.tool = tool;
   int asked = 0;
   governed.approver = std::make_shared<test::FunctionApprover>([&](const Question&) {
-    EXPECT_TRUE(tool->structured_input(Governed::read_file()));  // and while the person is asked
+    EXPECT_TRUE(tool->structured_input(Governed::read_file()));  // and while the approver is asked
     return ++asked == 1 ? Reply::deny("user:ada", "no") : Reply::approve("user:ada");
   });
   Call call = Governed::read_file();

@@ -1,5 +1,5 @@
-// What most tests of governed calls do: one call, with an approver or a listener, and a look at
-// what was recorded.
+// The common steps of tests of governed calls: one call, with an approver or a listener, and its
+// records.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class GovernedTest : public testing::Test {
         governed.hooks.with_hook(std::make_shared<test::FunctionHook>("siem", std::move(hear))));
   }
 
-  // Asks a person, lets the person refuse, and gives the call that may be resumed then.
+  // Asks a person who refuses, and returns the call, which may then be resumed.
   Governor::Resumption refused_by_a_person() {
     governed.plan.autonomy(Autonomy::ActWithApproval);
     const Answer waiting = call(Governed::read_file(), Caller{.holds = false});

@@ -1,4 +1,4 @@
-// What several threads share of a Governor: calls of their own, one row, one question.
+// State of a Governor that several threads share: separate calls, one row, one approval request.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -86,7 +86,7 @@ class ApprovalConcurrentTest : public testing::Test {
  protected:
   ApprovalConcurrentTest() { governed.plan.autonomy(Autonomy::ActWithApproval); }
 
-  // The only question there is, as soon as there is one.
+  // Returns the only approval request, as soon as there is one.
   std::string wait_for_question() {
     while (true) {
       const auto facts = *governed.recorder.facts("approval");
@@ -168,7 +168,7 @@ TEST_F(ApprovalConcurrentTest, OfManyAnswersAtOnceExactlyOneCounts) {
   }
   for (std::thread& person : people) person.join();
   EXPECT_EQ(counted, 1);
-  // The question, the one answer, and what it decided.
+  // The request, the one answer, and the decision.
   EXPECT_EQ(governed.recorder.of(Kind::Approval).size(), 3u);
 }
 

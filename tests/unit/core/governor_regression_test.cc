@@ -1,4 +1,4 @@
-// What went wrong once: each test opens with the lines that were broken.
+// Former faults: each test begins with the specification lines that were broken.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -263,7 +263,7 @@ class HandOffRegressionTest : public testing::Test {
     }
     return *hand_offs_;
   }
-  HandOffs::Given hand_out(std::vector<Call> calls) {
+  HandOffs::HandedOut hand_out(std::vector<Call> calls) {
     governed.clock = &clock;
     return *test::run_now(hand_offs().hand_out({.session_id = "s-1"}, std::move(calls), {},
                                                std::chrono::seconds(60)));
@@ -299,7 +299,7 @@ TEST_F(HandOffRegressionTest, HooksHearWhichCallFinished) {
         ++heard[subject.call_id];
         return {};
       })));
-  const HandOffs::Given given = hand_out({Governed::read_file(), second_call()});
+  const HandOffs::HandedOut given = hand_out({Governed::read_file(), second_call()});
   ASSERT_TRUE(test::run_now(hand_offs().submit({given.hand_off.continuation,
                                                 {{"toolu_1", {.success = true, .output = "1"}},
                                                  {"toolu_2", {.success = true, .output = "2"}}}},
@@ -317,7 +317,7 @@ TEST_F(HandOffRegressionTest, AHookThatFailsOpenOverAHandedOutResultOpensAStretc
             return fail(ErrorCode::Unavailable, "down");
           }))
       .fail_open("remote");
-  const HandOffs::Given given = hand_out({Governed::read_file()});
+  const HandOffs::HandedOut given = hand_out({Governed::read_file()});
   ASSERT_TRUE(test::run_now(hand_offs().submit(
       {given.hand_off.continuation, {{"toolu_1", {.success = true, .output = "1"}}}}, "s-1")));
   EXPECT_EQ(governed.recorder.of(Kind::Control).size(), 1u);

@@ -126,7 +126,7 @@ TEST(GovernorTest, AGuardThatMayFailOpenBracketsTheStretchInTheRecord) {
   EXPECT_EQ(text(governed.recorder.records().front(), "/guards/0/why"), "fail_open");
 }
 
-// A rehearsal on a running Governor counted in the interval and swallowed its first entry. LE-71
+// A rehearsal on a running Governor once counted in the interval and used up its first entry. LE-71
 TEST(GovernorTest, ARehearsalTakesNoPartInAnIntervalOfFailingOpen) {
   Governed governed;
   bool broken = true;
@@ -154,8 +154,8 @@ TEST(GovernorTest, ARehearsalTakesNoPartInAnIntervalOfFailingOpen) {
                 R"({"calls":1,"cause":"error","control":"fail_open_ended","guard":"remote"})"}));
 }
 
-// A rehearsal on a running Governor told hooks of a call that was not made, and let a tool prepare
-// it.
+// A rehearsal on a running Governor once notified hooks of a call that was not made, and let a tool
+// prepare it.
 // WB-1
 TEST(GovernorTest, ARehearsalTellsNoHookPreparesNothingAndWritesNothing) {
   Governed governed;
@@ -330,7 +330,12 @@ TEST(GovernorTest, MalformedCallsAreRefusedBeforeAnythingIsWritten) {
   EXPECT_EQ(governed.call(unnamed).error().where, "tool");
   Call long_session = Governed::read_file();
   long_session.session_id = std::string(513, 's');
-  EXPECT_EQ(governed.call(long_session).error().where, "session_id");
+  const Error too_long = governed.call(long_session).error();
+  EXPECT_EQ(too_long.where, "session_id");
+  EXPECT_EQ(too_long.message, "`session_id` has 513 bytes; send at most 512");
+  Call broken_name = Governed::read_file();
+  broken_name.tool = "\xff";
+  EXPECT_EQ(governed.call(broken_name).error().message, "`tool` is not UTF-8; send it as UTF-8");
   Call broken_text = Governed::read_file();
   broken_text.input = {{"path", "\xff"}};
   EXPECT_FALSE(governed.call(broken_text));
@@ -352,8 +357,8 @@ TEST(GovernorTest, AnInterruptedCallIsClosedWithAnUnknownEffect) {
   EXPECT_EQ(text(closing[1], "/requested_input/path"), "/tmp/x");
 }
 
-// A call that lost its process was no end of its dispatch, so that a replay gave its place to the
-// next call like it.
+// A call whose process was lost once did not end its dispatch, so that a replay gave its place to
+// the next similar call.
 // AP-24
 TEST(GovernorTest, ACallThatLostItsProcessIsAnEndOfItsDispatch) {
   Governed governed;

@@ -1,4 +1,4 @@
-// Events of calls that are decided here and executed elsewhere.
+// Events of calls that are decided here and executed by another program.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -33,7 +33,7 @@ class HandOffEventsTest : public testing::Test {
     return *hand_offs_;
   }
   void hand_out() {
-    Result<HandOffs::Given> given = test::run_now(hand_offs().hand_out(
+    Result<HandOffs::HandedOut> given = test::run_now(hand_offs().hand_out(
         {.session_id = "s-1"}, {Governed::read_file()}, {}, std::chrono::seconds(60)));
     ASSERT_TRUE(given) << given.error().message;
     continuation = given->hand_off.continuation;

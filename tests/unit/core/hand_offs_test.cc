@@ -1,4 +1,4 @@
-// Calls that are executed elsewhere: what is written for them, and what a disk that refuses leaves.
+// Calls that another program executes: their entries, and the state after a refused write.
 #include "core/handoff/hand_offs.h"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ class HandOffsTest : public testing::Test {
   void hand_out() {
     Call second = Governed::read_file();
     second.tool_call_id = "toolu_2";
-    Result<HandOffs::Given> given =
+    Result<HandOffs::HandedOut> given =
         test::run_now(hand_offs().hand_out({.session_id = "s-1"}, {Governed::read_file(), second}));
     ASSERT_TRUE(given) << given.error().message;
     continuation = given->hand_off.continuation;
@@ -202,17 +202,57 @@ TEST_F(HandOffsTest, WithoutAResultByItsDeadlineACallIsInvalidatedByWhoeverWrite
   EXPECT_TRUE(governed.recorder.facts("continuation_kept")->empty()) << "AU-87";
 }
 
-// AU-55 (partly): the id of a call that is handed out is taken, by the same call or by another.
+TEST_F(HandOffsTest, AHandOffIsFoundByAnyOfItsCallsUntilItIsAnswered) {
+  const auto out = [&](const std::string& session, const std::string& id) {
+    const auto found = hand_offs().hand_off_of(session, id);
+    EXPECT_TRUE(found) << found.error().message;
+    return found && found->has_value();
+  };
+  EXPECT_FALSE(out("s-1", "toolu_1"));
+  hand_out();
+  EXPECT_TRUE(out("s-1", "toolu_1"));
+  EXPECT_TRUE(out("s-1", "toolu_2"));
+  EXPECT_FALSE(out("s-1", "toolu_3"));
+  EXPECT_FALSE(out("s-2", "toolu_1"));
+  ASSERT_TRUE(submit());
+  EXPECT_FALSE(out("s-1", "toolu_1"));
+  Call ran = Governed::read_file();
+  ran.tool_call_id = "toolu_9";
+  ASSERT_TRUE(governed.call(ran));
+  EXPECT_FALSE(out("s-1", "toolu_9")) << "it ran here";
+}
+
+// The model proposed this call, and no other one.
+TEST_F(HandOffsTest, AProposedCallIsTheOneWithTheSameIdToolAndInput) {
+  Call proposed = Governed::read_file();
+  ASSERT_TRUE(test::run_now(hand_offs().hand_out(
+      {.session_id = "s-1", .state = HandOffs::proposed_to("agent:a")}, {proposed})));
+  const auto known = [&](auto change) {
+    Call call = Governed::read_file();
+    change(call);
+    const auto found = hand_offs().proposed_call(call);
+    EXPECT_TRUE(found) << found.error().message;
+    return found && found->has_value();
+  };
+  EXPECT_TRUE(known([](Call&) {}));
+  EXPECT_FALSE(known([](Call& call) { call.tool = "write_file"; }));
+  EXPECT_FALSE(known([](Call& call) { call.input = {{"path", "/etc/shadow"}}; }));
+  EXPECT_FALSE(known([](Call& call) { call.agent_id = "agent:b"; }));
+  EXPECT_FALSE(known([](Call& call) { call.tool_call_id = "toolu_2"; }));
+  EXPECT_FALSE(known([](Call& call) { call.tool_call_id.clear(); }));
+}
+
+// AU-55 (partly): the id of a handed-out call is taken, for the same call and for others.
 TEST_F(HandOffsTest, AnIdThatIsTakenSaysWhetherTheSameCallIsOut) {
   hand_out();
   const auto clashes = [&](Call call) {
-    Result<HandOffs::Given> given =
+    Result<HandOffs::HandedOut> given =
         test::run_now(hand_offs().hand_out({.session_id = "s-1"}, {std::move(call)}));
     EXPECT_TRUE(given) << given.error().message;
     EXPECT_TRUE(given->hand_off.tool_calls.empty());
     return given->clashes;
   };
-  using Clash = HandOffs::Given::Clash;
+  using Clash = HandOffs::HandedOut::Clash;
   using Clashes = std::map<std::string, Clash>;
   EXPECT_EQ(clashes(Governed::read_file()), (Clashes{{"toolu_1", Clash::Out}}));
   Call other = Governed::read_file();
@@ -223,7 +263,7 @@ TEST_F(HandOffsTest, AnIdThatIsTakenSaysWhetherTheSameCallIsOut) {
   EXPECT_EQ(clashes(other), (Clashes{{"toolu_1", Clash::Taken}}));
 }
 
-// Rules that give one tier to all, and keep what they are told to remember.
+// Rules that give one tier to all calls, and remember reported results.
 class KeepingRules final : public AutonomyRules {
  public:
   explicit KeepingRules(Autonomy tier) : tier_(tier) {}
@@ -248,7 +288,7 @@ class KeepingRules final : public AutonomyRules {
   Autonomy tier_;
 };
 
-// AP-16 (partly): what ran elsewhere is remembered with the yes that let it run.
+// AP-16 (partly): a call that ran elsewhere is remembered with the yes that permitted it.
 TEST_F(HandOffsTest, ACallThatComesBackIsRememberedWithItsConsent) {
   struct {
     Autonomy tier;

@@ -18,12 +18,12 @@ using Names = std::vector<std::string>;
 
 const Event kEvent = event::RecoveryPrepared{"instance-1"};
 
-// Never comes back by itself.
+// Never returns by itself.
 class SilentHook final : public EventHook {
  public:
   const std::string& name() const override { return name_; }
   bool waits() const override { return true; }
-  Task<HookRows> hear(const Event&, const Subject&) const override {
+  Task<HookRows> on_event(const Event&, const Subject&) const override {
     co_await test::pause(std::chrono::hours(1));
     co_return HookRows{};
   }
@@ -74,7 +74,7 @@ class HookRegistryTest : public testing::Test {
         });
   }
   std::vector<HookRegistry::Failure> tell() {
-    return test::run_now(registry.tell(kEvent, {}, clock)).failures;
+    return test::run_now(registry.notify(kEvent, {}, {}, clock)).failures;
   }
 
   SystemClock clock;
@@ -120,7 +120,7 @@ TEST_F(HookRegistryTest, AHookThatErrsThrowsOrTakesTooLongDoesNotKeepTheOthersFr
   ASSERT_TRUE(quick.extend({hook("errs", fail(ErrorCode::Internal, "no space")), broken("throws"),
                             std::make_shared<SilentHook>(), hook("last")}));
   const std::vector<HookRegistry::Failure> failures =
-      test::run_now(quick.tell(kEvent, {}, clock)).failures;
+      test::run_now(quick.notify(kEvent, {}, {}, clock)).failures;
   ASSERT_EQ(failures.size(), 3u);
   EXPECT_EQ(failures[0].hook + ": " + failures[0].error, "errs: no space");
   EXPECT_EQ(failures[1].hook + ": " + failures[1].error, "throws: exception");
@@ -138,9 +138,9 @@ TEST_F(HookRegistryTest, AHookThatComesBackTooLateHasFailed) {
         slow.advance(took);
         return {};
       })));
-  EXPECT_TRUE(test::run_now(standard.tell(kEvent, {}, slow)).failures.empty());
+  EXPECT_TRUE(test::run_now(standard.notify(kEvent, {}, {}, slow)).failures.empty());
   took = std::chrono::milliseconds(5001);
-  const auto failures = test::run_now(standard.tell(kEvent, {}, slow)).failures;
+  const auto failures = test::run_now(standard.notify(kEvent, {}, {}, slow)).failures;
   ASSERT_EQ(failures.size(), 1u);
   EXPECT_EQ(failures[0].error, "timeout");
 }
@@ -191,7 +191,7 @@ TEST_F(HookRegistryTest, AFailureOnAReportChangesNothingAndIsRecorded) {
   EXPECT_EQ(failed[0], R"({"error":"connection refused","event_sequence":null,)"
                        R"("event_type":"tool_authorization_finished","hook":"siem",)"
                        R"("record":"hook_failed"})");
-  // The first was told before its row had a place, the second behind its commit.
+  // The first was notified before its row had a position, the second after its commit.
   const Draft last = governed.recorder.of(Kind::HookFailed).back();
   EXPECT_EQ(test::text_at(last, "/event_type"), "tool_execution_finished");
   const std::uint64_t sequence = std::stoull(test::text_at(last, "/event_sequence"));

@@ -21,7 +21,7 @@ using test::text_at;
 
 using Simple = FakeUpstream::Simple;
 
-// Counts its answers, so that a test sees which of them it got.
+// Counts its answers, so that a test can identify them.
 std::shared_ptr<FakeUpstream> counting() {
   const auto count = std::make_shared<int>(0);
   return std::make_shared<FakeUpstream>(Simple([count](Call, std::stop_token) -> Task<Envelope> {
@@ -251,7 +251,7 @@ TEST(IdempotencyTest, AClaimThatAnotherProcessMadeSinceWeLookedIsSeen) {
     const bool intent =
         std::ranges::any_of(drafts, [](const Draft& draft) { return draft.kind == Kind::Intent; });
     if (!intent || !std::exchange(first, false)) return std::nullopt;
-    // What the store says when an expected fact is no longer there.
+    // The error of the store if an expected fact no longer exists.
     return Error{ErrorCode::Conflict, "changed meanwhile"};
   };
   EXPECT_EQ(said(governed.call(Governed::read_file())), R"(completed: {"answer":42})");

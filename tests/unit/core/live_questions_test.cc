@@ -1,4 +1,4 @@
-// The index of questions that are not done: what lists, metrics and starting processes read.
+// The index of open approval requests, which lists, metrics and starting processes read.
 #include "core/approval/live_questions.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ class LiveQuestionsTest : public testing::Test {
     call.tool_call_id = "t-" + std::to_string(++calls);
     return call;
   }
-  // A call about which a person says this.
+  // A call to which a person gives this answer.
   std::string ask(const Reply& reply) {
     std::string id;
     governed_.approver = std::make_shared<FunctionApprover>([&](const Question& question) {
@@ -59,7 +59,7 @@ class LiveQuestionsTest : public testing::Test {
     (void)governed_.call(next_call());
     return id;
   }
-  // A question that waits, while no process holds its call.
+  // A waiting request whose call no process holds.
   std::string leave_open() {
     governed_.approver = nullptr;
     use(Autonomy::Suggest);
@@ -120,7 +120,7 @@ TEST_F(LiveQuestionsTest, AQuestionWhoseTimeIsOverHasExpiredBeforeAndAfterThatIs
   EXPECT_TRUE(live().empty());
 }
 
-// Metrics once called an unused yes approved for ever, and lists called it expired.
+// Metrics once showed an unused yes as approved forever, and lists showed it as expired.
 TEST_F(LiveQuestionsTest, AnUnusedYesWhoseTimeIsOverHasExpired) {
   const WallTime now = clock_.wall();
   const ApprovalState yes{.status = ApprovalStatus::Approved, .call_id = "c-1", .expires_at = now};
@@ -128,7 +128,7 @@ TEST_F(LiveQuestionsTest, AnUnusedYesWhoseTimeIsOverHasExpired) {
   EXPECT_EQ(live_questions::shown_status(yes, now - std::chrono::seconds(1)),
             ApprovalStatus::Approved);
   const ApprovalState answer{.status = ApprovalStatus::Approved,
-                             .expires_at = now};  // to a question without call
+                             .expires_at = now};  // for a request without a call
   EXPECT_EQ(live_questions::shown_status(answer, now), ApprovalStatus::Approved);
   EXPECT_TRUE(live_questions::is_live(yes));
   EXPECT_FALSE(live_questions::is_live(answer));
@@ -137,7 +137,7 @@ TEST_F(LiveQuestionsTest, AnUnusedYesWhoseTimeIsOverHasExpired) {
 TEST_F(LiveQuestionsTest, ALedgerWithoutTheIndexIsScannedUntilTheNextQuestionBeginsIt) {
   const std::string open = leave_open();
   (void)ask(Reply::deny("user:eve"));
-  // As an earlier release left it.
+  // The form that an earlier release left.
   Draft draft{.kind = Kind::Control, .body = {{"record", "test"}}};
   for (const std::string_view space : {"approval_live", "approval_done"}) {
     for (Fact& fact : governed_.recorder.facts(space).value()) {

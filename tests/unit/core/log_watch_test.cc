@@ -47,7 +47,7 @@ TEST(LogWatchTest, OneOfThoseWhoWaitLooksForAll) {
   EXPECT_EQ(log.reads, 1);
 }
 
-// The one that looked has left, and may not come back.
+// The reader has left and may not return.
 TEST(LogWatchTest, AfterOneHasLookedTheNextCanLook) {
   SizedLog log;
   LogWatch watch(log);

@@ -69,12 +69,12 @@ TEST_F(MeteredRecorderTest, WhatTheLedgerRefusesIsNotCountedAsRecorded) {
   const std::string text = metrics.text();
   EXPECT_THAT(text, Not(HasSubstr("records_total{kind=\"intent\"} 1")));
   EXPECT_THAT(text, HasSubstr("sallyport_ledger_append_seconds_count{result=\"refused\"} 1\n"));
-  // Its end is owed, and will be there.
+  // Its end is owed and will be written.
   EXPECT_THAT(text, HasSubstr("sallyport_calls_total{outcome=\"persistence_failed\",server=\"\","
                               "agent=\"agent:a\",front=\"mcp_http\"} 1\n"));
 }
 
-// Two fronts of one process: told apart where calls are counted, and one number for all else.
+// Two fronts of one process: counted separately for calls, and together for everything else.
 TEST_F(MeteredRecorderTest, FrontsShareNumbersAndAreNotMixedUp) {
   MeteredRecorder hooks(ledger, metrics, clock, "hook");
   ASSERT_TRUE(call());
@@ -106,6 +106,34 @@ TEST_F(MeteredRecorderTest, EachCallThatAFailedGuardIsLetPassForIsLoggedAndCount
   EXPECT_THAT(text, Not(HasSubstr("sallyport_fail_open_seconds_total 0\n")));
   const auto told = HasSubstr("guard `broken` failed (error) and the policy lets the call pass");
   EXPECT_THAT(said, ElementsAre(told, told));
+}
+
+// A call that a cached answer ended was allowed; the guards' last objection names its rule.
+TEST_F(MeteredRecorderTest, AVerdictIsCountedUnderTheRuleThatObjectedLast) {
+  const auto write = [&](std::string outcome, json::array guards, bool terminal = true) {
+    std::vector<Draft> drafts;
+    drafts.push_back({.kind = Kind::ToolAudit,
+                      .subject = Subject{.agent_id = "a"},
+                      .outcome = std::move(outcome),
+                      .body = {{"terminal", terminal}, {"guards", std::move(guards)}}});
+    ASSERT_TRUE(run_now(recorder.append(std::move(drafts), Urgency::Reports)));
+  };
+  const auto run = [](std::string_view verdict, std::string_view rule) {
+    return json::object{{"guard", "g"}, {"verdict", verdict}, {"rule", rule}};
+  };
+  write("blocked", {run("deny", "first"), run("allow", "none")});
+  write("completed", {run("rewrite", "second"), run("allow", "none")});
+  write("requires_confirmation", {run("ask", "third")}, false);
+  write("cached", {run("allow", "none")});
+  write("blocked", {run("deny", "")});
+  const std::string text = metrics.text();
+  for (const char* const verdict :
+       {"verdict=\"deny\",rule=\"first\"", "verdict=\"allow\",rule=\"second\"",
+        "verdict=\"ask\",rule=\"third\"", "verdict=\"allow\",rule=\"\"",
+        "verdict=\"deny\",rule=\"g\""}) {
+    EXPECT_THAT(text, HasSubstr(verdict));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("rule=\"none\"")));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST(ModelRulesTest, NamesOfModelsAreComparedWithWildcardsAndWithoutCase) {
   }
 }
 
-// MP-55 (partly): an agent's own entry counts, else that of all others.
+// MP-55 (partly): an agent's own entry counts, else the entry for all others.
 TEST(ModelRulesTest, AnAgentHasItsOwnEntryOrThatOfTheOthers) {
   ModelRules rules;
   EXPECT_TRUE(rules.may_use("a", "any"));

@@ -1,4 +1,4 @@
-// When the ledger refuses: what the caller gets, and what is owed until writing works again.
+// The ledger refuses a write: the caller's answer, and the debts until writing works again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using test::text_at;
 
 const Error kNoSpace{ErrorCode::Unavailable, "ledger_unavailable: no_space", "", "no_space"};
 
-// Fails the commits that hold a draft with this outcome, or of this kind where it has none.
+// Fails the commits with a draft of this outcome, or of this kind if it has none.
 auto failing(std::string what) {
   return [what](const std::vector<Draft>& drafts) -> std::optional<Error> {
     const bool meant = std::ranges::any_of(drafts, [&](const Draft& draft) {
@@ -27,7 +27,7 @@ auto failing(std::string what) {
   };
 }
 
-// The records among what is owed; there is one for each call that could not be recorded.
+// The owed records; there is one for each call that could not be recorded.
 std::vector<Draft> owed_records(const Governed& governed) {
   std::vector<Draft> records;
   for (const Draft& draft : governed.recorder.owed) {
@@ -58,6 +58,7 @@ TEST(PersistenceFailedTest, WithoutTheIntentTheToolIsNotCalled) {
   EXPECT_EQ(answer.error().cause, "no_space");
   EXPECT_TRUE(governed.upstream->calls.empty());
   EXPECT_TRUE(governed.recorder.records().empty());
+  EXPECT_EQ(answer.error().where, "");
   expect_owed(governed, "(absent)", "none",
               "the intent could not be recorded: ledger_unavailable: no_space");
   EXPECT_TRUE(std::ranges::none_of(governed.recorder.owed, [](const Draft& draft) {
@@ -129,6 +130,7 @@ TEST(PersistenceFailedTest, AStoredAnswerIsNotReleasedWithoutItsRecord) {
   const Result<Answer> answer = governed.call(Governed::read_file());
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().cause, "no_space");
+  EXPECT_EQ(answer.error().where, "") << "it did not run again";
   expect_owed(governed, "(absent)", "none",
               "cached could not be recorded: ledger_unavailable: no_space");
   EXPECT_EQ(text_at(owed_records(governed)[0], "/outcome/result"), "null");
@@ -144,6 +146,7 @@ TEST(PersistenceFailedTest, TheOutcomeOfAnExecutedCallIsOwedWithWhatWouldHaveBee
   governed.recorder.refuse = failing("completed");
   const Result<Answer> answer = governed.call(Governed::read_file());
   ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().where, "outcome") << "the caller must know that it ran";
   EXPECT_EQ(governed.upstream->calls.size(), 1u);
   expect_owed(governed, "masked", "done",
               "completed could not be recorded: ledger_unavailable: no_space");
@@ -196,7 +199,7 @@ TEST(PersistenceFailedTest, WhileTheLedgerIsNotReadyNothingStartsAndTheRefusalIs
   EXPECT_EQ(owed_records(governed).size(), 1u);
 }
 
-// What calls owed while the disk refused was kept without a bound.
+// Debts of calls once had no limit while the disk refused.
 TEST(PersistenceFailedTest, WhenTooMuchIsOwedACallIsRefusedBeforeItIsOne) {
   Governed governed;
   governed.recorder.full = kNoSpace;
@@ -221,7 +224,7 @@ TEST(PersistenceFailedTest, WritesThatSucceedLeaveNothingOwed) {
   }
 }
 
-// AU-30 (partly): what no entry can hold is left out step by step, and what is left is recorded.
+// AU-30 (partly): parts that no entry can hold are left out step by step; the rest is recorded.
 TEST(PersistenceFailedTest, ARecordThatFitsNoEntryIsSaidWithoutWhatDoesNotFit) {
   const Error too_large{ErrorCode::InvalidInput, "the entry is too large", "", ""};
   const struct {

@@ -32,7 +32,7 @@ Call marked(const std::string& mark) {
   return call;
 }
 
-// Keeps nothing: many threads call it at once.
+// Stores nothing, because many threads call it at once.
 class EchoUpstream final : public Upstream {
  public:
   Task<Envelope> invoke(Call call, std::shared_ptr<Delivery> delivery, std::stop_token) override {

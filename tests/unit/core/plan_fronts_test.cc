@@ -21,8 +21,8 @@ PlanBuilder policy() {
 
 TEST(PlanFrontsTest, WhatAFrontBringsIsNoPartOfTheHash) {
   PlanBuilder brought = policy();
-  brought.brings_tool("host", "Look", {.tier = Tier::Observe, .effect_class = "none"});
-  brought.brings_guard(allowing("pins"));
+  brought.extension_tool("host", "Look", {.tier = Tier::Observe, .effect_class = "none"});
+  brought.extension_guard(allowing("pins"));
   const auto with = *brought.build();
   const auto without = *policy().build();
   EXPECT_EQ(with->hash(), without->hash());
@@ -34,10 +34,10 @@ TEST(PlanFrontsTest, WhatAFrontBringsIsNoPartOfTheHash) {
 
 TEST(PlanFrontsTest, ThePolicysWordAboutAToolCountsBeforeTheFronts) {
   PlanBuilder brought = policy();
-  brought.brings_tool("host", "Bash", {.tier = Tier::Confirm, .effect_class = "process.exec"});
-  brought.brings_tool("host", "Write", {.tier = Tier::Observe, .effect_class = "none"});
+  brought.extension_tool("host", "Bash", {.tier = Tier::Confirm, .effect_class = "process.exec"});
+  brought.extension_tool("host", "Write", {.tier = Tier::Observe, .effect_class = "none"});
   const auto plan = *brought.build();
-  // Said by the policy for every server; the table knows less than the front does.
+  // The policy states it for every server; the table knows less than the front does.
   EXPECT_EQ(plan->classify({.server = "host", .tool = "Bash"}).tier, Tier::Observe);
   EXPECT_EQ(plan->classify({.server = "host", .tool = "Write"}).tier, Tier::Observe);
   EXPECT_EQ(plan->classify({.server = "other", .tool = "Write"}).tier, Tier::Confirm);
@@ -45,7 +45,7 @@ TEST(PlanFrontsTest, ThePolicysWordAboutAToolCountsBeforeTheFronts) {
 
 TEST(PlanFrontsTest, AGuardOfAFrontHasANameOfItsOwn) {
   PlanBuilder brought = policy();
-  brought.brings_guard(allowing("first"));
+  brought.extension_guard(allowing("first"));
   EXPECT_FALSE(brought.build());
 }
 

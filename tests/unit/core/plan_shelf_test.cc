@@ -48,7 +48,7 @@ TEST(PlanShelfTest, ARejectedPlanLeavesTheLastGoodOneAndSaysWhereItIsWrong) {
   EXPECT_EQ(recorder.written[1].body.at("place"), json::value("a.yaml:14:3"));
 }
 
-// LE-69: no record, no effect.
+// LE-69: no effect without a record.
 TEST(PlanShelfTest, APlanThatCannotBeRecordedIsNotInForce) {
   FakeRecorder recorder;
   PlanShelf shelf(recorder);

@@ -1,4 +1,4 @@
-// A call whose result goes through the second door, and what is on record of it.
+// A call whose result passes the second door, and its records.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class PostInvocation : public testing::Test {
     result_guard(std::move(name),
                  [verdict](const Envelope&, const ResultContext&) { return verdict; });
   }
-  // Writes down what it sees.
+  // Records everything that it sees.
   void watch() {
     result_guard("watch", [this](const Envelope& envelope, const ResultContext& context) {
       seen.push_back(canonical_json(envelope.to_json()));
@@ -44,7 +44,7 @@ class PostInvocation : public testing::Test {
   }
   Draft record() const { return governed.recorder.records().back(); }
   json::object post() const { return record().body.at("post_invocation").as_object(); }
-  // The bytes that the record commits to at `path`.
+  // Returns the bytes to which the record commits at `path`.
   std::string exact(std::string_view path) const {
     const Draft draft = record();
     for (const ExactContent& content : draft.exact) {

@@ -1,4 +1,4 @@
-// The second door from the outside: on which ways it is passed.
+// The second door from the outside: the paths that pass it.
 #include "unit/core/post_invocation.h"
 
 #include <gtest/gtest.h>
@@ -272,7 +272,7 @@ TEST_F(PostInvocationTest, AHookSeesTheCallWithItsFinalInputAndWhatIsKnownAboutI
   EXPECT_FALSE(context.matched_grant_index);
 }
 
-// A tool that goes on when it is told to stop, and answers in the end.
+// A tool that continues after a stop request, and answers in the end.
 FakeUpstream::Answer stubborn(std::chrono::milliseconds time, Result<Envelope> answer) {
   return [=](Call, std::shared_ptr<Delivery>, std::stop_token) -> Task<Envelope> {
     co_await boost::asio::this_coro::reset_cancellation_state(boost::asio::disable_cancellation());
@@ -308,7 +308,7 @@ TEST_F(PostInvocationTest, AResultAfterTheDeadlineIsLookedAtForTheRecordAndNotRe
   ASSERT_EQ(late[0].exact.size(), 2u);
   EXPECT_EQ(late[0].exact[1].path, "/post_invocation/original");
   EXPECT_TRUE(late[0].exact[1].withheld);
-  // It is not served either: the call ended unknown.
+  // It is not replayed either: the end of the call is unknown.
   EXPECT_TRUE(call().outcome.text.starts_with("unknown outcome:"));
 }
 

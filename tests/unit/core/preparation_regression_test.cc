@@ -1,4 +1,4 @@
-// Calls of tools that prepare first, which ended wrongly once.
+// Former faults of calls whose tools prepare first.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>

@@ -1,4 +1,4 @@
-// Tools that say what they would do, wait for a yes, and then do exactly that.
+// Tools that describe their operation, wait for approval, and then do exactly that operation.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -342,7 +342,7 @@ TEST_F(PreparationTest, TheRecoveryClassFollowsTierEffectAndTheTool) {
   }
 }
 
-// Leaves a call behind as a process does that dies while its tool runs.
+// Leaves the state of a process that died while its tool ran.
 void die_in_the_middle(Governed& governed) {
   governed.recorder.refuse_reports = Error{ErrorCode::Unavailable, "the disk is gone"};
   EXPECT_FALSE(governed.call(Governed::read_file()));

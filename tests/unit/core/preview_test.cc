@@ -143,7 +143,7 @@ TEST(PreviewTest, AnUnclassifiedToolMayDoAnythingAndForGood) {
             R"("side_effect_level":"External","structured_input":null,"working_directory":""})");
 }
 
-// EV-84: a push leaves the machine, whichever class its record has.
+// EV-84: a push leaves the machine, with any class in its record.
 TEST(PreviewTest, APushIsExternal) {
   const auto level = [](const char* tool, const char* effect_class) {
     const Call call{.tool = tool};

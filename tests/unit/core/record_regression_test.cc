@@ -1,4 +1,4 @@
-// Records and events that were missing, doubled or wrong once.
+// Former faults: missing, doubled or wrong records and events.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>

@@ -1,4 +1,4 @@
-// The second door from the outside: what agent and record see of a result.
+// The second door from the outside: a result as the agent and the record see it.
 #include "core/call/governor.h"
 #include "unit/core/post_invocation.h"
 
@@ -9,7 +9,7 @@ using test::FunctionGuard;
 using test::Governed;
 using Texts = std::vector<std::string>;
 
-// Takes `hunter2` out of texts.
+// Removes `hunter2` from texts.
 class PasswordRedactor final : public Redactor {
  public:
   std::vector<Removal> redact(std::string_view, json::value& value) const override {

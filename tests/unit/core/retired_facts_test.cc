@@ -1,4 +1,4 @@
-// Facts that are too old go, with an entry that says so.
+// Facts that are too old are removed, with an entry about it.
 #include "core/record/retired_facts.h"
 
 #include <gtest/gtest.h>

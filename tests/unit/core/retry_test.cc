@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-// Every byte the same: 0 adds nothing to a wait, 255 the most.
+// Every byte is the same: 0 adds nothing to a wait, 255 the most.
 class FixedEntropy final : public Entropy {
  public:
   explicit FixedEntropy(std::uint8_t byte) : byte_(byte) {}

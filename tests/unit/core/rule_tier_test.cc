@@ -1,4 +1,4 @@
-// What rules do to the tier of a call, where the policy has no further rules of autonomy.
+// The effect of rules on the tier of a call, if the policy has no further rules of autonomy.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -46,7 +46,33 @@ TEST(RuleTierTest, ARuleLiftsACallThatMayRunAndCapsOneThatWouldRunAlone) {
   EXPECT_EQ(tier_under(Open, Autonomy::ActAuto), "act_auto by plan <- plan");
 }
 
-// RU-20: that a rule has expired is told by a call that is made, and is no finding of a guard.
+// A scope of the policy that narrows the approval.
+class NarrowScope final : public AutonomyRules {
+ public:
+  AutonomyAnswer weigh(const AutonomyQuestion&, RecordReader&, WallTime) const override {
+    return {.tier = Autonomy::ActWithApproval,
+            .source = "scope",
+            .bounds = ApprovalBounds{.use_within = std::chrono::seconds(20)}};
+  }
+  bool may_ask() const override { return true; }
+  Draft remember(const Remembered&, WallTime) const override { return {.kind = Kind::Trust}; }
+  json::object dump() const override { return {{"scope", "narrow"}}; }
+};
+
+// A rehearsal once reported the plan's time limit, which rules and scopes shorten.
+TEST(RuleTierTest, ARehearsalTellsHowLongAYesIsValidUnderRulesAndScopes) {
+  Governed governed;
+  governed.plan.autonomy(Autonomy::ActWithApproval);
+  EXPECT_EQ(rehearsed(governed).use_within, std::chrono::seconds(600));
+  const PlanBuilder ruled = governed.plan.rules(std::make_shared<FixedRules>(RuleAnswer{
+      .verdict = RuleAnswer::Verdict::Asks, .rule = "r", .use_within = std::chrono::seconds(30)}));
+  governed.change_plan(ruled);
+  EXPECT_EQ(rehearsed(governed).use_within, std::chrono::seconds(30));
+  governed.change_plan(PlanBuilder(ruled).autonomy_rules(std::make_shared<NarrowScope>()));
+  EXPECT_EQ(rehearsed(governed).use_within, std::chrono::seconds(20));
+}
+
+// RU-20: a call that is made reports an expired rule; the expiry is no finding of a guard.
 TEST(RuleTierTest, AnExpiredRuleIsToldOnceAndNotByARehearsal) {
   Governed governed;
   governed.plan.rules(std::make_shared<FixedRules>(

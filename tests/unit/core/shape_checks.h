@@ -1,5 +1,5 @@
 // Checks for JSON shapes: a literal with every member set is written again byte for byte, and each
-// of its members, taken out or turned into something else, is refused by name.
+// of its members, removed or changed to another type, is refused by name.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,15 +22,15 @@ inline json::value parsed(std::string_view text) {
   return value ? std::move(value->value) : json::value();
 }
 
-// Which members of a literal are not simply required, by JSON Pointer.
+// The members of a literal that are not simply required, by JSON Pointer.
 struct Leniency {
   std::set<std::string> open{};      // any JSON value will do
   std::set<std::string> optional{};  // may be absent or null
 };
 
 struct Member {
-  std::string owner;    // JSON Pointer of the object that it stands in
-  std::string pointer;  // its own
+  std::string owner;    // JSON Pointer of the object that contains it
+  std::string pointer;  // the pointer of the member itself
   std::string key;
   std::string name;  // as messages name it
 };
@@ -122,7 +122,7 @@ void expect_each_member_is_checked(std::string_view text, const std::string& whe
   }
 }
 
-// An unknown word is refused with itself and with every accepted one.
+// An unknown word is refused together with a list of every accepted one.
 template <class Read>
 void expect_words(std::string_view text, const std::string& pointer, const std::string& name,
                   const std::vector<std::string>& words, Read read) {

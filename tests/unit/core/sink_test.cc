@@ -1,4 +1,4 @@
-// Host sinks: every record, after it is durable, in order, and without a say in the call.
+// Host sinks: they get every record after it is durable, in order, and cannot influence the call.
 #include "core/record/sink.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST(SinkTest, RefusedAndCachedCallsAreGivenOutToo) {
     taken.emplace_back(to_string(record.outcome.kind));
     return Result<void>{};
   });
-  // One sink may be shared by several places; the one that does nothing hears of it too.
+  // Several places may share one sink; a sink that does nothing gets it too.
   governed.sinks = {copy, std::make_shared<NoSink>(), copy};
   ASSERT_TRUE(governed.call(Governed::read_file()));
   ASSERT_TRUE(governed.call(Governed::read_file()));
@@ -71,15 +71,15 @@ TEST(SinkTest, WhatWasWrittenWhenNobodyWaitedIsGivenOutOnceAndBeforeWhatComesNex
   }));
   const Result<Answer> first = governed.call(Governed::read_file());
   ASSERT_TRUE(first);
-  // As if it had been owed, and is written by now.
+  // As if it had been owed and is written by now.
   taken.clear();
-  governed.recorder.unheard = {first->sequence};
+  governed.recorder.late = {first->sequence};
   Call other = Governed::read_file();
   other.tool_call_id = "toolu_2";
   const Result<Answer> second = governed.call(other);
   ASSERT_TRUE(second);
   EXPECT_EQ(taken, (std::vector<std::uint64_t>{first->sequence, second->sequence}));
-  governed.recorder.unheard = {first->sequence};
+  governed.recorder.late = {first->sequence};
   ASSERT_TRUE(test::run_now(governed.governor().start()));
   EXPECT_EQ(taken.size(), 3u) << "what recovery wrote is given out at the start";
 }
@@ -141,6 +141,29 @@ TEST(SinkTest, AFailureThatCannotBeRecordedIsOwed) {
   EXPECT_TRUE(answer->result.success);
   ASSERT_EQ(governed.recorder.owed.size(), 1u);
   EXPECT_EQ(governed.recorder.owed[0].kind, Kind::HookFailed);
+}
+
+// AU-89: what recovery wrote is given out at the start, when no call is there to carry the failure.
+TEST(SinkTest, AFailureAtTheStartIsOnRecordOrOwedNeverBothOrNeither) {
+  for (const bool disk_is_gone : {false, true}) {
+    Governed governed;
+    bool broken = false;
+    governed.sinks.push_back(
+        std::make_shared<FunctionSink>("broken", [&](const AuditRecord&) -> Result<void> {
+          if (broken) return fail(ErrorCode::Unavailable, "the queue is full");
+          return {};
+        }));
+    const Result<Answer> answer = governed.call(Governed::read_file());
+    ASSERT_TRUE(answer);
+    broken = true;
+    governed.recorder.late = {answer->sequence};
+    if (disk_is_gone) {
+      governed.recorder.refuse_reports = Error{ErrorCode::Unavailable, "the disk is gone"};
+    }
+    ASSERT_TRUE(test::run_now(governed.governor().start()));
+    EXPECT_EQ(governed.recorder.of(Kind::HookFailed).size(), disk_is_gone ? 0u : 1u);
+    EXPECT_EQ(governed.recorder.owed.size(), disk_is_gone ? 1u : 0u);
+  }
 }
 
 }  // namespace

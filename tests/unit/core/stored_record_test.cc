@@ -36,7 +36,7 @@ TEST(StoredRecordTest, TheEnvelopeIsPutBackBesideTheBody) {
   EXPECT_EQ(audit_json(entry).at("redactions"), entry.at("redactions"));
 }
 
-// AU-1: an erased or withheld result says so, and the call still has run.
+// AU-1: an erased or withheld result is marked so, and the call still has run.
 TEST(StoredRecordTest, WhatIsNoLongerThereSaysSoInItsPlace) {
   Governed governed;
   json::object entry = stored_entry(governed);

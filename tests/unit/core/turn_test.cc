@@ -1,4 +1,4 @@
-// Turns that pause for a person: who may resume them, and with what.
+// Turns that pause for approval: who may resume them, and with which data.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ class TurnTest : public testing::Test {
   std::optional<Turns> turns_;
 };
 
-// AU-71 AU-97: each fault alone and, with all those behind it, still the first.
+// AU-71 AU-97: each fault alone and, together with all later ones, still the first.
 TEST_F(TurnTest, TheFirstFailingCheckIsTheErrorAndNothingExecutes) {
   const Turns::Ended waiting = pause("toolu_1");
   const Turns::Ended other = pause("toolu_2");
@@ -130,8 +130,8 @@ Call act(const std::string& id) {
   return call;
 }
 
-// Calls that observe wait for one another to begin, so that they end only where they run together;
-// then they end from the last to the first.
+// Reading calls wait for one another to begin, so that they end only if they run together; then
+// they end from the last to the first.
 class MeetingTest : public TurnTest {
  protected:
   MeetingTest() {
@@ -174,7 +174,7 @@ class MeetingTest : public TurnTest {
 
   Texts heard;
   int most_ = 0;
-  std::map<std::string, std::string> behind_;  // who ends only after whom
+  std::map<std::string, std::string> behind_;  // maps a call to the call after which it ends
 
  private:
   int running_ = 0;

@@ -40,7 +40,7 @@ TEST(CommandLineTest, WhatIsNotReadIsOpaqueAndWhatStandsBeforeItCounts) {
       {"ls;;", "fs.read .; process.exec opaque [syntax]"},
       {"time -v ls", "process.exec opaque [syntax]"},
       {"echo $(cat <<A <<B\nx\nA\nB\n)", "process.exec opaque [heredoc]"},
-      // bash 5.2 loses the semicolon behind a here-document of a substitution.
+      // bash 5.2 loses the semicolon after a here-document of a substitution.
       {"echo $(cat <<A\nA\nls; rm x)", "none; process.exec opaque [heredoc]"},
       {"echo $(cat <<A | sort\nx\nA\n)", "none; none; none"},
       {"cat <<A\nx", "none; process.exec opaque [heredoc]"},
@@ -70,7 +70,7 @@ TEST(CommandLineTest, CommandsCountWhereverTheyStand) {
        "fs.delete x; fs.delete y; fs.delete z; fs.delete u"},
       {"time ls; time -p ls |& cat & ls", "fs.read .; fs.read .; none; fs.read ."},
       {"rm /{a,b}{c,d}", "fs.delete /ac; fs.delete /ad; fs.delete /bc; fs.delete /bd"},
-      // Braces are expanded before variables, so the letters behind a name join it.
+      // Braces are expanded before variables, so the letters after a name join it.
       {"x=a; xb=/etc/y; cat $x{b,c} ${x}{b,c}", "fs.read ?; fs.read ab; fs.read ac"},
       {"x=/etc/y; cat {$,a}x", "fs.read ?"},
       {"cat a <<< \"$(rm x)\"", "fs.delete x; fs.read a"},
@@ -100,7 +100,7 @@ TEST(CommandLineTest, VariablesThatTheLineSetsHaveValues) {
   });
 }
 
-// RU-44: arithmetic runs what stands in the subscript of a value.
+// RU-44: arithmetic runs the commands in the subscript of a value.
 TEST(CommandLineTest, ArithmeticOnValuesThatMayRunSomethingIsOpaque) {
   expect_all({
       {"x='a[$(id)]'; echo $((x))", "process.exec opaque; none [code]"},
@@ -123,7 +123,7 @@ TEST(CommandLineTest, GlobsAreExpandedAsTheShellWould) {
   EXPECT_EQ(effects_text("cat .e*", files), "fs.read .env");
   EXPECT_EQ(effects_text("cat */*.c", files), "fs.read sub/d.c");
   EXPECT_EQ(effects_text("cat */", files), "fs.read sub/");
-  // Files were listed here too: bash gives `..` behind folders only (RU-44).
+  // Files were once listed here too: bash gives `..` only after folders (RU-44).
   EXPECT_EQ(effects_text("cat */..", files), "fs.read sub/..");
   EXPECT_EQ(effects_text("cat */../a.c ../w/*.c", files),
             "fs.read sub/../a.c; fs.read ../w/a.c; fs.read ../w/b.c");
@@ -137,7 +137,7 @@ TEST(CommandLineTest, GlobsAreExpandedAsTheShellWould) {
             "fs.write sub/q; fs.read a.c; fs.read b.c");
   EXPECT_EQ(effects_text("touch $x; cat *.c", files), "fs.write ?; fs.read ?");
   EXPECT_EQ(effects_text("cd $x; cat *.c", files), "none; fs.read ?");
-  // A glob beside an expansion that may be empty was taken for one word.
+  // A glob beside an expansion that may be empty was once taken for one word.
   const Effects found = effects_of_line("cat *.c\"$(x)\"", {.folder = "/w", .home = "/h"});
   EXPECT_TRUE(found.effects.back().command->words[1].many);
   std::vector<std::string> many;
@@ -148,7 +148,7 @@ TEST(CommandLineTest, GlobsAreExpandedAsTheShellWould) {
 // RU-48
 TEST(CommandLineTest, ALiteralCdChangesTheFolderAndAnyOtherMakesItUnknown) {
   expect_all({
-      // A `cd` may fail: then what follows `;` runs where the shell was.
+      // A `cd` may fail: then the commands after `;` run in the earlier folder.
       {"cd a; cd ..; cat x", "none; none; fs.read /:x; fs.read x"},
       {"cd /tmp; cat x", "none; fs.read /tmp:x"},
       {"cd /x && cat a; cat b", "none; fs.read /x:a; fs.read b; fs.read /x:b"},
@@ -174,7 +174,7 @@ TEST(CommandLineTest, WhatALinkOfTheLineLeadsToIsUnknown) {
   expect_all({
       {"ln -s / l; cat l/etc/passwd; cat m", "fs.write l; fs.read ?; fs.read m"},
       {"mv a b; cat b/c a", "fs.delete a; fs.write b; fs.read ?; fs.read a"},
-      {"mv a d/; cat d/x d/a", "fs.delete a; fs.write d/; fs.read d/x; fs.read ?"},
+      {"mv a d/; cat d/x d/a", "fs.delete a; fs.write d/; fs.write d/a; fs.read d/x; fs.read ?"},
       {"cp -a a b; cat b; cp c d; cat d",
        "fs.read a recursive; fs.write b recursive; fs.read ?; fs.read c; fs.write d; fs.read d"},
       {"ln -s / $x; cat a", "fs.write ?; fs.read ?"},

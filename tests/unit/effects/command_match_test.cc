@@ -17,7 +17,7 @@ CommandPattern pattern(std::string_view words, std::vector<std::string> flags = 
   return out;
 }
 
-// The command of a line with one command.
+// Returns the command of a line with one command.
 Command command(std::string_view line, std::string folder = "/w") {
   const Effects found = effects_of_line(line, {.folder = std::move(folder), .home = "/home/user"});
   return found.effects.empty() || !found.effects[0].command ? Command{} : *found.effects[0].command;
@@ -49,7 +49,7 @@ TEST(CommandMatchTest, RunIsTheProgramAndItsFirstWords) {
   EXPECT_EQ(allow(pattern("make"), "make -j4 all"), Match::Yes);
 }
 
-// RU-52: a rule on `npm install` let `npm i` pass.
+// RU-52: a rule on `npm install` once let `npm i` pass.
 TEST(CommandMatchTest, ASubcommandIsFoundInEverySpelling) {
   for (const char* line :
        {"npm install x", "npm i x", "npm --silent i x", "npm add x", "npm isntall"})
@@ -60,11 +60,11 @@ TEST(CommandMatchTest, ASubcommandIsFoundInEverySpelling) {
   EXPECT_EQ(deny(pattern("pnpm install"), "pnpm i"), Match::Yes);
   EXPECT_EQ(deny(pattern("pnpm install"), "pnpm add x"), Match::No);
   EXPECT_EQ(allow(pattern("npm test"), "npm t"), Match::Yes);
-  // A script has the name that it has.
+  // A script keeps its exact name.
   EXPECT_EQ(allow(pattern("npm run test"), "npm run-script test"), Match::Yes);
   EXPECT_EQ(allow(pattern("npm run test"), "npm run t"), Match::No);
   EXPECT_EQ(allow(pattern("make install"), "make i"), Match::No);
-  // npm takes a beginning for the whole.
+  // npm accepts a beginning for the whole word.
   EXPECT_EQ(deny(pattern("npm publish"), "npm publ"), Match::Yes);
   EXPECT_EQ(deny(pattern("npm publish"), "npm pack"), Match::No);
   EXPECT_EQ(deny(pattern("npm publish"), "npm ''"), Match::No);

@@ -10,7 +10,7 @@
 
 namespace sallyport::effects {
 
-// A disk of names only: each path is a file, and what stands before it are folders.
+// A disk of names only: each path is a file, and its parents are folders.
 class FakeFiles final : public FileView {
  public:
   explicit FakeFiles(std::vector<std::string> files = {}) : files_(std::move(files)) {}

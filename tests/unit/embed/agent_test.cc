@@ -45,7 +45,7 @@ TEST(AgentTest, SessionsRunSideBySideAndEachCallHasOneRecord) {
   EXPECT_EQ(finished, kSessions);
   EXPECT_EQ(counted, 3 * kSessions);
   EXPECT_EQ(engine->records()->size(), 3u * kSessions);
-  // The lease is given back: the session can go on.
+  // The lease is released: the session can continue.
   EXPECT_EQ((*agent)->resume("s-1").error().cause, "nothing_to_resume");
 }
 

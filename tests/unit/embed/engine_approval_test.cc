@@ -1,4 +1,4 @@
-// Calls that need a person, tools that prepare first, and what a guard tells a person afterwards.
+// Calls that need approval, tools that prepare first, and guards' later messages to a person.
 #include <thread>
 
 #include "engine_setup.h"
@@ -164,7 +164,7 @@ TEST(EngineApprovalTest, ACallThatDoesNotHoldSaysThatItWaitsAndOneOfSeveralAnswe
   EXPECT_EQ(unknown.error().code, ErrorCode::NotFound);
 }
 
-// A tool that prepares an operation; what it shows, runs and calls off is counted.
+// A tool that prepares an operation; it counts its previews, executions and cancellations.
 struct Transfer {
   std::atomic<int> executed = 0;
   std::atomic<int> called_off = 0;

@@ -27,7 +27,7 @@ std::int64_t number_in(const json::value& input) {
   return input.at("n").as_int64();
 }
 
-// What is even is allowed, and says so in its evidence.
+// Allows even numbers, and records that in its evidence.
 Result<Verdict> only_even(const Call& call, const GuardView&) {
   const std::int64_t n = number_in(call.input);
   Verdict verdict = n % 2 == 0 ? Verdict::allow() : Verdict::deny("odd", "parity");

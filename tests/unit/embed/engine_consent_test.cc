@@ -1,4 +1,4 @@
-// A yes of a person lifts nothing else: what denies a call denies it with a yes too.
+// A person's yes overrides nothing else: whatever denies a call denies it despite a yes.
 #include <thread>
 
 #include "engine_setup.h"
@@ -8,7 +8,7 @@ namespace {
 
 class EngineConsentTest : public testing::Test {
  protected:
-  // Somebody who says yes to everything, and does `meanwhile` before.
+  // An approver who says yes to everything, and runs `meanwhile` first.
   void approve_all(EngineBuilder& builder) {
     builder.tool(act_.tool()).approver([this](const Question&) -> Result<Reply> {
       ++asked_;

@@ -59,7 +59,7 @@ TEST(EngineEmitTest, AFinishNeedsItsStartAndComesOnce) {
   EXPECT_EQ(engine->emit(finished(true), kRequest).error().cause, "not_started");
   ASSERT_TRUE(engine->emit(responded(false), kRequest));
   EXPECT_EQ(engine->emit(responded(false), kRequest).error().cause, "not_started");
-  // Parallel requests are told apart by their trace.
+  // Parallel requests are distinguished by their trace.
   ASSERT_TRUE(engine->emit(started(), {.session_id = kSession, .trace_id = "t-2"}));
   ASSERT_TRUE(engine->emit(started(), {.session_id = kSession, .trace_id = "t-3"}));
 }

@@ -1,4 +1,4 @@
-// The guardrails of a policy on streams of a program, and what the ledger holds of them.
+// The guardrails of a policy on streams of a program, and their records in the ledger.
 #include "engine_setup.h"
 #include "ledger/read/query.h"
 #include "store/sqlite/sqlite_store.h"

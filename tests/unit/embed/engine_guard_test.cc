@@ -1,4 +1,4 @@
-// Functions of a host that decide, rewrite and listen; and what becomes of a call when they fail.
+// Functions of a host that decide, rewrite and listen; and the effect of their failures on a call.
 #include <future>
 #include <span>
 #include <thread>
@@ -11,7 +11,7 @@ namespace {
 using Strings = std::vector<std::string>;
 using std::chrono::milliseconds;
 
-// Longer than anybody waits for a test.
+// Longer than any test may wait.
 constexpr milliseconds kLong = std::chrono::minutes(5);
 
 Result<json::value> echo(const Invocation& invocation) {
@@ -78,25 +78,34 @@ TEST(EngineGuardTest, AGuardSeesTheCallAndHowItsToolIsClassified) {
 }
 
 TEST(EngineGuardTest, AGuardThatErrsThrowsOrOverrunsDenies) {
+  static constexpr milliseconds kLimit(50);
   using Case = std::pair<EngineBuilder::Guard, std::string>;
-  const auto slow = [](const Call&, const GuardView&) -> Result<Verdict> {
-    std::this_thread::sleep_for(milliseconds(300));
-    return Verdict::allow();
-  };
-  for (const auto& [guard, failure] :
-       {Case([](const Call&, const GuardView&)
-                 -> Result<Verdict> { return fail(ErrorCode::Unavailable, "no answer"); },
-             "error"),
-        Case([](const Call&, const GuardView&) -> Result<Verdict> { throw std::out_of_range("x"); },
-             "exception"),
-        Case(slow, "timeout")}) {
-    for (const bool waits : {false, true}) {
+  for (const bool waits : {false, true}) {
+    std::promise<void> let_go;
+    const auto slow = [waits, end = let_go.get_future().share()](
+                          const Call&, const GuardView&) -> Result<Verdict> {
+      if (waits) {
+        end.wait();
+      } else {
+        const auto over = std::chrono::steady_clock::now() + kLimit;
+        while (std::chrono::steady_clock::now() <= over) std::this_thread::yield();
+      }
+      return Verdict::allow();
+    };
+    for (const auto& [guard, failure] :
+         {Case([](const Call&, const GuardView&)
+                   -> Result<Verdict> { return fail(ErrorCode::Unavailable, "no answer"); },
+               "error"),
+          Case([](const Call&,
+                  const GuardView&) -> Result<Verdict> { throw std::out_of_range("x"); },
+               "exception"),
+          Case(slow, "timeout")}) {
       const CountedTool act("act", kLooks);
-      const auto engine =
-          opened(EngineBuilder("")
-                     .tool(act.tool())
-                     .guard("shaky", guard, {.waits = waits, .limit = milliseconds(50)}));
+      const auto engine = opened(EngineBuilder("")
+                                     .tool(act.tool())
+                                     .guard("shaky", guard, {.waits = waits, .limit = kLimit}));
       const Result<Answer> answer = engine->call(call_of("act"));
+      if (failure == "timeout") let_go.set_value();
       ASSERT_TRUE(answer);
       EXPECT_EQ(answer->outcome, Outcome::blocked("guard shaky failed: " + failure));
       EXPECT_EQ(act.runs(), 0);
@@ -105,21 +114,25 @@ TEST(EngineGuardTest, AGuardThatErrsThrowsOrOverrunsDenies) {
   }
 }
 
+// The guard still waits when its call is over.
 TEST(EngineGuardTest, AGuardThatWaitsIsNotWaitedForLongerThanItsLimit) {
-  const auto engine = opened(EngineBuilder("")
-                                 .tool(CountedTool("act", kLooks).tool())
-                                 .guard("hangs",
-                                        [](const Call&, const GuardView&) -> Result<Verdict> {
-                                          std::this_thread::sleep_for(std::chrono::seconds(2));
-                                          return Verdict::allow();
-                                        },
-                                        {.waits = true, .limit = milliseconds(50)}));
-  const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(engine->call(call_of("act"))->outcome.kind, Outcome::Kind::Blocked);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+  std::promise<void> let_go;
+  const auto hangs = [end = let_go.get_future().share()](const Call&,
+                                                         const GuardView&) -> Result<Verdict> {
+    end.wait();
+    return Verdict::allow();
+  };
+  const auto engine =
+      opened(EngineBuilder("")
+                 .tool(CountedTool("act", kLooks).tool())
+                 .guard("hangs", hangs, {.waits = true, .limit = milliseconds(50)}));
+  const Result<Answer> answer = engine->call(call_of("act"));
+  let_go.set_value();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->outcome.kind, Outcome::Kind::Blocked);
 }
 
-// A cancelled call waited for guards until their limit. EV-106 (partly) AU-14 (partly)
+// A cancelled call once waited for guards until their limit. EV-106 (partly) AU-14 (partly)
 TEST(EngineGuardTest, ACancelEndsTheWaitForAGuardAndTheCallWithIt) {
   const CountedTool act("act", kLooks);
   std::stop_source stop;
@@ -169,7 +182,7 @@ TEST(EngineGuardTest, ACancelEndsTheWaitForAGuardOfResultsAndWhatItDidNotJudgeIs
   const json::object record = engine->record_json()->front();
   EXPECT_EQ(record.at("post_invocation").at("hooks"),
             json::value({{{"guard", "slow"}, {"state", "skipped"}, {"why", "cancelled"}}}));
-  // What nobody judged is not served again either, and the tool has acted.
+  // An unjudged result is not replayed either, although the tool has acted.
   const Result<Answer> again = engine->call(call_of("act", "t-1"));
   EXPECT_TRUE(again->outcome.text.starts_with("unknown outcome:")) << again->outcome.text;
   EXPECT_EQ(act.runs(), 1);

@@ -1,4 +1,4 @@
-// Calls that are decided here and executed by somebody else.
+// Calls that are decided here and executed by another program.
 #include <algorithm>
 
 #include "engine_setup.h"
@@ -91,7 +91,7 @@ TEST_F(EngineHandOffTest, ResultsPassTheSecondDoorAndAreCompletedOnceAlsoAfterAR
   EXPECT_EQ(act_.runs(), 0);
 }
 
-// Documents of a submitted result were dropped on the way. AU-54 (partly) AU-56 (partly) AU-59
+// Documents of a submitted result were once lost. AU-54 (partly) AU-56 (partly) AU-59
 // (partly)
 TEST_F(EngineHandOffTest, DocumentsPassTheSecondDoorWithTheRestAndComeBackAlsoAfterARestart) {
   const HandedOut given = two();
@@ -221,7 +221,7 @@ TEST_F(EngineHandOffTest, ACallThatHasItsAnswerIsNotHandedOutAgain) {
   EXPECT_EQ(again.answered[0].result.output, "done");
 }
 
-// A bug: a redacted result that came again in the same words was noted as another.
+// A bug: a redacted result that was sent again unchanged was recorded as a different one.
 // AU-59 (partly)
 TEST_F(EngineHandOffTest, TheSameResultAgainDiffersInNothingAlsoWhereAGuardChangedIt) {
   const HandedOut given = handed_out({call_of("act", "t-1")});

@@ -1,5 +1,5 @@
-// What a host gets wrong: answers that are none, functions that are not there, listeners that hang,
-// an engine that goes too early or is used behind a fork.
+// Mistakes of a host: invalid answers, missing functions, listeners that hang, an engine that is
+// destroyed too early or used after a fork.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -150,7 +150,7 @@ TEST(EngineMisuseTest, ASinkThatHangsHoldsNoAnswer) {
   EXPECT_EQ(answer->result.output, "act ran");
 }
 
-// A bug: whoever was inside when the engine went waited for ever.
+// A bug: a thread inside the engine during its destruction waited forever.
 // AU-32 (partly) AU-36 (partly)
 TEST(EngineMisuseTest, AnEngineThatGoesEndsTheCallsUnderWay) {
   std::atomic<int> begun{0};

@@ -1,4 +1,4 @@
-// A program that brings a policy of its own.
+// A program with its own policy.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST(EnginePolicyTest, APolicyGivenAsAFileIsInForce) {
 }
 
 // RU-64 RU-68: a program that the policy names judges calls of the library, too, and gets the
-// variables that the host gives.
+// variables that the host provides.
 TEST(EnginePolicyTest, AnExternalGuardOfThePolicyIsAsked) {
   const test::TempFolder folder;
   const std::filesystem::path program = folder / "guard.sh";
@@ -72,12 +72,12 @@ TEST(EnginePolicyTest, AnExternalGuardOfThePolicyIsAsked) {
   ASSERT_TRUE(engine) << engine.error().message;
   const Result<Answer> refused = (*engine)->call({.session_id = "s", .tool = "shell"});
   ASSERT_TRUE(refused);
-  // What a variable holds is in no record.
+  // No record holds the value of a variable.
   EXPECT_EQ(refused->outcome.text, "[REDACTED:WORD]");
   EXPECT_TRUE((*engine)->call({.session_id = "s", .tool = "look"})->result.success);
 }
 
-// RU-35 (partly): rules know the folders that the program names and the engine has.
+// RU-35 (partly): rules know the folders that the program names and the engine's own folders.
 TEST(EnginePolicyTest, RulesKnowTheHomeAndTheDataFolder) {
   const test::TempFolder data;
   const std::string policy =

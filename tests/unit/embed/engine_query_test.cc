@@ -1,4 +1,4 @@
-// Reading what happened: records and events by every filter, and what is no query.
+// Queries for records and events by every filter, and invalid queries.
 #include <atomic>
 #include <set>
 #include <thread>
@@ -11,7 +11,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// A few calls that differ in everything that can be asked for.
+// A few calls that differ in every member that a query can filter.
 class EngineQueryTest : public testing::Test {
  protected:
   EngineQueryTest() {
@@ -50,10 +50,10 @@ class EngineQueryTest : public testing::Test {
   }
   void add(Call call) {
     answers_.push_back(*engine_->call(std::move(call)));
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // each has a time of its own
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // each has its own time
   }
 
-  // `tool_call_id outcome` of what was found.
+  // Returns `tool_call_id outcome` of each record found.
   Strings found(const RecordQuery& query) {
     Strings lines;
     const auto records = engine_->records(query);

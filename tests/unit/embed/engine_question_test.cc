@@ -1,4 +1,4 @@
-// Questions to people that are about no call.
+// Approval requests that belong to no call.
 #include <thread>
 
 #include "engine_setup.h"
@@ -98,9 +98,11 @@ TEST_F(EngineQuestionTest, WhatIsNoQuestionIsNotAsked) {
   HumanQuestion bad = question();
   bad.trigger_id = "a b";
   EXPECT_EQ(engine_->ask(bad).error().where, "trigger_id");
+  bad.trigger_id = "ghp_" + std::string(35, 'a') + "1";
+  EXPECT_EQ(engine_->ask(bad).error().where, "trigger_id");
 }
 
-// AP-25 AP-44: only those whom the policy names, and one who has a key signs.
+// AP-25 AP-44: only people whom the policy names may answer, and a person with a key must sign.
 TEST_F(EngineQuestionTest, WhoMayAnswerIsAsForCalls) {
   open(
       "version: 1\nautonomy: {reviewers: [\"user:bo\"]}\napprovals:\n  reviewers:\n"
@@ -125,8 +127,8 @@ TEST_F(EngineQuestionTest, AReplayIsAnsweredByWhatWasSaid) {
   const auto replay = std::move(*engine_->replay("evt-1"));
   EXPECT_EQ(replay->ask(first),
             (HumanAnswer{Kind::Answered, "hitl_question_evt-1_1", "main", kPerson}));
-  EXPECT_EQ(replay->ask(second).error().cause, "replay_missing_answer");  // nobody answered
-  EXPECT_EQ(replay->ask(second).error().cause, "replay_missing_answer");  // nobody asked
+  EXPECT_EQ(replay->ask(second).error().cause, "replay_missing_answer");  // no person answered
+  EXPECT_EQ(replay->ask(second).error().cause, "replay_missing_answer");  // no person was asked
   const auto other = std::move(*engine_->replay("evt-1"));
   EXPECT_EQ(other->ask(second).error().cause, "replay_missing_answer");  // not that one
 }

@@ -1,4 +1,4 @@
-// A dispatch that is made again from its record: nobody is asked, nothing runs.
+// A dispatch that is made again from its record: no approval is requested, nothing runs.
 #include "engine_setup.h"
 #include "support/temp_folder.h"
 
@@ -17,7 +17,7 @@ Call set_off(std::string tool, int n, std::string event = kEvent) {
 
 class EngineReplayTest : public testing::Test {
  protected:
-  // People say yes to even numbers.
+  // An approver who says yes to even numbers.
   void open(const std::string& policy = {}) {
     engine_.reset();
     EngineBuilder builder(folder_ / "data");
@@ -78,6 +78,13 @@ TEST_F(EngineReplayTest, AnEventWhoseIdDoesNotFitAnIdSetsNothingOff) {
     EXPECT_EQ(answer.error().where, "trigger_id");
     EXPECT_FALSE(engine_->replay(bad));
   }
+  // Ids of questions, facts and notices would have shown it.
+  const Result<Answer> secret =
+      engine_->call(set_off("act", 2, "ghp_" + std::string(35, 'a') + "1"));
+  ASSERT_FALSE(secret);
+  EXPECT_EQ(secret.error().code, ErrorCode::InvalidInput);
+  EXPECT_EQ(secret.error().where, "trigger_id");
+  EXPECT_EQ(secret.error().message.find("ghp_"), std::string::npos);
   EXPECT_FALSE(engine_->call(set_off("act", 2, std::string(129, 'a'))));
   EXPECT_FALSE(engine_->replay(""));
   EXPECT_EQ(act_.runs(), 0);
@@ -104,7 +111,7 @@ TEST_F(EngineReplayTest, EachCallGetsWhatItGotThenAndNobodyIsAskedAndNothingRuns
   EXPECT_EQ(outcomes_of(*engine_, {.call_id = yes.call_id}), Strings{"replayed"});
 }
 
-// AP-24: calls that are alike are told apart by their number, and a replay is none of them.
+// AP-24: identical calls are distinguished by their number, and a replay is none of them.
 TEST_F(EngineReplayTest, AReplayCanBeMadeAgainAndCountsEqualCallsOnce) {
   open();
   call(set_off("act", 2));
@@ -137,7 +144,7 @@ TEST_F(EngineReplayTest, WhatWasNotAnsweredOrNotMadeIsMissing) {
   EXPECT_EQ(look_.runs(), 0);
 }
 
-// AP-24: what may no longer be seen is not shown because it was once.
+// AP-24: content that may no longer be seen is not shown because it was visible once.
 TEST_F(EngineReplayTest, ThePolicyOfNowDecidesAboutAReplayToo) {
   open();
   call(set_off("act", 2));
@@ -154,7 +161,7 @@ TEST_F(EngineReplayTest, ThePolicyOfNowDecidesAboutAReplayToo) {
   EXPECT_EQ(act_.runs(), 1);
 }
 
-// AP-24: a turn that paused, and calls that somebody else executed.
+// AP-24: a turn that paused, and calls that another program executed.
 TEST_F(EngineReplayTest, CallsThatWaitedOrWereHandedOutAreFoundToo) {
   open();
   Call waits = set_off("act", 2);

@@ -1,4 +1,4 @@
-// Scopes of autonomy around calls of a program, and scopes that its policy puts around them.
+// Scopes of autonomy around calls of a program, and scopes that its policy adds around them.
 #include "base/clock.h"
 #include "engine_setup.h"
 
@@ -20,7 +20,7 @@ class EngineScopeTest : public testing::Test {
     EXPECT_TRUE(answer) << (answer ? "" : answer.error().message);
     return answer ? engine.record_json({.call_id = answer->call_id})->back() : json::object();
   }
-  // Tier and source, as the record names them.
+  // Returns tier and source, as the record names them.
   static std::string tier_of(Engine& engine, const Call& call) {
     const json::object record = record_of(engine, call);
     return std::string(record.at("autonomy").as_string()) + " by " +

@@ -1,4 +1,4 @@
-// An engine as a host has it, and the tools and calls that most tests of it need.
+// An engine as a host uses it, and the tools and calls that most of its tests need.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ inline Call call_of(std::string tool, std::string id = {}, json::value input = j
           .input = std::move(input)};
 }
 
-// Opens or fails the test; a test that cannot go on dereferences nothing.
+// Opens the value or fails the test, so that no test dereferences an error.
 inline std::unique_ptr<Engine> opened(EngineBuilder& builder) {
   Result<std::unique_ptr<Engine>> engine = builder.open();
   if (engine) return std::move(*engine);
@@ -37,7 +37,7 @@ inline std::unique_ptr<Engine> opened(EngineBuilder& builder) {
   std::abort();
 }
 
-// A tool that answers "<name> ran" and knows how often it did.
+// A tool that answers "<name> ran" and counts its runs.
 class CountedTool {
  public:
   CountedTool(std::string name, Classification classification) {

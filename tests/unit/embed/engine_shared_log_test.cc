@@ -1,4 +1,4 @@
-// Engines that write one log in PostgreSQL, as processes on several machines do.
+// Engines that write to one log in PostgreSQL, as processes on several machines do.
 #include <cstdlib>
 #include <filesystem>
 #include <latch>
@@ -11,7 +11,7 @@
 namespace sallyport::test {
 namespace {
 
-// The specification asks for 1,000; a sample on every run.
+// The specification requires 1,000; every run tests a sample.
 int tries() {
   const char* const asked = std::getenv("SALLYPORT_CLUSTER_TRIES");
   return asked == nullptr ? 25 : std::atoi(asked);
@@ -24,7 +24,7 @@ class EngineSharedLogTest : public testing::Test {
     url_ = PrivatePostgresql::instance()->new_database();
   }
 
-  // The first makes the keys, which the second copies.
+  // The first engine makes the keys, and the second copies them.
   std::unique_ptr<Engine> engine(const std::string& name, const Tool& tool) {
     const std::filesystem::path data = folder_ / name;
     if (std::filesystem::exists(folder_ / "first")) {

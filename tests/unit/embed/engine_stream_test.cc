@@ -1,4 +1,4 @@
-// Answers that come in pieces, and messages on the way.
+// Answers that arrive in pieces, and messages on the way.
 #include <thread>
 
 #include "engine_setup.h"

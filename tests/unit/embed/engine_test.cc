@@ -1,4 +1,4 @@
-// An engine seen from outside: tools that answer, fail, take too long or are called off.
+// An engine seen from outside: tools that answer, fail, take too long or are cancelled.
 #include "sallyport/engine.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ using Seconds = std::chrono::duration<double>;
 using Steady = std::chrono::steady_clock;
 using Strings = std::vector<std::string>;
 
-// Holds a tool that listens to nobody, until the test lets it go.
+// Blocks a tool that ignores cancellation until the test releases it.
 class Latch {
  public:
   void wait() {
@@ -47,7 +47,7 @@ class Latch {
   bool open_ = false;
 };
 
-// A result with a number beyond 2^53 could not be recorded, after its effect had happened.
+// A result with a number beyond 2^53 once could not be recorded after its effect had happened.
 TEST(EngineTest, ANumberThatNoRecordCanHoldIsTextInTheResult) {
   const auto engine = opened(EngineBuilder("").tool(
       tool_of("count",
@@ -232,7 +232,7 @@ TEST(EngineTest, TheTimeLimitEndsACallAndItsEffectIsUnknown) {
   latch.open();
 }
 
-// The bodies of what came after the end of its call.
+// Returns the bodies of the entries after the end of its call.
 std::vector<json::value> late_results(const std::filesystem::path& data_folder) {
   std::vector<json::value> found;
   const auto store = store::SqliteStore::open(

@@ -28,8 +28,9 @@ TEST(EngineTopicTest, WhatIsPublishedIsReadInOrderAndRedacted) {
 // LG-7 LG-11 TR-17
 TEST(EngineTopicTest, NamesAndHeadersOfTheEngineAreRefused) {
   const auto engine = opened(EngineBuilder("").threads(2));
-  for (const char* const topic : {"trust_graph", "trust_graph.bot", "hitl.approvals", "autonomy",
-                                  "trigger.outbox", "guardrails", "no topic", ""}) {
+  for (const char* const topic :
+       {"trust_graph", "trust_graph.bot", "hitl.approvals", "autonomy", "trigger.outbox",
+        "guardrails", "turned_away", "late_results", "scenes", "no topic", ""}) {
     const auto refused = engine->publish({.topic = topic, .kind = "k"});
     ASSERT_FALSE(refused) << topic;
     EXPECT_EQ(refused.error().where, "topic") << topic;

@@ -1,4 +1,4 @@
-// Turns that pause for a person and go on, in the same process or in the next one.
+// Turns that pause for approval and continue, in the same process or in the next one.
 #include "engine_setup.h"
 #include "support/temp_folder.h"
 
@@ -15,7 +15,7 @@ Strings outputs_of(const TurnEnd& end) {
   return outputs;
 }
 
-// One folder whose engine can be taken down and put up again.
+// One folder whose engine can be closed and opened again.
 class EngineTurnTest : public testing::Test {
  protected:
   EngineTurnTest() { restart(); }
@@ -33,7 +33,7 @@ class EngineTurnTest : public testing::Test {
 
   static Continuation::Payload frame() { return {.session_id = kSession, .turn = 3}; }
 
-  // A look, an act that needs a person, and another look.
+  // A read, an action that needs approval, and another read.
   TurnEnd paused() {
     Result<TurnEnd> end = engine_->run_turn(
         frame(), {call_of("look", "t-1"), call_of("act", "t-2"), call_of("look", "t-3")});

@@ -1,5 +1,5 @@
 // The examples at the top of the public headers, as code. `tools/check_docs.py` finds every line of
-// them here; what an example says in a comment is asserted.
+// them here; the statements in an example's comments are asserted.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -25,7 +25,7 @@ using test::kActs;
 using test::kLooks;
 using test::opened;
 
-// What an example prints.
+// The output of an example.
 class Printed {
  public:
   explicit Printed(std::ostream& stream) : stream_(stream), before_(stream.rdbuf(text_.rdbuf())) {}
@@ -182,7 +182,7 @@ TEST(HeaderExamplesTest, Continuation) {
   EXPECT_EQ(check_results(ids_of(hand_off.tool_calls), *back).error().cause, "missing_result");
 }
 
-// Its folder is a relative one.
+// The example uses a relative folder.
 TEST(HeaderExamplesTest, Engine) {
   const test::TempFolder folder;
   const std::filesystem::path before = std::filesystem::current_path();
@@ -257,7 +257,7 @@ TEST(HeaderExamplesTest, Json) {
   EXPECT_EQ(input->value.at("path"), "/tmp/x");
   EXPECT_EQ(canonical_json(input->value), R"({"path":"/tmp/x"})");
   EXPECT_EQ(parse_json(R"({"a":1,"a":2})").error().message,
-            "member `a` stands twice in one object");
+            "member `a` occurs twice in one object");
 }
 
 TEST(HeaderExamplesTest, Outcome) {
@@ -391,11 +391,11 @@ TEST(HeaderExamplesTest, HumanQuestion) {
   EngineBuilder builder("");
   const auto engine = opened(builder.approval_time(std::chrono::seconds(1)));
   const auto use = [](const std::string&) { FAIL() << "nobody has answered"; };
-  const Result<HumanAnswer> said =
+  const Result<HumanAnswer> answer =
       engine->ask({.agent_id = "agent:me", .session_id = "s-1", .text = "Which branch?"});
-  if (said && said->kind == HumanAnswer::Kind::Answered) use(said->text);
-  ASSERT_TRUE(said);
-  EXPECT_EQ(said->kind, HumanAnswer::Kind::Expired);
+  if (answer && answer->kind == HumanAnswer::Kind::Answered) use(answer->text);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->kind, HumanAnswer::Kind::Expired);
 }
 
 TEST(HeaderExamplesTest, Usage) {

@@ -1,4 +1,4 @@
-// Which programs may decide for a gate (RU-68).
+// The programs that may decide for a gate (RU-68).
 #include "external/program_check.h"
 
 #include <gmock/gmock.h>
@@ -56,9 +56,9 @@ TEST_F(ProgramCheckTest, ItsFoldersAndLinksCountToo) {
 
 // RU-68
 TEST_F(ProgramCheckTest, WhatIsNoProgramIsRefused) {
-  EXPECT_THAT(why(check_program({"sh"}, {})), HasSubstr("no absolute path"));
-  EXPECT_THAT(why(check_program({folder_.path().string()}, {})), HasSubstr("is no file"));
-  EXPECT_THAT(why(check_program({folder_ / "none"}, {})), HasSubstr("No such file"));
+  EXPECT_THAT(why(check_program({"sh"}, {})), HasSubstr("not an absolute path"));
+  EXPECT_THAT(why(check_program({folder_.path().string()}, {})), HasSubstr("is not a file"));
+  EXPECT_THAT(why(check_program({folder_ / "none"}, {})), HasSubstr("does not exist"));
   const std::string text = program("text", perms::owner_read | perms::owner_write);
   EXPECT_THAT(why(check_program({text}, {})), HasSubstr("cannot be executed"));
   const std::string env = program("env", perms::owner_all, "#!python3\n");

@@ -66,7 +66,7 @@ TEST(ChecksTest, KeysOfSmallOrderAndHighSAreRefused) {
 
 // CG-68
 TEST(ChecksTest, NoSignatureIsComputedBehindTheFirstThatFails) {
-  // Signatures of steps 1 and 2 are broken in ways of their own: only the first is found.
+  // Signatures of steps 1 and 2 are broken in different ways: only the first is reported.
   const json::object root = token_with({grant()}, 1);
   json::object leaf =
       child_of(child_of(root, {with(grant(), "from", 0)}, 2), {with(grant(), "from", 0)}, 3);
@@ -81,7 +81,7 @@ TEST(ChecksTest, NoSignatureIsComputedBehindTheFirstThatFails) {
 TEST(ChecksTest, FormIsCheckedBeforeIssuersAndThoseBeforeSignatures) {
   json::object token = root_token();
   sign(token, key_b());
-  token["signature"] = kRootSignature;  // of nobody that counts, and wrong
+  token["signature"] = kRootSignature;  // of an issuer that does not count, and wrong
   EXPECT_EQ(examined(token), "grant_untrusted_issuer");
   token["note"] = 1;
   EXPECT_EQ(examined(token), "grant_malformed");

@@ -54,7 +54,7 @@ TEST(ConstraintTest, UnknownTypesAndWrongFormsMatchNothingAndSayWhy) {
   }
 }
 
-// Which text of an input a constraint reads
+// The text of an input that a constraint reads.
 TEST(ConstraintTest, AConstraintLooksAtTheTextsThatItSelects) {
   const json::value input{{"path", "a"},           {"cwd", "b"}, {"to", {"c"}}, {"store", "d"},
                           {"deep", {{"to", "e"}}}, {"n", 1}};

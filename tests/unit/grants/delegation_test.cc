@@ -102,12 +102,17 @@ TEST(DelegationTest, NarrowerIsWhatTheTableSays) {
   EXPECT_FALSE(narrower("path_prefix", {{"prefix", "/a/b"}, {"at", {"/y"}}},
                         {{"prefix", "/a"}, {"at", {"/x"}}}));
   EXPECT_FALSE(narrower("path_prefix", {{"prefix", "/a"}, {"at", {"/x"}}}, "/a"));
+  EXPECT_FALSE(narrower("path_prefix", "a/b", "/a")) << "no absolute path";
+  EXPECT_FALSE(narrower("path_prefix", "/a/b", "a"));
+  EXPECT_FALSE(narrower("path_prefix", "a/b", "a"));
   EXPECT_TRUE(narrower("domain_exact", "A.org", "a.org"));
   EXPECT_FALSE(narrower("domain_exact", "x.a.org", "a.org"));
   EXPECT_TRUE(narrower("domain_glob", "*.b.a.org", "*.a.org"));
   EXPECT_FALSE(narrower("domain_glob", "*.org", "*.a.org"));
   EXPECT_TRUE(implies({"domain_exact", "x.a.org"}, {"domain_glob", "*.a.org"}));
   EXPECT_FALSE(implies({"domain_exact", "a.org"}, {"domain_glob", "*.a.org"}));
+  EXPECT_FALSE(implies({"domain_exact", "x.a.org"}, {"domain_glob", "a.*.org"})) << "no glob";
+  EXPECT_FALSE(implies({"domain_glob", "*.x.a.org"}, {"domain_glob", "a.org"})) << "no glob";
   EXPECT_FALSE(implies({"domain_glob", "*.a.org"}, {"domain_exact", "x.a.org"}));
   for (const char* const type : {"domain_glob", "domain_exact", "autonomy_ceiling"}) {
     EXPECT_FALSE(implies({type, 7}, {"domain_glob", "*.a.org"})) << type;

@@ -1,4 +1,4 @@
-// A Governor that asks for grants of key A, at a time when the tokens of the samples are valid.
+// A Governor that requires grants of key A, at a time when the sample tokens are valid.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ class GovernedGrants : public testing::Test {
     build();
     return governed.call(std::move(call), std::move(caller));
   }
-  // `completed`, or why it was blocked.
+  // Returns `completed`, or the reason of the block.
   std::string outcome(Call call) {
     const Result<Answer> answer = run(std::move(call));
     if (!answer) return answer.error().message;

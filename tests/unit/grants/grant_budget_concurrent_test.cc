@@ -21,7 +21,7 @@ namespace {
 
 using namespace test;
 
-// Counts and answers; for any thread.
+// Counts calls and answers; any thread may use it.
 class Counter final : public core::Upstream {
  public:
   Task<Envelope> invoke(Call, std::shared_ptr<core::Delivery>, std::stop_token) override {
@@ -39,7 +39,7 @@ class GrantBudgetConcurrentTest : public testing::Test {
     ledger.open();
   }
 
-  // From several threads at once, each call through a Governor.
+  // Makes calls from several threads at once, each through a Governor.
   void run_all(const json::object& token, int threads, int each) {
     const auto guard = std::make_shared<GrantGuard>(
         GrantGuard::Settings{.trusted_issuers = trusting_a(), .required = {{"*", "*"}}}, *ledger,
@@ -91,7 +91,7 @@ class GrantBudgetConcurrentTest : public testing::Test {
     return core::budgets::count(*ledger, counter_key(digest_of(token), 0))->used;
   }
 
-  // Before the ledger: its thread may still be leaving a loop that it has woken.
+  // Destroyed before the ledger: its thread may still be leaving a loop that it has woken.
   std::vector<std::unique_ptr<boost::asio::io_context>> loops;
   sallyport::test::TestClock clock;
   sallyport::test::TestLedger ledger;

@@ -1,5 +1,5 @@
-// Budgets of grants on their way through the Governor: held with the question, charged with the
-// intent, given back when nothing ran.
+// Budgets of grants in the Governor: reserved with the approval request, charged with the intent,
+// returned if nothing ran.
 #include <gtest/gtest.h>
 
 #include "core/turn/turns.h"
@@ -110,7 +110,7 @@ TEST_F(GrantBudgetTest, ARefusedApprovalGivesTheHoldBack) {
   asks_a_person([](const Question&) { return Reply::deny("user:ada", "no"); });
   EXPECT_EQ(outcome(once), "no");
   EXPECT_EQ(count_of(once), "0 used, 0 held");
-  EXPECT_TRUE(core::budgets::all_held(governed.recorder)->empty());
+  EXPECT_TRUE(core::budgets::all_reservations(governed.recorder)->empty());
 }
 
 // CG-50
@@ -131,6 +131,26 @@ TEST_F(GrantBudgetTest, ACallThatNobodyWaitsForGivesItsHoldBackWhenItIsRefused) 
   EXPECT_EQ(count_of(once), "0 used, 1 held");
   ASSERT_TRUE(run_now(
       governed.governor().approvals().answer(waiting->approval_id, Reply::deny("user:ada", "no"))));
+  EXPECT_EQ(count_of(once), "0 used, 0 held");
+}
+
+// CG-50: the answer came, and the call is cancelled when it continues.
+TEST_F(GrantBudgetTest, AnApprovedCallThatIsCancelledBeforeItRunsGivesItsHoldBack) {
+  asks_a_person([](const Question& question) { return Reply::approve(question.agent_id); });
+  Call call = call_with(once);
+  const Result<Answer> waiting = run(call, {.holds = false});
+  ASSERT_TRUE(waiting);
+  ASSERT_TRUE(run_now(
+      governed.governor().approvals().answer(waiting->approval_id, Reply::approve("user:ada"))));
+  EXPECT_EQ(count_of(once), "0 used, 1 held");
+  call.call_id = waiting->call_id;
+  std::stop_source stop;
+  stop.request_stop();
+  const Result<Answer> ended = run_now(
+      governed.governor().resume({.call = std::move(call), .approval_id = waiting->approval_id},
+                                 governed.upstream, {.cancel = stop.get_token()}));
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_TRUE(governed.upstream->calls.empty());
   EXPECT_EQ(count_of(once), "0 used, 0 held");
 }
 
@@ -193,7 +213,7 @@ TEST_F(GrantBudgetTest, ADenialTouchesNoBudget) {
   Call other = call_with(once);
   other.agent_id = "agent:b";
   EXPECT_EQ(outcome(other), "grant_subject");
-  EXPECT_FALSE(*known_token(governed.recorder, std::string(once.at("id").as_string())));
+  EXPECT_EQ(count_of(once), "0 used, 0 held");
 }
 
 // CG-53
@@ -201,7 +221,7 @@ TEST_F(GrantBudgetTest, ABudgetThatIsGoneWhenTheHoldIsPlacedDeniesAndFallsToNoOt
   const json::object token =
       token_with({with(grant("fs", "*"), "max_invocations", 1), grant("*", "*")});
   build();
-  // Behind the guard and before the intent, somebody else takes the last one.
+  // After the guard and before the intent, another call takes the last one.
   governed.plan.guard(std::make_shared<FunctionGuard>("slow", [&](const Call&) {
     const core::Spending spending = spending_of(*read_token(text_of(token)), 0);
     std::vector<core::Draft> drafts;
@@ -219,7 +239,7 @@ TEST_F(GrantBudgetTest, ABudgetThatIsGoneWhenTheHoldIsPlacedDeniesAndFallsToNoOt
   EXPECT_TRUE(governed.upstream->calls.empty());
 }
 
-// CG-23 CG-36: the budget is not asked for twice.
+// CG-23 CG-36: the budget is not checked twice.
 TEST_F(GrantBudgetTest, ACallThatHoldsItsRoomRunsWithTheGrantItHolds) {
   const json::object token =
       token_with({with(grant("fs", "*"), "max_invocations", 1), grant("*", "*")});
@@ -235,8 +255,9 @@ TEST_F(GrantBudgetTest, WhatADeadProcessHeldIsGivenBackOnceAtTheStartWithARecord
   build();
   std::vector<core::Draft> drafts;
   const core::Spending spending = spending_of(*read_token(text_of(once)), 0);
-  drafts.push_back({.kind = core::Kind::ToolAudit,
-                    .changes = {core::budgets::hold(spending, {"call-1", "gone"}, clock.wall())}});
+  drafts.push_back(
+      {.kind = core::Kind::ToolAudit,
+       .changes = {core::budgets::reserve(spending, {"call-1", "gone"}, clock.wall())}});
   ASSERT_TRUE(run_now(governed.recorder.append(std::move(drafts), core::Urgency::Reports)));
   ASSERT_TRUE(run_now(governed.governor().start()));
   EXPECT_EQ(count_of(once), "0 used, 1 held") << "its process is alive";
@@ -250,7 +271,27 @@ TEST_F(GrantBudgetTest, WhatADeadProcessHeldIsGivenBackOnceAtTheStartWithARecord
   EXPECT_EQ(records[0].subject->call_id, "call-1");
 }
 
-// CG-23 CG-49: a turn that pauses keeps its token, and what it holds, over a restart.
+// CG-55: another process that starts at the same moment was quicker.
+TEST_F(GrantBudgetTest, WhatAnotherProcessGaveBackStopsNoStartAndADiskThatRefusesDoes) {
+  build();
+  std::vector<core::Draft> drafts;
+  const core::Spending spending = spending_of(*read_token(text_of(once)), 0);
+  drafts.push_back(
+      {.kind = core::Kind::ToolAudit,
+       .changes = {core::budgets::reserve(spending, {"call-1", "gone"}, clock.wall())}});
+  ASSERT_TRUE(run_now(governed.recorder.append(std::move(drafts), core::Urgency::Reports)));
+  governed.recorder.dead.insert("gone");
+  for (const ErrorCode code : {ErrorCode::Conflict, ErrorCode::Unavailable}) {
+    governed.recorder.refuse =
+        [code](const std::vector<core::Draft>& written) -> std::optional<Error> {
+      if (written.front().kind != core::Kind::Grant) return std::nullopt;
+      return Error{code, "refused"};
+    };
+    EXPECT_EQ(run_now(governed.governor().start()).has_value(), code == ErrorCode::Conflict);
+  }
+}
+
+// CG-23 CG-49: a paused turn keeps its token and its reservation over a restart.
 TEST_F(GrantBudgetTest, ATurnThatPausedGoesOnWithItsGrant) {
   asks_a_person([](const Question&) { return Reply::approve("user:ada"); });
   build();
@@ -287,6 +328,43 @@ TEST_F(GrantBudgetTest, ATokenThatWasUsedIsKnownFromThenOn) {
     EXPECT_EQ((*known)->origin, "seen");
   }
   EXPECT_EQ(known_tokens(governed.recorder)->size(), 2u);
+}
+
+// A token whose calls were all refused was once unknown, so that nobody could revoke it.
+// CG-61 CG-63
+TEST_F(GrantBudgetTest, ATokenOfARefusedCallIsKnownIfItIsGenuine) {
+  governed.plan.guard(std::make_shared<FunctionGuard>("no", [](const Call& call) {
+    return call.input.as_object().contains("bad") ? Verdict::deny("bad") : Verdict::allow();
+  }));
+  const auto known = [this](const json::object& token) {
+    const auto found = known_token(governed.recorder, std::string(token.at("id").as_string()));
+    return found && found->has_value();
+  };
+  const json::object elsewhere = token_with({grant("git", "*")}, 1);
+  EXPECT_EQ(outcome(elsewhere), "grant_scope");
+  EXPECT_TRUE(known(elsewhere));
+  const json::object empty = token_with({with(grant(), "max_invocations", 0)}, 2);
+  EXPECT_EQ(outcome(empty), "grant_scope");
+  EXPECT_TRUE(known(empty));
+  Call stolen = call_with(token_with({grant()}, 3));
+  stolen.agent_id = "agent:b";
+  EXPECT_EQ(outcome(stolen), "grant_subject");
+  EXPECT_TRUE(known(token_with({grant()}, 3)));
+  const json::object fitting = token_with({grant()}, 4);
+  EXPECT_EQ(outcome(call_with(fitting, {{"bad", 1}})), "bad");
+  EXPECT_TRUE(known(fitting));
+
+  json::object forged = token_with({grant()}, 5);
+  forged["expires_at"] = 1794704399;
+  EXPECT_EQ(outcome(forged), "grant_signature");
+  EXPECT_FALSE(known(forged));
+  json::object stranger = token_with({grant()}, 6);
+  sign(stranger, key_c());
+  EXPECT_EQ(outcome(stranger), "grant_untrusted_issuer");
+  EXPECT_FALSE(known(stranger));
+  const json::object wider = child_of(elsewhere, {with(grant("fs", "*"), "from", 0)}, 7);
+  EXPECT_EQ(outcome(wider), "grant_delegation");
+  EXPECT_FALSE(known(wider));
 }
 
 }  // namespace

@@ -201,7 +201,7 @@ TEST_F(GrantGuardTest, WhatARewriteLeftIsWhatIsMatched) {
   const json::object token =
       token_with({limited_to("path_prefix", "/srv/app"), limited_to("path_prefix", "/srv")});
   EXPECT_EQ(outcome(call_with(token, {{"path", "/srv/app/x"}})), "grant_scope");
-  // The guard that decides sees what is asked for first, and that is not granted.
+  // The deciding guard first sees the original request, and that is not granted.
   EXPECT_EQ(outcome(call_with(token, {{"path", "/etc/y"}})), "grant_scope");
   EXPECT_EQ(outcome(call_with(token, {{"path", "/srv/app/z"}})), "completed");
 }
@@ -247,16 +247,21 @@ TEST_F(GrantGuardTest, AnAnswerOfMcpAndAnErrorKeepTheirKind) {
     const ResultContext context{.scope = scope, .matched_grant_index = 0};
     return json::serialize(run_now(GrantResultGuard().judge(envelope, context))->value);
   };
-  EXPECT_EQ(
-      judged(Envelope::of({{"content", json::array()}, {"structuredContent", 1}})),
-      R"({"kind":"value","value":{"content":[{"type":"text","text":"[result withheld by grant]"}]}})");
+  const std::string notice =
+      R"({"kind":"value","value":{"content":[{"type":"text","text":"[result withheld by grant]"}])";
+  EXPECT_EQ(judged(Envelope::of({{"content", json::array()}, {"_meta", 1}})), notice + "}}");
+  // The official client throws if a tool with an output schema gives neither.
+  for (const char* const result :
+       {R"({"content":[],"structuredContent":{"a":1}})", R"({"content":[],"isError":true})"}) {
+    EXPECT_EQ(judged(Envelope::of(json::parse(result))), notice + R"(,"isError":true}})");
+  }
   EXPECT_NE(judged(Envelope::error("secret", 5)).find("withheld by grant"), std::string::npos);
   EXPECT_EQ(judged(Envelope::error("secret", 5)).find("secret"), std::string::npos);
   const ResultContext outside{.scope = std::make_shared<Scope>(), .matched_grant_index = 3};
   EXPECT_FALSE(run_now(GrantResultGuard().judge(Envelope::of(1), outside)));
 }
 
-// CG-36 CG-47: also of a call that somebody else executes.
+// CG-36 CG-47: also for a call that another program executes.
 TEST_F(GrantGuardTest, AResultThatComesBackLaterIsHeldAgainstTheGrant) {
   build();
   SystemEntropy entropy;
@@ -287,7 +292,7 @@ TEST_F(GrantGuardTest, WhatIsKeptIsNeitherTimeNorRevocationNorBudgetNorTrust) {
   EXPECT_EQ(outcome(token), "grant_revoked");
   clock.step_wall(std::chrono::hours(2));
   EXPECT_EQ(outcome(token), "grant_expired");
-  // The same leaf with another chain is another text, and is looked at anew.
+  // The same leaf with another chain is another text, and is checked again.
   json::object child = child_of(token_with({grant()}, 1), {with(grant(), "from", 0)});
   clock.step_wall(-std::chrono::hours(2));
   EXPECT_EQ(outcome(child), "completed");
@@ -295,7 +300,7 @@ TEST_F(GrantGuardTest, WhatIsKeptIsNeitherTimeNorRevocationNorBudgetNorTrust) {
   EXPECT_EQ(outcome(child), "grant_delegation");
 }
 
-// CG-65: a link that was found good helps nobody but itself.
+// CG-65: a link that was found good proves nothing about other links.
 TEST_F(GrantGuardTest, ALinkThatIsKnownVouchesForNoOther) {
   const json::object root = token_with({grant()}, 1);
   const json::object child = child_of(root, {with(grant(), "from", 0)});
@@ -331,7 +336,7 @@ TEST_F(GrantGuardTest, FailuresOfAPrincipalAreLimited) {
   EXPECT_EQ(outcome(token_with({grant()}, 3)), "completed");
 }
 
-// CG-68: what another moment or another call would mend is no abuse.
+// CG-68: a refusal that another time or another call would avoid is no abuse.
 TEST_F(GrantGuardTest, OnlyWhatNothingMendsCountsAgainstAPrincipal) {
   settings.failures = {.most = 3, .per = std::chrono::seconds(60)};
   const json::object good = token_with({limited_to("path_prefix", "/srv/app")}, 1);

@@ -1,4 +1,4 @@
-// The keys and tokens of the grants page's section 7, and a way to make others.
+// The keys and tokens of section 7 of the grants page, and a function to make others.
 #pragma once
 
 #include <boost/json.hpp>
@@ -69,7 +69,7 @@ inline json::object child_token() {
   return token;
 }
 
-// After whatever a test changed.
+// Signs again after a test's changes.
 inline void sign(json::object& token, const Signer& by) {
   token["issuer"] = by.key();
   token["signature"] = base64(as_bytes(by.sign(signed_bytes_of(token))));
@@ -89,7 +89,7 @@ inline json::object limited_to(std::string_view type, json::value value) {
               json::array{json::object{{"type", type}, {"value", std::move(value)}}});
 }
 
-// Of key A for `agent:a`, who may hand it on with key B.
+// A token of key A for `agent:a`, which may delegate with key B.
 inline json::object token_with(json::array grants, std::uint64_t id = 7) {
   json::object token{{"schema", kTokenSchema},
                      {"id", "01966f4c-4000-7000-8000-" +
@@ -102,7 +102,7 @@ inline json::object token_with(json::array grants, std::uint64_t id = 7) {
   return token;
 }
 
-// Of key B, from such a token.
+// A token of key B, delegated from such a token.
 inline json::object child_of(const json::object& parent, json::array grants, std::uint64_t id = 8) {
   json::object token = token_with(std::move(grants), id);
   json::object link = parent;

@@ -7,7 +7,7 @@
 namespace sallyport::grants {
 namespace {
 
-// The hosts of an input, one after the other; `?` where one cannot be told.
+// Returns the hosts of an input, one after another; `?` for an unknown one.
 std::string hosts(const json::value& input) {
   const std::optional<std::vector<Host>> found = hosts_in(input);
   if (!found) return "?";
@@ -25,7 +25,8 @@ TEST(HostTest, HostsAreThoseOfAddressesAndOfTheThreeKeys) {
             "a.example.org b.org");
   EXPECT_EQ(hosts({{"host", "a.org"}, {"hostname", "b.org"}, {"domain", {"c.org", "d.org"}}}),
             "a.org b.org c.org d.org");
-  EXPECT_EQ(hosts({{"text", "see a.org"}, {"n", 7}, {"x", "http:/a.org"}, {"y", "1http://a"}}), "");
+  EXPECT_EQ(hosts({{"text", "see a.org"}, {"n", 7}, {"x", "gopher:/a.org"}, {"y", "1http://a"}}),
+            "");
   EXPECT_EQ(hosts({{"host", "https://a.org/x"}}), "a.org");
 }
 
@@ -64,13 +65,35 @@ TEST(HostTest, AnAddressEqualsOnlyItself) {
 
 // CG-45
 TEST(HostTest, WhatProgramsReadDifferentlyIsNoHost) {
-  for (const std::string_view address :
-       {"http://a.org\\@evil.org/", "http://a@b@c.org/", "http:///evil.org", "http://ev%69l.org/",
-        "http://a b.org/", "http://a.org:80x/", "http://[::1/", "http://[x]/", "http://a..org/",
-        "http://:80/", "http://ex\tample.org/"}) {
+  for (const std::string_view address : {"http://a.org\\@evil.org/",
+                                         "http://a@b@c.org/",
+                                         "http:///evil.org",
+                                         "http://ev%69l.org/",
+                                         "http://a b.org/",
+                                         "http://a.org:80x/",
+                                         "http://[::1/",
+                                         "http://[x]/",
+                                         "http://a..org/",
+                                         "http://:80/",
+                                         "http://ex\tample.org/",
+                                         "https:/evil.org/",
+                                         "https:evil.org",
+                                         "HTTPS:\\\\evil.org",
+                                         "ht\ttps://evil.org/",
+                                         "wss:evil.org",
+                                         "https:/evil.org/a b",
+                                         "https:evil.org?q=a b",
+                                         "https:evil.org#a b",
+                                         "ht\ttps:evil.org/ x",
+                                         "https:a b@evil.org",
+                                         " https:/evil.org ",
+                                         "https:///\\evil.org\\ x"}) {
     EXPECT_EQ(host_of(address), "?") << address;
   }
   EXPECT_EQ(host_of("file:///srv/x"), "");
+  EXPECT_EQ(host_of("http: the protocol"), "");
+  EXPECT_EQ(host_of("https: a/b or c"), "");
+  EXPECT_EQ(host_of("https:"), "");
   EXPECT_EQ(hosts({{"host", ""}}), "?");
   EXPECT_EQ(hosts({{"host", "user@a.org"}}), "?");
 }
@@ -87,7 +110,7 @@ TEST(HostTest, AGlobIsAStarAndADomain) {
   EXPECT_FALSE(is_below(*read_host("badexample.org"), *glob_suffix("*.example.org")));
 }
 
-// CG-45 (partly): a name that no registry could hold is no host, also where it has an ASCII form.
+// CG-45 (partly): a name that no registry can hold is no host, even with an ASCII form.
 TEST(HostTest, NamesThatBreakTheRulesOfIdnaAreNone) {
   EXPECT_TRUE(read_host("b\u00fccher.example"));
   for (const char* const name :

@@ -59,6 +59,7 @@ TEST(PathTest, PathsThatMayMeanSomethingElseDoNotMatch) {
     EXPECT_FALSE(under_app("file:///srv/app/" + std::string(digits))) << digits;
   }
   EXPECT_TRUE(under_app("file:///srv/app/%4a%4F%30%39"));
+  EXPECT_TRUE(under_app("file:\\srv\\app\\x"));
   EXPECT_FALSE(under_app("file:srv/app/x"));
 }
 
@@ -130,6 +131,19 @@ TEST(PathTest, ContentIsNoPathUnlessAKeyBelowItSaysSo) {
   EXPECT_TRUE(under("/srv/app", {{"files", {{{"path", "/srv/app/a"}, {"content", "x"}}}}}));
 }
 
+// CG-42: a name with a colon is no drive unless one letter stands before it.
+TEST(PathTest, ADriveIsOneLetter) {
+  const auto relative = [](const std::string& path) {
+    return under("/srv/app", {{"path", path}, {"cwd", "/srv/app"}});
+  };
+  for (const char* const drive : {"a:x", "z:x", "A:x", "Z:x"}) {
+    EXPECT_FALSE(relative(drive)) << drive;
+  }
+  for (const char* const name : {"@:x", "[:x", "`:x", "{:x", "1:x", "ab:x"}) {
+    EXPECT_TRUE(relative(name)) << name;
+  }
+}
+
 // CG-44
 TEST(PathTest, RelativePathsStartFromTheOneAbsoluteBase) {
   EXPECT_TRUE(under("/srv/app", {{"path", "x"}, {"cwd", "/srv/app"}}));
@@ -183,6 +197,8 @@ TEST(SelectorTest, PointersFindMembersItemsAndAllOfThem) {
   EXPECT_EQ(found("/none/*"), "");
   EXPECT_EQ(found("/a/b/0/c"), "");
   EXPECT_EQ(found("").size(), json::serialize(input).size() + 1);
+  EXPECT_EQ(found("/a/b/1x"), "") << "no index";
+  EXPECT_EQ(found("/a/b/99999999999999999999"), "") << "beyond every index";
   for (const std::string_view bad : {"a", "/a~", "/a~2"}) EXPECT_FALSE(Selector::parse(bad)) << bad;
 }
 

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/encoding.h"
 #include "base/entropy.h"
+#include "grant_samples.h"
 
 namespace sallyport::grants {
 namespace {
@@ -35,6 +36,34 @@ TEST(SignerTest, AKeyIsReadInEachOfItsForms) {
         pem(pkcs8 + "x"), pem(seed), pem(pkcs8).substr(0, 60)}) {
     EXPECT_EQ(key_of(form), "") << form;
   }
+}
+
+// A key or a signature of another length is never given to the cryptography.
+TEST(SignerTest, OnlyAWholeKeyAndAWholeSignatureAreGenuine) {
+  Token token = read_token(test::text_of(test::root_token()))->leaf();
+  ASSERT_TRUE(signed_by_issuer(token));
+  const std::string signature = token.signature;
+  token.signature.resize(63);
+  EXPECT_FALSE(signed_by_issuer(token));
+  token.signature = signature + 'x';
+  EXPECT_FALSE(signed_by_issuer(token));
+  token.signature = signature;
+  for (const std::string_view issuer : {"ed25519:", "ed25519:03a1", "ed25519:xyz"}) {
+    token.issuer = issuer;
+    EXPECT_FALSE(signed_by_issuer(token)) << issuer;
+  }
+  token.issuer = std::string(test::kKeyA) + "00";
+  EXPECT_FALSE(signed_by_issuer(token));
+}
+
+// Nothing that a key of small order signs is accepted, so a token must not name one.
+TEST(SignerTest, AKeyOfSmallOrderIsNoSigningKey) {
+  SystemEntropy entropy;
+  EXPECT_TRUE(is_signing_key(Signer::generate(entropy).key()));
+  EXPECT_FALSE(is_signing_key("ed25519:" + std::string(64, '0')));
+  EXPECT_FALSE(is_signing_key("ed25519:01" + std::string(62, '0')));
+  EXPECT_FALSE(is_signing_key("ed25519:" + std::string(64, 'f')));
+  EXPECT_FALSE(is_signing_key("x"));
 }
 
 }  // namespace

@@ -70,11 +70,11 @@ TEST(TokenTest, SigningTheVectorsGivesTheirSignatures) {
 // CG-1 CG-66
 TEST(TokenTest, UnknownMembersAnywhereAreMalformed) {
   EXPECT_EQ(form_of(root_token()), "good");
-  EXPECT_EQ(with_member("note", "x"), "`note` is no member of a grant token");
+  EXPECT_EQ(with_member("note", "x"), "`note` is not a member of a grant token");
   EXPECT_EQ(with_member("subject", json::object{{"principal", "p"}, {"name", "n"}}),
-            "`subject.name` is no member of a grant token");
+            "`subject.name` is not a member of a grant token");
   EXPECT_EQ(with_member("scope", json::object{{"grants", json::array{grant()}}, {"x", 1}}),
-            "`scope.x` is no member of a grant token");
+            "`scope.x` is not a member of a grant token");
   EXPECT_NE(with_grant(with(grant(), "price", 1)), "good");
   EXPECT_NE(
       with_grant(with(grant(), "rate", json::object{{"max", 1}, {"per_seconds", 1}, {"burst", 1}})),
@@ -166,7 +166,7 @@ TEST(TokenTest, ParentAndChainComeTogetherAndChainsDoNotNest) {
   EXPECT_NE(form_of(token), "good");
   token = child_token();
   token["chain"].as_array()[0].as_object()["chain"] = json::array{};
-  EXPECT_EQ(form_of(token), "`chain` is no member of a grant token");
+  EXPECT_EQ(form_of(token), "`chain` is not a member of a grant token");
   for (const json::value& parent :
        {json::value(7), json::value("sha256:00"), json::value("sha257:" + std::string(64, '0')),
         json::value("sha256:" + std::string(63, '0')),
@@ -224,6 +224,16 @@ TEST(TokenTest, NothingThatIsNoTokenIsRead) {
   for (const std::string_view text : {"", "null", "[]", "{}", "\"x\"", "{", "\xff"}) {
     EXPECT_FALSE(read_token(text)) << text;
   }
+}
+
+// CG-7
+TEST(TokenTest, AScopeIsAListOfGrants) {
+  for (const json::value& grants :
+       {json::value(7), json::value(nullptr), json::value(json::object{{"0", grant()}})}) {
+    EXPECT_EQ(with_member("scope", json::object{{"grants", grants}}),
+              "`scope.grants` must be a list");
+  }
+  EXPECT_EQ(with_member("scope", json::object()), "`scope.grants` must be a list");
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ std::vector<ArgumentPath> paths_of(std::initializer_list<std::string_view> texts
   return paths;
 }
 
-// What a check sees; nothing: it is skipped.
+// Returns the text that a check sees, or nothing if it is skipped.
 std::optional<std::vector<std::string>> seen(std::string_view text,
                                              std::initializer_list<std::string_view> paths) {
   const json::value value = value_of(text);
@@ -146,7 +146,7 @@ TEST(ArgumentTextsTest, LeavesAreReplacedByTheirNumberWhateverTheOrderOfMembers)
   EXPECT_EQ(with_leaves(value, {}), value);
 }
 
-// A name of a megabyte above many leaves: as many pointers would be gigabytes.
+// A name of a megabyte above many leaves: pointers for all of them would take gigabytes.
 // GR-84 (partly)
 TEST(ArgumentTextsTest, ALongNameAboveManyLeavesCostsNoMorePlaceThanTheValue) {
   json::array leaves;

@@ -13,8 +13,8 @@ Result<std::vector<Case>> cases_of(std::string_view text) {
   return read_cases(parse_json(text)->value);
 }
 
-// The problem of the one case, run against a document that redacts `secret` in answers and blocks
-// it in calls.
+// Returns the problem of the one case, run against a document that redacts `secret` in answers and
+// blocks it in calls.
 std::string problem_of(std::string_view one) {
   const auto guardrails = Guardrails::compile(*read_document(R"({"checks":[
       {"type":"blocklist","stage":"output","id":"out","on_fail":"redact","words":["secret"]},

@@ -1,4 +1,4 @@
-// Which error of a document is reported, and where it points.
+// Checks which error of a document is reported, and its position.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,14 +21,14 @@ DocumentError error_of(std::string_view text) {
   return {};
 }
 
-// `code path`, as short as a table wants it.
+// Returns `code path`, in short form for tables.
 std::string refusal(std::string_view text) {
   const auto document = read_document(text);
   if (document) return "ok";
   return document.error().code + " " + document.error().path.value_or("-");
 }
 
-// The document with one good check after these members.
+// Returns a document with these members and one good check after them.
 std::string regex_with(std::string_view members) {
   return fmt::format(R"({{"checks":[{{"type":"regex","stage":"output","patterns":["a"]{}{}}}]}})",
                      members.empty() ? "" : ",", members);
@@ -95,6 +95,10 @@ TEST(DocumentErrorTest, UnknownKeysAreErrorsWhereverTheyStand) {
   EXPECT_EQ(refusal(regex_with(R"("on_fial":"log")")), "unknown_key /checks/0/on_fial");
   EXPECT_EQ(refusal(regex_with(R"("checks":[])")), "unknown_key /checks/0/checks");
   EXPECT_EQ(refusal(R"({"a/b~c":1})"), "unknown_key /a~1b~0c");
+  EXPECT_THAT(error_of(R"({"mode":"active","extra":1})").message, HasSubstr("known are mode"));
+  const DocumentError policy = error_of(R"({"version":1,"guardrails":{"checks":[]}})");
+  EXPECT_EQ(policy.path, "/version");
+  EXPECT_THAT(policy.message, HasSubstr("this is a policy; use --policy"));
   EXPECT_EQ(refusal(R"({"checks":[{"type":"regex","stage":"output","pattern":["a"]}]})"),
             "unknown_key /checks/0/pattern");
 }
@@ -285,7 +289,7 @@ TEST(DocumentErrorTest, ArgumentPathsArePointers) {
   EXPECT_EQ(refusal(fmt::format(fmt::runtime(form), "/")), "ok");
 }
 
-// Each step's fault added in front of those of later steps, all in one check.
+// Each step's fault is added before those of later steps, all in one check.
 // GR-6
 TEST(DocumentErrorTest, EarlierStepsWin) {
   const std::string long_text(2001, 'r');

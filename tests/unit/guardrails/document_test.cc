@@ -156,7 +156,7 @@ TEST(DocumentTest, WhatIsNotStrictJsonIsASyntaxError) {
   EXPECT_EQ(code_of(std::string_view("{}\0", 3)), "syntax");
 }
 
-// Every beginning of a document, and every document with one byte exchanged.
+// Every prefix of a document, and every document with one changed byte.
 // GR-84 (partly)
 TEST(DocumentTest, AnyBytesEndInADocumentOrInOneError) {
   const std::string good = R"({"mode":"active","checks":[{"type":"regex","stage":"tool_use",

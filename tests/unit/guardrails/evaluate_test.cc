@@ -232,7 +232,7 @@ TEST(Evaluate, ControlCharactersAndByteOrderMarksAreCharacters) {
   EXPECT_TRUE(hits(regex("^\\\\x{FEFF}a"), "\ufeffa"));
 }
 
-// GR-68 GR-45: the whole text was said to hit on a span that a stream does not redact.
+// GR-68 GR-45: the whole text was once reported as a hit on a span that a stream does not redact.
 TEST(Evaluate, ARedactCheckWhosePreferredSpansAreExceptedDoesNotHit) {
   const auto guardrails = guard(
       {R"("type":"regex","stage":"output","patterns":["ab*?"],"on_fail":"redact","except":["a"])"});

@@ -20,7 +20,7 @@ std::string random_more(Random& random) {
   return more;
 }
 
-// The places where characters end: the reference is a text pushed one character at a time.
+// Returns the ends of characters: the reference is a text pushed one character at a time.
 std::vector<std::size_t> character_ends(std::string_view text) {
   std::vector<std::size_t> cuts;
   for (std::size_t i = 1; i < text.size(); ++i) {
@@ -97,7 +97,7 @@ TEST(GuardrailsProperty, AStreamAndTheWholeTextAgreeAndNothingOfAMatchLeaves) {
   Random random(2);
   Agreement count;
   for (int round = 0; round < test::rounds(200); ++round) {
-    // With exceptions a redact check may hit with a span that is not the preferred one.
+    // With exceptions a redact check may report a span that is not the preferred one.
     const bool exceptions = round % 2 == 0;
     const auto actions = exceptions ? std::vector<std::string>{"block", "log"}
                                     : std::vector<std::string>{"block", "redact", "log"};

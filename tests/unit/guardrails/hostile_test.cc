@@ -21,7 +21,7 @@ double seconds(const Guardrails& guardrails, const std::string& text) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
-// Four times the text may take forty times as long, which what is not linear exceeds by far.
+// Four times the text may take forty times as long; non-linear code exceeds that by far.
 void expect_linear(const std::string& pattern, const std::string& unit,
                    const std::string& more = "") {
   const auto guardrails = guard({regex(pattern, more)});

@@ -157,7 +157,18 @@ TEST(MessageGate, WhatCannotBeDecidedDoesNotRun) {
   EXPECT_FALSE(*gate.start_call("c2"));
 }
 
-// GR-36: numbers that only the received text holds are not rewritten in passing.
+// A refused call once kept its share of the limit, so later small calls were refused too.
+TEST(MessageGate, ARefusedCallLeavesRoomForTheNext) {
+  MessageGate gate(checks());
+  ASSERT_TRUE(gate.open_call("c1", "sql"));
+  ASSERT_TRUE(gate.push_arguments("c1", std::string(MessageGate::kMostArgumentBytes, ' ')));
+  EXPECT_EQ(gate.push_arguments("c1", " ").error().code, ErrorCode::Exhausted);
+  ASSERT_TRUE(gate.open_call("c2", "sql"));
+  ASSERT_TRUE(gate.push_arguments("c2", "{}"));
+  EXPECT_TRUE(gate.close_call("c2")->arguments);
+}
+
+// GR-36: numbers that only the received text holds are not rewritten.
 TEST(MessageGate, ArgumentsThatCannotBeWrittenAgainAreNotRedacted) {
   MessageGate gate(checks());
   ASSERT_TRUE(gate.open_call("c1", "mail"));
@@ -184,7 +195,7 @@ struct SeenOfMessage {
   std::optional<Channel> blocked_on;
 };
 
-// Both texts in any cutting, and in turns as chance has it.
+// Both texts in any cutting, in random turns.
 SeenOfMessage run(std::shared_ptr<const Guardrails> guardrails,
                   const std::array<std::string, 2>& texts, Random& random) {
   MessageGate gate(std::move(guardrails));

@@ -130,7 +130,7 @@ TEST(PatternCache, AnImageNeverLeadsOutsideOfItself) {
     for (std::size_t left = 1 + below(random, 3); left > 0; --left) {
       image[below(random, image.size())] = static_cast<char>(below(random, 256));
     }
-    // Whether it is taken or not: nothing is read that is not there (the sanitizers' part).
+    // Accepted or not: nothing is read out of bounds (the sanitizers check that).
     (void)stream(*made(kDocument, kept), "a secret key AKIAIOSFODNN7EXAMPLE", {3, 9});
   }
 }

@@ -1,4 +1,4 @@
-// Random documents, and texts made of what they look for, in all the spellings that views undo.
+// Random documents, and texts made of their search terms, in all the spellings that views undo.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Documents that are compiled from JSON, and what can be seen of a stream.
+// Documents that are compiled from JSON, and the observable results of a stream.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ inline std::shared_ptr<const Guardrails> compiled(std::string_view text) {
   return *made;
 }
 
-// `{"checks": [...]}` with these checks, each of them without its braces.
+// Returns `{"checks": [...]}` with these checks, each of them without its braces.
 inline std::string document_of(const std::vector<std::string>& checks,
                                const std::string& more = "") {
   std::string text = "{" + more + "\"checks\":[";
@@ -48,7 +48,7 @@ inline void PrintTo(const Hit& hit, std::ostream* out) {
   *out << json::value(to_json(hit));
 }
 
-// Everything that can be seen of a stream, apart from when it came.
+// The observable results of a stream, except their times.
 struct SeenOfStream {
   std::string text;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> regions;

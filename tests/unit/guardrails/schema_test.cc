@@ -28,8 +28,8 @@ TEST(SchemaTest, UnknownKeysAreRefusedAtBothLevels) {
   EXPECT_EQ(at(schema, "/$defs/check/additionalProperties"), json::value(false));
 }
 
-// The reader is asked what it knows: a key that the schema has and the reader does not would be
-// refused as unknown, and the other way round.
+// The schema is compared with the reader: the reader would refuse a key that only the schema has as
+// unknown, and the other way round.
 // GR-3 GR-71 (partly)
 TEST(SchemaTest, TheSchemaKnowsTheKeysThatTheReaderKnows) {
   const json::value schema = document_schema();

@@ -1,4 +1,4 @@
-// Other spellings of a text, as somebody would use who does not want it to be found.
+// Other spellings of a text, as an attacker would use to hide it.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ inline std::string percent_encoded(std::string_view text) {
   return out;
 }
 
-// Every byte as \u00XX: of ASCII texts.
+// Writes every byte as \u00XX, for ASCII texts.
 inline std::string json_escaped(std::string_view text) {
   std::string out;
   for (const char c : text) out += "\\u00" + hex_of({&c, 1});
@@ -47,7 +47,7 @@ inline std::string base64_of(std::string_view text) {
   return out;
 }
 
-// With a character between any two.
+// Puts a character between any two.
 inline std::string interleaved(std::string_view text, std::string_view between) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -222,7 +222,7 @@ TEST(StreamGate, MemoryDoesNotGrowWithTheText) {
 
 // GR-75
 TEST(StreamGate, MoreOpenThanCanBeFollowedBlocksAsAFailureOfTheEngine) {
-  // Every start has a future of its own for 4,200 characters.
+  // For 4,200 characters every start has a different future.
   const auto guardrails =
       guard({regex("a.{1000}.{1000}.{1000}.{1000}.{200}z", R"(,"on_fail":"redact")")});
   const SeenOfStream seen = stream(*guardrails, std::string(4150, 'a'));

@@ -2,6 +2,7 @@
 
 #include <boost/json/value.hpp>
 #include <string>
+#include <utility>
 
 #include "sallyport/json.h"
 #include "unit/guardrails/running.h"
@@ -106,7 +107,7 @@ TEST(ToolTexts, AMatchInNoStringLeafBlocks) {
   EXPECT_EQ(seen.hits[0].on_fail, Action::Redact);
   EXPECT_EQ(seen.decision->reason, "guardrail check 's' refused this call (guardrail.regex)");
   EXPECT_EQ(seen.text, std::nullopt);
-  // The string is redacted first; what is left in the key is then found.
+  // The string is redacted first; the rest of the key is then found.
   seen = call(guardrails, R"({"s3cret":"s3cret"})");
   EXPECT_EQ(seen.verdict, Verdict::Block);
   ASSERT_EQ(seen.hits.size(), 1u);
@@ -123,7 +124,7 @@ TEST(ToolTexts, RedactedArgumentsAreDecidedAgain) {
   const Evaluation seen = call(guardrails, R"({"a":"s3cret"})");
   EXPECT_EQ(seen.verdict, Verdict::Block);
   EXPECT_EQ(seen.decision->check, "no masks");
-  // What a redaction leaves may match again.
+  // The rest after a redaction may match again.
   const auto nested = guard({regex("ab", R"(,"on_fail":"redact","replacement":"")")});
   EXPECT_EQ(*call(nested, R"({"x":"aabb"})").text, R"({"x":""})");
   // A replacement that matches itself, and one that grows.
@@ -131,6 +132,56 @@ TEST(ToolTexts, RedactedArgumentsAreDecidedAgain) {
   EXPECT_EQ(*call(same, R"({"x":"pw=abc"})").text, R"({"x":"pw=***"})");
   const auto grows = guard({regex("a", R"(,"on_fail":"redact","replacement":"aa")")});
   EXPECT_EQ(call(grows, R"({"x":"a"})").verdict, Verdict::Block);
+}
+
+// Arguments whose replacements matched again were redacted eight times, at ten times the size each
+// time, until the memory was used up.
+// GR-36 GR-84
+TEST(ToolTexts, AReplacementThatGrowsInEachRoundBlocksSoon) {
+  const auto letters = guard({regex("[a-z]", R"(,"on_fail":"redact","id":"r")")});
+  for (const std::size_t size : {std::size_t{4}, std::size_t{2'000}}) {
+    const Evaluation seen = call(letters, R"({"1":")" + std::string(size, 'h') + R"("})");
+    EXPECT_EQ(seen.verdict, Verdict::Block);
+    EXPECT_EQ(seen.decision->check, "r");
+    EXPECT_EQ(seen.text, std::nullopt);
+  }
+}
+
+// GR-84
+TEST(ToolTexts, StringsThatRedactionMakesTooLongAreNotPassedOn) {
+  const std::string check =
+      R"("type":"regex","patterns":["h"],"on_fail":"redact","replacement":")" +
+      std::string(2'000, '-') + R"(","stage":)";
+  const std::string value = R"({"1":")" + std::string(35'000, 'h') + R"("})";
+  EXPECT_EQ(call(guard({check + R"("tool_use")"}), value).verdict, Verdict::Block);
+  const Evaluation seen = call(guard({check + R"("tool_output")"}), value, "db", Stage::ToolOutput);
+  EXPECT_EQ(seen.verdict, Verdict::Block);
+  EXPECT_EQ(seen.value, std::nullopt);
+}
+
+// A result was withheld if its replacement matched again, but the same text as a string was not.
+// GR-35 GR-36
+TEST(ToolTexts, AResultIsRedactedOnce) {
+  const auto letters = guard({R"("type":"regex","stage":"tool_output","patterns":["[a-z]"],)"
+                              R"("on_fail":"redact","replacement":"xy")"});
+  EXPECT_EQ(*call(letters, R"({"1":"a-b"})", "db", Stage::ToolOutput).text, R"({"1":"xy-xy"})");
+  EXPECT_EQ(*call(letters, R"("a-b")", "db", Stage::ToolOutput).text, "xy-xy");
+  // Another check does not read the replacement either.
+  const auto two = guard({R"("type":"regex","stage":"tool_output","patterns":["mask"])",
+                          R"("type":"regex","stage":"tool_output","patterns":["s3cret"],)"
+                          R"("on_fail":"redact","replacement":"mask")"});
+  EXPECT_EQ(*call(two, R"(["s3cret"])", "db", Stage::ToolOutput).text, R"(["mask"])");
+}
+
+// GR-36
+TEST(ToolTexts, AReplacementThatMatchesDoesNotHideAMatchInAName) {
+  for (const auto& [stage, name] :
+       {std::pair(Stage::ToolUse, "tool_use"), std::pair(Stage::ToolOutput, "tool_output")}) {
+    const auto same = guard({std::string(R"("type":"regex","stage":")") + name +
+                             R"(","patterns":["pw=\\w*"],"on_fail":"redact","replacement":"pw=")"});
+    EXPECT_EQ(*call(same, R"({"x":"pw=abc"})", "db", stage).text, R"({"x":"pw="})") << name;
+    EXPECT_EQ(call(same, R"({"pw=k":"pw=abc"})", "db", stage).verdict, Verdict::Block) << name;
+  }
 }
 
 // GR-32 GR-36

@@ -14,12 +14,12 @@ namespace sallyport::guardrails {
 namespace {
 
 struct Case {
-  std::string word;  // as it stands in a JSON document
+  std::string word;  // as it is written in a JSON document
   std::string views;
   std::vector<std::string> letters;
   std::string before;  // pushed first
   std::string tail;    // of which a continuation may need much more
-  // Where the unit begins that the end of this text cuts, if there is one.
+  // Returns the start of the unit that the end of this text cuts, if there is one.
   std::function<std::size_t(const std::string&)> unfinished;
 };
 
@@ -41,8 +41,8 @@ std::vector<std::string> continuations(const Case& tested, std::size_t most) {
   return all;
 }
 
-// The first byte that some continuation makes part of a match in any view: that is what a check
-// which redacts every one of them would redact first.
+// Returns the first byte that some continuation makes part of a match in any view: a check that
+// redacts every match would redact from there.
 std::size_t earliest_match(const Guardrails& redacting, const std::string& pushed,
                            const std::vector<std::string>& more) {
   std::size_t earliest = pushed.size();
@@ -72,7 +72,7 @@ void expect_exact(const Case& tested, int texts, std::size_t most = 3) {
       const std::size_t least = pushed.size() - std::min(match, unfinished);
       SCOPED_TRACE(tested.views + " after " + testing::PrintToString(pushed));
       ASSERT_GE(gate->held(), least);
-      // What only the rest of a unit can rule out is held until the unit is complete.
+      // Text that only the rest of a unit can rule out is held until the unit is complete.
       if (unfinished < pushed.size()) continue;
       ASSERT_EQ(gate->held(), least);
       if (match < pushed.size()) ++held_for_a_match;

@@ -16,7 +16,7 @@ std::string words(const std::string& words, const std::string& views,
          "]" + more;
 }
 
-// The one hit in a text, or one without a check where there is none.
+// Returns the one hit in a text, or a hit without a check if there is none.
 Hit hit_in(const std::shared_ptr<const Guardrails>& guardrails, std::string_view text) {
   const Evaluation seen = guardrails->evaluate({.stage = Stage::Output, .text = text});
   const SeenOfStream streamed = stream(*guardrails, text);
@@ -64,7 +64,7 @@ TEST(Views, StripLeavesEmojiWhole) {
       "🏴‍☠️",              // pirate flag
       "\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F"};  // England
   for (const std::string& emoji : whole) {
-    // In the stripped text nothing is different, so the emoji itself is found in the raw text.
+    // The stripped text is the same, so the emoji itself is found in the raw text.
     const auto found = guard({words("\"x" + emoji + "x\"", R"("strip")")});
     EXPECT_EQ(span_of(hit_in(found, "x" + emoji + "x")),
               "0-" + std::to_string(emoji.size() + 2) + " x" + emoji + "x raw");
@@ -173,10 +173,10 @@ TEST(Views, RunsHaveAtLeastSixteenCharacters) {
   EXPECT_EQ(hit_in(guardrails, base64_of("abc12345678").substr(0, 15)).check, "");
   EXPECT_EQ(*hit_in(guardrails, hex_of("abc45678")).view, "hex");
   EXPECT_EQ(hit_in(guardrails, hex_of("abc4567")).check, "");
-  // Each run is a text of its own.
+  // Each run is a separate text.
   EXPECT_EQ(hit_in(guardrails, base64_of("123456789012ab") + " " + base64_of("c12345678901")).check,
             "");
-  // Both alphabets, and what padding belongs to.
+  // Both alphabets, and the characters before the padding.
   const auto question = guard({words(R"("ÿ?>")", R"("base64")")});
   const std::string text = base64_of("123456789012ÿ?>a");
   EXPECT_EQ(span_of(hit_in(question, text)), "16-24 ÿ?> base64");
@@ -211,7 +211,7 @@ TEST(Views, WordsAreNormalisedAndPatternsAreNot) {
   EXPECT_EQ(*hit_in(except, "a ｓecret").view, "nfkc");
 }
 
-// An exception for one letter of a ligature once covered the other, which has the same source.
+// An exception for one letter of a ligature once also covered the other, which has the same source.
 // GR-30 GR-42
 TEST(Views, AnExceptionCoversCharactersOfTheViewNotOfTheSource) {
   const auto guardrails = guard({words(R"("f")", R"("nfkc")", R"(,"except":["i"])")});

@@ -89,7 +89,7 @@ TEST(AssignmentChecksTest, AnAwsSecretHasFewSlashes) {
   const std::string key = "aB3/" + std::string(36, 'x');
   EXPECT_EQ(by_name("aws_secret", key), Detector::AwsSecretAccessKey);
   EXPECT_EQ(by_name("aws_secret", "aB3////" + std::string(33, 'x')), Detector::AwsSecretAccessKey);
-  // What is none is a password still.
+  // A value that is no AWS secret key is still a password.
   for (const std::string& value :
        {"aB3/////" + std::string(32, 'x'), "ab3/" + std::string(36, 'x'),
         "AB3/" + std::string(36, 'X'), "aB3_" + std::string(36, 'x'), key + "x"}) {

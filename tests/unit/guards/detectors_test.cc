@@ -44,7 +44,7 @@ TEST(DetectorsTest, NeighbouringMatchesAreReportedInOrder) {
                           "aws_access_key_id|" + kAwsId));
 }
 
-// PI-52: what is not asked for neither appears nor wins.
+// PI-52: a detector that is not enabled neither reports hits nor wins overlaps.
 TEST(DetectorsTest, AScanForSecretsAloneIsNotMaskedByALongerAddress) {
   const std::string text = kModelKey + "@example.com";
   EXPECT_THAT(describe(text, detectors().scan(text, detectors_of(Category::Secret))),
@@ -57,7 +57,7 @@ TEST(DetectorsTest, EmptyTextHasNoHits) {
   EXPECT_THAT(found(std::string_view()), IsEmpty());
 }
 
-// PI-52: short texts take a short way, which must see what the long way sees.
+// PI-52: short texts use a short path, which must find the same as the long path.
 TEST(DetectorsTest, ShortTextsAreScannedLikeTheSameTextAmongOthers) {
   constexpr auto kPieces =
       std::to_array<std::string_view>({"AKIAIOSFODNN7EXAMPLE",
@@ -130,7 +130,7 @@ TEST(DetectorsTest, RepeatedCandidatesTakeLinearTime) {
   expect_scans(kPieces, 1 << 18);
 }
 
-// PI-52: each value is opened by one backslash more, so that none closes another.
+// PI-52: each value begins with one more backslash, so that none closes another.
 TEST(DetectorsTest, UnclosedValuesInsideOfEachOtherTakeLinearTime) {
   std::string text;
   for (std::size_t escapes = 1; escapes < 6000; ++escapes) {
@@ -158,7 +158,7 @@ TEST(DetectorsTest, ManyThreadsMayScanAtOnce) {
   EXPECT_THAT(wrong, testing::Each(0));
 }
 
-// One thread keeps one working memory for all sets of detectors it meets.
+// One thread keeps one scratch space for all its sets of detectors.
 TEST(DetectorsTest, OneThreadMayUseManySetsInTurn) {
   std::vector<std::shared_ptr<const Detectors>> sets;
   for (std::size_t i = 0; i < 6; ++i) {

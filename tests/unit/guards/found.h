@@ -1,4 +1,4 @@
-// What the default detectors find in a text, in a form that tests can read.
+// The hits of the default detectors in a text, in a readable form for tests.
 #pragma once
 
 #include <gmock/gmock.h>

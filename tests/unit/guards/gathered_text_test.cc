@@ -1,4 +1,4 @@
-// What of an envelope the sanitizer reads, and what of it as one text.
+// The parts of an envelope that the sanitizer reads, and the parts that it reads as one text.
 #include "guards/redact/gathered_text.h"
 
 #include <gtest/gtest.h>
@@ -27,6 +27,17 @@ TEST(GatheredTextTest, TextsOfMessagesAreOneText) {
   EXPECT_EQ(sanitize(other).text, other);
   EXPECT_EQ(sanitize(R"({"content":[{"text":7},{"text":"AKIAIOSFODNN7EXAMPLE"},"x"]})").text,
             R"({"content":[{"text":7},{"text":"****"},"x"]})");
+}
+
+// A secret that was cut over two parts once passed.
+// PI-53
+TEST(GatheredTextTest, PartsOfAResultOfGeminiAreOneText) {
+  EXPECT_EQ(sanitize(R"({"llmContent":[{"text":"AKIAIOSF"},{"text":"ODNN7EXAMPLE"}]})").text,
+            R"({"llmContent":[{"text":"****"},{"text":"****"}]})");
+  EXPECT_EQ(sanitize(R"({"llmContent":["AKIAIOSF",{"n":1},"ODNN7EXAMPLE"]})").text,
+            R"({"llmContent":["****",{"n":1},"****"]})");
+  const std::string lines = R"({"content":["AKIAIOSF","ODNN7EXAMPLE"]})";
+  EXPECT_EQ(sanitize(lines).text, lines);
 }
 
 // PI-53

@@ -53,7 +53,7 @@ TEST(HiddenPartsTest, ALongListEndsWithTheRestAsOne) {
   EXPECT_EQ(parts.back().detector, "37 more");
 }
 
-// AP-38: an object that says it is a service account was hidden with everything in it.
+// AP-38: an object that declares itself a service account was once hidden with all its members.
 TEST(HiddenPartsTest, AnObjectWithOtherMembersIsNoServiceAccount) {
   const auto parts = hidden(
       json::object{{"type", "service_account"}, {"private_key", "x"}, {"command", "reboot"}});

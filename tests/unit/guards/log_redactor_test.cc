@@ -47,7 +47,7 @@ TEST_F(LogRedactorTest, LinesMayBeginWithTheTime) {
   EXPECT_EQ(log_.line("[fs] 12:00:04 INFO  ready"), "[fs] 12:00:04 INFO  ready");
 }
 
-// AU-84: our own addresses are what a person looks for there.
+// AU-84: a reader of the log needs our own addresses.
 TEST_F(LogRedactorTest, OurOwnLinesLoseSecretsAndKeepAddresses) {
   EXPECT_EQ(log_.line("served at http://127.0.0.1:80/mcp"), "served at http://127.0.0.1:80/mcp");
   EXPECT_EQ(log_.line("[fs] at 10.0.0.1"), "[fs] at [REDACTED:internal]");

@@ -58,7 +58,7 @@ TEST(OutputSanitizerTest, ASecretCutInTwoIsFoundInBothParts) {
             R"({"kind":"stream","stream":{"chunks":["****",7,"****","****"],"complete":true}})");
 }
 
-// PI-53: joined to its neighbour it has no word edge any more.
+// PI-53: joined to its neighbour it no longer has a word edge.
 TEST(OutputSanitizerTest, ASecretAtTheEndOfOneBlockIsFoundBesideAnotherBlock) {
   EXPECT_EQ(
       sanitize(R"([{"type":"text","text":"AKIAIOSFODNN7EXAMPLE"},{"type":"text","text":"x"}])")
@@ -66,7 +66,7 @@ TEST(OutputSanitizerTest, ASecretAtTheEndOfOneBlockIsFoundBesideAnotherBlock) {
       R"([{"type":"text","text":"****"},{"type":"text","text":"x"}])");
 }
 
-// PI-53: an image or an empty block between two texts hid a secret that was cut in two.
+// PI-53: an image or an empty block between two texts once hid a secret that was cut in two.
 TEST(OutputSanitizerTest, ASecretIsFoundWhateverStandsBetweenItsParts) {
   EXPECT_EQ(
       sanitize(
@@ -81,7 +81,7 @@ TEST(OutputSanitizerTest, ASecretIsFoundWhateverStandsBetweenItsParts) {
       R"({"contents":[{"uri":"a","text":"****"},{"uri":"b","text":"****"}]})");
 }
 
-// PI-51: what base64 says is text as well.
+// PI-51: text in base64 is text as well.
 TEST(OutputSanitizerTest, ASecretThatStandsThereAsBase64IsTakenOutOfIt) {
   const auto encoded = [](const std::string& text) { return base64(as_bytes(text)); };
   const std::string dirty =
@@ -115,6 +115,17 @@ TEST(OutputSanitizerTest, AMembersStringIsASecretByItsName) {
 TEST(OutputSanitizerTest, AServiceAccountBecomesNull) {
   const Sanitized found = sanitize(R"({"f":{"type":"service_account","private_key":"abc"},"n":1})");
   EXPECT_EQ(found.text, R"({"f":null,"n":1})");
+  EXPECT_EQ(found.evidence, "gcp_service_account=1");
+}
+
+// A service account with one more member was released with its key.
+// PI-54
+TEST(OutputSanitizerTest, AServiceAccountWithOtherMembersBecomesNullToo) {
+  const std::string account =
+      R"({"password":"abcdefg1","type":"service_account","private_key":"x"})";
+  const Sanitized found =
+      sanitize(R"({"structuredContent":{"f":)" + account + R"(},"content":[]})");
+  EXPECT_EQ(found.text, R"({"structuredContent":{"f":null},"content":[]})");
   EXPECT_EQ(found.evidence, "gcp_service_account=1");
 }
 
@@ -242,7 +253,7 @@ TEST(OutputSanitizerTest, AForgedMarkHidesNothing) {
   EXPECT_EQ(sanitize(R"("[FP:4111111111111111]")").text, R"("[FP:4111111111111111]")");
 }
 
-// PI-63, PI-67: what a deny entry finds inside of a mark stays there.
+// PI-63, PI-67: text that a deny entry finds inside a mark stays there.
 TEST(OutputSanitizerTest, OnlyMarksThatAreWrittenAreLeftAlone) {
   const auto guard =
       sanitizer(R"({"deny":[{"name":"word","pattern":"email|secret|word|0123|a\\[b"}]})");
@@ -257,7 +268,7 @@ TEST(OutputSanitizerTest, OnlyMarksThatAreWrittenAreLeftAlone) {
   EXPECT_EQ(sanitize(R"("xa[bx")", *guard).text, R"("x****x")");
 }
 
-// PI-63: a pattern that takes line ends takes each string by itself.
+// PI-63: a pattern that matches line ends is applied to each string separately.
 TEST(OutputSanitizerTest, ADenyEntryNeverReachesIntoAnotherString) {
   EXPECT_EQ(sanitize(R"(["S1E","S2E"])", R"({"deny":[{"name":"a","pattern":"S[\\s\\S]*E"}]})").text,
             R"(["****","****"])");

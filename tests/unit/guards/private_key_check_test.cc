@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "unit/guards/found.h"
 
@@ -124,6 +125,66 @@ TEST(PrivateKeyCheckTest, LinesMayBeJoinedAsCodeAndMailWriteThem) {
   const std::string lines = kHead + "\n" + kFull;
   EXPECT_THAT(found(lines + "\\"), key(lines));
   EXPECT_THAT(found(lines + "\nABCDEFG1\\"), key(lines + "\nABCDEFG1"));
+}
+
+// The lines of a key, each behind a prefix with its number in the place of `%`.
+std::string with_prefix(const std::string& prefix, const std::vector<std::string>& lines,
+                        const std::string& between = "\n") {
+  std::string text;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::string before = prefix;
+    if (const std::size_t at = before.find('%'); at != std::string::npos) {
+      before.replace(at, 1, std::to_string(9 + i));
+    }
+    text += (i == 0 ? "" : between) + before + lines[i];
+  }
+  return text;
+}
+
+// What `cat -n`, `grep -n`, a comment or a frame writes before each line left the whole key visible
+// but for its BEGIN line.
+// PI-54 AU-84
+TEST(PrivateKeyCheckTest, EachLineMayHaveTheNumberOrTheMarkThatAnotherProgramWrote) {
+  const std::vector<std::string> lines = {kHead, kFull, kFull, "ab==", kTail};
+  for (const std::string prefix :
+       {"     %\t", "  %\u2192", "%: ", "%:", "id_rsa:%:", "/etc/ssl/a-1.pem:%:", "a.pem:", "# ",
+        "// ", " * ", "\u2502 ", "| ", "> ", "+", "%\\t"}) {
+    const std::string text = with_prefix(prefix, lines);
+    EXPECT_THAT(found(text), key(text.substr(text.find(kHead)))) << prefix;
+    EXPECT_THAT(found("x\n" + text + "\nreboot"), key(text.substr(text.find(kHead)))) << prefix;
+  }
+  for (const std::string prefix : {"-", "a.pem-%-"}) {
+    const std::string text = with_prefix(prefix, lines);
+    EXPECT_THAT(found(text), key(text.substr(text.find("-" + kHead)))) << prefix;
+  }
+  const std::string escaped = with_prefix("%\\t", lines, "\\n");
+  EXPECT_THAT(found(escaped), key(escaped.substr(escaped.find(kHead))));
+  const std::string framed =
+      with_prefix("\u2502 ", {kHead + "  \u2502", kFull + " \u2502", "ab==    \u2502", kTail});
+  EXPECT_THAT(found(framed), key(framed.substr(framed.find(kHead))));
+  EXPECT_THAT(found(with_prefix("%:", {kHead, "Proc-Type: 4,ENCRYPTED", "", kFull, kTail})),
+              testing::SizeIs(2));
+}
+
+// AP-38: a command behind a BEGIN line stays visible.
+TEST(PrivateKeyCheckTest, WithoutTheEndOfTheKeyAPrefixHidesNothing) {
+  for (const std::vector<std::string>& lines : {std::vector<std::string>{kHead, kFull, "reboot"},
+                                                {kHead, kFull, kFull},
+                                                {kHead, "reboot", kTail},
+                                                {kHead, kFull, "reboot", kTail},
+                                                {kHead, kTail},
+                                                {kHead, kFull + " reboot", kTail}}) {
+    EXPECT_THAT(found(with_prefix("# ", lines)), key(kHead)) << lines[1];
+  }
+  for (const std::string prefix : {"rm -rf / # ", "kill %; ", "reboot # "}) {
+    EXPECT_THAT(found(with_prefix(prefix, {kHead, kFull, kTail})), key(kHead)) << prefix;
+  }
+  const std::vector<std::string> long_key(300, kFull);
+  std::vector<std::string> far = {kHead};
+  far.insert(far.end(), long_key.begin(), long_key.end());
+  far.push_back(kTail);
+  EXPECT_THAT(found(with_prefix("# ", far)), key(kHead));
+  EXPECT_THAT(found("# " + kHead + "\n" + kFull + "\n# " + kTail), key(kHead + "\n" + kFull));
 }
 
 // PI-54

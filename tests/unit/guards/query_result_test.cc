@@ -139,7 +139,7 @@ TEST(QueryResultTest, ChunksThatHoldRowsAreFilteredEach) {
   }
 }
 
-// PI-76: what only looks like a table shows nothing of its cells.
+// PI-76: a text that only looks like a table shows none of its cells.
 TEST(QueryResultTest, WhatIsNoTableAfterAllIsNotShown) {
   for (const char* const value :
        {R"({"columns":["a"],"rows":[{"a":"cell"}]})", R"({"rows":[["cell"]]})",
@@ -186,7 +186,7 @@ TEST(QueryResultTest, ATextStaysAsItWasWrittenOrIsMaskedWhole) {
   for (const char* const value : {R"("{\"rows\":7}")", R"("[1]")", R"("{\"a\":1}")", R"("7")"}) {
     EXPECT_EQ(filter(value, kNoSsn).text, R"("****")") << value;
   }
-  // What a text quotes once more is not read at all.
+  // Text with one more level of quotes is not read at all.
   EXPECT_EQ(filter(R"("\"{\\\"table\\\":\\\"salaries\\\",\\\"rows\\\":[]}\"")", kUsers).text,
             R"("****")");
 }

@@ -7,7 +7,7 @@
 namespace sallyport::guards {
 namespace {
 
-// The place of the first mistake, or "".
+// Returns the position of the first mistake, or "".
 std::string refused_at(std::string_view settings) {
   const auto read = sanitizer_settings_from_json(json::parse(settings));
   return read ? "" : read.error().where;

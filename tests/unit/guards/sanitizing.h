@@ -1,4 +1,4 @@
-// Runs the output sanitizer over a value, in a form that tests can read.
+// Runs the output sanitizer over a value, with readable results for tests.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -56,7 +56,7 @@ TEST(SizeLimiterTest, ContentThatIsStillTooLargeBecomesOneStringOrIsBlocked) {
             R"({"kind":"error","error":{"message":"[OUTPUT TOO LARGE: 10 bytes]","code":1}})");
 }
 
-// PI-70 PI-71: a bare string in the place of a result, or among its blocks, is no MCP
+// PI-70 PI-71: a bare string in place of a result, or among its blocks, is no MCP
 TEST(SizeLimiterTest, AnMcpResultStaysOne) {
   EXPECT_EQ(limited(R"({"max_total_bytes":40})",
                     R"({"content":[{"type":"text","text":"abcdefgh"}],"isError":true})"),
@@ -95,7 +95,7 @@ TEST(SizeLimiterTest, TheSizeOfAnErrorIsThatOfItsMessageAndData) {
             R"("complete":true}})");
 }
 
-// PI-69: a frame of the protocol that is cut is no frame any more.
+// PI-69: a truncated frame of the protocol is no longer a frame.
 TEST(SizeLimiterTest, FramesOfTheProtocolAreNotCut) {
   const SizeLimiter guard(size_limits_from_json(json::parse(R"({"max_string_bytes":1})")).value());
   const Envelope envelope = Envelope::of("abc");

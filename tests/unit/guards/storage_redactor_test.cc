@@ -60,7 +60,7 @@ TEST(StorageRedactorTest, MatchesInStringsAreReplacedByTheirCategory) {
                                            Removal{"/a/1", "secret", kAwsId}));
 }
 
-// AP-38: in a shell, the words behind an assignment are a command.
+// AP-38: in a shell, the words after an assignment are a command.
 TEST(StorageRedactorTest, WordsBehindAPasswordStayInACommandAndGoElsewhere) {
   EXPECT_EQ(redact(R"({"command":"password=hunter22 wipe every disk"})").text,
             R"({"command":"password=[REDACTED:secret] wipe every disk"})");
@@ -208,8 +208,8 @@ TEST(StorageRedactorTest, MarksAreNeverMatchedAgain) {
             R"({"password":"[REDACTED:secret]"})");
 }
 
-// PI-52, AU-84: the loser of an overlap sticks out of the winner on the left and is a secret
-// itself.
+// PI-52, AU-84: the loser of an overlap extends beyond the winner on the left and is itself a
+// secret.
 TEST(StorageRedactorTest, WhatSticksOutOfALongerMatchIsTakenOutToo) {
   const std::string left = "glpat-" + std::string(20, 'a');
   const std::string right = "eyJ" + std::string(60, 'b') + ".eyJ" + std::string(60, 'c') + ".d";
@@ -271,7 +271,7 @@ TEST(StorageRedactorTest, JsonTextsBeyondABoundAreSearchedAsTexts) {
   EXPECT_GE(removals.size(), 3u);
 }
 
-// LE-55, AU-82: a tool that answers in JSON text names what is sensitive there.
+// LE-55, AU-82: a tool that answers in JSON text names its sensitive members there.
 TEST(StorageRedactorTest, JsonInATextIsReadByItsMemberNames) {
   const Redacted object = redact(R"({"t":"{\"password\":\"opensesame\",\"m\":\"a@b.io\"}"})");
   EXPECT_EQ(object.text,
@@ -310,7 +310,7 @@ TEST(StorageRedactorTest, ACommandIsKnownByAnyNameAroundIt) {
             R"({"argv":[{"x":)" + kept + "}]}");
 }
 
-// LE-55: identifiers are looked at for secrets alone, and what was clean once stays clean.
+// LE-55: identifiers are searched only for secrets, and a clean identifier stays clean.
 TEST(StorageRedactorTest, AnIdentifierLosesSecretsAndNothingElse) {
   for (int i = 0; i < 600; ++i) {
     std::string clean = "call-" + std::to_string(i % 300) + " of jane@example.com";
@@ -333,7 +333,7 @@ TEST(StorageRedactorTest, PlainContentIsKnownToBeCleanFromItsText) {
   }
 }
 
-// LE-55: what the look at the text passes, the redactor would not have touched.
+// LE-55: text that the quick check passes would be unchanged by the redactor.
 TEST(StorageRedactorTest, WhatIsCalledCleanHasNothingToTakeOut) {
   std::mt19937 random(11);  // NOLINT(cert-msc51-cpp)
   const std::vector<std::string> words = {"report",   "a\"b",

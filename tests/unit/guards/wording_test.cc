@@ -53,7 +53,7 @@ TEST(WordingTest, OfEachPlaceTheLongestIsFound) {
       << "two that begin at one place are two";
   EXPECT_EQ(found({{.text = "a.c"}}, "abc a.c"), "4-7=0 ") << "text is no pattern";
   EXPECT_EQ(found({{.text = "x*", .is_pattern = true, .place = "here"}}, "x"), "refused: here")
-      << "it matches where nothing stands";
+      << "it matches the empty text";
   EXPECT_EQ(found({}, "abc"), "");
   EXPECT_TRUE((*WordingSet::build({}, WordingSet::Mode::Anywhere))->empty());
 }

@@ -39,7 +39,7 @@ class FrontTest : public testing::Test {
  protected:
   FrontTest() { governed.clock = &clock; }
 
-  // Each event has a process of its own.
+  // Each event has a separate process.
   Decision tell(const Event& event) {
     const Result<Decision> decision = told(event);
     EXPECT_TRUE(decision) << decision.error().message;
@@ -55,7 +55,7 @@ class FrontTest : public testing::Test {
     return decide(governor, event);
   }
 
-  // By a process that runs beside the one that `tell` is about.
+  // Reports from a process that runs beside the process of `tell`.
   Result<Decision> told_beside(const Event& event) {
     const core::FixedPlan plans(*governed.plan.build());
     core::Governor governor(
@@ -70,11 +70,27 @@ class FrontTest : public testing::Test {
     Front front({governor, hand_offs, governed.recorder, KeyedDigest("k"), origins_},
                 {.agent = "claude-code",
                  .person = "uid:eli",
-                 .host_asks = host_asks,
-                 .speaker = speaker,
+                 .host_prompts = host_prompts,
+                 .reporter = reporter,
                  .runs = [this](const std::string& process) { return running.contains(process); },
                  .local_yes_counts = [this](const json::object&) { return counts; }});
+    if (event.kind == Event::Kind::Batch) return run_now(front.batch(event.calls));
     return run_now(event.kind == Event::Kind::Before ? front.before(event) : front.after(event));
+  }
+
+  // Acts as the model proxy does: without a process that holds the call.
+  void hand_out(const std::string& id) {
+    core::Governor& governor = governed.governor();
+    core::Continuations continuations(governed.recorder, governed.recorder, KeyedDigest("k"), clock,
+                                      entropy_);
+    core::HandOffs hand_offs(governor, continuations);
+    Call call{.agent_id = "agent:bo", .tool = "Bash", .input = {{"command", "make"}}};
+    call.session_id = "s-1";
+    call.tool_call_id = id;
+    const Result<core::HandOffs::HandedOut> given = run_now(hand_offs.hand_out(
+        {.session_id = "s-1", .state = core::HandOffs::proposed_to("agent:bo")}, {call}));
+    ASSERT_TRUE(given) << given.error().message;
+    ASSERT_EQ(given->hand_off.tool_calls.size(), 1u);
   }
 
   std::vector<std::string> ends() const {
@@ -86,7 +102,7 @@ class FrontTest : public testing::Test {
     return names;
   }
 
-  // How many questions were answered so.
+  // Returns the number of requests with this answer.
   long decided(const char* word) const {
     const std::vector<core::Draft> drafts = governed.recorder.of(core::Kind::Approval);
     return std::ranges::count_if(drafts, [&](const core::Draft& draft) {
@@ -96,9 +112,9 @@ class FrontTest : public testing::Test {
 
   Governed governed;
   test::TestClock clock;
-  bool host_asks = true;
+  bool host_prompts = true;
   bool counts = true;
-  Speaker speaker{"boot/7/1", "boot/1/1", "/bin/host", {{"pid", 7}}};
+  Reporter reporter{"boot/7/1", "boot/1/1", "/bin/host", {{"pid", 7}}};
   std::set<std::string> running{"boot/7/1"};
 
  private:
@@ -117,10 +133,10 @@ TEST_F(FrontTest, ACallThatNeverComesBackIsClosedAsUnknownWhenItsTimeIsOver) {
   EXPECT_EQ(governed.recorder.records().front().body.at("effect_state"), "unknown");
 }
 
-// A result that anybody wrote looked like one of the process that was handed the call.
+// A result of any process once looked like one of the process that was handed the call.
 TEST_F(FrontTest, AResultCountsByWhoBringsIt) {
-  using Case = std::tuple<Speaker, bool, const char*, const char*>;
-  const Speaker host = speaker;
+  using Case = std::tuple<Reporter, bool, const char*, const char*>;
+  const Reporter host = reporter;
   for (const auto& [brings, host_runs, standing, effect] : std::initializer_list<Case>{
            {host, true, "holder", "done"},
            {{"boot/8/2", "boot/1/1", "/bin/host", {}}, false, "successor", "done"},
@@ -130,9 +146,9 @@ TEST_F(FrontTest, AResultCountsByWhoBringsIt) {
            {{}, false, "other", "unknown"}}) {
     const std::string id = std::string("t-") + standing + brings.parent + brings.program;
     const std::string name = id + (host_runs ? "r" : "g");
-    speaker = host;
+    reporter = host;
     EXPECT_EQ(tell(before(name)), Decision::allow());
-    speaker = brings;
+    reporter = brings;
     running = host_runs ? std::set<std::string>{host.process} : std::set<std::string>{};
     EXPECT_EQ(tell(after(name, "made")), Decision::allow());
     const core::Draft record = governed.recorder.records().back();
@@ -142,13 +158,23 @@ TEST_F(FrontTest, AResultCountsByWhoBringsIt) {
   }
 }
 
-// AU-59: what was made up first does not keep the result out that comes from the host.
-TEST_F(FrontTest, ACallWaitsForItsHostWhateverOthersSay) {
-  const Speaker host = speaker;
-  EXPECT_EQ(tell(before("t-1")), Decision::allow());
-  speaker = {"boot/9/9", "boot/7/1", "/bin/sh", {{"pid", 9}}};
+// A process that could not be seen once looked like the holder of every call without a process.
+TEST_F(FrontTest, AnUnseenProcessIsNotTheHolderOfACallOfTheProxy) {
+  hand_out("t-1");
+  reporter = {};
   EXPECT_EQ(tell(after("t-1", "made up")), Decision::allow());
-  speaker = host;
+  const core::Draft record = governed.recorder.records().back();
+  EXPECT_EQ(record.body.at("post_invocation").at("asserted").at("standing"), "other");
+  EXPECT_EQ(record.body.at("effect_state"), "unknown");
+}
+
+// AU-59: an earlier forged result does not exclude the host's result.
+TEST_F(FrontTest, ACallWaitsForItsHostWhateverOthersSay) {
+  const Reporter host = reporter;
+  EXPECT_EQ(tell(before("t-1")), Decision::allow());
+  reporter = {"boot/9/9", "boot/7/1", "/bin/sh", {{"pid", 9}}};
+  EXPECT_EQ(tell(after("t-1", "made up")), Decision::allow());
+  reporter = host;
   EXPECT_EQ(tell(after("t-1", "true")), Decision::allow());
   const std::vector<core::Draft> records = governed.recorder.records();
   ASSERT_EQ(records.size(), 2u);
@@ -161,8 +187,8 @@ TEST_F(FrontTest, ACallWaitsForItsHostWhateverOthersSay) {
 TEST_F(FrontTest, AnotherProcessDoesNotSayYesForTheUser) {
   governed.plan.autonomy(Autonomy::ActWithApproval);
   EXPECT_EQ(tell(before("t-1")).kind, Decision::Kind::Ask);
-  const Speaker host = speaker;
-  speaker = {"boot/9/9", "boot/7/1", "/bin/sh", {}};
+  const Reporter host = reporter;
+  reporter = {"boot/9/9", "boot/7/1", "/bin/sh", {}};
   EXPECT_EQ(tell(after("t-1", "made up")).kind, Decision::Kind::Withhold);
   EXPECT_EQ(decided("approved"), 0);
 }
@@ -190,15 +216,15 @@ TEST_F(FrontTest, AResultBehindADialogIsTheYesOfTheSameCall) {
   EXPECT_EQ(tell(before("t-1")).kind, Decision::Kind::Ask);
   EXPECT_EQ(tell(after("t-1", "done")), Decision::allow());
   EXPECT_EQ(ends(), std::vector<std::string>({"completed"}));
-  // Said twice: the first answer counts.
+  // The result is sent twice: the first one counts.
   EXPECT_EQ(tell(after("t-1", "done")), Decision::allow());
   EXPECT_EQ(ends(), std::vector<std::string>({"completed", "replayed"}));
 }
 
-// AU-26 AU-59: a result that came again was let pass unseen
+// AU-26 AU-59: a repeated result was once passed on unchecked
 TEST_F(FrontTest, AResultThatComesAgainIsReplacedByTheOneThatWasRecordedFirst) {
   EXPECT_EQ(tell(before("t-1")), Decision::allow());
-  for (const char* const id : {"t-1", "t-2"}) {  // the second one was never asked about
+  for (const char* const id : {"t-1", "t-2"}) {  // the guard was never asked about the second one
     EXPECT_EQ(tell(after(id, "done")), Decision::allow());
     const Decision again = tell(after(id, "something else"));
     EXPECT_EQ(again.kind, Decision::Kind::Replace);
@@ -214,7 +240,7 @@ TEST_F(FrontTest, ADialogAboutOneInputIsNoYesForAnother) {
   const Decision decision = tell(after("t-1", "done", "make install"));
   EXPECT_EQ(decision.kind, Decision::Kind::Withhold);
   for (const std::string& end : ends()) EXPECT_NE(end, "completed");
-  // The question is untouched: what it is about may still come.
+  // The request is unchanged: its call may still come.
   EXPECT_EQ(decided("approved"), 0);
   EXPECT_EQ(tell(after("t-1", "done")), Decision::allow());
   EXPECT_EQ(decided("approved"), 1);
@@ -263,7 +289,7 @@ TEST_F(FrontTest, WhereTheDialogDoesNotCountTheCallWaitsForSomebodyElse) {
   EXPECT_EQ(tell(before("t-1")).kind, Decision::Kind::Wait);
   EXPECT_EQ(tell(after("t-1", "it ran")).kind, Decision::Kind::Withhold);
   counts = true;
-  host_asks = false;
+  host_prompts = false;
   EXPECT_EQ(tell(before("t-2")).kind, Decision::Kind::Wait);
 }
 
@@ -275,7 +301,7 @@ TEST_F(FrontTest, CallsWithoutIdsAreCounted) {
   EXPECT_EQ(ends(), std::vector<std::string>(9, "completed"));
 }
 
-// Another process draws the same id while the policy is asked.
+// Another process draws the same id while the policy decides.
 TEST_F(FrontTest, CallsWithoutIdsThatComeAtOnceAreCallsOfTheirOwn) {
   bool first = true;
   const auto meanwhile =
@@ -290,7 +316,7 @@ TEST_F(FrontTest, CallsWithoutIdsThatComeAtOnceAreCallsOfTheirOwn) {
   EXPECT_EQ(governed.recorder.of(core::Kind::Intent).size(), 2u);
 }
 
-// Cursor tells of one call twice.
+// Cursor reports one call twice.
 TEST_F(FrontTest, ARepeatedEventIsTheCallThatIsOpen) {
   Event second = before("");
   second.repeats = true;
@@ -298,13 +324,13 @@ TEST_F(FrontTest, ARepeatedEventIsTheCallThatIsOpen) {
   EXPECT_EQ(tell(second), Decision::allow());
   EXPECT_EQ(tell(after("", "done")), Decision::allow());
   EXPECT_EQ(ends(), std::vector<std::string>({"completed"}));
-  // Alone it is a call of its own.
+  // Alone it is a separate call.
   EXPECT_EQ(tell(second), Decision::allow());
   EXPECT_EQ(tell(after("", "done")), Decision::allow());
   EXPECT_EQ(ends().size(), 2u);
 }
 
-// One that was let pass speaks for one second event, not for all that are like it.
+// A permitted call covers one second event, not all similar ones.
 TEST_F(FrontTest, AnOpenCallExcusesOneRepeatedEvent) {
   Event second = before("");
   second.repeats = true;
@@ -315,6 +341,92 @@ TEST_F(FrontTest, AnOpenCallExcusesOneRepeatedEvent) {
     EXPECT_EQ(tell(second), Decision::allow());
     EXPECT_EQ(governed.recorder.of(core::Kind::Intent).size(), calls);
   }
+}
+
+// The second event was once allowed without a look at its folder.
+TEST_F(FrontTest, ARepeatedEventInAFolderThatThePolicyRefusesIsDenied) {
+  governed.plan.guard(
+      std::make_shared<test::FunctionGuard>("folder", [](const Call& call) -> Result<Verdict> {
+        return call.setting.folder == "/etc" ? Verdict::deny("folder", "not there")
+                                             : Verdict::allow();
+      }));
+  Event first = before("");
+  first.folder = first.command_folder = "/w";
+  Event second = first;
+  second.repeats = true;
+  EXPECT_EQ(tell(first), Decision::allow());
+  second.folder = second.command_folder = "/etc";
+  EXPECT_EQ(tell(second).kind, Decision::Kind::Deny);
+  EXPECT_EQ(ends(), std::vector<std::string>({"blocked"}));
+  // Where the policy lets it run, it is the same call.
+  second.folder = second.command_folder = "/other";
+  EXPECT_EQ(tell(second), Decision::allow());
+  EXPECT_EQ(governed.recorder.of(core::Kind::Intent).size(), 1u);
+}
+
+Event write_of(const char* text) {
+  Event event = before("");
+  event.tool = "Write";
+  event.identity = "/w/a.txt";
+  event.input = json::object{{"file_path", "/w/a.txt"}, {"contents", text}};
+  return event;
+}
+
+Event written(const char* text) {
+  Event event = write_of(text);
+  event.kind = Event::Kind::After;
+  event.output = std::string("result of ") + text;
+  return event;
+}
+
+// Results of calls with one identity once closed the newest of these calls, so that records were
+// swapped, and the result of a denied call closed an allowed one.
+TEST_F(FrontTest, AResultBelongsToTheCallWithItsWholeInput) {
+  governed.plan.guard(
+      std::make_shared<test::FunctionGuard>("text", [](const Call& call) -> Result<Verdict> {
+        return call.input.at("contents") == "EVIL" ? Verdict::deny("text", "no") : Verdict::allow();
+      }));
+  EXPECT_EQ(tell(write_of("AAA")), Decision::allow());
+  EXPECT_EQ(tell(write_of("BBB")), Decision::allow());
+  EXPECT_EQ(tell(write_of("EVIL")).kind, Decision::Kind::Deny);
+  for (const char* const text : {"AAA", "BBB"}) {
+    EXPECT_EQ(tell(written(text)), Decision::allow());
+    const core::Draft record = governed.recorder.records().back();
+    EXPECT_EQ(record.body.at("requested_input").at("contents"), text);
+    EXPECT_EQ(record.body.at("outcome").at("result").at("output").as_string(),
+              std::string("result of ") + text);
+  }
+  EXPECT_EQ(tell(written("EVIL")).kind, Decision::Kind::Withhold);
+  EXPECT_EQ(ends(), std::vector<std::string>({"blocked", "completed", "completed", "blocked"}));
+}
+
+// Results of calls that were asked about or never seen once passed in a batch, and were not
+// recorded.
+// AP-33
+TEST_F(FrontTest, EveryResultOfABatchIsCheckedAndRecordedOnce) {
+  governed.plan.result_guard(std::make_shared<test::FunctionResultGuard>(
+      "words", [](const Envelope& envelope, const ResultContext&) -> Result<Verdict> {
+        return envelope.value == "bad" ? Verdict::deny("no") : Verdict::allow();
+      }));
+  EXPECT_EQ(tell(before("t-1")), Decision::allow());
+  EXPECT_EQ(tell(after("t-1", "done")), Decision::allow());
+  Event batch;
+  batch.kind = Event::Kind::Batch;
+  batch.calls = {after("t-1", "done"), after("t-2", "never seen"), after("t-3", "bad")};
+  EXPECT_EQ(tell(batch).kind, Decision::Kind::Withhold);
+  EXPECT_EQ(ends(), std::vector<std::string>(3, "completed"));
+}
+
+// AP-33
+TEST_F(FrontTest, AResultInABatchIsTheYesOfTheCallThatTheHostAskedAbout) {
+  governed.plan.autonomy(Autonomy::ActWithApproval);
+  EXPECT_EQ(tell(before("t-1")).kind, Decision::Kind::Ask);
+  Event batch;
+  batch.kind = Event::Kind::Batch;
+  batch.calls = {after("t-1", "done")};
+  EXPECT_EQ(tell(batch), Decision::allow());
+  EXPECT_EQ(decided("approved"), 1);
+  EXPECT_EQ(ends(), std::vector<std::string>({"completed"}));
 }
 
 // PI-33

@@ -1,4 +1,4 @@
-// Two clocks that disagree are recorded; order never depends on either.
+// A disagreement of two clocks is recorded; the order never depends on either.
 #include <gtest/gtest.h>
 
 #include "support/ledger_checks.h"

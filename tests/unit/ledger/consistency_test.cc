@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
+#include "ledger/proof/key_history.h"
 #include "ledger/proof/receipt.h"
 #include "ledger/proof/tree.h"
-#include "ledger/write/opening_check.h"
 #include "log_of_leaves.h"
 #include "support/test_ledger.h"
 #include "vectors.h"
@@ -185,7 +185,7 @@ std::string receipt_of(TestLedger& ledger, std::uint64_t sequence) {
   return text;
 }
 
-// A ledger whose key is rotated once, with the states before, at and after it.
+// A ledger with one key rotation, with the states before, at and after it.
 class RotatedLedger : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
@@ -220,8 +220,8 @@ using CompromisedRotation = RotatedLedger;
 INSTANTIATE_TEST_SUITE_P(, HonestRotation, testing::Values(false));
 INSTANTIATE_TEST_SUITE_P(, CompromisedRotation, testing::Values(true));
 
-// LE-26, LE-27: the receipt of a rotation was made under the newest checkpoint, which the old key
-// had not signed, so nobody who had pinned that key could use it
+// LE-26, LE-27: the receipt of a rotation was once made under the newest checkpoint, which the old
+// key had not signed, so a verifier that had pinned that key could not use it
 TEST_P(HonestRotation, TheOldPinAcceptsTheNewKeyWithTheRotationsReceipt) {
   const std::string receipt = receipt_of(ledger_, after_.size - 1);
   EXPECT_EQ(verify_receipt(receipt, {.key = old_key_}).step, "key");

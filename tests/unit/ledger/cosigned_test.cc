@@ -107,7 +107,7 @@ TEST_F(CosignedTest, AnEntryBehindTheLastCosignedCheckpointStandsUnderTheNewest)
   EXPECT_EQ(parsed(receipt.checkpoint).signatures.size(), 1u);
 }
 
-// A receipt under a checkpoint of the key before would fail for those who pinned the new key.
+// A receipt under a checkpoint of the previous key would fail for verifiers of the new key.
 TEST_F(CosignedTest, AfterARotationOlderCosignaturesAreLeftAside) {
   const std::uint64_t entry = ledger.append(TestLedger::event({{"n", 1}})).sequence;
   keep(newest(), {&a, &b});

@@ -259,8 +259,8 @@ TEST_F(EntryTest, EqualContentIsSealedDifferentlyEachTime) {
   EXPECT_EQ(digests.size(), 100U);
 }
 
-// LE-10: whole numbers beyond 2^53 were rounded when they were stored, so that the record of two
-// different inputs was the same
+// LE-10: integers beyond 2^53 were once rounded when they were stored, so that the records of two
+// different inputs were equal
 TEST_F(EntryTest, ContentWithNumbersBeyond2To53IsStoredRawAndUnrounded) {
   for (const std::string_view number :
        {"9007199254740993", "-9007199254740993", "18446744073709551615", "9007199254740992"}) {

@@ -72,7 +72,7 @@ LedgerReport verified(const std::string& text, const VerifierKey& key) {
   return verify_export(in, key);
 }
 
-// `check` of the first fault, or "" for a good file.
+// Returns the `check` of the first fault, or "" for a good file.
 std::string check_of(const Text& lines, const VerifierKey& key) {
   const LedgerReport report = verified(joined(lines), key);
   EXPECT_EQ(report.ok, !report.first_bad.has_value());
@@ -134,6 +134,21 @@ TEST(JsonLinesExportTest, VerifiesOfflineAgainstThePinnedKey) {
   EXPECT_TRUE(report.ok) << canonical_json(report.to_json());
   EXPECT_EQ(report.tree_size, 602u);
   EXPECT_EQ(report.origin, ledger->origin());
+}
+
+// LE-37
+TEST(JsonLinesExportTest, AnOpeningIsExportedUpToTheLongestLineAndLeftOutBeyondIt) {
+  TestLedger ledger;
+  ledger.open();
+  const auto line_with = [&](std::size_t size) {
+    const core::Position place =
+        ledger.append(TestLedger::event({{"reason", std::string(size, 'x')}}));
+    return json_lines(ledger).at(place.sequence);
+  };
+  const std::size_t rest = line_with(1).size() - 1;
+  EXPECT_EQ(line_with(kMaxExportLine - rest).size(), kMaxExportLine);
+  EXPECT_THAT(line_with(kMaxExportLine - rest + 1), testing::EndsWith(R"(,"openings":[]})"));
+  EXPECT_EQ(check_of(json_lines(ledger), key_of(ledger)), "");
 }
 
 // LE-67, LE-62
@@ -239,7 +254,7 @@ TEST(VerifyExportTest, EachKindOfDamageIsNamed) {
   EXPECT_EQ(damaged([](Text& l) { l.clear(); }), "checkpoint_signature");
 }
 
-// LE-64: values that are not in the file are counted, but for those that the log itself erased.
+// LE-64: values missing in the file are counted, except values that the log itself erased.
 TEST(VerifyExportTest, OpeningsThatAreMissingAreCountedUnlessTheyWereErased) {
   TestLedger ledger;
   ledger.open();
@@ -303,6 +318,8 @@ TEST(VerifyExportTest, AFaultNamesItsLineAndTheFirstEntryInDoubt) {
   EXPECT_EQ(broken.first_bad->check, "entry_bytes");
   EXPECT_EQ(broken.first_bad->sequence, 1u);
   EXPECT_THAT(broken.first_bad->detail, StartsWith("line 2: "));
+  const LedgerReport blank = verified(first[0] + "\n\n" + first[1] + "\n", key_of(ledger));
+  EXPECT_EQ(blank.first_bad->detail, "line 2: the line is empty");
 }
 
 // LE-64
@@ -340,7 +357,7 @@ TEST(VerifyExportTest, PartsFromBeforeAndAfterARotationVerifyWithTheNewKey) {
   Text second = json_lines(ledger, first.size() - 2);
   EXPECT_TRUE(verified(joined(first) + joined(second), new_key).ok);
   EXPECT_TRUE(verified(joined(first) + joined(second), old_key).ok);
-  // Without the checkpoint that both keys signed the new one is only its own word.
+  // Without the checkpoint that both keys signed, only the new key vouches for itself.
   ASSERT_TRUE(second.at(1).starts_with(R"({"checkpoint":)"));
   second.erase(second.begin() + 1);
   EXPECT_TRUE(verified(joined(first) + joined(second), new_key).ok);
@@ -442,6 +459,15 @@ TEST(CefExportTest, SpecialCharactersAreEscapedByTheRulesOfThePlaceTheyStandIn) 
   EXPECT_THAT(line, HasSubstr("|tool_audit.blocked|a\\|b\\\\c=d CEF:0\\|x|6|"));
   EXPECT_THAT(line, HasSubstr(" suser=x\\=1|2\\\\\\r\\ny [2J 2J\u00e9 act="));
   EXPECT_THAT(line, Not(HasSubstr("\n")));
+}
+
+// Bidirectional characters and line separators once went out as they are.
+// LE-66, AP-39
+TEST(CefExportTest, HiddenCharactersAreShownByTheirNumbers) {
+  TestLedger ledger;
+  ledger.open();
+  ledger.append(audit("t\xe2\x80\xaex \xe2\x80\xa8z \xc2\x85 \xc3\xbc", "blocked"));
+  EXPECT_THAT(cef(ledger).back(), HasSubstr("|t\\\\u{202E}x \\\\u{2028}z   \xc3\xbc|"));
 }
 
 // LE-66

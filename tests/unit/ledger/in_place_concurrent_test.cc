@@ -1,4 +1,4 @@
-// A caller who is alone writes on his own thread; everybody else leaves it to the writer thread.
+// A caller without competition writes on its own thread; all others leave it to the writer thread.
 // Runs under TSan.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -20,7 +20,7 @@ namespace asio = boost::asio;
 using test::TestLedger;
 using test::verdict;
 
-// Asked inside the transaction: runs what the test wants on the thread that writes.
+// Called inside the transaction: runs the test's function on the thread that writes.
 class InTransaction final : public core::FactChange {
  public:
   explicit InTransaction(std::function<void()> run) : run_(std::move(run)) {}
@@ -40,7 +40,7 @@ struct InPlaceConcurrentTest : testing::Test {
     ledger.open();
   }
 
-  // Starts an append on the loop; `writer` is the thread that wrote it.
+  // Starts an append on the loop; `writer` is set to the thread that wrote it.
   void append(std::function<void()> meanwhile = [] {}) {
     core::Draft draft = TestLedger::event({{"n", 1}});
     draft.changes.push_back(std::make_shared<InTransaction>([this, meanwhile] {
@@ -64,7 +64,7 @@ struct InPlaceConcurrentTest : testing::Test {
       return !seen.stored.checkpoint.empty();
     });
   }
-  // The writer thread has the pen for a moment now and then, also where nothing waits.
+  // The writer thread sometimes takes the pen for a moment, even if nothing waits.
   bool writes_here_soon() {
     for (int n = 0; n < 100; ++n) {
       if (wrote_here()) return true;
@@ -73,8 +73,8 @@ struct InPlaceConcurrentTest : testing::Test {
     return false;
   }
 
-  test::TestClock clock;  // stands still: no disk is slow unless a test says so
-  // Behind whatever may still tell them something.
+  test::TestClock clock;  // stands still: no disk is slow unless a test requires it
+  // Runs after every pending notification.
   asio::io_context loop;
   std::array<asio::io_context, 4> other_loops;
   TestLedger ledger;
@@ -92,7 +92,7 @@ TEST_F(InPlaceConcurrentTest, ALoneAppendIsWrittenOnTheThreadOfItsCaller) {
   EXPECT_EQ(verdict(ledger.store()), "ok");
 }
 
-// LE-40: nobody syncs for himself while others are ready.
+// LE-40: no caller syncs alone while others are ready.
 TEST_F(InPlaceConcurrentTest, AppendsThatAreReadyTogetherShareACommit) {
   constexpr int kCallers = 16;
   open();
@@ -124,7 +124,7 @@ TEST_F(InPlaceConcurrentTest, ALoopThatStandsStillDoesNotKeepItsRecordFromTheDis
   EXPECT_EQ(written, 1);
 }
 
-// LE-40: those who take turns would hold up each other.
+// LE-40: callers that take turns would delay each other.
 TEST_F(InPlaceConcurrentTest, WhoeverWasJoinedAMomentAgoLeavesItToTheWriterThread) {
   constexpr int kRemembered = 64;
   open();
@@ -137,7 +137,7 @@ TEST_F(InPlaceConcurrentTest, WhoeverWasJoinedAMomentAgoLeavesItToTheWriterThrea
   EXPECT_TRUE(writes_here_soon());
 }
 
-// LE-43: the loop goes on while another process has the ledger.
+// LE-43: the loop continues while another process locks the ledger.
 TEST_F(InPlaceConcurrentTest, ALockThatIsHeldElsewhereDoesNotStopTheLoop) {
   open();
   sqlite3* other = nullptr;
@@ -163,7 +163,7 @@ TEST_F(InPlaceConcurrentTest, ASlowDiskIsLeftToTheWriterThreadUntilItIsQuickAgai
   EXPECT_TRUE(writes_here_soon());
 }
 
-// LE-40: a second append of one caller does not overtake the first, which let others go ahead.
+// LE-40: a second append of a caller does not overtake the first, which waits for others.
 TEST_F(InPlaceConcurrentTest, AppendsOfOneCallerKeepTheirOrder) {
   open();
   std::vector<std::uint64_t> sequences;
@@ -186,7 +186,7 @@ TEST_F(InPlaceConcurrentTest, AppendsOfOneCallerKeepTheirOrder) {
 TEST_F(InPlaceConcurrentTest, AnAppendThatNeverGotItsTurnIsWrittenWhenTheLedgerCloses) {
   open();
   append();
-  loop.run_one();  // seals, and lets others go ahead
+  loop.run_one();  // seals, and lets others go first
   ledger.close();
   EXPECT_EQ(written, 0);
   loop.run();

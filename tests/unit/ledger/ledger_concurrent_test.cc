@@ -30,7 +30,7 @@ TEST(LedgerConcurrentTest, ManyCallersGetOneTreeAndEachKeepsItsOrder) {
         EXPECT_TRUE(size);
         EXPECT_GE(*size, last);
         last = *size;
-        // What is seen ends in a checkpoint: no half of a commit.
+        // Every visible state ends in a checkpoint: no partial commit.
         const auto newest = view.entry(last - 1);
         EXPECT_FALSE((*newest)->checkpoint.empty());
         return {};
@@ -89,7 +89,7 @@ TEST(LedgerConcurrentTest, RotationErasureAndHoldsGoOnBesideAppends) {
   EXPECT_EQ(verdict(ledger.store()), "ok");
 }
 
-// LE-42: two ledgers on one file, as two processes would have them.
+// LE-42: two ledgers on one file, as two processes would open them.
 TEST(LedgerConcurrentTest, TwoWritersOnOneFileFollowEachOther) {
   TestLedger first;
   first.open();
@@ -148,7 +148,7 @@ TEST(LedgerConcurrentTest, WhatWaitsGoesIntoOneCommitUpToItsBound) {
   EXPECT_EQ(verdict(ledger.store()), "ok");
 }
 
-// LE-40: what waits when the ledger closes is written, and nothing after it.
+// LE-40: appends that wait at the close are written, and nothing after them.
 TEST(LedgerConcurrentTest, ClosingWritesWhatWaits) {
   TestLedger ledger;
   ledger.open();

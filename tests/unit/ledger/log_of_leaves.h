@@ -49,8 +49,8 @@ class LogOfLeaves {
   std::map<std::pair<std::uint64_t, std::uint64_t>, Hash> known_;
 };
 
-// Every proof that differs from `proof` in one small way: a flipped bit in one hash, a hash more at
-// either end, a hash less at either end.
+// Returns every proof that differs from `proof` in one small way: a flipped bit in one hash, or one
+// hash more or less at either end.
 inline std::vector<Proof> spoiled(const Proof& proof, std::uint64_t variety) {
   std::vector<Proof> all;
   for (std::size_t i = 0; i < proof.size(); ++i) {

@@ -1,4 +1,4 @@
-// What may be taken out of a ledger: erasure, retention, pruning, and the holds that forbid them.
+// The ways to remove data from a ledger: erasure, retention, pruning, and holds against them.
 #include "ledger/maintenance.h"
 
 #include <fmt/format.h>
@@ -7,6 +7,9 @@
 #include <map>
 #include <set>
 
+#include "core/approval/approval_state.h"
+#include "core/call/idempotency.h"
+#include "core/handoff/waiting_facts.h"
 #include "support/ledger_checks.h"
 #include "support/test_clock.h"
 
@@ -42,7 +45,7 @@ Result<Positions> erase_now(TestLedger& ledger, const Selection& selection) {
 TEST(MaintenanceTest, ErasedBytesAreInNoFileOfTheDataFolder) {
   TestLedger ledger;
   ledger.open();
-  // From values inside a page to values over many of them.
+  // From values inside one page to values over many pages.
   constexpr std::size_t kPaddings[] = {0, 60, 300, 3000, 9000};
   constexpr int kCalls = 60;
   for (int n = 0; n < kCalls; ++n) ledger.append(call(n, kPaddings[n % 5]));
@@ -111,7 +114,7 @@ TEST(MaintenanceTest, SelectionsReachByTimeAgentAndKindAndNothingSelectedIsSaid)
   EXPECT_EQ(verdict(ledger.store()), "ok");
 }
 
-// LE-57, LE-61: one field that differs is enough to be out of reach, and a time span ends before its
+// LE-57, LE-61: one different field is enough to be outside the scope, and a time span excludes its
 // end.
 TEST(MaintenanceTest, ASelectionReachesExactlyWhatItNames) {
   const WallTime time = *from_rfc3339("2026-03-01T10:00:00.000Z");
@@ -164,7 +167,7 @@ TEST(MaintenanceTest, ASelectionReachesExactlyWhatItNames) {
   EXPECT_EQ(Selection::from_json(json::object{{"kind", 1}}).error().code, ErrorCode::Corrupt);
 }
 
-// LE-57: an erasure of more fields than its entry names says how many, and the names stay distinct.
+// LE-57: an erasure of more fields than its entry names records how many; the names stay distinct.
 TEST(MaintenanceTest, AnErasureNamesAHundredFieldsAndCountsAll) {
   TestLedger ledger;
   ledger.open();
@@ -186,7 +189,7 @@ TEST(MaintenanceTest, AnErasureNamesAHundredFieldsAndCountsAll) {
   EXPECT_EQ(names.size(), erased.at("fields").as_array().size());
 }
 
-// LE-60: the entry at the end of what is pruned stays; a prune reaches the end of the log.
+// LE-60: the entry at the end of a prune stays; a prune may reach the end of the log.
 TEST(MaintenanceTest, PruningReachesTheEndOfTheLogAndNoFurther) {
   TestLedger ledger;
   ledger.open();
@@ -197,7 +200,7 @@ TEST(MaintenanceTest, PruningReachesTheEndOfTheLogAndNoFurther) {
   EXPECT_EQ(verdict(ledger.store()), "ok");
 }
 
-// LE-61: a hold tells its own reason, also where several are set.
+// LE-61: each hold reports its own reason, even if there are several.
 TEST(MaintenanceTest, EachHoldTellsItsOwnReason) {
   TestLedger ledger;
   ledger.open();
@@ -282,7 +285,7 @@ TEST(MaintenanceTest, AHoldOnATimeSpanKeepsWhatLiesInIt) {
   EXPECT_TRUE(erase_now(ledger, {.call_id = "call-1"}));
 }
 
-// LE-58: the reason of a hold was also kept as a fact, where no erasure reached it.
+// LE-58: the reason of a hold was once also stored as a fact, which no erasure reached.
 TEST(MaintenanceTest, TheReasonOfAHoldCanBeErased) {
   TestLedger ledger;
   ledger.open();
@@ -292,7 +295,7 @@ TEST(MaintenanceTest, TheReasonOfAHoldCanBeErased) {
   EXPECT_EQ(verdict(ledger.store()), "ok");
 }
 
-// What the writer thread does on its own has happened once a later append is answered.
+// Work of the writer thread itself has happened once a later append is answered.
 void let_retention_run(TestLedger& ledger) {
   ledger.append(TestLedger::event({{"n", 0}}));
   ledger.append(TestLedger::event({{"n", 0}}));
@@ -318,6 +321,60 @@ TEST(MaintenanceTest, RetentionRemovesOpeningsAfterTheirAgeByKind) {
   EXPECT_FALSE(test::files_with(ledger.folder.path(), "kept-for-good").empty());
   EXPECT_EQ(controls(ledger.store(), "erased").at(0).at("who"), "retention");
   EXPECT_EQ(verdict(ledger.store()), "ok");
+}
+
+// A scrub that a reader prevented was once never tried again.
+// LE-58, LE-60
+TEST(MaintenanceTest, WhatRetentionErasedLeavesTheFilesOnceTheReaderHasEnded) {
+  test::TestClock clock;
+  TestLedger ledger;
+  ledger.clock = &clock;
+  ledger.settings.retention = {{"tool_audit", std::chrono::hours(24)}};
+  ledger.open();
+  ledger.append(call(1));
+  let_retention_run(ledger);
+  EXPECT_FALSE(ledger->owes_scrub());
+  const Result<void> read = ledger.store().read([&](ReadView& view) -> Result<void> {
+    EXPECT_GT(*view.size(), 0u);
+    clock.advance(std::chrono::hours(25));
+    let_retention_run(ledger);
+    EXPECT_TRUE(ledger->owes_scrub());
+    EXPECT_FALSE(test::files_with(ledger.folder.path(), secret(1)).empty());
+    return {};
+  });
+  ASSERT_TRUE(read);
+  clock.advance(std::chrono::seconds(6));
+  let_retention_run(ledger);
+  EXPECT_FALSE(ledger->owes_scrub());
+  EXPECT_TRUE(test::files_with(ledger.folder.path(), secret(1)).empty());
+}
+
+// A process that ended while a reader kept the log once left the erased values to nobody.
+// LE-58, LE-60
+TEST(MaintenanceTest, TheNextProcessScrubsWhatRetentionErasedBefore) {
+  test::TestClock clock;
+  TestLedger ledger;
+  ledger.clock = &clock;
+  ledger.settings.retention = {{"tool_audit", std::chrono::hours(24)}};
+  ledger.open();
+  ledger.append(call(1));
+  let_retention_run(ledger);
+  {
+    const auto other = store::SqliteStore::open({.file = ledger.file()});
+    ASSERT_TRUE(other);
+    const Result<void> read = (*other)->read([&](ReadView& view) -> Result<void> {
+      EXPECT_GT(*view.size(), 0u);
+      clock.advance(std::chrono::hours(25));
+      let_retention_run(ledger);
+      ledger.close();
+      return {};
+    });
+    ASSERT_TRUE(read);
+    EXPECT_FALSE(test::files_with(ledger.folder.path(), secret(1)).empty());
+    ledger.open();
+    let_retention_run(ledger);
+    EXPECT_TRUE(test::files_with(ledger.folder.path(), secret(1)).empty());
+  }
 }
 
 // LE-60, LE-61
@@ -362,7 +419,7 @@ TEST(MaintenanceTest, PruningDropsBytesAndKeepsTheTree) {
   EXPECT_EQ(ledger->transact(prune(9000, "ops", "far")).error().code, ErrorCode::InvalidInput);
 }
 
-// The block that a prune had cut into was completed from bytes that were no longer there.
+// A block that a prune had cut was once completed from bytes that no longer existed.
 TEST(MaintenanceTest, ALedgerPrunedToItsEndGoesOnOverTheNextBlocks) {
   TestLedger ledger;
   ledger.open();
@@ -389,6 +446,88 @@ TEST(MaintenanceTest, ACallThatIsStillOpenIsNotPruned) {
   intent.facts.push_back({"open_call", "call-1", ledger->instance_id()});
   ledger.append(intent);
   EXPECT_EQ(ledger->transact(prune(3, "ops", "old")).error().code, ErrorCode::Conflict);
+}
+
+core::Draft with_facts(core::Draft draft, std::vector<core::Fact> facts) {
+  draft.facts = std::move(facts);
+  return draft;
+}
+
+core::Fact question(const std::string& id, const std::string& call_id,
+                    core::ApprovalStatus status = core::ApprovalStatus::Pending) {
+  return core::ApprovalState{.status = status, .call_id = call_id}.fact(id);
+}
+
+// What a waiting call kept beside its entries once outlived its erasure, and a proposal still ran.
+// LE-57, LE-58, AU-87
+TEST(MaintenanceTest, ACallThatHasNotEndedIsNotErased) {
+  const std::vector<std::vector<core::Fact>> kOpen = {
+      {{"open_call", "call-1", "instance", true}},
+      {{"handed_out", "call-1", "2026-03-02T10:00:00.000Z", true}},
+      {{"waiting_call", "call-1", "apr-1"}, question("apr-1", "call-1")},
+      {core::held_call("call-1", "apr-1", "instance"), question("apr-1", "call-1")},
+      {{"approval_input", "apr-1", "sealed"}, question("apr-1", "call-1")},
+  };
+  for (const std::vector<core::Fact>& open : kOpen) {
+    TestLedger ledger;
+    ledger.open();
+    ledger.append(with_facts(call(1), open));
+    ledger.append(call(2));
+    const auto refused = erase_now(ledger, {.session_id = "session-0"});
+    ASSERT_FALSE(refused) << open[0].space;
+    EXPECT_EQ(refused.error().code, ErrorCode::Conflict);
+    EXPECT_NE(refused.error().message.find("call `call-1` of entry 2 is still open"),
+              std::string::npos)
+        << refused.error().message;
+    EXPECT_FALSE(test::files_with(ledger.folder.path(), secret(2)).empty()) << "nothing by halves";
+    EXPECT_TRUE(erase_now(ledger, {.call_id = "call-2"})) << "others may go";
+    ledger.append(with_facts(call(1), {{open[0].space, open[0].key, std::nullopt}}));
+    EXPECT_TRUE(erase_now(ledger, {.call_id = "call-1"})) << open[0].space;
+    EXPECT_TRUE(test::files_with(ledger.folder.path(), secret(1)).empty());
+    EXPECT_EQ(verdict(ledger.store()), "ok");
+  }
+}
+
+// LE-58: a prepared operation of a call with an unknown end, and a proposal whose process died.
+TEST(MaintenanceTest, WhatIsKeptForAnEndedCallGoesWithItsContent) {
+  TestLedger ledger;
+  ledger.open();
+  const auto kept = [&](int n) {
+    const std::string id = fmt::format("call-{}", n);
+    const std::string approval = fmt::format("apr-{}", n);
+    const core::Idempotency::Row row{.call_id = id, .status = core::Idempotency::Status::Unknown};
+    return with_facts(call(n), {question(approval, id, core::ApprovalStatus::Used),
+                                {"proposed_call", approval, "sealed"},
+                                core::Idempotency::fact("row-" + id, row),
+                                {"prepared_call", "row-" + id, "sealed"}});
+  };
+  ledger.append(kept(1));
+  ledger.append(kept(2));
+  ASSERT_TRUE(erase_now(ledger, {.call_id = "call-1"}));
+  const Result<void> read = ledger.store().read([](ReadView& view) -> Result<void> {
+    EXPECT_EQ(*view.fact("proposed_call", "apr-1"), std::nullopt);
+    EXPECT_EQ(*view.fact("prepared_call", "row-call-1"), std::nullopt);
+    EXPECT_EQ(*view.fact("proposed_call", "apr-2"), "sealed");
+    EXPECT_EQ(*view.fact("prepared_call", "row-call-2"), "sealed");
+    return {};
+  });
+  EXPECT_TRUE(read);
+  EXPECT_EQ(verdict(ledger.store()), "ok");
+}
+
+// LE-58, LE-60
+TEST(MaintenanceTest, RetentionPassesOverACallThatIsOpen) {
+  test::TestClock clock;
+  TestLedger ledger;
+  ledger.clock = &clock;
+  ledger.settings.retention = {{"tool_audit", std::chrono::hours(24)}};
+  ledger.open();
+  ledger.append(call(1));
+  ledger.append(with_facts(call(2), {{"waiting_call", "call-2", "apr-2"}}));
+  clock.advance(std::chrono::hours(25));
+  let_retention_run(ledger);
+  EXPECT_TRUE(test::files_with(ledger.folder.path(), secret(1)).empty());
+  EXPECT_FALSE(test::files_with(ledger.folder.path(), secret(2)).empty());
 }
 
 }  // namespace

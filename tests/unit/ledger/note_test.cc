@@ -115,7 +115,7 @@ TEST(NoteTest, AnyChangedByteOfASignedNoteIsFound) {
   }
 }
 
-// One object holds the private key: what signs gets a reference to it.
+// One object holds the private key: signers get a reference to it.
 static_assert(!std::is_copy_constructible_v<SigningKey> && !std::is_copy_assignable_v<SigningKey>);
 
 // LE-36

@@ -4,8 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
+#include <iterator>
 
+#include "ledger/secret/key_folder.h"
 #include "support/ledger_checks.h"
 
 namespace sallyport::ledger {
@@ -89,13 +92,16 @@ TEST(PrivateFileTest, LinksHugeFilesAndFoldersInAFilesPlaceAreRefused) {
   EXPECT_FALSE(make_private_folder(folder / "a"));
 }
 
-// LE-26: the bytes that were there are gone, not only their name.
+std::string rest_of(std::ifstream& file) {
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// LE-26: the old bytes are overwritten, not only unlinked.
 TEST(PrivateFileTest, RemovingAndSupersedingOverwriteWhatWasThere) {
   const TempFolder folder;
   for (const bool superseded : {false, true}) {
     ASSERT_TRUE(replace_private_file(folder / "key", "secret seed"));
-    std::filesystem::remove(folder / "seen");
-    std::filesystem::create_hard_link(folder / "key", folder / "seen");
+    std::ifstream seen(folder / "key");
     if (superseded) {
       ASSERT_TRUE(create_private_file(folder / "next", "new seed"));
       ASSERT_TRUE(supersede_private_file(folder / "next", folder / "key"));
@@ -105,9 +111,42 @@ TEST(PrivateFileTest, RemovingAndSupersedingOverwriteWhatWasThere) {
       ASSERT_TRUE(remove_private_file(folder / "key"));
       EXPECT_FALSE(std::filesystem::exists(folder / "key"));
     }
-    EXPECT_EQ(*read_private_file(folder / "seen"), std::string(11, '\0'));
+    EXPECT_EQ(rest_of(seen), std::string(11, '\0'));
   }
   EXPECT_TRUE(remove_private_file(folder / "never there"));
+}
+
+void make_older(const std::filesystem::path& file, std::chrono::minutes age) {
+  std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now() - age);
+}
+
+// A kill between link and unlink once left the live key under two names, and the next start wrote
+// zeros through the second name.
+// LE-25, LE-41
+TEST(PrivateFileTest, ALeftoverThatIsTheLiveFileIsOnlyUnlinked) {
+  const TempFolder folder;
+  ASSERT_TRUE(create_private_file(folder / "key", "secret seed"));
+  std::filesystem::create_hard_link(folder / "key", folder / "key.7.tmp");
+  make_older(folder / "key", std::chrono::minutes(11));
+  remove_leftovers_of(folder / "key");
+  EXPECT_FALSE(std::filesystem::exists(folder / "key.7.tmp"));
+  EXPECT_EQ(*read_private_file(folder / "key"), "secret seed");
+}
+
+// The authority's key was once not among the files whose leftovers go.
+// LE-25
+TEST(PrivateFileTest, AStartRemovesTheLeftoversOfEveryKey) {
+  const TempFolder folder;
+  const auto keys = KeyFolder::open(folder.path());
+  ASSERT_TRUE(keys);
+  const std::filesystem::path room = folder / "keys";
+  for (const char* const name : {"grant-authority.key", "signing.key.next", "local.token"}) {
+    ASSERT_TRUE(create_private_file(room / name, "x"));
+    ASSERT_TRUE(create_private_file(room / (std::string(name) + ".7.tmp"), "x"));
+    make_older(room / (std::string(name) + ".7.tmp"), std::chrono::minutes(11));
+  }
+  keys->remove_leftovers();
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(room), {}), 3);
 }
 
 TEST(PrivateFileTest, OnlyOldLeftoversOfThisFileAreRemoved) {
@@ -118,9 +157,7 @@ TEST(PrivateFileTest, OnlyOldLeftoversOfThisFileAreRemoved) {
       "key.tmp",   "key.7.old",     "other.7.tmp", "key.7x.tmp", "key"};
   for (const std::string& name : names) {
     ASSERT_TRUE(create_private_file(folder / name, "x"));
-    const auto age = name == "key.8.tmp" ? 9min : 11min;
-    std::filesystem::last_write_time(folder / name,
-                                     std::filesystem::file_time_type::clock::now() - age);
+    make_older(folder / name, name == "key.8.tmp" ? 9min : 11min);
   }
   remove_leftovers_of(folder / "key");
   for (const std::string& name : names) {
@@ -129,8 +166,8 @@ TEST(PrivateFileTest, OnlyOldLeftoversOfThisFileAreRemoved) {
   }
 }
 
-// A key was lost when two processes finished one rotation: the second removed what the first had
-// just put in place.
+// A key was once lost when two processes finished one rotation: the second removed the file that
+// the first had just put in place.
 TEST(PrivateFileTest, SupersedingTwiceKeepsTheNewFile) {
   const TempFolder folder;
   ASSERT_TRUE(create_private_file(folder / "key", "old"));

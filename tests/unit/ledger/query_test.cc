@@ -15,7 +15,7 @@ namespace {
 using test::TestLedger;
 using Sequences = std::vector<std::uint64_t>;
 
-// 900 entries about few things, over two hours of a clock that once goes back.
+// 900 entries about few subjects, over two hours of a clock that goes back once.
 class QueryTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -75,7 +75,7 @@ class QueryTest : public testing::Test {
     return entries;
   }
 
-  // What the filter means, without any index.
+  // The meaning of the filter, without any index.
   Sequences expected(const Filter& filter) {
     Sequences found;
     for (const EntryView& entry : all()) {
@@ -221,7 +221,7 @@ TEST_F(QueryTest, TheNewestMatchesAreTheLastOfAllMatches) {
   }
 }
 
-// LE-62, CO-70 (partly): of several finished blocks, those are read that every index names
+// LE-62, CO-70 (partly): of several finished blocks, those that every index names are read
 TEST_F(QueryTest, IndexesOfFinishedBlocksTogetherLeaveNothingOut) {
   std::mt19937 random(6);
   for (int batch = 0; batch < 13; ++batch) {
@@ -274,7 +274,7 @@ TEST_F(QueryTest, CountsAreThoseOfTheEntries) {
   }
 }
 
-// LE-82: a malformed id was answered like an id that is not there
+// LE-82: a malformed id was once answered like a missing id
 TEST_F(QueryTest, AMalformedIdIsAMistakeAndNoEmptyAnswer) {
   for (const std::string& id :
        {std::string(), std::string("7"), std::string("call70"), all().at(3).id + "0",

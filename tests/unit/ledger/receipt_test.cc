@@ -4,7 +4,7 @@
 
 #include <boost/json.hpp>
 
-#include "ledger/write/opening_check.h"
+#include "ledger/proof/key_history.h"
 #include "log_of_leaves.h"
 #include "support/test_ledger.h"
 #include "vectors.h"

@@ -15,8 +15,8 @@ std::vector<Opening> openings_of(const SealedDraft& sealed) {
   return *unpack_openings(sealed.packed_openings());
 }
 
-// Takes `hunter2` out of every string, refuses to look at `boom`, and takes addresses only out of
-// what is no identifier.
+// Removes `hunter2` from every string, fails on `boom`, and removes addresses only from text that
+// is no identifier.
 class FakeRedactor final : public core::Redactor {
  public:
   std::vector<core::Removal> redact(std::string_view name, json::value& value) const override {
@@ -153,7 +153,7 @@ TEST_F(RedactionTest, AFieldThatTheRedactorCannotReadIsTakenWhole) {
   EXPECT_EQ(redactions[1].at("digest").as_string(), digest_(R"({"a":"hunter2","z":"boom"})"));
 }
 
-// LE-55: an address in an agent's id was taken out of the body and not of the entry, and the
+// LE-55: an address in an agent's id was once removed from the body but not from the entry, and the
 // receipt failed because the two differed
 TEST_F(RedactionTest, IdentifiersAreTheSameInTheEntryAndItsBody) {
   for (const std::string& id : {std::string("bob@example.com"), std::string("bot-hunter2")}) {
@@ -278,8 +278,8 @@ TEST_F(RedactionTest, BytesThatStoringWouldChangeAreWithheldWhereAskedFor) {
   EXPECT_EQ(openings_of(harmless).at(0).value, R"({"a":"tea"})");
 }
 
-// LE-16: exact content with a path that met no sealed field was dropped, and what should have been
-// withheld was stored as it stood in the body
+// LE-16: exact content whose path met no sealed field was once dropped, and text that should have
+// been withheld was stored as it was in the body
 TEST_F(RedactionTest, ExactContentForNoSealedFieldIsRefused) {
   for (const std::string_view path : {"", "/", "/n", "/input/text", "/inputs", "input",
                                       "/body/input", "/error", "/result/0", "/../input"}) {
@@ -291,7 +291,7 @@ TEST_F(RedactionTest, ExactContentForNoSealedFieldIsRefused) {
   }
 }
 
-// LE-7: exact content that is called JSON and is not would have made the stored openings unreadable
+// LE-7: exact content that is wrongly called JSON would have made the stored openings unreadable
 TEST_F(RedactionTest, ExactContentIsCanonicalJsonOrRaw) {
   for (const std::string_view bytes : {"", "{", R"({"b":1,"a":2})", "1.0", "\"a\" ", "\xff",
                                        "12345678901234567890", "1,2", R"({"a":1,"a":1})"}) {

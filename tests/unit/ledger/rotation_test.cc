@@ -1,10 +1,10 @@
-// Keys: made once, rotated in the log, followed by every process.
+// Keys: made once, rotated in the log, adopted by every process.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "ledger/proof/key_history.h"
 #include "ledger/secret/key_folder.h"
 #include "ledger/secret/private_file.h"
-#include "ledger/write/opening_check.h"
 #include "support/ledger_checks.h"
 
 namespace sallyport::ledger {
@@ -145,6 +145,28 @@ TEST(RotationTest, WhoPinnedTheOldKeyFollowsAnHonestRotationOnly) {
   }
 }
 
+// The ledger itself was once accepted with a key that was marked as compromised when it was
+// rotated, though its export and its receipts were not.
+// LE-27
+TEST(RotationTest, ALedgerIsNotAcceptedWithAKeyThatWasCompromised) {
+  TestLedger ledger;
+  ledger.open();
+  const VerifierKey first = key_in(ledger);
+  ASSERT_TRUE(ledger->rotate_key(false));
+  const VerifierKey second = key_in(ledger);
+  EXPECT_EQ(verdict(ledger.store(), {}, first), "ok");
+  ASSERT_TRUE(ledger->rotate_key(true));
+  const std::uint64_t rotated_at = test::all_entries(ledger.store()).size() - 1;
+  ledger.append_many(3);
+  ASSERT_TRUE(ledger->rotate_key(false));
+  EXPECT_EQ(verdict(ledger.store(), {}, key_in(ledger)), "ok");
+  for (const VerifierKey& old : {first, second}) {
+    EXPECT_EQ(verdict(ledger.store(), {}, old),
+              "checkpoint_signature at " + std::to_string(rotated_at));
+  }
+  EXPECT_EQ(verdict(ledger.store()), "ok");
+}
+
 // LE-28
 TEST(RotationTest, TheHistoryTellsBetweenWhichSizesEachKeySigned) {
   TestLedger ledger;
@@ -168,7 +190,7 @@ TEST(RotationTest, TheHistoryTellsBetweenWhichSizesEachKeySigned) {
   EXPECT_EQ(verdict(ledger.store()), "ok");
 }
 
-// LE-27 LE-28: an entry of a caller says what it likes.
+// LE-27 LE-28: an entry of a caller may contain any text.
 TEST(RotationTest, OnlyAnEntryOfTheLedgerItselfChangesKeys) {
   TestLedger ledger;
   ledger.open();
@@ -202,8 +224,8 @@ TEST(RotationTest, EveryProcessSignsWithTheNewKeyFromItsNextCommitOn) {
   EXPECT_EQ(history(ledger).size(), 3u);
 }
 
-// A rotation cut short after its commit left the old key in place; the start and other processes
-// find the staged one, and a second rotation does not lose it.
+// A rotation cut short after its commit once left the old key in place; the start and other
+// processes find the staged one, and a second rotation does not lose it.
 TEST(RotationTest, ARotationCutShortBeforeTheFilesChangedIsFinishedByTheNextWriter) {
   TestLedger ledger;
   ledger.open();

@@ -7,9 +7,9 @@
 #include "ledger/entry/opening.h"
 #include "ledger/maintenance.h"
 #include "ledger/proof/verify.h"
+#include "ledger/read/stored_entry.h"
 #include "ledger/read/topics.h"
 #include "ledger/secret/key_folder.h"
-#include "ledger/write/opening_check.h"
 #include "support/eventually.h"
 #include "support/ledger_checks.h"
 #include "support/test_ledger.h"
@@ -103,7 +103,7 @@ TEST(SealsTest, AStateOfAnEarlierCommitDoesNotPassForALaterOne) {
   EXPECT_THAT(opened.error().message, testing::HasSubstr("the newest, is not the one"));
 }
 
-// LE-46: what others may see of the sums tells them nothing about a single fact
+// LE-46: the visible part of the sums reveals nothing about a single fact
 TEST(SealsTest, TheSameFactsLookDifferentInEveryCommit) {
   TestLedger ledger;
   ledger.open();
@@ -145,7 +145,7 @@ TEST(SealsTest, FactsThatChangeWithoutAnEntryAreSealedToo) {
   EXPECT_THAT(verdict_with_seals(ledger), testing::HasSubstr("the fact `c` of `cursor`"));
 }
 
-// LE-42, LE-46, LE-54: while another process writes, a changed fact is found a moment later
+// LE-42, LE-46, LE-54: while another process writes, a changed fact is detected a moment later
 TEST(SealsTest, AFactChangedBesideTheEntriesOfAnotherProcessIsFoundSoon) {
   TestLedger ledger;
   ledger.open();
@@ -165,7 +165,7 @@ TEST(SealsTest, AFactChangedBesideTheEntriesOfAnotherProcessIsFoundSoon) {
   EXPECT_EQ(ledger->health().cause, "corrupt");
 }
 
-// LE-46, LE-54: nobody appends, and no other process writes
+// LE-46, LE-54: no process appends
 TEST(SealsTest, AFactChangedWhileNobodyWritesIsFoundToo) {
   TestLedger ledger;
   ledger.open();
@@ -175,7 +175,7 @@ TEST(SealsTest, AFactChangedWhileNobodyWritesIsFoundToo) {
   EXPECT_EQ(ledger->health().cause, "corrupt");
 }
 
-// LE-46, LE-60: of a pruned block nobody can make the index again
+// LE-46, LE-60: the index of a pruned block cannot be rebuilt
 TEST(SealsTest, TheIndexOfAPrunedBlockIsSealed) {
   TestLedger ledger;
   ledger.open();
@@ -198,7 +198,7 @@ TEST(SealsTest, TheIndexOfAPrunedBlockIsSealed) {
   }
 }
 
-// LE-46, LE-54 (partly): an erasure that was never recorded keeps every commitment, and not the seal.
+// LE-46, LE-54 (partly): an unrecorded erasure keeps every commitment, but not the seal.
 TEST(SealsTest, NothingIsReadOfAnEntryThatIsNotAsItWasSealed) {
   TestLedger ledger;
   ledger.open();
@@ -226,7 +226,7 @@ TEST(SealsTest, NothingIsReadOfAnEntryThatIsNotAsItWasSealed) {
   EXPECT_FALSE(openings_of(other)) << "the seal is of its place";
 }
 
-// LE-46: the row of before the erasure, with the seal that it had
+// LE-46: the row from before the erasure, with its seal
 TEST(SealsTest, WhatWasErasedAndIsPutBackIsFound) {
   TestLedger ledger;
   ledger.open();
@@ -260,7 +260,7 @@ TEST(SealsTest, WhatWasErasedAndIsPutBackIsFound) {
   EXPECT_TRUE(checked());
 }
 
-// LE-46, LE-52 (partly): what has no seal, as a copy by hand, is sealed anew once a person accepts it.
+// LE-46, LE-52 (partly): data without a seal, such as a manual copy, is sealed once it is accepted.
 TEST(SealsTest, WhatAPersonAcceptsIsSealedAnew) {
   TestLedger ledger;
   ledger.open();
@@ -284,7 +284,7 @@ TEST(SealsTest, WhatAPersonAcceptsIsSealedAnew) {
   EXPECT_TRUE(tried(ledger));
 }
 
-// LE-46: what binds an opening beside its commitment
+// LE-46: the parts that bind an opening beside its commitment
 TEST(SealsTest, AManifestHoldsAllThatTheCommitmentsDoNot) {
   Opening open{.path = "/body/a", .value = "1"};
   Opening withheld{.path = "/body/b", .state = OpeningState::Withheld};

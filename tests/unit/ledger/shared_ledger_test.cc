@@ -1,5 +1,5 @@
-// What a ledger does in a log that gateways of several machines share, with a store that says who
-// of them lives as a test wants it.
+// A ledger in a log that gateways of several machines share, with a store that reports the live
+// gateways as a test chooses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Who is there; the writer thread asks.
+// Returns the live gateways; the writer thread calls it.
 class Members {
  public:
   template <class Look>
@@ -38,7 +38,7 @@ class Members {
   std::vector<std::string> dead;
   std::vector<std::string> forgotten;
   std::vector<std::string> names;  // taken after the first
-  std::string unfit;               // the cause for which this gateway may not act
+  std::string unfit;               // the reason why this gateway may not act
 
  private:
   std::mutex mutex_;
@@ -97,7 +97,7 @@ class SharedStore final : public LedgerStore {
   void check_seals_with(std::shared_ptr<const KeyedDigest> secret) override {
     file_->check_seals_with(std::move(secret));
   }
-  Result<void> scrub() override { return file_->scrub(); }
+  Result<void> scrub(milliseconds longest_wait) override { return file_->scrub(longest_wait); }
   Result<void> check_files() override { return file_->check_files(); }
   bool is_newer() const override { return false; }
   std::string name() const override { return "shared"; }
@@ -133,7 +133,7 @@ class SharedLedgerTest : public testing::Test {
     auto opened = Ledger::open({*store, redactor, clock, entropy, close_interrupted}, settings);
     if (!opened) return std::unexpected(opened.error());
     ledger = std::move(*opened);
-    ledger->on_unheard([this] { ++rung; });
+    ledger->on_late_records([this] { ++rung; });
     return {};
   }
   void open() {
@@ -150,12 +150,12 @@ class SharedLedgerTest : public testing::Test {
     EXPECT_TRUE(written) << written.error().message;
     return written ? written->at(0).sequence : 0;
   }
-  // The writer looks for the lost behind each commit; the second waits for the look of the first.
+  // The writer searches for lost gateways after each commit; the second waits for the first search.
   void look() {
     for (int i = 0; i < 2; ++i) append(TestLedger::event({{"n", i}}));
   }
 
-  // A gateway on another machine, with so many calls open.
+  // A gateway on another machine, with this many open calls.
   void add_gateway(const std::string& name, int calls = 0, json::object said = {}) {
     core::Draft started = control("started");
     started.facts.push_back({"instance", name, json::serialize(said)});
@@ -168,7 +168,7 @@ class SharedLedgerTest : public testing::Test {
     append(std::move(opened));
   }
 
-  // Bodies of the control entries of this name.
+  // Returns bodies of the control entries with this name.
   std::vector<json::object> told(std::string_view name) {
     std::vector<json::object> bodies;
     EXPECT_TRUE(store->read([&](ReadView& view) {
@@ -213,7 +213,7 @@ TEST_F(SharedLedgerTest, AGatewayThatIsSilentIsDeclaredLostAndItsCallsAreClosed)
   EXPECT_EQ(lost[0].at("calls"), 2);
   EXPECT_EQ(fact("instance", "lost"), std::nullopt);
   EXPECT_TRUE(ledger->facts("open_call")->empty());
-  EXPECT_EQ(ledger->take_unheard().size(), 2u);
+  EXPECT_EQ(ledger->take_late_records().size(), 2u);
   EXPECT_GE(rung, 1);
   EXPECT_THAT(members.with([](Members& m) { return m.forgotten; }), ElementsAre("lost"));
 }
@@ -241,7 +241,7 @@ TEST_F(SharedLedgerTest, ManyCallsAreClosedInSeveralCommits) {
   members.with([](Members& m) { m.silent = {{"lost", "host-b"}}; });
   look();
   EXPECT_TRUE(ledger->facts("open_call")->empty());
-  EXPECT_EQ(ledger->take_unheard().size(), 501u);
+  EXPECT_EQ(ledger->take_late_records().size(), 501u);
   EXPECT_EQ(told("instance_lost").size(), 1u);
   add_gateway("next", 500);
   members.with([](Members& m) { m.silent = {{"next", "host-b"}}; });
@@ -250,10 +250,10 @@ TEST_F(SharedLedgerTest, ManyCallsAreClosedInSeveralCommits) {
   EXPECT_EQ(told("instance_lost").back().at("calls"), 500);
 }
 
-// SC-31: it has no row of its own any more, and did not say that it stopped.
+// SC-31: it no longer has a row, and wrote no entry that it stopped.
 TEST_F(SharedLedgerTest, AGatewayThatOnlyTheLogNamesIsLookedForEverySecond) {
   open();
-  look();  // the first look
+  look();  // the first search
   add_gateway("gone", 1);
   members.with([](Members& m) { m.dead = {"gone"}; });
   clock.advance(milliseconds(999));

@@ -1,15 +1,16 @@
-// How a ledger opens: what it checks, what it says, what it closes for those who died.
+// The start of a ledger: its checks, its entries, and the calls that it closes for dead processes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <stop_token>
 #include <thread>
 
 #include "ledger/member/instance_lock.h"
-#include "ledger/write/opening_check.h"
 #include "support/ledger_checks.h"
 #include "support/test_clock.h"
 
@@ -29,7 +30,7 @@ std::vector<std::string> control_names(TestLedger& ledger) {
   return names;
 }
 
-// Runs `work` on the ledger in a process that then dies without a word.
+// Runs `work` on the ledger in a process that then dies without cleanup.
 void die_after(TestLedger& ledger, const std::function<void(TestLedger&)>& work) {
   ledger.close();
   const pid_t child = fork();
@@ -152,7 +153,36 @@ TEST(StartTest, AnInstanceIsAliveAsLongAsItHoldsItsLock) {
   EXPECT_FALSE(InstanceLock::alive(folder.path(), "never"));
 }
 
-// A process that was killed while it started a child seemed alive until the child had called exec:
+// LE-70
+TEST(StartTest, OnlyLocksOfLivingInstancesAreCounted) {
+  const test::TempFolder folder;
+  EXPECT_EQ(InstanceLock::count_living(folder.path()), 0u);
+  const auto one = InstanceLock::take(folder.path(), "one");
+  const auto two = InstanceLock::take(folder.path(), "two");
+  ASSERT_TRUE(one && two);
+  std::ofstream(folder.path() / "instances" / "one.txt") << "no lock";
+  std::ofstream(folder.path() / "instances" / "gone.lock") << "of a dead one";
+  EXPECT_EQ(InstanceLock::count_living(folder.path()), 2u);
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "instances" / "one.txt"));
+}
+
+// A process without free descriptors once took every other instance for dead: it closed their calls
+// and removed their locks.
+TEST(StartTest, ALookThatFailsTakesNoInstanceForDead) {
+  const test::TempFolder folder;
+  const auto lock = InstanceLock::take(folder.path(), "one");
+  ASSERT_TRUE(lock);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const bool alive = InstanceLock::alive(folder.path(), "one");
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(alive);
+  EXPECT_TRUE(InstanceLock::alive(folder.path(), "one"));
+}
+
+// A process that was killed while it started a child once seemed alive until the child called exec:
 // the child holds a copy of the lock. The demo missed the recovery of its victim that way.
 TEST(StartTest, AProcessThatWasKilledIsDeadAlthoughItsChildStillHoldsTheLock) {
   const test::TempFolder folder;
@@ -184,8 +214,8 @@ TEST(StartTest, AProcessThatWasKilledIsDeadAlthoughItsChildStillHoldsTheLock) {
   for (const int descriptor : {ready[0], ready[1], end[0], end[1]}) ::close(descriptor);
 }
 
-// A look at the folder between the making of a lock file and its locking removed the file of an
-// instance that lived: others would have closed its calls.
+// Between the creation of a lock file and its locking, a search of the folder once removed the file
+// of a live instance: others would have closed its calls.
 TEST(StartTest, WhoLooksWhileAnInstanceStartsDoesNotTakeItForADeadOne) {
   const test::TempFolder folder;
   const std::jthread looking([&](const std::stop_token& done) {
@@ -228,7 +258,7 @@ TEST(StartTest, OnlyTheLast4096EntriesAreReadBeforeTheFirstAppend) {
   ledger.open();
   ledger.append_many(5000);
   ledger.close();
-  // Damage far behind: the start does not see it, the whole check does.
+  // Damage far from the end: the start does not detect it, the full check does.
   ledger.sql("UPDATE entries SET bytes = CAST(bytes || x'20' AS BLOB) WHERE sequence = 40");
   ledger.open();
   EXPECT_EQ(verdict(ledger.store()), "entry_bytes at 40");
@@ -261,7 +291,7 @@ TEST(StartTest, EveryCommitEndsInExactlyOneCheckpointForItsSize) {
     EXPECT_EQ(state->size, seen.stored.sequence + 1);
     signed_sizes.push_back(state->size);
   }
-  // The start, three at once, then two groups of at most 500.
+  // The entry of the start, three closed calls at once, then two groups of at most 500.
   EXPECT_EQ(signed_sizes, (std::vector<std::uint64_t>{2, 5, 505, 705}));
 }
 

@@ -1,4 +1,4 @@
-// Whoever changes a ledger through SQL, without its signing key, is found, with the place.
+// Every change of a ledger through SQL, without its signing key, is detected, with its place.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 using test::TestLedger;
 using test::verdict;
 
-// A whole block, a tail, topics, a hold and openings; closed, so that SQL finds it at rest.
+// A whole block, a tail, topics, a hold and openings; closed, so that SQL finds it unlocked.
 class TamperTest : public testing::Test {
  protected:
   static constexpr std::uint64_t kEntries = kBlock + 88;
@@ -42,9 +42,9 @@ class TamperTest : public testing::Test {
     return verdict(*store_);
   }
 
-  // The verdict, and everything as it was.
+  // Returns the verdict, and restores the state from before.
   std::string tried(const std::string& sql, const std::string& table) {
-    // In a file of its own: a table of others would be found too.
+    // The copy is in a separate file, because a foreign table would be found too.
     const std::string aside =
         fmt::format("ATTACH '{}' AS aside; ", (ledger_.folder.path() / "aside.db").string());
     ledger_.sql(fmt::format("{}CREATE TABLE aside.kept AS SELECT * FROM {}", aside, table));
@@ -164,7 +164,7 @@ TEST_F(TamperTest, AnEntryRewrittenWithItsLeafIsFoundByTheSignedRoot) {
   const std::string found =
       after(fmt::format("UPDATE entries SET bytes = x'{}', leaf = x'{}' WHERE sequence = 7",
                         hex(as_bytes(forged)), hex(leaf_hash(forged))));
-  // The node of its block, or the checkpoint of its commit if that comes first.
+  // The fault is in the node of its block, or in the checkpoint of its commit if that comes first.
   EXPECT_TRUE(found == "node_hash at 255" || found.starts_with("root at ")) << found;
 }
 
@@ -177,7 +177,7 @@ TEST_F(TamperTest, ACutTailIsFoundAgainstAKeptCheckpoint) {
   ledger_.sql("DELETE FROM entries WHERE sequence >= " + whole_commit);
   EXPECT_EQ(verdict(*store_), "ok");
   EXPECT_EQ(verdict(*store_, kept), "checkpoint_consistency at " + whole_commit);
-  // In the middle of one it does not; the topic's number is gone with its entry.
+  // In the middle of a commit it does not; the topic's number is deleted with its entry.
   EXPECT_EQ(after("DELETE FROM entries WHERE sequence > 530"), "root at 530");
   EXPECT_EQ(after("DELETE FROM entries WHERE sequence > 400"), "root at 400");
   EXPECT_EQ(after("DELETE FROM entries"), "node_hash at 0");
@@ -204,7 +204,7 @@ TEST_F(TamperTest, ACheckpointOfAnotherKeyIsFound) {
   };
   const std::string forged = state->sign({&other});
   EXPECT_EQ(put(forged), "checkpoint_signature at " + at);
-  // A line of somebody else beside our own is not ours either.
+  // A foreign line beside our own is not ours either.
   EXPECT_EQ(put(last.checkpoint + forged.substr(forged.find("\n\n") + 2)),
             "checkpoint_signature at " + at);
   EXPECT_EQ(put(last.checkpoint), "ok");
@@ -284,7 +284,7 @@ TEST_F(TamperTest, EditedAndMissingOpeningsAreFound) {
   EXPECT_EQ(edited([](Opening& o) { o.salt[7] ^= 1; }), "opening at 33");
   EXPECT_EQ(edited([](Opening& o) { o.path = "/body/n"; }), "opening at 33");
   EXPECT_EQ(edited([](Opening& o) { o.form = Form::Raw; }), "opening at 33");
-  // Made to look like an erasure that nobody recorded.
+  // Looks like an erasure that was never recorded.
   EXPECT_EQ(edited([](Opening& o) { o.state = OpeningState::Erased; }), "opening at 33");
   EXPECT_EQ(put({kept->front(), kept->front()}), "opening at 33");
   EXPECT_EQ(put({}), "opening at 33");
@@ -303,7 +303,7 @@ TEST_F(TamperTest, BytesTakenAwayWithoutAPrunedEntryAreFound) {
       "entry_bytes at 33");
 }
 
-// LE-54: a forged entry must not be signed over by the next honest commit.
+// LE-54: the next honest commit must not sign a forged entry.
 TEST_F(TamperTest, AnEntryPutInBehindARunningLedgerIsNotBuiltOn) {
   ledger_.open();
   const auto last = test::all_entries(ledger_.store()).back().stored;
@@ -332,7 +332,7 @@ TEST_F(TamperTest, AnEntryPutInBehindARunningLedgerIsNotBuiltOn) {
   EXPECT_EQ(ledger_->health().cause, "corrupt");
 }
 
-// LE-54: damage that is gone again is still damage, until somebody has looked.
+// LE-54: damage that has been repaired is still damage until a person has acknowledged it.
 TEST_F(TamperTest, DamageFoundWhileRunningMakesTheLedgerReadOnly) {
   ledger_.open();
   ledger_.sql(
@@ -352,7 +352,7 @@ TEST_F(TamperTest, DamageFoundWhileRunningMakesTheLedgerReadOnly) {
   ledger_.close();
   ledger_.open();
   EXPECT_TRUE(ledger_->health().ok);
-  // `gap` and `started` alone: nothing was written meanwhile, not even `stopped`.
+  // Only `gap` and `started`: nothing was written meanwhile, not even `stopped`.
   EXPECT_EQ(test::all_entries(ledger_.store()).size(), size + 2);
 }
 

@@ -1,6 +1,7 @@
+#include "ledger/read/tile_reader.h"
+
 #include <gtest/gtest.h>
 
-#include "ledger/read/export.h"
 #include "support/test_ledger.h"
 
 namespace sallyport::ledger {

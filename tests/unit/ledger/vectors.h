@@ -1,4 +1,4 @@
-// The vectors of the ledger's specification, section 13, that several tests start from.
+// The vectors of section 13 of the ledger's specification, which several tests use.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +53,7 @@ inline Hash hash_from_hex(std::string_view digits) {
   return hash;
 }
 
-// `text` with the first `from` in it made `to`.
+// Returns `text` with the first `from` in it replaced by `to`.
 inline std::string with(std::string_view text, std::string_view from, std::string_view to) {
   std::string changed(text);
   const std::size_t at = changed.find(from);

@@ -49,7 +49,7 @@ TEST(VerifyEntriesTest, APasskeyThatAPrunedEntryMayHaveNamedIsNoFault) {
   EXPECT_EQ(passkey_fault(7, forged, true)->sequence, 7u);
 }
 
-// What the one who checks says of a passkey decides.
+// The verifier's answer about a passkey decides.
 TEST(VerifyEntriesTest, WhoKnowsThePeopleJudgesTheirPasskeys) {
   TestLedger ledger;
   ledger.open();

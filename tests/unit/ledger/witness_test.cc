@@ -1,4 +1,4 @@
-// A copy of the newest checkpoint elsewhere, and what it says about a ledger that was cut back.
+// A separate copy of the newest checkpoint, and its use against a truncated ledger.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@ using test::verdict;
 class WitnessTest : public testing::Test {
  protected:
   void SetUp() override {
-    ledger_.settings.witness = elsewhere_ / "witness";
+    ledger_.settings.checkpoint_copy = elsewhere_ / "witness";
     ledger_.clock = &clock_;
     ledger_.open();
     ledger_.append_many(10);
@@ -24,7 +24,7 @@ class WitnessTest : public testing::Test {
 
   std::string witness() { return read_private_file(elsewhere_ / "witness")->value_or(""); }
 
-  // A copy of the data folder as it is now, to go back to.
+  // Copies the present data folder, so that the test can go back to it.
   void keep_state() {
     ledger_.close();
     std::filesystem::copy_file(ledger_.file(), elsewhere_ / "older.db",
@@ -50,7 +50,7 @@ TEST_F(WitnessTest, TheCopyIsWrittenAtMostOnceASecondAndAtTheEnd) {
   EXPECT_EQ(witness(), first);
   clock_.advance(std::chrono::seconds(2));
   ledger_.append_many(1);
-  ledger_.append_many(1);  // answered after the writer thread has looked at the witness
+  ledger_.append_many(1);  // answered after the writer thread has checked the witness
   EXPECT_NE(witness(), first);
   ledger_.append_many(3);
   ledger_.close();
@@ -58,7 +58,7 @@ TEST_F(WitnessTest, TheCopyIsWrittenAtMostOnceASecondAndAtTheEnd) {
   EXPECT_EQ(verdict(ledger_.store(), witness()), "ok");
 }
 
-// LE-51: processes that write one call and end would write a copy each.
+// LE-51: processes that write one call and end would each write a copy.
 TEST_F(WitnessTest, APasserByLeavesACopyThatIsLessThanAMinuteOld) {
   using std::chrono::seconds;
   ledger_.close();
@@ -110,12 +110,12 @@ TEST_F(WitnessTest, ALedgerOfTheSameSizeWithAnotherPastDoesNotOpen) {
   ledger_.close();
   const std::string seen = witness();
   go_back();
-  ledger_.settings.witness.clear();
+  ledger_.settings.checkpoint_copy.clear();
   ledger_.open();
   ledger_.append_many(40);
   EXPECT_EQ(verdict(ledger_.store()), "ok") << "by itself it is a good log";
   EXPECT_TRUE(verdict(ledger_.store(), seen).starts_with("checkpoint_consistency"));
-  ledger_.settings.witness = elsewhere_ / "witness";
+  ledger_.settings.checkpoint_copy = elsewhere_ / "witness";
   const auto refused = ledger_.try_open();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().cause, "corrupt");

@@ -5,7 +5,7 @@
 namespace sallyport::llm::test::anthropic {
 namespace {
 
-// What follows `message_start`.
+// The events after `message_start`.
 std::vector<std::string> behind_start(const Answer& run) {
   std::vector<std::string> all = run.sent();
   all.erase(all.begin());
@@ -405,6 +405,82 @@ TEST(AnthropicAdapter, ALoneSurrogateCountsAsAReplacementCharacterAndPasses) {
                        stop(0) + finish()));
   EXPECT_NE(run.out.events[2].data.find(R"(\ud83d x)"), std::string::npos);
   EXPECT_EQ(run.doors.asked.pushed.back().text, "\xef\xbf\xbd x");
+}
+
+// MP-9, MP-44
+TEST(AnthropicAdapter, AMemberThatItsEventDoesNotHaveIsChecked) {
+  const auto with = [](std::string_view event, std::string_view members) {
+    const std::string data = fmt::format(R"({{"type":"{}",{}}})", event, members);
+    const std::string stop_0 = stop(0);
+    std::string sse = begin();
+    if (event == "content_block_stop") {
+      std::string block = text(0, {"x"});
+      block.resize(block.size() - stop_0.size());
+      return sse + block + frame(data) + finish();
+    }
+    return sse + text(0, {"x"}) + frame(data) + finish();
+  };
+  for (const std::string& sse :
+       {with("ping", R"("note":"SECRET")"),
+        with("content_block_stop", R"("index":0,"delta":{"text":"SECRET"})"),
+        with("content_block_stop", R"("index":0,"message":{"content":"SECRET"})"),
+        with("message_delta",
+             R"("delta":{"stop_reason":"end_turn","stop_details":{"x":"SECRET"}})"),
+        with("message_delta", R"("delta":{"stop_reason":null,"container":{"x":"SECRET"}})"),
+        with("message_delta", R"("delta":{"stop_reason":null},"usage":{"x":"SECRET"})")}) {
+    Answer answer;
+    ASSERT_TRUE(answer.send(sse)) << sse;
+    EXPECT_EQ(answer.message().at("stop_reason"), "refusal") << sse;
+    for (const std::string& sent : answer.sent()) {
+      EXPECT_EQ(sent.find("SECRET"), std::string::npos) << sent;
+    }
+  }
+  Answer known;
+  const std::string sse =
+      begin() + text(0, {"x"}) +
+      frame(
+          R"({"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null,"container":{"id":"c","expires_at":"2026","skills":[{"skill_id":"s","type":"custom","version":"1"}]}},"usage":{"output_tokens":4,"service_tier":"standard","iterations":[{"type":"message"}]}})") +
+      frame(R"({"type":"message_stop"})");
+  ASSERT_TRUE(known.send(sse));
+  EXPECT_TRUE(known.doors.asked.unknown.empty());
+}
+
+// MP-44
+TEST(AnthropicAdapter, AMessageWhoseUsageHasAHitKeepsItsCounters) {
+  std::string first = begin();
+  first.insert(first.find("\"input_tokens\""), R"("note":"SECRET",)");
+  Answer answer;
+  ASSERT_TRUE(answer.send(first + text(0, {"x"}) + finish()));
+  EXPECT_EQ(answer.message().at("stop_reason"), "refusal");
+  EXPECT_EQ(answer.message().at("usage").at("input_tokens"), 25);
+  EXPECT_EQ(answer.sent().front().find("SECRET"), std::string::npos);
+}
+
+// MP-9
+TEST(AnthropicAdapter, AnUnknownEventBeforeTheMessagePasses) {
+  const std::string strange = frame(R"({"type":"weather","note":"rain"})");
+  const std::string sse = strange + begin() + text(0, {"x"}) + finish();
+  Answer answer;
+  ASSERT_TRUE(answer.send(sse));
+  std::vector<SentEvent> came = events_of(sse);
+  came.back().last = true;
+  EXPECT_EQ(answer.out.events, came);
+  EXPECT_EQ(answer.doors.asked.unknown, std::vector<std::string>{"weather"});
+  Answer hit;
+  EXPECT_FALSE(hit.send(frame(R"({"type":"weather","note":"SECRET"})") + begin()));
+  EXPECT_TRUE(hit.out.events.empty());
+}
+
+// MP-25
+TEST(AnthropicAdapter, FilesOfTheProvidersToolsAreObserved) {
+  Answer answer;
+  ASSERT_TRUE(answer.send(
+      begin() +
+      start(
+          0,
+          R"({"type":"bash_code_execution_tool_result","tool_use_id":"s","content":{"type":"bash_code_execution_result","content":[{"type":"bash_code_execution_output","file_id":"file_2"}]}})") +
+      stop(0) + finish()));
+  EXPECT_EQ(answer.adapter->observed().file_ids, std::vector<std::string>{"file_2"});
 }
 
 }  // namespace

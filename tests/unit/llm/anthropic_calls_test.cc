@@ -137,5 +137,61 @@ TEST(AnthropicCalls, ArgumentsAndCallsHaveALimit) {
   EXPECT_EQ(many.doors.asked.decided.size(), 1024);
 }
 
+// MP-59
+TEST(AnthropicCalls, ACallIsHeldUntilItIsClearThatNoLimitCutIt) {
+  const std::string quiet = frame(
+      R"({"type":"message_delta","delta":{"stop_reason":null,"stop_sequence":null},"usage":{"output_tokens":9}})");
+  const std::string strange = frame(R"({"type":"weather","note":"rain"})");
+  for (const std::string& between : {quiet, strange, strange + quiet}) {
+    Answer cut;
+    ASSERT_TRUE(cut.send(begin() + call(0, "tool", {"{}"}) + between + finish("max_tokens")));
+    EXPECT_TRUE(cut.doors.asked.decided.empty());
+    EXPECT_EQ(cut.content(), json::parse(R"([{"type":"text","text":"[dropped]"}])"));
+    Answer whole;
+    const std::string sse = begin() + call(0, "tool", {"{}"}) + between + finish("tool_use");
+    ASSERT_TRUE(whole.send(sse));
+    std::vector<SentEvent> came = events_of(sse);
+    came.back().last = true;
+    EXPECT_EQ(whole.out.events, came);
+  }
+}
+
+// MP-59, MP-66
+TEST(AnthropicCalls, ABlockThatIsHeldAtTheEndOfItsMessageFailsTheAnswer) {
+  std::string open = call(0, "tool", {"{}"});
+  open.resize(open.size() - stop(0).size());
+  Answer answer;
+  const Result<void> sent = answer.send(begin() + open + finish("tool_use"));
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().code, ErrorCode::Corrupt);
+  answer.adapter->fail(answer.out, {});
+  EXPECT_EQ(answer.doors.asked.dropped.size(), 1);
+  std::string said = text(0, {"x S"});
+  said.resize(said.size() - stop(0).size());
+  Answer late;
+  ASSERT_TRUE(late.send(begin() + said + finish()));
+  EXPECT_EQ(late.content().at(0).at("text"), "x S");
+}
+
+// MP-56
+TEST(AnthropicCalls, OnlyTheDecidedInputLeaves) {
+  const auto both = [](std::string_view type) {
+    return begin() +
+           start(0, fmt::format(
+                        R"({{"type":"{}","id":"c","name":"tool","input":{{"command":"push"}}}})",
+                        type)) +
+           delta(0, R"({"type":"input_json_delta","partial_json":"{\"command\":\"ls\"}"})") +
+           stop(0) + finish("tool_use");
+  };
+  for (const char* const type : {"tool_use", "server_tool_use"}) {
+    Answer answer;
+    ASSERT_TRUE(answer.send(both(type)));
+    EXPECT_EQ(answer.content().at(0).at("input"), json::parse(R"({"command":"ls"})"));
+    for (const std::string& sent : answer.sent()) {
+      EXPECT_EQ(sent.find("push"), std::string::npos) << sent;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sallyport::llm::test::anthropic

@@ -130,5 +130,15 @@ TEST(AnthropicRequest, AWithheldResultIsItsNoticeAndAnError) {
       R"({"model":"m","messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"[gone]","is_error":true}, {"type":"tool_result","tool_use_id":"b","is_error":true,"content":"[gone]"},{"type":"web_search_tool_result","tool_use_id":"c","content":{"type":"web_search_tool_result_error","error_code":"unavailable"}},{"type":"text","text":"[gone]"}]}]})");
 }
 
+// MP-25: the provider made these files, and the history only repeats their ids.
+TEST(AnthropicRequest, FilesOfARepeatedResultOfTheProviderAreUnreadOnly) {
+  const json::value body = json::parse(
+      R"({"model":"m","messages":[{"role":"assistant","content":[{"type":"bash_code_execution_tool_result","tool_use_id":"s","content":{"type":"bash_code_execution_result","stdout":"","content":[{"type":"bash_code_execution_output","file_id":"file_2"}]}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"image","source":{"type":"file","file_id":"file_3"}}]}]}]})");
+  const Request request = *read_request(RequestKind::Messages, body);
+  expect_all_strings(request, body);
+  ASSERT_EQ(request.state.size(), 1);
+  EXPECT_EQ(request.state[0].id, "file_3");
+}
+
 }  // namespace
 }  // namespace sallyport::llm::test

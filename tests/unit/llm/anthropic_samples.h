@@ -1,4 +1,4 @@
-// Streams of Anthropic Messages for tests, and what the official client makes of them.
+// Streams of Anthropic Messages for tests, and the official client's result for them.
 #pragma once
 
 #include <fmt/format.h>
@@ -90,7 +90,7 @@ inline std::vector<SentEvent> events_of(std::string_view sse) {
   return events;
 }
 
-// What `MessageStream` of the official client holds at the end.
+// The final result of the official client's `MessageStream`.
 inline json::value accumulate(const std::vector<SentEvent>& events) {
   json::object message;
   std::map<std::uint64_t, std::string> arguments;
@@ -143,7 +143,7 @@ inline json::value accumulate(const std::vector<SentEvent>& events) {
   return message;
 }
 
-// An adapter with its doors and what left.
+// An adapter with its doors and its output.
 struct Answer {
   explicit Answer(DoorFlags flags = {}, AnswerSettings settings = {})
       : doors(flags), adapter(anthropic_adapter(doors, settings)) {}
@@ -152,7 +152,7 @@ struct Answer {
                     std::size_t first = 0) {
     return feed(*adapter, out, sse, piece, first);
   }
-  // Events that left, one `data` a line.
+  // Returns the sent events, one `data` a line.
   std::vector<std::string> sent() const {
     std::vector<std::string> all;
     for (const SentEvent& event : out.events) all.push_back(event.data);

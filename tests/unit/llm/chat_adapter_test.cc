@@ -326,5 +326,62 @@ TEST(ChatAdapter, AChunkWithSeveralChoicesIsTakenApartOnlyWhereSomethingChanges)
   EXPECT_EQ(answer.message(1).at("content"), "bc");
 }
 
+// MP-41, MP-44
+TEST(ChatAdapter, TextsAtAnUnusualPlaceAreChecked) {
+  const std::string message = chunk(0, "{}");
+  std::string in_message = message;
+  in_message.insert(in_message.find("\"delta\""), R"("message":{"content":"SECRET"},)");
+  Answer hit;
+  ASSERT_TRUE(hit.send(role() + frame(in_message) + finish() + done()));
+  EXPECT_EQ(hit.choice().at("finish_reason"), "content_filter");
+  EXPECT_EQ(json::serialize(hit.completion()).find("SECRET"), std::string::npos);
+  for (const std::string& wrong :
+       {chunk(0, "\"SECRET\""), chunk(0, R"(["SECRET"])"),
+        std::string(R"({"id":"c1","choices":{"0":{"delta":{"content":"SECRET"}}}})")}) {
+    Answer answer;
+    const Result<void> sent = answer.send(role() + frame(wrong) + finish() + done());
+    ASSERT_FALSE(sent) << wrong;
+    EXPECT_EQ(sent.error().code, ErrorCode::Corrupt);
+  }
+  Answer body;
+  const auto left = sallyport::test::run_now(body.adapter->on_body(
+      R"({"choices":[{"index":0,"message":{"role":"assistant","content":"x"},"delta":{"content":"SECRET"},"finish_reason":"stop"}]})"));
+  ASSERT_TRUE(left);
+  EXPECT_EQ(left->find("SECRET"), std::string::npos);
+}
+
+// MP-41, MP-44
+TEST(ChatAdapter, WhatFollowsTheEndOfAChoiceIsChecked) {
+  std::string in_choice = chunk(0, "{}");
+  in_choice.insert(in_choice.find("\"delta\""), R"("mood":"SECRET",)");
+  for (const std::string& late :
+       {in_choice, chunk(0, R"({"mood":"FORBIDDEN"})"),
+        chunk(0, R"({"content":[{"type":"text","text":"SECRET"}]})"),
+        chunk(0,
+              R"({"annotations":[{"type":"url_citation","url_citation":{"title":"SECRET"}}]})")}) {
+    Answer answer;
+    ASSERT_TRUE(answer.send(role() + text({"x"}) + finish() + frame(late) + done())) << late;
+    EXPECT_EQ(answer.choice().at("finish_reason"), "stop");
+    for (const std::string& sent : answer.sent()) {
+      EXPECT_EQ(sent.find("SECRET"), std::string::npos) << sent;
+      EXPECT_EQ(sent.find("FORBIDDEN"), std::string::npos) << sent;
+    }
+    EXPECT_EQ(answer.out.events.back().data, "[DONE]");
+  }
+}
+
+// MP-8, MP-9
+TEST(ChatAdapter, EmptyCallsAfterTheEndOfAChoicePass) {
+  for (const char* const late :
+       {R"({"tool_calls":null})", R"({"tool_calls":[]})", R"({"function_call":null})"}) {
+    Answer answer;
+    const std::string sse = role() + text({"x"}) + finish() + frame(chunk(0, late)) + done();
+    ASSERT_TRUE(answer.send(sse));
+    std::vector<SentEvent> came = events_of(sse);
+    came.back().last = true;
+    EXPECT_EQ(answer.out.events, came);
+  }
+}
+
 }  // namespace
 }  // namespace sallyport::llm::test::chat

@@ -174,5 +174,42 @@ TEST(ChatCalls, ArgumentsHaveALimitAndManySmallPartsAreJoined) {
       39'996 + 8);
 }
 
+std::string parts_of(const Strings& parts) {
+  std::string sse = role();
+  for (const std::string& part : parts) {
+    sse += frame(chunk(0, fmt::format(R"({{"tool_calls":[{}]}})", part)));
+  }
+  return sse + finish("tool_calls") + done();
+}
+
+// A client once ran another call than the decided one.
+// MP-55, MP-56
+TEST(ChatCalls, ACallOfTwoMindsIsCorrupt) {
+  const std::string plain =
+      R"({"index":0,"id":"k","type":"function","function":{"name":"bash","arguments":"{}"}})";
+  for (
+      const Strings& parts :
+      {Strings{
+           R"({"index":0,"id":"k","type":"function","function":{"name":"bash","arguments":"{}"},"custom":{"name":"read","input":"x"}})"},
+       {R"({"index":0,"type":"custom","function":{"name":"bash","arguments":"{}"}})"},
+       {plain, R"({"index":0,"function":{"name":"read"}})"},
+       {plain, R"({"index":0,"id":"other"})"},
+       {plain, R"({"index":0,"custom":{"input":"x"}})"},
+       {plain, R"({"index":"0","function":{"arguments":""}})"},
+       {plain, "\"text\""}}) {
+    Answer answer;
+    const Result<void> sent = answer.send(parts_of(parts));
+    ASSERT_FALSE(sent) << parts.back();
+    EXPECT_EQ(sent.error().code, ErrorCode::Corrupt);
+    EXPECT_TRUE(answer.doors.asked.decided.empty());
+  }
+  Answer repeated;
+  EXPECT_TRUE(repeated.send(
+      parts_of({plain, R"({"index":0,"id":"k","type":"function","function":{"name":"bash"}})"})));
+  Answer body;
+  EXPECT_FALSE(sallyport::test::run_now(body.adapter->on_body(
+      R"({"choices":[{"index":0,"message":{"tool_calls":[{"id":"k","type":"custom"}]},"finish_reason":"tool_calls"}]})")));
+}
+
 }  // namespace
 }  // namespace sallyport::llm::test::chat

@@ -101,7 +101,7 @@ TEST(ChatForms, WithoutChecksEveryEventLeavesWithTheProvidersBytes) {
 TEST(ChatForms, CallsThatPassLeaveWithTheProvidersBytes) {
   const std::string first = chunk(
       0,
-      R"({"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"tool","arguments":""}}],"refusal":null})");
+      R"({"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_0","type":"function","function":{"name":"tool","arguments":""}}],"refusal":null})");
   const std::string whole = chunk(
       0,
       R"({"role":"assistant","tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"tool","arguments":"{}"}}]})",

@@ -1,5 +1,7 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "llm/wire_json.h"
 #include "request_checks.h"
 
 namespace sallyport::llm::test {
@@ -108,6 +110,39 @@ TEST(ChatRequest, AWithheldResultIsItsNotice) {
   EXPECT_EQ(
       splice.applied(text),
       R"({"model":"m","messages":[{"role":"tool","tool_call_id":"a","content":"[gone]"},{"role":"tool", "tool_call_id":"b","content":"[gone]"}]})");
+}
+
+// MP-71
+TEST(ChatRequest, TheNumberOfChoicesIsReadInEveryFormOrRefused) {
+  const auto read = [](std::string_view n) {
+    return read_request(RequestKind::Chat,
+                        json::parse(fmt::format(R"({{"model":"m","n":{}}})", n)));
+  };
+  EXPECT_EQ(read("3.0")->choices, 3);
+  EXPECT_EQ(read("null")->choices, 1);
+  EXPECT_EQ(read("1e30")->choices, kMostCount);
+  EXPECT_EQ(read("18446744073709551615")->choices, kMostCount);
+  for (const char* const wrong : {"\"3\"", "2.5", "-1", "[3]"}) EXPECT_FALSE(read(wrong)) << wrong;
+}
+
+// MP-71
+TEST(ChatRequest, NumbersOfAnEmbeddingAreTokens) {
+  const auto read = [](const char* body) {
+    return read_request(RequestKind::Embeddings, json::parse(body))->token_numbers;
+  };
+  EXPECT_EQ(read(R"({"model":"m","input":[[1,2,3],[4]]})"), 4);
+  EXPECT_EQ(read(R"({"model":"m","input":["1",2]})"), 1);
+}
+
+// MP-34
+TEST(ChatRequest, MediaThatAreWrittenAsATextAreUnread) {
+  const json::value body = json::parse(
+      R"({"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":"data:x"},{"type":"input_audio","input_audio":"YQ"},{"type":"file","file":"ZG9j"}]}]})");
+  const Request request = *read_request(RequestKind::Chat, body);
+  expect_all_strings(request, body);
+  EXPECT_EQ(unread_of(request), (Strings{"/messages/0/content/0/image_url image",
+                                         "/messages/0/content/1/input_audio audio",
+                                         "/messages/0/content/2/file document"}));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Streams of chat completions for tests, and what the official client makes of them.
+// Streams of chat completions for tests, and the official client's result for them.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ inline std::string done() {
   return frame("[DONE]");
 }
 
-// The data of a chunk, as ours are made of the provider's.
+// The data of a chunk in the form that we derive from the provider's chunk.
 inline std::string chunk(unsigned index, std::string_view delta,
                          std::string_view finish_reason = "null",
                          std::string_view logprobs = "null") {
@@ -127,7 +127,7 @@ inline void join_calls(json::object& message, const json::array& parts) {
   }
 }
 
-// What `ChatCompletionStream` of the official client holds at the end.
+// The final result of the official client's `ChatCompletionStream`.
 inline json::value accumulate(const std::vector<SentEvent>& events) {
   json::object completion;
   json::array choices;
@@ -166,7 +166,7 @@ inline json::value accumulate(const std::vector<SentEvent>& events) {
   return completion;
 }
 
-// Null and empty texts are the same to a client that accumulates.
+// Null and empty texts are equal for a client that accumulates.
 inline json::value without_nulls(const json::value& value) {
   if (value.is_array()) {
     json::array made;

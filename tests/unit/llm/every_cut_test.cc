@@ -1,7 +1,7 @@
 // Recorded streams of each API, as a provider sends them over HTTP, cut in every way.
 //
-// What an adapter sees of the bytes are events. So every cut is tried on the readers, and a sample
-// of the cuts on readers and adapter. SALLYPORT_ALL_CUTS=1 tries every cut, and a thousand random
+// An adapter sees the bytes only as events. So every cut is tried on the readers, and a sample of
+// the cuts on readers and adapter. SALLYPORT_ALL_CUTS=1 tries every cut, and a thousand random
 // ways, on both.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace sallyport::llm::test {
 namespace {
 
-using Cuts = std::vector<std::size_t>;  // places between bytes, rising
+using Cuts = std::vector<std::size_t>;  // offsets between bytes, ascending
 
 struct Recorded {
   std::string name{};
@@ -33,7 +33,7 @@ bool tries_all() {
   return std::getenv("SALLYPORT_ALL_CUTS") != nullptr;
 }
 
-// Each event as a chunk of its own.
+// Each event as a separate chunk.
 std::string on_the_wire(std::string_view stream) {
   std::string wire =
       "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -80,6 +80,13 @@ std::vector<net::SseEvent> events_of(std::string_view wire, const Cuts& cuts) {
   return events;
 }
 
+Api api_named(std::string_view word) {
+  for (const Api api : {Api::AnthropicMessages, Api::OpenAiChat}) {
+    if (to_string(api) == word) return api;
+  }
+  return Api::OpenAiResponses;
+}
+
 std::vector<Recorded> recorded() {
   std::ifstream in(std::filesystem::path(__FILE__).parent_path() /
                    "../../golden/model/streams.jsonl");
@@ -88,7 +95,7 @@ std::vector<Recorded> recorded() {
     const json::value one = json::parse(line);
     Recorded stream{.name = fmt::format("{} of {}", one.at("name").as_string().c_str(),
                                         one.at("api").as_string().c_str()),
-                    .api = *api_from(one.at("api").as_string())};
+                    .api = api_named(one.at("api").as_string())};
     stream.settings.choices = one.at("choices").to_number<std::uint64_t>();
     stream.settings.json_format = one.at("json").as_bool();
     stream.wire = on_the_wire(one.at("stream").as_string());
@@ -98,7 +105,7 @@ std::vector<Recorded> recorded() {
   return all;
 }
 
-// The whole answer in one loop: a loop for each event would cost more than the adapter.
+// The whole answer in one loop: a loop for each event would take longer than the adapter.
 Task<void> pass(AnswerAdapter& adapter, std::vector<net::SseEvent> events, EventSink& out) {
   for (const net::SseEvent& event : events) {
     if (adapter.complete()) co_return Result<void>{};
@@ -165,7 +172,7 @@ TEST(EveryCut, OfARecordedStreamGivesTheClientTheSameEvents) {
           << stream.name << " cut " << cuts.size() << " times, first at " << cuts.front();
     }
   }
-  EXPECT_GT(changed, 20u);  // else the comparison says little
+  EXPECT_GT(changed, 20u);  // otherwise the comparison proves little
 }
 
 }  // namespace

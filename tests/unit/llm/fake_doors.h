@@ -2,7 +2,7 @@
 // pieces, for tests of adapters.
 //
 // `SECRET` becomes `[redacted]`, `FORBIDDEN` blocks with the notice `[withheld]`, and the end of a
-// text that may begin one of them waits. The call of `refused_tool` is refused with `[refused]`,
+// text that may begin one of them waits. A call of `refused_tool` is refused with `[refused]`,
 // `rewritten_tool` gets the input `{"safe":true}`, other calls pass.
 #pragma once
 
@@ -24,11 +24,11 @@
 namespace sallyport::llm::test {
 
 struct DoorFlags {
-  bool enforces_output = true;  // false: nothing is looked at
+  bool enforces_output = true;  // false: no text is checked
   bool holds_calls = true;      // false: calls are only recorded
 };
 
-// What adapters asked of the doors of one answer.
+// The requests of adapters to the doors of one answer.
 struct Asked {
   struct Text {
     ChannelId channel;
@@ -39,7 +39,7 @@ struct Asked {
   std::vector<ChannelId> finished;
   std::vector<Text> whole;
   std::vector<ProposedCall> decided;
-  std::vector<std::pair<std::string, std::string>> dropped;  // id of the call, why
+  std::vector<std::pair<std::string, std::string>> dropped;  // id of the call, reason
   std::vector<std::string> unknown;
   std::vector<std::pair<std::string, std::string>> unread;  // path, kind
   std::vector<std::string> degraded;
@@ -127,7 +127,7 @@ class FakeDoor : public MessageDoor {
     state.offset += length;
   }
 
-  // How much of the end may be the beginning of a word.
+  // Returns how much of the end may be the beginning of a word.
   static std::size_t held(std::string_view text) {
     std::size_t longest = 0;
     for (const std::string_view word : kWords) {
@@ -208,7 +208,7 @@ class CollectingSink : public EventSink {
   std::vector<SentEvent> events;
 };
 
-// Sends `sse` in pieces of `piece` bytes, the first of `first` bytes (0: as the others), then the
+// Sends `sse` in pieces of `piece` bytes, the first of `first` bytes (0: like the others), then the
 // end of the stream. Stops at the first error, and once the adapter is complete.
 inline Result<void> feed(AnswerAdapter& adapter, EventSink& out, std::string_view sse,
                          std::size_t piece = std::string_view::npos, std::size_t first = 0) {

@@ -50,6 +50,32 @@ TEST(JsonSplice, APointerThatLeadsNowhereChangesNothing) {
             R"({"a":{"x":[1,"\"",{}]},"b":null})");
 }
 
+// MP-5, MP-27
+TEST(JsonSplice, KnowsWhetherEachReplacementHasAPlace) {
+  const std::string text = R"({"a":[{"b":1},2],"c":3})";
+  const auto fits = [&](const std::vector<std::string>& replaced, const std::string& removed) {
+    Splice splice;
+    for (const std::string& pointer : replaced) splice.replace(pointer, "0");
+    if (!removed.empty()) splice.remove(removed);
+    return splice.fits(text);
+  };
+  EXPECT_TRUE(fits({"/a/0/b", "/c"}, "/x"));
+  EXPECT_TRUE(fits({"/a/0/b"}, "/a/0"));
+  EXPECT_TRUE(fits({"/a", "/a/0/b", "/a/1"}, ""));
+  EXPECT_FALSE(fits({"/a/0/x"}, ""));
+  EXPECT_FALSE(fits({"/a/2"}, ""));
+  EXPECT_FALSE(fits({"/c", "/d"}, ""));
+}
+
+// MP-5
+TEST(JsonSplice, AWrappedValueKeepsItsOtherEdits) {
+  Splice splice;
+  splice.wrap("/in", "[0,", "]");
+  EXPECT_EQ(splice.applied(R"({"in": "a" })"), R"({"in": [0,"a"] })");
+  splice.replace("/in", "\"b\"");
+  EXPECT_EQ(splice.applied(R"({"in": "a" })"), R"({"in": [0,"b"] })");
+}
+
 TEST(JsonSplice, GivesTheTextOfAValueAsItStands) {
   const std::string text = " {\"a\" : [ 1.50 ,{\"b/c\":\"\\u0041]\"} ], \"\\u0064\":null } ";
   EXPECT_EQ(value_at(text, "/a/0"), "1.50");
@@ -61,6 +87,16 @@ TEST(JsonSplice, GivesTheTextOfAValueAsItStands) {
             (std::vector<std::string_view>{"1.50", "{\"b/c\":\"\\u0041]\"}"}));
   EXPECT_TRUE(elements_of("[ ]").empty());
   EXPECT_TRUE(elements_of("{}").empty());
+}
+
+// The edit was once counted but not made, because the name was read in another way.
+// MP-5, MP-13, MP-41
+TEST(JsonSplice, FindsMembersWhoseNamesHaveALoneSurrogate) {
+  const std::string text = R"({"\ud800":{"a\udc01":"x SECRET"}})";
+  Splice splice;
+  splice.replace("/\xEF\xBF\xBD/a\xEF\xBF\xBD", "\"[redacted]\"");
+  EXPECT_EQ(splice.applied(text), R"({"\ud800":{"a\udc01":"[redacted]"}})");
+  EXPECT_EQ(value_at(text, "/\xEF\xBF\xBD/a\xEF\xBF\xBD"), "\"x SECRET\"");
 }
 
 }  // namespace

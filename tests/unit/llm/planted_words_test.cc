@@ -111,7 +111,7 @@ TEST(PlantedWords, NeverLeaveInAMessageOfAnthropic) {
     ASSERT_TRUE(body);
     json::value got = json::parse(*body);
     got.as_object()["usage"] = expected.at("usage");
-    // With `max_tokens` a stream shows whether the last call is whole, and a body does not.
+    // With `max_tokens` a stream shows whether the last call is complete, and a body does not.
     if (sse.find("max_tokens") == std::string::npos) ASSERT_EQ(got, expected) << seed << sse;
     expect_no_words(*body, sse);
   }
@@ -152,7 +152,7 @@ TEST(PlantedWords, NeverLeaveInAChatCompletion) {
         whole.adapter->on_body(json::serialize(chat::accumulate(chat::events_of(sse)))));
     ASSERT_TRUE(body);
     expect_no_words(*body, sse);
-    // A block stands at another place where the parts of a message came in another order.
+    // A block has another position if the parts of a message came in another order.
     if (streamed.adapter->observed().block || whole.adapter->observed().block) continue;
     ASSERT_EQ(chat::without_nulls(json::parse(*body)), expected) << seed << sse;
   }

@@ -32,7 +32,7 @@ std::string sse(std::string_view data) {
   return fmt::format("data: {}\n\n", data);
 }
 
-// A text of which some begins what checks look for, in pieces as a model sends it.
+// A text with several beginnings of the searched words, in pieces as a model sends it.
 std::vector<std::string> pieces(std::mt19937& chance) {
   static constexpr std::string_view kParts[] = {"SEC", "RET",     "SECRET", "FORB", "SE",
                                                 "a",   "Grüße ",  "日本",   " ",    "plain, text",
@@ -70,7 +70,7 @@ std::string without(std::string text, std::string_view part) {
   return text;
 }
 
-// MP-5, MP-41: an event that is recognised by its bytes leaves as one that is read as JSON.
+// MP-5, MP-41: an event that is recognised by its bytes is sent like one that is parsed as JSON.
 TEST(RepeatedDelta, AStreamOfChatLeavesAsIfEachChunkWereRead) {
   std::mt19937 chance(5);
   for (int round = 0; round < 300; ++round) {
@@ -160,7 +160,7 @@ TEST(RepeatedDelta, AStreamOfResponsesLeavesAsIfEachDeltaWereRead) {
   }
 }
 
-// MP-8: what the provider pads a chunk with differs each time, and passes.
+// MP-8: the provider's padding of a chunk differs each time, and passes.
 TEST(RepeatedDelta, ItsPaddingMayDifferToo) {
   RepeatedDelta repeated;
   repeated.learn(chunk("a", "1", R"(,"obfuscation":"xyz")"), kPadded);

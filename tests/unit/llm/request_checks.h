@@ -1,4 +1,4 @@
-// What tests ask of a request that was read.
+// Checks of a parsed request for tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ inline void collect_strings(const json::value& value, const std::string& path,
   }
 }
 
-// Each string of the body is a leaf or unread, once.
+// Each string of the body occurs once, as a leaf or as unread.
 inline void expect_all_strings(const Request& request, const json::value& body) {
   std::multiset<std::string> expected;
   collect_strings(body, "", expected);

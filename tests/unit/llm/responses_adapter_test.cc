@@ -94,7 +94,7 @@ TEST(ResponsesAdapter, WithoutChecksNumbersAndSpellingAreTheProvidersOwn) {
   EXPECT_EQ(left.events, events);
 }
 
-// MP-5, MP-41: what no check changes leaves byte for byte, and at once where nothing is held.
+// MP-5, MP-41: unchanged output is sent byte for byte, and at once if nothing is held.
 TEST(ResponsesAdapter, ArmedChecksLeaveOtherAnswersAsTheyAre) {
   for (const char* const name : {"text", "reasoning", "strange", "cut", "empty"}) {
     Script script = repertoire()[name];
@@ -116,7 +116,7 @@ TEST(ResponsesAdapter, TheObjectIsWhatAClientAddsUpFromTheEvents) {
       EXPECT_TRUE(left.ended);
       json::value from_events = accumulated(left.events);
       json::value whole = body_of(script, {}, settings);
-      if (left.observed.block) {  // no usage came before the block
+      if (left.observed.block) {  // no usage arrived before the block
         EXPECT_TRUE(from_events.at("usage").is_null());
         whole.as_object()["usage"] = nullptr;
       }
@@ -139,7 +139,7 @@ TEST(ResponsesAdapter, EveryCutOfTheStreamGivesTheSameEvents) {
   }
 }
 
-// MP-39: how the provider cuts a text into deltas changes the deltas and nothing else.
+// MP-39: the provider's division of a text into deltas affects the deltas and nothing else.
 TEST(ResponsesAdapter, AMatchIsFoundHoweverItIsSplitIntoDeltas) {
   for (std::size_t grain = 1; grain < 20; ++grain) {
     Script script;
@@ -326,7 +326,7 @@ TEST(ResponsesAdapter, AHitInAnUnknownItemOrEventEndsTheMessage) {
   }
 }
 
-// An unknown item whose end has a hit that its beginning had not was sent as no item at all.
+// An unknown item with a hit only at its end was once sent as no item at all.
 TEST(ResponsesAdapter, AnUnknownItemWithALateHitEndsAsItBegan) {
   Script script;
   const json::object begun{{"id", "h_1"}, {"type", "hologram_call"}, {"status", "in_progress"}};
@@ -367,12 +367,12 @@ TEST(ResponsesAdapter, OffsetsOfAnnotationsFollowARedaction) {
   EXPECT_EQ(response, body_of(script));
 }
 
-// MP-47: an annotation that comes while its text is held waits for it.
+// MP-47: an annotation that arrives while its text is held waits for the text.
 TEST(ResponsesAdapter, AnAnnotationDoesNotOvertakeItsText) {
   Script script;
   script.say("at SECRET", {{3, 9, "held"}, {0, 2, "free"}});
   auto& events = script.items[0].events;
-  // Deltas `at S` and `ECRE` are out, `T` is not.
+  // Deltas `at S` and `ECRE` are sent, `T` is not.
   std::rotate(events.begin() + 3, events.begin() + 4, events.begin() + 6);
   const Left left = streamed(script.events());
   const json::value response = accumulated(left.events);
@@ -393,7 +393,7 @@ TEST(ResponsesAdapter, LogProbabilitiesAreEmptyWhileOutputIsChecked) {
   EXPECT_TRUE(free.holds("\"token\""));
 }
 
-// MP-40, MP-43: parts and items that come interleaved.
+// MP-40, MP-43: parts and items that arrive interleaved.
 TEST(ResponsesAdapter, StateIsKeptByIndexAndNotByOrderOfArrival) {
   Script script;
   script.say("one SEC").say("two SEC");
@@ -431,9 +431,9 @@ TEST(ResponsesAdapter, AKeepAliveIsTheRunningResponseAgain) {
   const auto names = left.names();
   const auto alive = std::find(names.begin() + 2, names.end(), "in_progress");
   ASSERT_NE(alive, names.end());
-  EXPECT_EQ(*(alive + 1), "output_item.added");  // no byte of the call left before its decision
+  EXPECT_EQ(*(alive + 1), "output_item.added");  // no byte of the call was sent before its decision
   EXPECT_EQ(left.at(alive - names.begin()).at("response").at("status"), "in_progress");
-  // It takes no number: a client that resumes behind it gets the next event of the provider.
+  // It takes no number: a client that resumes after it gets the next event of the provider.
   const auto number = [&](auto event) {
     return left.at(event - names.begin()).at("sequence_number").as_int64();
   };
@@ -541,7 +541,7 @@ TEST(ResponsesAdapter, TheProviderIsObserved) {
   }
 }
 
-// MP-65: a match that the resumed stream would have cut in two is still found.
+// MP-65: a match that the resumption would have cut in two is still found.
 TEST(ResponsesAdapter, AResumedStreamIsTheRestOfTheWholeOne) {
   Script script;
   script.say("one SECRET two").call("refused_tool", "{}").say("three");
@@ -553,7 +553,7 @@ TEST(ResponsesAdapter, AResumedStreamIsTheRestOfTheWholeOne) {
   }
 }
 
-// MP-65: what the client sent once comes back through the same door, and no call is decided again.
+// MP-65: text that the client sent once comes back through the same door; no call is decided again.
 TEST(ResponsesAdapter, AListOfItemsIsChecked) {
   FakeDoors doors;
   const auto body = sallyport::test::run_now(responses_adapter(doors, {})->on_body(

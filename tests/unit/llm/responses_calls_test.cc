@@ -74,7 +74,7 @@ TEST(ResponsesCalls, ARewrittenCallLeavesInOneDelta) {
   EXPECT_EQ(response, body_of(script));
 }
 
-// MP-56: no byte of a call leaves before its decision.
+// MP-56: no byte of a call is sent before its decision.
 TEST(ResponsesCalls, ACallIsHeldUntilItIsDecided) {
   Script script;
   script.say("hi").call("read", R"({"a":1})").say("after");
@@ -94,7 +94,7 @@ TEST(ResponsesCalls, ACallIsHeldUntilItIsDecided) {
   EXPECT_EQ(sink.events, script.events());
 }
 
-// An answer may fail while a person is asked: the decision comes too late, and nothing follows.
+// An answer may fail while an approver is asked: the decision is too late, and nothing follows.
 TEST(ResponsesCalls, AFailureDuringADecisionIsTheEnd) {
   Script script;
   script.say("hi").call("read", "{}");
@@ -105,7 +105,7 @@ TEST(ResponsesCalls, AFailureDuringADecisionIsTheEnd) {
   EXPECT_TRUE(feed(*adapter, sink, sse_of(script.events())));
   EXPECT_EQ(sink.events.back().name, "error");
   EXPECT_TRUE(sink.events.back().last);
-  EXPECT_THAT(doors.asked.dropped, IsEmpty());  // its door knows of it
+  EXPECT_THAT(doors.asked.dropped, IsEmpty());  // its door knows about it
   accumulated(sink.events);
 }
 
@@ -195,7 +195,7 @@ TEST(ResponsesCalls, ACallThatAnOutputLimitCutIsNeverHandedOut) {
   EXPECT_EQ(cut.asked.dropped.size(), 1u);
 }
 
-// `observe`: calls pass as they come, and are recorded.
+// `observe`: calls pass unchanged and are recorded.
 TEST(ResponsesCalls, ObservedCallsPassAtOnce) {
   Script script;
   script.call("refused_tool", R"({"a":1})").say("hi");
@@ -208,7 +208,7 @@ TEST(ResponsesCalls, ObservedCallsPassAtOnce) {
   EXPECT_EQ(asked.decided.size(), 1u);
 }
 
-// MP-40, MP-57: calls that come interleaved leave in the order of their indices.
+// MP-40, MP-57: calls that arrive interleaved are sent in the order of their indices.
 TEST(ResponsesCalls, InterleavedCallsLeaveInTheProvidersOrder) {
   Script script;
   script.call("read", R"({"a":1})").call("refused_tool", "{ }").say("last");
@@ -216,7 +216,7 @@ TEST(ResponsesCalls, InterleavedCallsLeaveInTheProvidersOrder) {
   const auto index_of = [&](const SentEvent& event) {
     return count_in(json::parse(event.data), "output_index");
   };
-  // From the last item to the first, but for the beginning and the end.
+  // From the last item to the first, except the beginning and the end.
   std::vector<SentEvent> mixed(events.begin(), events.begin() + 2);
   mixed.push_back(events[2]);  // the first call begins
   for (const std::uint64_t wanted : {2u, 1u, 0u}) {
@@ -236,7 +236,7 @@ TEST(ResponsesCalls, InterleavedCallsLeaveInTheProvidersOrder) {
   EXPECT_EQ(response, body_of(script));
 }
 
-// A provider whose deltas say another call than its item: the decided one leaves.
+// A provider whose deltas describe another call than its item: the decided one is sent.
 TEST(ResponsesCalls, OnlyTheDecidedArgumentsLeave) {
   Script script;
   script.call("read", R"({"path":"ok"})");
@@ -261,7 +261,7 @@ TEST(ResponsesCalls, OnlyTheDecidedArgumentsLeave) {
   EXPECT_EQ(accumulated(left.events), body_of(script));
 }
 
-// A call that only the final object has is decided there.
+// A call that only the final object contains is decided there.
 TEST(ResponsesCalls, ACallWithoutEventsOfItsOwnIsDecided) {
   Script script;
   script.say("hi").call("refused_tool", "{}");
@@ -315,7 +315,7 @@ TEST(ResponsesCalls, CallsThatHaveNotLeftAtABlockAreDropped) {
   EXPECT_EQ(left.asked.dropped[1].first, "call_2");
 }
 
-// Commands of a local shell come in events of their own.
+// Commands of a local shell arrive in events of their own type.
 TEST(ResponsesCalls, EventsOfAShellCallAreHeldWithIt) {
   Script script;
   script.item({{"id", "s"},
@@ -339,7 +339,7 @@ TEST(ResponsesCalls, EventsOfAShellCallAreHeldWithIt) {
   EXPECT_FALSE(left.holds("\"rm\""));
   EXPECT_THAT(left.names(), ElementsAre("created", "in_progress", "output_item.added",
                                         "output_item.done", "completed"));
-  // In a container the provider has run it: its text is checked on its way.
+  // In a container the provider has run it: its text is checked in passing.
   script.items[0].begun["environment"] = {{"type", "container_reference"}};
   script.items[0].whole["environment"] = {{"type", "container_reference"}};
   script.items[0].events[1].second["delta"] = "SECRET";

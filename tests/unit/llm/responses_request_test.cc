@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <functional>
 #include <set>
@@ -278,6 +279,37 @@ TEST(ResponsesRequest, ARefusedCallGetsAResultOfItsType) {
     EXPECT_EQ(request.returns[0].tool_call_id, "c1");
     EXPECT_NE(body.find(std::string(type) + "_output"), std::string::npos);
     EXPECT_NE(body.find("no"), std::string::npos);
+  }
+}
+
+// The text once went to the provider as it came, beside the record of its redaction.
+// MP-27, MP-64
+TEST(ResponsesRequest, ARedactedInputStaysRedactedBehindTheResultOfARefusedCall) {
+  const std::string body = R"({"input":"a SECRET"})";
+  Splice splice;
+  answer_calls(splice, {{.type = "function_call", .id = "c1", .text = "no"}}, json::parse(body));
+  splice.replace("/input", "\"a [redacted]\"");
+  EXPECT_EQ(splice.applied(body),
+            R"({"input":[{"type":"function_call_output","call_id":"c1","output":"no"},)"
+            R"({"role":"user","content":"a [redacted]"}]})");
+}
+
+// MP-25: the provider found these files, and the history only repeats their ids.
+TEST(ResponsesRequest, FilesOfARepeatedResultOfTheProviderAreUnreadOnly) {
+  const Request request = read(
+      R"({"model":"m","input":[{"type":"file_search_call","id":"fs","queries":["q"],"results":[{"file_id":"file_2","text":"t"}]},{"type":"function_call_output","call_id":"c","output":[{"type":"input_file","file_id":"file_3"}]}]})");
+  ASSERT_EQ(request.state.size(), 1u);
+  EXPECT_EQ(request.state[0].id, "file_3");
+}
+
+// MP-27
+TEST(ResponsesRequest, OpaqueMembersOfAnotherTypeAreChecked) {
+  const Request request = read(
+      R"({"model":"m","input":[{"type":"reasoning","encrypted_content":{"a":"one"}},{"type":"image_generation_call","result":["two"]},{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"YQ","mood":"three"}}]}]})");
+  for (const char* const word : {"one", "two", "three"}) {
+    EXPECT_TRUE(std::ranges::any_of(request.leaves, [&](const Leaf& leaf) {
+      return leaf.text == word && leaf.kind == Leaf::Kind::Fixed;
+    })) << word;
   }
 }
 

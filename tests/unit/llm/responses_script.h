@@ -1,5 +1,5 @@
-// Scripted answers of OpenAI Responses, as events and as one object, and what an official client
-// makes of the events.
+// Scripted answers of OpenAI Responses, as events and as one object, and the result of an official
+// client for the events.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 
 namespace sallyport::llm::test {
 
-// One item: as it begins, the events about it, and as it ends. Events get their numbers later.
+// One item: its beginning, the events about it, and its end. Events get their numbers later.
 struct ScriptItem {
   json::object begun;
   std::vector<std::pair<std::string, json::object>> events;
@@ -43,7 +43,7 @@ inline std::vector<std::string> pieces(std::string_view text, std::size_t grain)
 
 struct Script {
   std::vector<ScriptItem> items{};
-  std::vector<std::pair<std::string, json::object>> tail{};  // events behind the items
+  std::vector<std::pair<std::string, json::object>> tail{};  // events after the items
   std::string status = "completed";
   json::value details = nullptr;
   std::size_t grain = 4;
@@ -241,7 +241,7 @@ inline std::string sse_of(const std::vector<SentEvent>& events) {
   return text;
 }
 
-// What left of one answer.
+// The sent part of one answer.
 struct Left {
   std::vector<SentEvent> events;
   Result<void> ended;
@@ -288,7 +288,7 @@ inline json::value body_of(const Script& script, DoorFlags flags = {}, AnswerSet
   return body ? json::parse(*body) : json::value();
 }
 
-// The final object, after a look at what came before it: numbers without gaps (MP-43), texts that
+// Returns the final object after a check of the events: numbers without gaps (MP-43), texts that
 // repeat their deltas, parts and items that repeat texts (MP-42).
 inline json::value accumulated(const std::vector<SentEvent>& events) {
   std::map<std::string, std::string> texts;

@@ -229,7 +229,7 @@ TEST(Dialect, AnErrorNamesThePatternAndThePlace) {
   ASSERT_FALSE(set);
   EXPECT_EQ(set.error().where, "/1/exceptions/0");
   EXPECT_EQ(set.error().message,
-            "pattern `a(?=b)` is not in the dialect before byte 3: look-around");
+            "pattern `a(?=b)` uses look-around (byte 3), which is not supported");
 }
 
 // GR-22 GR-23 GR-25

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ std::shared_ptr<const PatternSet> blocking(const std::vector<std::string>& patte
 
 }  // namespace
 
-// These patterns take backtracking engines for ever; here the test only has to end.
+// These patterns take backtracking engines forever; here the test only has to end.
 // GR-20 (partly) GR-84 (partly)
 TEST(MatchLimits, PatternsThatRuinBacktrackingAreDecidedInOnePass) {
   const std::string text(100'000, 'a');
@@ -42,7 +43,7 @@ TEST(MatchLimits, AStreamOfOneLetterStopsAtTheHoldLimit) {
   }
 }
 
-// Counting by 2, 3, 5, 7, 11 and 13 at once gives 30,030 different futures.
+// Counting by 2, 3, 5, 7, 11 and 13 at once gives 30,030 different states.
 // GR-58 (partly) GR-75 (partly)
 TEST(MatchLimits, FuturesWithoutNumberAreMergedForBlockRulesAndRefusedForRedactRules) {
   const std::string counting = "(?:(?:a{2})*|(?:a{3})*|(?:a{5})*|(?:a{7})*|(?:a{11})*|(?:a{13})*)b";
@@ -102,6 +103,93 @@ TEST(MatchLimits, MemoryDoesNotGrowWithTheText) {
   }
   EXPECT_EQ(stream.state_bytes(), most);
   EXPECT_LT(most, 4096u);
+}
+
+namespace {
+
+// Log or block rules with these entries, and one exception.
+std::shared_ptr<const PatternSet> excepting(const std::vector<std::string>& patterns,
+                                            const std::string& exception, Effect effect) {
+  Rule rule{.effect = effect, .exceptions = {{.text = exception}}};
+  for (const std::string& pattern : patterns) rule.entries.push_back({.text = pattern});
+  auto set = PatternSet::compile(std::vector{rule});
+  if (!set) ADD_FAILURE() << set.error().message;
+  return set ? *set : nullptr;
+}
+
+std::string repeated(std::size_t count, const std::string& unit) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += unit;
+  return text;
+}
+
+double processor_seconds(const PatternSet& set, const std::string& text) {
+  const std::clock_t begun = std::clock();
+  EXPECT_TRUE(set.find(text).empty());
+  return static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
+}
+
+}  // namespace
+
+// Each new match was compared with all those that waited for the same exception, so the time grew
+// with the square of the text. 32 times the text would take 1,024 times as long.
+// GR-20 GR-84
+TEST(MatchLimits, ManyMatchesThatWaitForAnExceptionTakeLinearTime) {
+  const auto scripts = excepting({"<script.*?>"}, "(?s)```.*```", Effect::Block);
+  const auto nested = excepting({"(?s)a.*b"}, "(?s)c.*d", Effect::Block);
+  const auto scripts_in_code = [](std::size_t count) {
+    return "```" + repeated(count, "<script>") + "```";
+  };
+  const auto ends_of_one = [](std::size_t count) {
+    return "c" + std::string(count, 'a') + std::string(count, 'b') + "d";
+  };
+  constexpr std::size_t kFew = 1'000;
+  const double few = processor_seconds(*scripts, scripts_in_code(kFew));
+  EXPECT_LT(processor_seconds(*scripts, scripts_in_code(32 * kFew)), 150 * few + 1);
+  const double few_ends = processor_seconds(*nested, ends_of_one(kFew));
+  EXPECT_LT(processor_seconds(*nested, ends_of_one(32 * kFew)), 150 * few_ends + 1);
+}
+
+// Matches of exceptions were kept as long as any match was open.
+// GR-58
+TEST(MatchLimits, MatchesOfExceptionsDoNotPileUp) {
+  Stream stream(excepting({"(?s)a.*b"}, "c", Effect::Log));
+  ASSERT_TRUE(stream.push("a" + std::string(1'000, 'c')));
+  const std::size_t before = stream.state_bytes();
+  ASSERT_TRUE(stream.push(std::string(100'000, 'c')));
+  EXPECT_EQ(stream.state_bytes(), before);
+}
+
+// A log match that no exception could cover was lost if 1,024 others waited for an exception.
+// GR-50 GR-68
+TEST(MatchLimits, ALogMatchIsReportedHoweverManyOthersWait) {
+  const auto set = excepting({"a", "(?s)xc.*y"}, "(?s)c.*d", Effect::Log);
+  for (const std::size_t count : {std::size_t{100}, std::size_t{1'024}, std::size_t{5'000}}) {
+    const std::string text = "xc" + std::string(count, 'a') + "yd";
+    EXPECT_EQ(set->find(text), (std::vector<Match>{{0, 1, 0, count + 3}}));
+    Stream stream(set);
+    const Output output = *stream.push(text);
+    ASSERT_EQ(output.logs.size(), 1u) << count;
+    EXPECT_EQ(output.logs[0].entry, 1u);
+    EXPECT_EQ(output.logs[0].start, 0u);
+    EXPECT_EQ(output.logs[0].at, count + 3);
+    EXPECT_TRUE(stream.finish()->logs.empty());
+  }
+}
+
+// GR-48 GR-50 GR-58
+TEST(MatchLimits, OfManyWaitingMatchesTheFirstEntryAndEndIsReported) {
+  // The longer match begins earlier and is found later.
+  const auto set = excepting({"a", "(?s)b.*z"}, "(?s)c.*d", Effect::Log);
+  Stream stream(set, {.most_held = 1 << 20});
+  ASSERT_TRUE(stream.push("cb" + std::string(10'000, 'a'))->logs.empty());
+  ASSERT_TRUE(stream.push("z" + std::string(10'000, 'a'))->logs.empty());
+  EXPECT_LT(stream.state_bytes(), 64u << 10);
+  const Output output = *stream.finish();
+  ASSERT_EQ(output.logs.size(), 1u);
+  EXPECT_EQ(output.logs[0].entry, 0u);
+  EXPECT_EQ(output.logs[0].start, 2u);
+  EXPECT_EQ(output.logs[0].end, 3u);
 }
 
 }  // namespace sallyport::match

@@ -1,6 +1,6 @@
-// Small random patterns and a matcher that shares nothing with the product: it walks the tree it
-// made the pattern from and tries everything. And PCRE2, for which of several ends is the preferred
-// one.
+// Small random patterns and a matcher that shares no code with the product: it walks the tree from
+// which it made the pattern, and tries everything. PCRE2 selects the preferred one of several
+// ends.
 #pragma once
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -50,7 +50,7 @@ struct Naive {
     return kind == 's';
   }
 
-  // No match needs more characters than this to be completed once it has begun.
+  // After its beginning no match needs more characters than this.
   std::size_t reach() const {
     if (kind == 'c' || kind == 'a') return kind == 'c' ? 1 : 0;
     std::size_t total = 0;
@@ -165,7 +165,7 @@ inline std::string random_text(Random& random, std::size_t most,
   return text;
 }
 
-// Whole-text search with PCRE2, without JIT so that nothing is left to chance.
+// Searches a whole text with PCRE2, without JIT for reproducible results.
 class Pcre2 {
  public:
   explicit Pcre2(const std::string& pattern, std::uint32_t options = PCRE2_UTF) {
@@ -177,7 +177,7 @@ class Pcre2 {
   }
 
   bool good() const { return code_ != nullptr; }
-  // The preferred end of a match that begins exactly there.
+  // Returns the preferred end of a match that begins exactly there.
   std::optional<std::size_t> end_from(std::string_view text, std::size_t start) const {
     const int found =
         pcre2_match(code_.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), start,

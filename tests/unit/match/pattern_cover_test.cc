@@ -61,7 +61,7 @@ std::shared_ptr<const PatternSet> finder(const std::string& pattern) {
   return *PatternSet::compile(rules);
 }
 
-// WB-63: what is said of random patterns is true of all short texts.
+// WB-63: every statement about a random pattern is true for all short texts.
 TEST(PatternCover, AgreesWithTryingAllShortTexts) {
   std::mt19937 random(7);
   const auto pick = [&](const std::vector<std::string>& all) { return all[random() % all.size()]; };

@@ -5,7 +5,7 @@
 namespace sallyport::match {
 namespace {
 
-// WB-63: what is said of a pattern is true of every text, and what is not proved is `Some`.
+// WB-63: every statement about a pattern is true for every text; unproved statements are `Some`.
 TEST(PatternReach, PatternsThatMatchNothingOrEverythingAreKnown) {
   const auto reach = [](const char* text) { return reach_of({.text = text}); };
   for (const char* const text : {"[^\\s\\S]", "a[^\\s\\S]b", "a\\bb", "a$b", "a\\Ab"}) {

@@ -9,8 +9,8 @@
 
 namespace sallyport::match {
 
-// With little room the states are given up and made anew all the time; with much, every thread
-// finds what another one has just made.
+// With little room the states are discarded and rebuilt all the time; with much, every thread finds
+// the states that another one has just made.
 class PatternSetConcurrent : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(Rooms, PatternSetConcurrent,
                          testing::Values(4096, 64 << 10, std::size_t{64} << 20));

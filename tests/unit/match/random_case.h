@@ -1,4 +1,4 @@
-// Random rules, texts and cuttings, and what can be seen of a stream.
+// Random rules, texts and cuttings, and the observable results of a stream.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace sallyport::match {
 
-// Everything that can be seen of a stream, apart from when it came.
+// The observable results of a stream, except their times.
 struct Seen {
   std::string text;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> regions;
@@ -91,7 +91,7 @@ inline Case random_case(Random& random, const CaseOptions& options) {
     }
     made.rules.push_back(rule);
   }
-  // With hardly any room, automata are given up and made again all the time.
+  // With hardly any room, automata are discarded and rebuilt all the time.
   auto set = PatternSet::compile(made.rules, below(random, 3) == 0 ? 600 : 1 << 20);
   if (set) made.set = *set;
   if (!set) ADD_FAILURE() << set.error().message;
@@ -150,7 +150,7 @@ inline std::vector<std::pair<std::size_t, std::size_t>> spans_of(const Naive& tr
   return spans;
 }
 
-// Spans of an entry that no exception of its rule covers.
+// Returns spans of an entry that no exception of its rule covers.
 inline std::vector<std::pair<std::size_t, std::size_t>> counting_spans(const Case& tested,
                                                                        std::size_t rule,
                                                                        const Naive& tree,

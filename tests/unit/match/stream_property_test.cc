@@ -21,8 +21,8 @@ namespace {
 using Certain =
     std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;  // rule entry end start
 
-// Matches that are there for every continuation, by trying them all; the text alone when it has
-// ended.
+// Returns matches that exist for every continuation, by trying them all; once the text has ended,
+// matches of the text alone.
 std::vector<Certain> certain_matches(const Case& tested, Effect effect, const std::string& text,
                                      const std::vector<std::string>& more) {
   std::vector<Certain> certain;
@@ -73,9 +73,9 @@ Hit hit_of(const Certain& match, const std::string& text) {
   return hit;
 }
 
-// What the specification says of block and log rules, straight from its words.
+// The specification of block and log rules, taken from its words.
 void check_against_definition(const Case& tested, const std::string& text) {
-  static const std::vector<std::string> near = continuations(2);  // as far as `$` looks
+  static const std::vector<std::string> near = continuations(2);  // as far as `$` reads
   static const std::vector<std::string> far = continuations(3);
   SCOPED_TRACE(tested.describe(text));
   Stream stream(tested.set);
@@ -104,7 +104,7 @@ void check_against_definition(const Case& tested, const std::string& text) {
   }
 }
 
-// The redacted text of a whole text, with PCRE2 as the judge of preferred spans.
+// Returns the redacted form of a whole text; PCRE2 selects the preferred spans.
 Seen redacted(const Case& tested, const std::string& text) {
   std::vector<std::size_t> owner(text.size() + 1, std::numeric_limits<std::size_t>::max());
   std::vector<bool> joined(text.size() +
@@ -233,8 +233,8 @@ TEST(StreamProperty, WithExceptionsAStreamHitsWhatTheWholeTextHasAndLeaksNothing
 
 namespace {
 
-// Up to where text may leave, if what a start of this text becomes is tried with every
-// continuation.
+// Returns the offset up to which text may be sent, by trying every continuation of each start in
+// this text.
 std::size_t may_leave(const Case& tested, const std::string& pushed) {
   static const std::vector<std::string> far = continuations(3);
   std::size_t leaves = pushed.size();

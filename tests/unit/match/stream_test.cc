@@ -26,7 +26,7 @@ Rule rule(Effect effect, std::vector<std::string> patterns) {
   return made;
 }
 
-// What goes out for each delta and at the end.
+// The output for each delta and at the end.
 std::vector<std::string> outs(Stream& stream, const std::vector<std::string>& deltas) {
   std::vector<std::string> texts;
   for (const std::string& delta : deltas) texts.push_back(stream.push(delta)->text());
@@ -75,7 +75,7 @@ TEST(Stream, WhatIsToBeReplacedDoesNotLeaveWhenItReachesIntoABlock) {
     EXPECT_EQ(whole.released(), slow.released());
     return out;
   };
-  // The span to replace ends before the block, with it, and is one of several that overlap.
+  // The span to replace ends before the block or with it, and is one of several that overlap.
   EXPECT_EQ(
       out_before_block({rule(Effect::Redact, {"abc"}), rule(Effect::Block, {"cd"})}, "zabcdx"),
       "z");
@@ -85,7 +85,7 @@ TEST(Stream, WhatIsToBeReplacedDoesNotLeaveWhenItReachesIntoABlock) {
   EXPECT_EQ(out_before_block({rule(Effect::Block, {"ef"}), rule(Effect::Redact, {"abc", "cde"})},
                              "zabcdefx"),
             "z");
-  // One that ends where the block begins, or was never a match, is as it always was.
+  // A span that ends where the block begins, or that was never a match, behaves as before.
   EXPECT_EQ(
       out_before_block({rule(Effect::Redact, {"abc"}), rule(Effect::Block, {"de"})}, "zabcde"),
       "z[redacted]");
@@ -108,7 +108,7 @@ TEST(Stream, EndsAndWordEdgesWaitForTheNextCharacter) {
   EXPECT_THAT(outs(whole, {"class ass", "ume"}), ElementsAre("class ", "assume", ""));
 }
 
-// Each way to the match waits for the next character, but one of them will hold whatever it is.
+// Each path to the match waits for the next character, but one of them matches for any character.
 // GR-45 GR-48
 TEST(Stream, AMatchThatNothingCanUndoBlocksAtOnce) {
   Stream stream(compiled({rule(Effect::Block, {"foo(?:\\b|\\B)", "bar(?:$|\\b)"})}));
@@ -141,7 +141,7 @@ TEST(Stream, CharactersMayBeCutAnywhereAndIllFormedPartsBecomeOneReplacementEach
   EXPECT_EQ(out, "a" + mark + mark + mark + "b" + mark + "c" + mark + mark + "d");
   EXPECT_EQ(parts.invalid_utf8(), 6u);
   EXPECT_EQ(parts.released(), text.size());
-  // Offsets count the bytes that came.
+  // Offsets count the received bytes.
   Stream matched(set);
   const Output output = *matched.push("x\xFFy!");
   ASSERT_EQ(output.pieces.size(), 2u);

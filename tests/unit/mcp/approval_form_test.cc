@@ -4,6 +4,8 @@
 
 #include <boost/json.hpp>
 
+#include "mcp/client/client_question.h"
+#include "mcp/message/json_text.h"
 #include "mcp/server/server_questions.h"
 
 namespace sallyport::mcp {
@@ -41,6 +43,26 @@ TEST(ApprovalFormTest, LongTextsSayHowMuchIsLeftOutAndWhatShowsThem) {
             std::string::npos)
       << shown;
   EXPECT_NE(shown.find("tail\""), std::string::npos);
+}
+
+TEST(ApprovalFormTest, OnlyAHiddenPartIsSaidToBeHidden) {
+  EXPECT_EQ(message("plain").find("hidden"), std::string::npos);
+  EXPECT_EQ(message("plain").find("--reveal"), std::string::npos);
+  const json::array hidden{
+      json::object{{"path", "/text"}, {"detector", "private_key_pem"}, {"bytes", 5}, {"of", 9}}};
+  const json::object form = approval_form(request("plain"), {{"hidden", hidden}});
+  const std::string shown(form.at("message").as_string());
+  EXPECT_NE(shown.find("hidden: `text`: 5 of 9 bytes hidden"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("`sallyport approvals show apr_1 --reveal`"), std::string::npos) << shown;
+}
+
+TEST(ServerQuestionsTest, AFormNamesTheServerThatAsksWhateverItsMessageIs) {
+  EXPECT_EQ(marked_form(R"({"message":"which?","x":1})", "files"),
+            R"({"message":"[from server `files`] which?","x":1})");
+  for (const char* const params : {"", "{}", R"({"message":7})", R"({"message":null})"}) {
+    EXPECT_EQ(find(marked_form(params, "files"), {"message"}), R"("[from server `files`] ")")
+        << params;
+  }
 }
 
 std::optional<Reply> said(std::string_view text) {

@@ -17,7 +17,7 @@ class CallDeskTest : public testing::Test {
     desk_.add(call, id);
     return call;
   }
-  // A call that was brought into this state on a way that there is.
+  // Returns a call that reached this state on a permitted path.
   CallDesk::Held call_in(State state, const std::string& key) {
     const CallDesk::Held call = add(key);
     if (state == State::Queued) return call;
@@ -159,7 +159,7 @@ TEST_F(CallDeskTest, ACallIsHeldWhileItsClientMayComeBackAndItHasNotEnded) {
   const CallDesk::Held placed = add("p");
   (void)desk_.start_next();
   EXPECT_TRUE(desk_.move(placed, State::Left));
-  EXPECT_TRUE(desk_.busy());  // it runs, and no client comes for it
+  EXPECT_TRUE(desk_.busy());  // it runs, and no client waits for it
 }
 
 TEST_F(CallDeskTest, TheEndAsksEveryHeldCallToStop) {
@@ -172,6 +172,19 @@ TEST_F(CallDeskTest, TheEndAsksEveryHeldCallToStop) {
   desk_.clear();
   EXPECT_EQ(desk_.count(State::Queued, State::Left), 0u);
   EXPECT_EQ(calls.front()->state, State::Left);
+}
+
+TEST_F(CallDeskTest, ACallUnderAGrantIsHeldUntilItHasEnded) {
+  add("1");
+  EXPECT_FALSE(desk_.holds_granted());
+  for (const State state : kStates) {
+    const CallDesk::Held call = call_in(state, "2");
+    call->call.grants = {"{}"};
+    EXPECT_EQ(desk_.holds_granted(), state != State::Left) << to_string(state);
+    call->ended_at.emplace();
+    EXPECT_FALSE(desk_.holds_granted()) << to_string(state);
+    desk_.clear();
+  }
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace sallyport::mcp {
 namespace {
 
-// A tool that says of itself that it is no harmless lookup.
+// A tool that declares itself no harmless lookup.
 class Careful final : public core::Upstream {
  public:
   explicit Careful(bool raises) : raises_(raises) {}

@@ -23,7 +23,7 @@ class ClientSessionTest : public testing::Test {
     session_.emplace(loop_.get_executor(), door_,
                      ClientSession::Settings{limits_, [](std::string_view) {}}, std::move(link));
   }
-  // What the session gives for these lines, until there is no more.
+  // Returns the session's results for these lines, until there are no more.
   std::vector<Message> heard(const std::vector<std::string>& lines) {
     for (const std::string& line : lines) client_->say(line);
     client_->hang_up();
@@ -96,7 +96,7 @@ TEST_F(ClientSessionTest, BatchesOfOtherRevisionsAreRefused) {
 }
 
 TEST_F(ClientSessionTest, AStatelessRequestSaysWhoTheClientIs) {
-  session_->meet(request("tools/list", "{" + std::string(kMeta) + "}"));
+  session_->note_profile(request("tools/list", "{" + std::string(kMeta) + "}"));
   EXPECT_EQ(session_->era(), Era::Modern);
   EXPECT_EQ(session_->profile().name, "ann");
   EXPECT_TRUE(session_->profile().capabilities.contains("roots"));
@@ -106,9 +106,9 @@ TEST_F(ClientSessionTest, AStatelessRequestSaysWhoTheClientIs) {
 TEST_F(ClientSessionTest, AClientThatHasOpenedASessionStaysInIt) {
   const Message opening =
       request("initialize", R"({"capabilities":{"sampling":{}},"clientInfo":{"name":"bob"}})");
-  session_->meet(opening);
-  session_->meet_opening(opening);
-  session_->meet(request("tools/list", "{" + std::string(kMeta) + "}"));
+  session_->note_profile(opening);
+  session_->note_opening(opening);
+  session_->note_profile(request("tools/list", "{" + std::string(kMeta) + "}"));
   EXPECT_EQ(session_->era(), Era::Legacy);
   EXPECT_EQ(session_->profile().name, "bob");
   EXPECT_TRUE(session_->profile().capabilities.contains("sampling"));
@@ -118,7 +118,7 @@ TEST_F(ClientSessionTest, RequestsThatCannotBeOfTheErasAreRefused) {
   EXPECT_EQ(code_of(session_->era_error(request("tools/list", "{}"))),
             std::to_string(kInvalidParams));  // it has not opened
   const std::string whole = "{" + std::string(kMeta) + "}";
-  session_->meet(request("tools/list", whole));
+  session_->note_profile(request("tools/list", whole));
   EXPECT_EQ(session_->era_error(request("tools/list", whole)), "");
   EXPECT_EQ(code_of(session_->era_error(request("tools/list", "{}"))),
             std::to_string(kInvalidParams));
@@ -133,9 +133,9 @@ TEST_F(ClientSessionTest, RequestsThatCannotBeOfTheErasAreRefused) {
 
 TEST_F(ClientSessionTest, AQuestionIsAnsweredOnceAndUnderItsOwnId) {
   const auto [id, awaited] = session_->open_question();
-  session_->hear_answer(Message::read(result_text("99", "{}"), {}).value());
-  session_->hear_answer(Message::read(result_text(id, R"({"a":1})"), {}).value());
-  session_->hear_answer(Message::read(result_text(id, R"({"a":2})"), {}).value());
+  session_->on_response(Message::read(result_text("99", "{}"), {}).value());
+  session_->on_response(Message::read(result_text(id, R"({"a":1})"), {}).value());
+  session_->on_response(Message::read(result_text(id, R"({"a":2})"), {}).value());
   std::optional<Message> answer;
   boost::asio::co_spawn(
       loop_,

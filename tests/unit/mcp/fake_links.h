@@ -1,4 +1,4 @@
-// A client and a tool server of a gateway, in this process: each keeps what it was told.
+// A client and a tool server of a gateway, in this process: each keeps its received messages.
 #pragma once
 
 #include <boost/asio/co_spawn.hpp>
@@ -20,7 +20,7 @@
 
 namespace sallyport::mcp::test {
 
-// Runs the loop until the condition holds. False: it does not hold after half a minute.
+// Runs the loop until the condition holds. Returns false if it does not hold within half a minute.
 inline bool run_until(boost::asio::io_context& loop, const std::function<bool()>& holds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!holds() && std::chrono::steady_clock::now() < end) {
@@ -40,14 +40,14 @@ class FakeClient final : public ClientLink {
     lines_.push_back(std::move(text));
     bell_.cancel();
   }
-  // The answer to this request; empty: there is none yet.
+  // Returns the answer to this request, or an empty string if there is none yet.
   std::string answer_to(std::string_view id) const {
     for (const std::string& text : told) {
       if (find(text, {"id"}) == id && !find(text, {"method"})) return text;
     }
     return {};
   }
-  // The first message of this method; empty: there is none yet.
+  // Returns the first message of this method, or an empty string if there is none yet.
   std::string message(std::string_view method) const {
     for (const std::string& text : told) {
       if (find(text, {"method"}) == json_quoted(method)) return text;
@@ -71,15 +71,18 @@ class FakeClient final : public ClientLink {
   }
   Async<void> run() override { co_return; }
   bool send(std::string text, std::string_view) override {
+    if (!reads) return false;
     told.push_back(std::move(text));
     return true;
   }
   Async<void> room(std::chrono::milliseconds) override { co_return; }
   Async<void> flush(std::chrono::milliseconds) override { co_return; }
   void close() override {}
-  bool broken() const override { return false; }
+  bool broken() const override { return gone; }
 
   std::vector<std::string> told;
+  bool reads = true;
+  bool gone = false;
 
  private:
   std::deque<std::string> lines_;
@@ -87,10 +90,10 @@ class FakeClient final : public ClientLink {
   boost::asio::steady_timer bell_;
 };
 
-// The answer of a server that lets nobody in before a person has logged in.
+// The answer of a server that requires a login.
 inline constexpr std::string_view kWantsLogin = "log in first";
 
-// Answers by a function; what the function leaves open waits for `reply`.
+// Answers by a function; if the function leaves a request open, `reply` answers it.
 class FakeServer final : public Server {
  public:
   using Answer = std::function<std::string(const Message& request)>;  // empty: none yet
@@ -112,9 +115,11 @@ class FakeServer final : public Server {
     gave_up_ = Error{ErrorCode::Unavailable, std::move(why), {}, {}};
     bell_.cancel();
   }
-  void tell(const std::string& text) { spawn(parts_.listener.server_tells(read(text))); }
-  void ask(const std::string& text) { spawn(parts_.listener.server_asks(read(text))); }
-  // Answers the request of this number with a result, JSON text.
+  void notify(const std::string& text) {
+    spawn(parts_.listener.on_server_notification(read(text)));
+  }
+  void ask(const std::string& text) { spawn(parts_.listener.on_server_request(read(text))); }
+  // Answers the request of this number with a result in JSON text.
   void reply(std::uint64_t id, const std::string& result) {
     const auto found = waiters_.find(id);
     if (found == waiters_.end()) return;
@@ -122,7 +127,7 @@ class FakeServer final : public Server {
     waiters_.erase(found);
     spawn(give(waiter, {.message = read(result_text(std::to_string(id), result))}));
   }
-  // How often it was asked this, and its last request of this method.
+  // Returns how often this method was requested, and its last request.
   std::size_t times(std::string_view method) const {
     std::size_t found = 0;
     for (const Message& request : requests) found += request.method == method ? 1 : 0;
@@ -169,7 +174,8 @@ class FakeServer final : public Server {
       spawn(give(waiting, {.message = read(head + answer.substr(1))}));
     } else if (answer == kWantsLogin) {
       const std::shared_ptr<Waiter> waiting = std::move(waiters_.extract(id).mapped());
-      spawn(give(waiting, {.error = {ErrorCode::Unavailable, answer, {}, std::string(kNotLetIn)}}));
+      spawn(give(waiting,
+                 {.error = {ErrorCode::Unavailable, answer, {}, std::string(kLoginRequired)}}));
     } else if (!answer.empty()) {
       reply(id, answer);
     }
@@ -191,7 +197,7 @@ class FakeServer final : public Server {
   static Async<void> give(std::shared_ptr<Waiter> waiter, Response reply) {
     co_await waiter->answered(std::move(reply));
   }
-  // Later: no server answers while it is being asked.
+  // Answers later, because no server answers while it is being asked.
   void spawn(Async<void> work) {
     const auto later = std::make_shared<Async<void>>(std::move(work));
     boost::asio::post(parts_.executor, [executor = parts_.executor, later] {
@@ -206,7 +212,7 @@ class FakeServer final : public Server {
   bool stopped_ = false;
   std::optional<Error> gave_up_;
   std::uint64_t last_ = 0;
-  std::map<std::uint64_t, std::shared_ptr<Waiter>> waiters_;  // shared with those who wait
+  std::map<std::uint64_t, std::shared_ptr<Waiter>> waiters_;  // shared with the waiting coroutines
 };
 
 }  // namespace sallyport::mcp::test

@@ -38,6 +38,7 @@ class GatewayTest : public testing::Test {
                              .agent_id = "agent:a",
                              .session_id = "s-1",
                              .serves_others = serves_others_,
+                             .grant = grant_,
                              .limits = limits_,
                              .log = [this](std::string_view line) { log_.emplace_back(line); }};
     gateway_ = std::make_shared<Gateway>(
@@ -52,7 +53,7 @@ class GatewayTest : public testing::Test {
     governed_.plan = plan;
     plans_.change(plan.build().value());
   }
-  // A person has to say yes to every call.
+  // Every call needs a person's approval.
   static core::PlanBuilder asking(std::chrono::seconds hold) {
     return core::PlanBuilder()
         .autonomy(Autonomy::ActWithApproval)
@@ -77,8 +78,8 @@ class GatewayTest : public testing::Test {
                           kVersion, capabilities);
     say(id, "tools/call", R"({"name":"write","arguments":{"n":1})" + meta + more + "}");
   }
-  // Makes call 1, for which a stateless server asks the person something. Returns what a client of
-  // sessions is asked then.
+  // Makes call 1, for which a stateless server asks the person a question. Returns the question
+  // that a client of sessions gets then.
   std::string asked_by_stateless_server() {
     connect(true);
     calls_ = R"({"resultType":"input_required","inputRequests":{"q":{"method":)"
@@ -147,10 +148,11 @@ class GatewayTest : public testing::Test {
   std::string calls_ = R"({"content":[{"type":"text","text":"done"}]})";  // empty: none yet
   std::map<std::string, std::string> says_;  // the server, to requests of these methods
   bool serves_others_ = false;
+  std::string grant_;
   GatewayMeter* meter_ = nullptr;
   FakeClient* client_ = nullptr;
   FakeServer* server_ = nullptr;
-  std::shared_ptr<Gateway> gateway_;  // shared with calls that were given up on
+  std::shared_ptr<Gateway> gateway_;  // shared with abandoned calls
   std::vector<std::string> log_;
   bool ended_ = false;
 };

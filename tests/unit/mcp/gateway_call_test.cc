@@ -1,44 +1,12 @@
-// Calls through whole gateways: their traces, progress, proposals, and questions of servers.
-#include <algorithm>
-
-#include "unit/mcp/gateway_bench.h"
+// Calls through whole gateways: their traces, progress, tasks, records and measures.
+#include "unit/mcp/gateway_call_bench.h"
 
 namespace sallyport::mcp {
 namespace {
 
 using namespace std::chrono_literals;
 
-class GatewayCallTest : public test::GatewayTest {
- protected:
-  void begin(const std::string& id, const std::string& params) {
-    const std::size_t before = server_->times("tools/call");
-    say(id, "tools/call", params);
-    until([&] { return server_->times("tools/call") == before + 1; });
-  }
-  void progress(const std::string& params) {
-    server_->tell(notification_text("notifications/progress", params));
-    say(std::to_string(++round_), "ping", "{}");
-    EXPECT_NE(answer_to(std::to_string(round_)), "");
-  }
-  std::string told(std::string_view method) const {
-    std::string all;
-    for (const std::string& text : client_->told) {
-      if (find(text, {"method"}) != json_quoted(method)) continue;
-      all += std::string(find(text, {"params"}).value_or("")) + " ";
-    }
-    return all;
-  }
-  void finish() { server_->reply(std::stoull(server_->last("tools/call").id), "{}"); }
-  std::string record_at(std::string_view path) {
-    return sallyport::test::text_at(governed_.recorder.records().back(), path);
-  }
-  bool server_heard(std::string_view text) const {
-    return std::ranges::any_of(server_->told,
-                               [&](const std::string& one) { return one.contains(text); });
-  }
-
-  int round_ = 1000;
-};
+class GatewayCallTest : public test::GatewayCallBench {};
 
 TEST_F(GatewayCallTest, TheTraceOfAClientIsThatOfItsCallWhereItIsOne) {
   connect();
@@ -50,6 +18,8 @@ TEST_F(GatewayCallTest, TheTraceOfAClientIsThatOfItsCallWhereItIsOne) {
       {"00_" + id + "-b7ad6b7169203331-01", false},
       {"00-" + id + "_b7ad6b7169203331-01", false},
       {"00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01", false},
+      {"ff-" + id + "-b7ad6b7169203331-01", false},
+      {"00-" + id + "-0000000000000000-01", false},
   };
   int number = 0;
   for (const auto& [parent, taken] : kCases) {
@@ -72,13 +42,44 @@ TEST_F(GatewayCallTest, ProgressRisesAndIsToldOnlyToThoseWhoAskedForIt) {
   EXPECT_EQ(told("notifications/progress"),
             R"({"progressToken":"t","progress":1} )"
             R"({"progressToken":"t","progress":2,"message":"more"} )");
+  const std::string before = told("notifications/progress");
   progress(R"({"progressToken":"other","progress":3})");
+  progress(R"({"progressToken":"t","progress":2})");
+  progress(R"({"progressToken":"t","progress":1.5})");
+  progress(R"({"progressToken":"t","progress":"more"})");
+  progress(R"({"progressToken":"t"})");
+  EXPECT_EQ(told("notifications/progress"), before);
   finish();
   EXPECT_NE(answer_to("1"), "");
+  progress(R"({"progressToken":"t","progress":9})");
+  EXPECT_EQ(told("notifications/progress"), before);
   begin("2", R"({"name":"write","arguments":{"n":2}})");
   EXPECT_EQ(server_->last("tools/call").params_text().find("progressToken"), std::string::npos);
   finish();
   EXPECT_NE(answer_to("2"), "");
+}
+
+// Progress of a call that has ended was once told on the stream of another request.
+TEST_F(GatewayCallTest, ProgressIsToldOfOpenRequestsAndOfTasksThatTheServerHasBegun) {
+  says_["prompts/list"] = "";
+  connect();
+  open();
+  say("1", "prompts/list", R"({"_meta":{"progressToken":7}})");
+  until([&] { return server_->times("prompts/list") == 1; });
+  progress(R"({"progressToken":7,"progress":0})");
+  progress(R"({"progressToken":7,"progress":0})");
+  EXPECT_EQ(told("notifications/progress"), R"({"progressToken":7,"progress":0} )");
+  server_->reply(std::stoull(server_->last("prompts/list").id), R"({"prompts":[]})");
+  EXPECT_NE(answer_to("1"), "");
+  progress(R"({"progressToken":7,"progress":1})");
+  EXPECT_EQ(told("notifications/progress"), R"({"progressToken":7,"progress":0} )");
+  client_->told.clear();
+  calls_ = R"({"task":{"taskId":"t","status":"working"}})";
+  begin("2", R"({"name":"write","arguments":{},"_meta":{"progressToken":8}})");
+  EXPECT_NE(answer_to("2"), "");
+  progress(R"({"progressToken":8,"progress":1})");
+  progress(R"({"progressToken":8,"progress":1})");
+  EXPECT_EQ(told("notifications/progress"), R"({"progressToken":8,"progress":1} )");
 }
 
 TEST_F(GatewayCallTest, ProgressThatAGuardChangesIsToldAsItIsThen) {
@@ -120,6 +121,37 @@ TEST_F(GatewayCallTest, ADeniedRequestIsAnErrorAndADeniedCallAResult) {
   EXPECT_EQ(server_->times("tools/call") + server_->times("resources/read"), 0u);
 }
 
+// The agent once got one text for both, with a path and a statement of SQL in it.
+// LE-74 LE-76
+TEST_F(GatewayCallTest, AnAgentLearnsWhetherACallThatCouldNotBeRecordedRan) {
+  std::string failing = "intent";
+  governed_.recorder.refuse = [&](const std::vector<core::Draft>& drafts) -> std::optional<Error> {
+    const bool meant = std::ranges::any_of(drafts, [&](const core::Draft& draft) {
+      return draft.outcome == failing || to_string(draft.kind) == failing;
+    });
+    if (!meant) return std::nullopt;
+    return Error{ErrorCode::Unavailable, "ledger_unavailable: busy: locked in /d/l.db", "", "busy"};
+  };
+  connect();
+  open();
+  const auto text_of = [this](const std::string& id) {
+    return std::string(json::parse(answer_to(id)).at_pointer("/result/content/0/text").as_string());
+  };
+  call("1");
+  EXPECT_EQ(text_of("1"),
+            "Blocked: not run. The ledger cannot be written now (busy); try again later.");
+  EXPECT_EQ(server_->times("tools/call"), 0u);
+  failing = "completed";
+  call("2");
+  EXPECT_TRUE(
+      text_of("2").starts_with("The tool ran, but its result could not be recorded (busy)"));
+  EXPECT_EQ(server_->times("tools/call"), 1u);
+  EXPECT_EQ(std::ranges::count_if(
+                log_, [](const std::string& line) { return line.contains("locked in /d/l.db"); }),
+            2);
+  governed_.recorder.refuse = nullptr;
+}
+
 TEST_F(GatewayCallTest, AToolWithAnOutputSchemaGetsNoOtherStructure) {
   const auto no = std::make_shared<sallyport::test::FunctionGuard>(
       "no", [](const Call&) { return Verdict::deny("not here"); });
@@ -141,64 +173,6 @@ TEST_F(GatewayCallTest, AnErrorOfTheServerStaysOne) {
   call("1");
   EXPECT_EQ(find(answer_to("1"), {"error", "message"}), R"("it is broken")");
   EXPECT_EQ(find(answer_to("1"), {"error", "code"}), std::to_string(kMethodNotFound));
-}
-
-TEST_F(GatewayCallTest, AProposedCallRunsOnceAPersonHasSaidYes) {
-  limits_.proposals = 2ms;
-  use(core::PlanBuilder().autonomy(Autonomy::Suggest));
-  connect();
-  open();
-  call("1");
-  EXPECT_NE(answer_to("1").find("propos"), std::string::npos) << answer_to("1");
-  EXPECT_EQ(server_->times("tools/call"), 0u);
-  decide(sallyport::Reply::approve("user:eve"));
-  until([&] { return server_->times("tools/call") == 1; });
-  EXPECT_EQ(find(server_->last("tools/call").params_text(), {"arguments"}), R"({"n":1})");
-  loop_.restart();
-  loop_.run_for(50ms);
-  EXPECT_EQ(server_->times("tools/call"), 1u);
-}
-
-TEST_F(GatewayCallTest, AProposalThatWasRefusedDoesNotRun) {
-  limits_.proposals = 2ms;
-  use(core::PlanBuilder().autonomy(Autonomy::Suggest));
-  connect();
-  open();
-  call("1");
-  EXPECT_NE(answer_to("1"), "");
-  const std::size_t before = governed_.recorder.records().size();
-  decide(sallyport::Reply::deny("user:eve", "no"));
-  until([&] { return governed_.recorder.records().size() > before; });
-  EXPECT_EQ(server_->times("tools/call"), 0u);
-}
-
-TEST_F(GatewayCallTest, AQuestionOfTheServerIsAnsweredAndMayBeTakenBack) {
-  calls_.clear();
-  connect();
-  say("0", "initialize",
-      R"({"protocolVersion":"2025-11-25","capabilities":{"elicitation":{},"roots":{},"sampling":{}},)"
-      R"("clientInfo":{"name":"ann"}})");
-  EXPECT_NE(answer_to("0"), "");
-  client_->say(notification_text("notifications/initialized", {}));
-  begin("1", R"({"name":"write","arguments":{}})");
-  server_->ask(request_text("5", "roots/list", "{}"));
-  until([&] { return !client_->message("roots/list").empty(); });
-  client_->say(result_text(*find(client_->message("roots/list"), {"id"}), R"({"roots":[]})"));
-  until([&] { return server_heard(R"({"roots":[]})"); });
-  EXPECT_TRUE(server_heard("\"id\":5"));
-  server_->ask(request_text("6", "sampling/createMessage", R"({"messages":[],"maxTokens":1})"));
-  until([&] { return !client_->message("sampling/createMessage").empty(); });
-  server_->tell(notification_text("notifications/cancelled", R"({"requestId":77})"));
-  server_->tell(notification_text("notifications/cancelled", R"({"requestId":6,"reason":"late"})"));
-  until([&] { return !client_->message("notifications/cancelled").empty(); });
-  EXPECT_EQ(find(client_->message("notifications/cancelled"), {"params", "requestId"}),
-            find(client_->message("sampling/createMessage"), {"id"}));
-  client_->say(
-      result_text(*find(client_->message("sampling/createMessage"), {"id"}), R"({"late":1})"));
-  server_->ask(request_text("7", "admin/erase", "{}"));
-  until([&] { return server_heard("\"id\":7"); });
-  EXPECT_FALSE(server_heard("\"late\"")) << "the server took its question back";
-  EXPECT_EQ(client_->message("admin/erase"), "");
 }
 
 TEST_F(GatewayCallTest, AServersTasksAreHiddenFromThoseWhoDidNotStartThem) {
@@ -225,12 +199,46 @@ TEST_F(GatewayCallTest, AServersTasksAreHiddenFromThoseWhoDidNotStartThem) {
   say("6", "tasks/cancel", R"({"taskId":"mine"})");
   EXPECT_NE(answer_to("6"), "");
   EXPECT_EQ(server_->times("tasks/cancel"), 1u);
-  server_->tell(notification_text("notifications/tasks/status",
-                                  R"({"taskId":"theirs","status":"completed"})"));
-  server_->tell(
+  server_->notify(notification_text("notifications/tasks/status",
+                                    R"({"taskId":"theirs","status":"completed"})"));
+  server_->notify(
       notification_text("notifications/tasks/status", R"({"taskId":"mine","status":"completed"})"));
   until([&] { return !client_->message("notifications/tasks/status").empty(); });
   EXPECT_EQ(told("notifications/tasks/status"), R"({"taskId":"mine","status":"completed"} )");
+}
+
+TEST_F(GatewayCallTest, ARefusalAboutATaskTellsItsOwnerAloneWhy) {
+  const auto no = std::make_shared<sallyport::test::FunctionGuard>(
+      "no", [](const Call& call) -> Result<Verdict> {
+        return call.tool == "write" ? Verdict::allow() : Verdict::deny("not today");
+      });
+  use(core::PlanBuilder().autonomy(Autonomy::ActAuto).guard(no));
+  serves_others_ = true;
+  says_["initialize"] =
+      R"({"protocolVersion":"2025-11-25","serverInfo":{"name":"files","version":"1"},)"
+      R"("capabilities":{"tools":{},"tasks":{"list":{}}}})";
+  calls_ = R"({"task":{"taskId":"mine","status":"working"}})";
+  connect();
+  open();
+  say("1", "tools/call", R"({"name":"write","arguments":{},"task":{}})");
+  EXPECT_NE(answer_to("1"), "");
+  for (const auto& [id, method, params, why] :
+       {std::tuple("2", "tasks/get", R"({"taskId":"mine"})", "not today"),
+        {"3", "tasks/get", R"({"taskId":"theirs"})", "there is no such task"},
+        {"4", "resources/read", R"({"taskId":"theirs","uri":"u"})", "not today"}}) {
+    say(id, method, params);
+    EXPECT_NE(answer_to(id).find(why), std::string::npos) << answer_to(id);
+  }
+}
+
+TEST_F(GatewayCallTest, AServerWithoutTasksThatServesOthersLacksOnlyThem) {
+  serves_others_ = true;
+  connect();
+  open();
+  say("1", "tasks/list", "{}");
+  EXPECT_EQ(find(answer_to("1"), {"error", "code"}), std::to_string(kMethodNotFound));
+  say("2", "prompts/list", "{}");
+  EXPECT_EQ(answer_to("2"), result_text("2", "{}"));
 }
 
 TEST_F(GatewayCallTest, NotificationsOfAClientReachItsServerOnce) {
@@ -270,98 +278,6 @@ TEST_F(GatewayCallTest, CallsInFlightHaveAMomentWhenTheClientLeaves) {
   EXPECT_EQ(governed_.recorder.records().size(), 1u);
 }
 
-// The user of the client is the reviewer `user:ann`, and no answer needs a signature.
-class AnnHere final : public core::ReviewerBook {
- public:
-  Result<void> check(const std::string&, std::string_view, std::string_view) const override {
-    return {};
-  }
-  std::string of_client(const std::string& principal) const override {
-    return principal == "agent:a" ? "user:ann" : "";
-  }
-  json::value dump() const override { return "ann"; }
-};
-
-core::PlanBuilder asking_ann() {
-  return core::PlanBuilder()
-      .autonomy(Autonomy::ActWithApproval)
-      .approvals(core::ApprovalRules{.hold = 60s, .people = std::make_shared<AnnHere>()});
-}
-
-// AP-31
-TEST_F(GatewayCallTest, AReviewerInASessionIsShownAForm) {
-  use(asking_ann());
-  connect();
-  open();
-  call("1");
-  until([&] { return !client_->message("elicitation/create").empty(); });
-  const std::string form = client_->message("elicitation/create");
-  EXPECT_NE(form.find("write"), std::string::npos);
-  client_->say(
-      result_text(*find(form, {"id"}), R"({"action":"accept","content":{"decision":"approve"}})"));
-  EXPECT_EQ(answer_to("1"), result_text("1", calls_));
-  EXPECT_EQ(server_->times("tools/call"), 1u);
-}
-
-// AP-31
-TEST_F(GatewayCallTest, AReviewerWhoSaysNoRefusesTheCall) {
-  use(asking_ann());
-  connect();
-  open();
-  call("1");
-  until([&] { return !client_->message("elicitation/create").empty(); });
-  client_->say(
-      result_text(*find(client_->message("elicitation/create"), {"id"}),
-                  R"({"action":"decline","content":{"decision":"approve","note":"never"}})"));
-  EXPECT_EQ(find(answer_to("1"), {"result", "isError"}), "true");
-  EXPECT_EQ(server_->times("tools/call"), 0u);
-}
-
-// AP-31
-TEST_F(GatewayCallTest, AFormOfAStatelessClientComesBackWithItsRequest) {
-  use(asking_ann());
-  connect(true);
-  const std::string capabilities = R"({"elicitation":{}})";
-  call("1", capabilities);
-  const std::string asked = answer_to("1");
-  EXPECT_EQ(find(asked, {"result", "resultType"}), R"("input_required")");
-  const std::string state(find(asked, {"result", "requestState"}).value_or(""));
-  const auto form = members(find(asked, {"result", "inputRequests"}).value_or("{}"));
-  ASSERT_EQ(form.size(), 1u);
-  // Without an answer the form is shown again, under a state that is good once too.
-  call("2", capabilities, fmt::format(R"(,"requestState":{},"inputResponses":{{}})", state));
-  const std::string again = answer_to("2");
-  EXPECT_EQ(find(again, {"result", "resultType"}), R"("input_required")") << again;
-  const std::string fresh(find(again, {"result", "requestState"}).value_or(""));
-  EXPECT_NE(fresh, state);
-  const auto answered = [&](const std::string& id, const std::string& with) {
-    call(id, capabilities,
-         fmt::format(R"(,"requestState":{},"inputResponses":{{"{}":{{"action":"accept",)"
-                     R"("content":{{"decision":"approve"}}}}}})",
-                     with, form.front().first));
-    return answer_to(id);
-  };
-  EXPECT_EQ(find(answered("3", state), {"error", "code"}), std::to_string(kInvalidParams));
-  EXPECT_EQ(server_->times("tools/call"), 0u);
-  EXPECT_TRUE(find(answered("4", fresh), {"result", "content"}));
-  EXPECT_EQ(server_->times("tools/call"), 1u);
-  EXPECT_EQ(find(answered("5", fresh), {"error", "code"}), std::to_string(kInvalidParams));
-}
-
-// AP-31
-TEST_F(GatewayCallTest, AClientThatShowsNoFormsWaitsForAnotherPerson) {
-  use(asking_ann());
-  connect();
-  say("0", "initialize",
-      R"({"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"ann"}})");
-  EXPECT_NE(answer_to("0"), "");
-  client_->say(notification_text("notifications/initialized", {}));
-  call("1");
-  decide(sallyport::Reply::approve("user:eve"));
-  EXPECT_EQ(answer_to("1"), result_text("1", calls_));
-  EXPECT_EQ(client_->message("elicitation/create"), "");
-}
-
 TEST_F(GatewayCallTest, AGuardThatChangesTheInputChangesWhatTheServerGets) {
   const auto changes = std::make_shared<sallyport::test::FunctionGuard>(
       "changes", [](const Call& call) -> Result<Verdict> {
@@ -380,11 +296,80 @@ TEST_F(GatewayCallTest, ATaskOfTheServerIsToldOfWithoutWhatCameOfIt) {
   connect(true);
   call("1", "{}");
   EXPECT_NE(answer_to("1"), "");
-  server_->tell(notification_text(
+  server_->notify(notification_text(
       "notifications/tasks",
       R"({"taskId":"t","status":"completed","result":{"x":1},"error":{},"inputRequests":{}})"));
   until([&] { return !client_->message("notifications/tasks").empty(); });
   EXPECT_EQ(told("notifications/tasks"), R"({"taskId":"t","status":"completed"} )");
+}
+
+// A call that never reached its server was once recorded as one that may have acted.
+// AU-17
+TEST_F(GatewayCallTest, ACallThatDidNotReachItsServerHasNoEffect) {
+  limits_.start = 50ms;
+  connect();
+  open();
+  server_->end("it crashed");
+  call("1");
+  EXPECT_EQ(find(answer_to("1"), {"result", "isError"}), "true");
+  EXPECT_EQ(record_at("/effect_state"), "none");
+  EXPECT_EQ(server_->times("tools/call"), 0u);
+}
+
+TEST_F(GatewayCallTest, WhatCannotBeRecordedIsAResultForAToolAndAnErrorForAnyOtherRequest) {
+  connect();
+  open();
+  governed_.recorder.refuse_announcements = Error{ErrorCode::Unavailable, "the disk is gone"};
+  call("1");
+  EXPECT_EQ(find(answer_to("1"), {"result", "isError"}), "true");
+  say("2", "resources/read", R"({"uri":"u"})");
+  EXPECT_EQ(find(answer_to("2"), {"error", "code"}), std::to_string(kNotRecorded));
+  EXPECT_EQ(server_->times("tools/call") + server_->times("resources/read"), 0u);
+}
+
+// An unknown or unusable type of a result was once removed, so that the result was a success.
+TEST_F(GatewayCallTest, AClientOfSessionsGetsNoResultThatIsNotComplete) {
+  says_["prompts/list"] = R"({"resultType":"bogus","prompts":[]})";
+  connect(true);
+  open();
+  int number = 0;
+  for (const char* const type : {R"("bogus")", R"("")", "5", "null", R"("task")"}) {
+    const std::string id = std::to_string(++number);
+    calls_ = fmt::format(R"({{"resultType":{},"content":[]}})", type);
+    say(id, "tools/call", fmt::format(R"({{"name":"write","arguments":{{"n":{}}}}})", id));
+    EXPECT_EQ(find(answer_to(id), {"result", "isError"}), "true") << type;
+    EXPECT_EQ(record_at("/outcome/result/success"), "false") << type;
+  }
+  say("9", "prompts/list", "{}");
+  EXPECT_EQ(find(answer_to("9"), {"error", "code"}), std::to_string(kInternalError));
+}
+
+// A client that may come back later has a place, too.
+TEST_F(GatewayCallTest, NoMoreClientsAreSentAwayThanMayWait) {
+  limits_.waiting_calls = 1;
+  use(asking(0s));
+  connect();
+  open();
+  call("1");
+  EXPECT_NE(answer_to("1").find("pending_approval"), std::string::npos);
+  say("2", "tools/call", R"({"name":"write","arguments":{"n":2}})");
+  EXPECT_EQ(find(answer_to("2"), {"result", "isError"}), "true");
+  EXPECT_EQ(answer_to("2").find("pending_approval"), std::string::npos) << answer_to("2");
+}
+
+TEST_F(GatewayCallTest, ProgressThatNoGuardChangesKeepsItsBytes) {
+  calls_.clear();
+  connect();
+  open();
+  begin("1", R"({"name":"write","arguments":{},"_meta":{"progressToken":"t"}})");
+  progress(R"({"progressToken":"t","progress":1.50,"message":"\u0061"})");
+  EXPECT_EQ(told("notifications/progress"),
+            R"({"progressToken":"t","progress":1.50,"message":"\u0061"} )");
+  EXPECT_TRUE(std::ranges::none_of(governed_.recorder.of(core::Kind::Topic),
+                                   [](const core::Draft& draft) { return draft.topic == "mcp"; }))
+      << "nothing was changed";
+  finish();
+  EXPECT_NE(answer_to("1"), "");
 }
 
 class GatewayMeterTest : public GatewayCallTest {
@@ -441,6 +426,14 @@ TEST_F(GatewayMeterTest, EachRequestIsMeasuredAndTracedWithItsEnd) {
   EXPECT_NE(answer_to("3"), "");
   EXPECT_EQ(spans(), "client resources/read over tcp; server resources/read; ")
       << "a name that only the client knows is not told";
+}
+
+TEST_F(GatewayMeterTest, RestartsAreCountedFromZero) {
+  connect();
+  open();
+  EXPECT_TRUE(line("sallyport_upstream_restarts_total{").ends_with(" 0"));
+  server_->start(true);
+  EXPECT_TRUE(line("sallyport_upstream_restarts_total{").ends_with(" 1"));
 }
 
 TEST_F(GatewayMeterTest, ARefusedCallReachesNoServerAndIsCountedAsRefused) {

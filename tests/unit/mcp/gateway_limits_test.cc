@@ -1,4 +1,4 @@
-// What a gateway refuses or leaves as it is: too much at once, and requests that say too little.
+// Requests that a gateway refuses or passes unchanged: too many at once, and incomplete ones.
 #include "unit/mcp/gateway_bench.h"
 
 namespace sallyport::mcp {
@@ -80,7 +80,7 @@ TEST_F(GatewayLimitsTest, AClientOfSessionsHasTheErrorsOfItsServerAsTheyAre) {
   EXPECT_EQ(code_of("1"), "-32002");
 }
 
-// The pages of a list are one list: a later one is no place to begin.
+// The pages of a list are one list: a later page is no starting point.
 TEST_F(GatewayLimitsTest, AListThatIsAskedForInItsMiddleIsReadFromItsBeginning) {
   connect();
   open();

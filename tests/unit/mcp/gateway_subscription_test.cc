@@ -1,4 +1,4 @@
-// Subscriptions, tasks and what a server says by itself, over every pair of eras.
+// Subscriptions, tasks and a server's unrequested messages, over every pair of eras.
 #include <algorithm>
 
 #include "unit/mcp/gateway_bench.h"
@@ -28,7 +28,7 @@ class GatewaySubscriptionTest : public test::GatewayTest {
               std::string_view capabilities = "{}") {
     ask(id, "subscriptions/listen", "\"notifications\":" + wanted, capabilities);
   }
-  // What was told on this subscription, by the last word of its method.
+  // The notifications on this subscription, by the last word of their method.
   std::string told(std::string_view id) const {
     std::string all;
     for (const std::string& text : client_->told) {
@@ -52,9 +52,9 @@ class GatewaySubscriptionTest : public test::GatewayTest {
     });
     return std::string(find(text, {"params", "notifications"}).value_or(""));
   }
-  // A notification of the server, and a round trip behind it.
+  // Sends a notification of the server, and a round trip after it.
   void tells(const std::string& method, const std::string& params = "{}") {
-    server_->tell(notification_text("notifications/" + method, params));
+    server_->notify(notification_text("notifications/" + method, params));
     const std::string id = std::to_string(++round_);
     if (stateless_client_) {
       ask(id, "prompts/list");
@@ -143,8 +143,8 @@ TEST_F(GatewaySubscriptionTest, ASubscriptionBetweenStatelessPeersIsPassedOnUnde
   EXPECT_EQ(find(sent.params_text(), {"notifications"}), R"({"toolsListChanged":true})");
   const std::string mark =
       fmt::format(R"("_meta":{{"io.modelcontextprotocol/subscriptionId":{}}})", sent.id);
-  server_->tell(notification_text("notifications/subscriptions/acknowledged",
-                                  "{" + mark + R"(,"notifications":{}})"));
+  server_->notify(notification_text("notifications/subscriptions/acknowledged",
+                                    "{" + mark + R"(,"notifications":{}})"));
   EXPECT_EQ(acknowledged("\"mine\""), R"({"toolsListChanged":true})")
       << "tools that are held back are told of here";
   tells("resources/updated", "{" + mark + R"(,"uri":"u"})");
@@ -204,6 +204,9 @@ TEST_F(GatewaySubscriptionTest, ALogLineReachesAStatelessCallThatAskedForIt) {
           R"("io.modelcontextprotocol/logLevel":"info"}}}})",
           kVersion));
   until([&] { return server_->times("tools/call") == 2; });
+  tells("message", R"({"level":"debug","data":"x"})");
+  tells("message", R"({"level":"loud","data":"x"})");
+  EXPECT_EQ(count("notifications/message"), 0u) << "it asked for more severe ones";
   tells("message", R"({"level":"info","data":"x"})");
   EXPECT_EQ(count("notifications/message"), 1u);
   say("3", "tools/call",
@@ -231,6 +234,28 @@ TEST_F(GatewaySubscriptionTest, ATaskIsCancelledUpdatedAndNothingElse) {
   EXPECT_EQ(find(about("8", "tasks/get", id), {"result", "status"}), R"("cancelled")");
   EXPECT_FALSE(find(client_->answer_to("8"), {"result", "result"}));
   EXPECT_EQ(server_->times("tools/call"), 0u);
+}
+
+TEST_F(GatewaySubscriptionTest, ACancelOfATaskThatHasEndedChangesNothing) {
+  use(asking(60s));
+  connect(true);
+  const std::string id = task();
+  decide(sallyport::Reply::approve("user:eve"));
+  until([&] { return !gateway_->holds_calls(); });
+  EXPECT_EQ(find(about("2", "tasks/cancel", id), {"result", "resultType"}), R"("complete")");
+  const std::string ended = about("3", "tasks/get", id);
+  EXPECT_EQ(find(ended, {"result", "status"}), R"("completed")");
+  EXPECT_TRUE(find(ended, {"result", "result", "content"}));
+}
+
+// Only a call of a tool may become a task.
+TEST_F(GatewaySubscriptionTest, ARequestThatIsNoToolCallIsHeldWhileAPersonIsAsked) {
+  use(asking(60s));
+  connect(true);
+  ask("1", "resources/read", R"("uri":"u")", kTasks);
+  decide(sallyport::Reply::approve("user:eve"));
+  EXPECT_EQ(find(answer_to("1"), {"result", "resultType"}), R"("complete")");
+  EXPECT_EQ(server_->times("resources/read"), 1u);
 }
 
 TEST_F(GatewaySubscriptionTest, ASubscriptionToATaskHearsItsEndAlsoAfterwards) {
@@ -276,6 +301,65 @@ TEST_F(GatewaySubscriptionTest, TheTaskOfAProcessThatHasEndedIsLostAndIsItsOwner
   EXPECT_EQ(find(own, {"result", "taskId"}), R"("sallyport-task-own")");
   EXPECT_EQ(find(about("2", "tasks/get", "\"sallyport-task-foreign\""), {"error", "code"}),
             std::to_string(kInvalidParams));
+}
+
+// A server that was away may have other tools, prompts and resources by now.
+TEST_F(GatewaySubscriptionTest, AReturnedServerIsToldOfToAClientOfSessions) {
+  says_["initialize"] =
+      R"({"protocolVersion":"2025-11-25","serverInfo":{"name":"files","version":"1"},)"
+      R"("capabilities":{"tools":{},"prompts":{"listChanged":true},"resources":{}}})";
+  stateless_client_ = false;
+  connect();
+  open();
+  server_->end("it crashed");
+  server_->start(true);
+  until([&] { return count("notifications/prompts/list_changed") == 1; });
+  EXPECT_EQ(count("notifications/tools/list_changed"), 1u);
+  EXPECT_EQ(count("notifications/resources/list_changed"), 0u)
+      << "it does not say when they change";
+}
+
+TEST_F(GatewaySubscriptionTest, AReturnedServerIsToldOfOnTheSubscriptionsThatNameItsLists) {
+  connect(true);
+  says_["subscriptions/listen"] = "";
+  ask("1", "tools/list");
+  EXPECT_NE(answer_to("1"), "");
+  listen("\"tools\"", R"({"toolsListChanged":true})");
+  listen("\"others\"", R"({"promptsListChanged":true})");
+  until([&] { return server_->times("subscriptions/listen") == 2; });
+  server_->end("it crashed");
+  server_->start(true);
+  until([&] { return !told("\"tools\"").empty(); });
+  EXPECT_EQ(told("\"tools\""), "tools/list_changed ");
+  EXPECT_EQ(told("\"others\""), "");
+}
+
+TEST_F(GatewaySubscriptionTest, TheTasksOfTheServerAndOursAreGrantedTogether) {
+  use(asking(60s));
+  connect(true);
+  says_["subscriptions/listen"] = "";
+  const std::string id = task();
+  int number = 0;
+  for (const auto& [given, granted] : {std::pair(R"({"taskIds":["t"]})", R"(["t",)" + id + "]"),
+                                       {R"({"taskIds":7})", "[" + id + "]"},
+                                       {"{}", "[" + id + "]"}}) {
+    const std::string as = fmt::format("\"s{}\"", ++number);
+    listen(as, R"({"toolsListChanged":true,"taskIds":["t",)" + id + "]}", kTasks);
+    until([&] { return server_->times("subscriptions/listen") == std::size_t(number); });
+    server_->notify(notification_text(
+        "notifications/subscriptions/acknowledged",
+        fmt::format(
+            R"({{"_meta":{{"io.modelcontextprotocol/subscriptionId":{}}},"notifications":{}}})",
+            server_->last("subscriptions/listen").id, given)));
+    EXPECT_EQ(find(acknowledged(as), {"taskIds"}), granted);
+  }
+}
+
+TEST_F(GatewaySubscriptionTest,
+       AStatelessClientIsPromisedChangesOfToolsBecauseHeldOnesAreAccepted) {
+  connect(true);
+  ask("1", "server/discover");
+  EXPECT_EQ(find(answer_to("1"), {"result", "capabilities", "tools", "listChanged"}), "true");
 }
 
 TEST_F(GatewaySubscriptionTest, ARequestThatGoesNowhereIsSaidToAndAStrayMemberIsDropped) {

@@ -45,6 +45,25 @@ TEST_F(GatewayTest, AMethodThatIsNoneReachesNoServer) {
   EXPECT_EQ(server_->times("admin/erase"), 0u);
 }
 
+TEST_F(GatewayTest, AClientOfSessionsIsAnsweredAPingAlsoBeforeItOpens) {
+  connect();
+  say("1", "ping", {});
+  EXPECT_EQ(answer_to("1"), result_text("1", "{}"));
+  open();
+  say("2", "ping", {});
+  EXPECT_EQ(answer_to("2"), result_text("2", "{}"));
+  EXPECT_EQ(server_->times("ping"), 0u);
+}
+
+TEST_F(GatewayTest, AStatelessClientHasNoPing) {
+  connect(true);
+  say("1", "ping",
+      fmt::format(R"({{"_meta":{{{},"io.modelcontextprotocol/clientCapabilities":{{}}}}}})",
+                  kVersion));
+  EXPECT_EQ(find(answer_to("1"), {"error", "code"}), std::to_string(kMethodNotFound));
+  EXPECT_EQ(server_->times("ping"), 0u);
+}
+
 TEST_F(GatewayTest, ACancelledCallIsAbandonedAndNotAnswered) {
   calls_.clear();
   connect();
@@ -93,7 +112,7 @@ TEST_F(GatewayTest, AClientThatWasSentAwayGetsTheAnswerWhenItMakesTheCallAgain) 
   EXPECT_NE(answer_to("1").find("pending_approval"), std::string::npos);
   EXPECT_TRUE(gateway_->holds_calls());
   decide(sallyport::Reply::approve("user:eve"));
-  EXPECT_EQ(server_->times("tools/call"), 0u);  // no client would take the result
+  EXPECT_EQ(server_->times("tools/call"), 0u);  // no client would accept the result
   call("2");
   EXPECT_EQ(answer_to("2"), result_text("2", calls_));
   EXPECT_EQ(server_->times("tools/call"), 1u);
@@ -124,6 +143,14 @@ TEST_F(GatewayTest, AnotherCallIsNotTheOneThatTheClientWasToldToMakeAgain) {
   say("2", "tools/call", R"({"name":"write","arguments":{"n":2}})");
   EXPECT_NE(answer_to("2").find("pending_approval"), std::string::npos);
   EXPECT_EQ(find(answer_to("2"), {"id"}), "2");
+}
+
+TEST_F(GatewayTest, AStatelessClientThatKnowsNoTasksIsSentAway) {
+  use(asking(0s));
+  connect(true);
+  call("1", "{}");
+  EXPECT_NE(find(answer_to("1"), {"result", "resultType"}), R"("task")");
+  EXPECT_NE(answer_to("1").find("pending_approval"), std::string::npos) << answer_to("1");
 }
 
 TEST_F(GatewayTest, AStatelessClientThatKnowsTasksGetsOne) {
@@ -226,13 +253,112 @@ TEST_F(GatewayTest, AQuestionThatTheClientDidNotDeclareIsDeclined) {
   EXPECT_EQ(client_->message("sampling/createMessage"), "");
 }
 
+TEST_F(GatewayTest, ACallThatWasCancelledAsksItsClientNothing) {
+  calls_.clear();
+  connect(true);
+  open();
+  call("1");
+  until([this] { return server_->times("tools/call") == 1; });
+  client_->say(notification_text("notifications/cancelled", R"({"requestId":1})"));
+  until([this] { return !server_->abandoned.empty(); });
+  server_->reply(std::stoull(server_->last("tools/call").id),
+                 R"({"resultType":"input_required","inputRequests":{"q":{"method":)"
+                 R"("elicitation/create","params":{"message":"which?"}}},"requestState":"s"})");
+  until([this] { return governed_.recorder.records().size() == 1; });
+  loop_.restart();
+  loop_.run_for(5ms);
+  EXPECT_EQ(client_->message("elicitation/create"), "");
+  EXPECT_EQ(server_->times("tools/call"), 1u);
+}
+
+// In sessions, the client tells by this id that the person has visited the page.
+TEST_F(GatewayTest, APageOfAStatelessServerHasAnIdForAClientOfSessions) {
+  int number = 10;
+  for (const auto& [params, has] :
+       {std::pair(R"({"mode":"url","url":"https://example.org","message":"m"})", true),
+        {R"({"mode":"url","url":"https://example.org","message":"m","elicitationId":"e"})", true},
+        {R"({"message":"m"})", false}}) {
+    calls_ = fmt::format(R"({{"resultType":"input_required","inputRequests":{{"q":{{"method":)"
+                         R"("elicitation/create","params":{}}}}}}})",
+                         params);
+    if (!gateway_) {
+      connect(true);
+      say("0", "initialize",
+          R"({"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"form":{},"url":{}}},)"
+          R"("clientInfo":{"name":"ann"}})");
+      EXPECT_NE(answer_to("0"), "");
+      client_->say(notification_text("notifications/initialized", {}));
+    }
+    client_->told.clear();
+    const std::string id = std::to_string(++number);
+    call(id);
+    until([&] { return !client_->message("elicitation/create").empty(); });
+    const std::string asked = client_->message("elicitation/create");
+    const auto named = find(asked, {"params", "elicitationId"});
+    EXPECT_EQ(named.has_value(), has) << params;
+    EXPECT_EQ(named == R"("e")", std::string_view(params).contains("\"e\"")) << asked;
+    calls_ = R"({"content":[],"resultType":"complete"})";
+    client_->say(result_text(*find(asked, {"id"}), R"({"action":"decline"})"));
+    EXPECT_NE(answer_to(id), "");
+  }
+}
+
+TEST_F(GatewayTest, ARequestStateMeansNothingBetweenSessions) {
+  connect();
+  open();
+  say("1", "tools/call", R"({"name":"write","arguments":{},"requestState":"mine"})");
+  EXPECT_EQ(answer_to("1"), result_text("1", calls_));
+}
+
+TEST_F(GatewayTest, AClientThatDoesNotReadIsSaidSoAndOneThatIsGoneIsNot) {
+  connect();
+  open();
+  const auto complaints = [&] {
+    return std::ranges::count_if(
+        log_, [](const std::string& line) { return line.contains("the client does not read"); });
+  };
+  say("1", "ping", {});
+  EXPECT_NE(answer_to("1"), "");
+  EXPECT_EQ(complaints(), 0);
+  client_->reads = false;
+  say("2", "ping", {});
+  until([&] { return complaints() == 1; });
+  client_->gone = true;
+  say("3", "ping", {});
+  loop_.restart();
+  loop_.run_for(5ms);
+  EXPECT_EQ(complaints(), 1);
+}
+
+TEST_F(GatewayTest, TheGrantOfTheGatewayIsForCallsThatBringNone) {
+  std::vector<std::string> seen;
+  const auto looks = std::make_shared<sallyport::test::FunctionGuard>(
+      "looks",
+      [&](const Call& call) -> Result<Verdict> {
+        std::string all;
+        for (const std::string& grant : call.grants) all += grant + " ";
+        seen.push_back(all);
+        return Verdict::allow();
+      },
+      core::Stage::Grant);
+  use(core::PlanBuilder().autonomy(Autonomy::ActAuto).guard(looks));
+  grant_ = "ours";
+  connect();
+  open();
+  call("1");
+  EXPECT_NE(answer_to("1"), "");
+  say("2", "tools/call", R"({"name":"write","arguments":{},"_meta":{"sallyport/grant":{"t":1}}})");
+  EXPECT_NE(answer_to("2"), "");
+  EXPECT_EQ(seen, (std::vector<std::string>{"ours ", R"({"t":1} )"}));
+}
+
 TEST_F(GatewayTest, ProgressIsToldUnderTheTokenOfTheClient) {
   calls_.clear();
   connect();
   open();
   say("1", "tools/call", R"({"name":"write","arguments":{},"_meta":{"progressToken":"t"}})");
   until([this] { return server_->times("tools/call") == 1; });
-  server_->tell(
+  server_->notify(
       notification_text("notifications/progress", R"({"progressToken":"t","progress":1})"));
   until([this] { return !client_->message("notifications/progress").empty(); });
   EXPECT_EQ(find(client_->message("notifications/progress"), {"params", "progress"}), "1");

@@ -1,4 +1,4 @@
-// The HTTP front, with requests that are values and conversations that answer by a function.
+// The HTTP front, with requests as values and conversations that answer by a function.
 #include "mcp/client/http_front.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-// One request, and what went back.
+// One request and its response.
 class FakeExchange final : public net::ServerExchange {
  public:
   explicit FakeExchange(net::ServerRequest request) : request_(std::move(request)) {}
@@ -147,7 +147,7 @@ class HttpFrontTest : public testing::Test {
     return *front_;
   }
 
-  // Begins an exchange, as the server would.
+  // Begins an exchange, as the server does.
   Ptr begin(std::string method, Headers headers, std::string body = {}) {
     headers.emplace_back("content-type", "application/json");
     auto exchange = std::make_shared<FakeExchange>(net::ServerRequest{
@@ -183,7 +183,7 @@ class HttpFrontTest : public testing::Test {
                         fmt::format(R"({{"_meta":{{"{}":"{}","{}":{{}},"progressToken":"mine"}}}})",
                                     kMetaVersion, kModernVersion, kMetaCapabilities));
   }
-  // Until nothing is left that does not wait.
+  // Runs until only waiting work is left.
   void settle() {
     do {
       loop.restart();
@@ -273,6 +273,7 @@ TEST_F(HttpFrontTest, ARequestIsLookedAtBeforeItsBody) {
   const std::pair<Headers, bool> kTypes[] = {
       {{{"content-type", "application/json"}}, true},
       {{{"content-type", "application/json; charset=utf-8"}}, true},
+      {{{"content-type", "Application/JSON;charset=UTF-8"}}, true},
       {{{"content-type", "text/plain"}}, false},
       {{{"content-type", "text/plain; application/json"}}, false},
       {{}, false},
@@ -338,7 +339,7 @@ TEST_F(HttpFrontTest, AnOpeningThatFailsLeavesNoSession) {
   EXPECT_EQ(front().open_sessions(), 0u);
   EXPECT_EQ(talks.at(0)->stops, 1);
   EXPECT_EQ(post(in(failed), request_text("2", "ping", ""))->response.status, 404u);
-  // A notification of that name opens nothing.
+  // A notification of that name opens no session.
   EXPECT_EQ(post({{"x-user", "ann"}}, notification_text("initialize", "{}"))->response.status,
             400u);
   EXPECT_EQ(talks.size(), 1u);
@@ -426,7 +427,7 @@ TEST_F(HttpFrontTest, WhatComesBeforeTheAnswerMakesItAStream) {
 }
 
 TEST_F(HttpFrontTest, AnAnswerThatIsNotThereYetIsStreamedWithSignsOfLife) {
-  settings.front.silence = 1ms;
+  settings.front.answer_wait = 1ms;
   settings.front.keep_alive = 1ms;
   const Ptr opened = open();
   const Ptr waiting = begin("POST", in(opened), request_text("2", "wait", "{}"));
@@ -435,7 +436,7 @@ TEST_F(HttpFrontTest, AnAnswerThatIsNotThereYetIsStreamedWithSignsOfLife) {
   talks.at(0)->link->send(result_text("2", "\"late\""), {});
   finish(waiting);
   EXPECT_TRUE(waiting->hears("\"late\""));
-  // One who reads no streams waits.
+  // A client that reads no streams waits.
   const Ptr patient =
       begin("POST", in(opened, {{"accept", "application/json"}}), request_text("3", "wait", "{}"));
   settle();
@@ -508,10 +509,12 @@ TEST_F(HttpFrontTest, AClientThatLostAStreamHearsTheRestOfIt) {
   EXPECT_FALSE(rest->hears("id: 2-1\n"));
   EXPECT_TRUE(rest->hears("id: 2-2\n"));
   EXPECT_TRUE(again("2-0")->hears("id: 2-1\n"));
-  EXPECT_EQ(again("77-0")->response.status, 404u);
-  EXPECT_EQ(again("two")->response.status, 404u);
+  // 404 would say that the session has ended.
+  for (const char* const unknown : {"77-0", "two", "2-1garbage", "2--1", "2-", "-2-1", " 2-1"}) {
+    EXPECT_EQ(again(unknown)->response.status, 400u) << unknown;
+  }
   policy = "p2";
-  EXPECT_EQ(again("2-1")->response.status, 404u) << "it was said under another policy";
+  EXPECT_EQ(again("2-1")->response.status, 400u) << "it was said under another policy";
 }
 
 TEST_F(HttpFrontTest, WhatCouldNotBeWrittenIsThereForAClientThatComesBack) {
@@ -535,7 +538,7 @@ TEST_F(HttpFrontTest, BatchesBelongToOneRevision) {
   EXPECT_EQ(answered->header("content-type"), kEventStream);
   EXPECT_TRUE(answered->hears("\"ping\""));
   EXPECT_TRUE(answered->hears("\"noted\""));
-  EXPECT_TRUE(answered->hears("this is no request"));
+  EXPECT_TRUE(answered->hears("this is not a request"));
   EXPECT_FALSE(answered->hears("id: ")) << answered->stream;
   EXPECT_TRUE(talks.at(0)->heard_of("notifications/x"));
   EXPECT_EQ(post(in(opened), "[" + notification_text("x", "{}") + "]")->response.status, 202u);
@@ -549,6 +552,8 @@ TEST_F(HttpFrontTest, BatchesBelongToOneRevision) {
   EXPECT_EQ(post(in(opened), of(257))->response.status, 400u);
   EXPECT_EQ(post(in(open("2025-06-18")), batch)->response.status, 400u);
   EXPECT_EQ(post({{"x-user", "ann"}}, batch)->response.status, 400u);
+  finish(begin("DELETE", in(opened)));
+  EXPECT_EQ(post(in(opened), batch)->response.status, 404u) << "the session has ended";
 }
 
 TEST_F(HttpFrontTest, StatelessRequestsOfAPrincipalShareAConversation) {
@@ -576,7 +581,7 @@ TEST_F(HttpFrontTest, AStatelessClientCancelsByClosing) {
   finish(waiting);
   EXPECT_TRUE(
       test::run_until(loop, [&] { return talks.at(0)->heard_of("notifications/cancelled"); }));
-  // One of sessions says so itself, and may come back.
+  // A client of the session era names itself, and may reconnect.
   const Ptr opened = open();
   const Ptr legacy = begin("POST", in(opened), request_text("2", "wait", "{}"));
   settle();

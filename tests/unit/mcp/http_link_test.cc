@@ -17,7 +17,7 @@ std::size_t allocated() {
   return info.uordblks + info.hblkhd;
 }
 
-// The requests of a batch came in one body, which none of them needs while it waits.
+// The requests of a batch arrived in one body, which none of them needs while it waits.
 TEST(HttpLinkTest, RequestsThatWaitKeepNoBody) {
   for (const bool shared : {false, true}) {
     boost::asio::io_context loop;
@@ -34,7 +34,7 @@ TEST(HttpLinkTest, RequestsThatWaitKeepNoBody) {
 }
 
 std::string next_of(boost::asio::io_context& loop, HttpLink& link) {
-  // Shared: what waits may end after this returns.
+  // Shared, because waiting work may end after this function returns.
   const auto text = std::make_shared<std::optional<std::string>>();
   boost::asio::co_spawn(loop, link.next(),
                         [text](std::exception_ptr, std::optional<net::Line> line) {
@@ -48,21 +48,21 @@ std::string next_of(boost::asio::io_context& loop, HttpLink& link) {
 TEST(HttpLinkTest, WhatWaitsIsBoundedByNumberAndBytes) {
   boost::asio::io_context loop;
   HttpLink few(loop.get_executor(), {.limits = {.requests = 2}});
-  EXPECT_TRUE(few.tell(notification_text("a", "{}")));
-  EXPECT_TRUE(few.tell(notification_text("b", "{}")));
-  EXPECT_EQ(few.tell(notification_text("c", "{}")).error().code, ErrorCode::Exhausted);
+  EXPECT_TRUE(few.receive(notification_text("a", "{}")));
+  EXPECT_TRUE(few.receive(notification_text("b", "{}")));
+  EXPECT_EQ(few.receive(notification_text("c", "{}")).error().code, ErrorCode::Exhausted);
   EXPECT_EQ(next_of(loop, few), notification_text("a", "{}"));
-  EXPECT_TRUE(few.tell(notification_text("c", "{}")));
+  EXPECT_TRUE(few.receive(notification_text("c", "{}")));
   const std::string text = notification_text("a", "{}");
   HttpLink small(loop.get_executor(), {.limits = {.queue_bytes = 2 * text.size()}});
-  EXPECT_TRUE(small.tell(text));
-  EXPECT_TRUE(small.tell(text));
-  EXPECT_FALSE(small.tell(text));
+  EXPECT_TRUE(small.receive(text));
+  EXPECT_TRUE(small.receive(text));
+  EXPECT_FALSE(small.receive(text));
   EXPECT_EQ(next_of(loop, small), text);
-  EXPECT_TRUE(small.tell(text));
+  EXPECT_TRUE(small.receive(text));
   HttpLink tiny(loop.get_executor(), {.limits = {.queue_bytes = 1}});
-  EXPECT_TRUE(tiny.tell(text)) << "one of any size while nothing waits";
-  EXPECT_FALSE(tiny.tell(text));
+  EXPECT_TRUE(tiny.receive(text)) << "one of any size while nothing waits";
+  EXPECT_FALSE(tiny.receive(text));
 }
 
 TEST(HttpLinkTest, RequestsAreBoundedAndTheirIdsAreTheirOwn) {
@@ -152,16 +152,32 @@ TEST(HttpLinkTest, AClosedLinkTakesAndSendsNothing) {
   EXPECT_TRUE((*asked)->closed());
   EXPECT_TRUE(link.standing()->closed());
   EXPECT_FALSE(link.send(result_text("1", "{}"), {}));
-  EXPECT_FALSE(link.tell(notification_text("a", "{}")));
+  EXPECT_FALSE(link.receive(notification_text("a", "{}")));
   EXPECT_EQ(next_of(loop, link), "(none)");
   HttpLink hung(loop.get_executor(), {});
-  EXPECT_TRUE(hung.tell(notification_text("a", "{}")));
+  EXPECT_TRUE(hung.receive(notification_text("a", "{}")));
   hung.hang_up();
   EXPECT_EQ(next_of(loop, hung), "(none)");
-  EXPECT_EQ(hung.tell(notification_text("a", "{}")).error().code, ErrorCode::Unavailable);
+  EXPECT_EQ(hung.receive(notification_text("a", "{}")).error().code, ErrorCode::Unavailable);
 }
 
-// Answers that nobody has read are as long as tools make them.
+TEST(HttpLinkTest, AStreamIsFoundByItsNumberWhileItsRequestWaitsAndAfterwards) {
+  boost::asio::io_context loop;
+  HttpLink link(loop.get_executor(),
+                {.outlet = {.kept_events = 8, .kept_bytes = 100}, .kept_bytes = 2500});
+  const auto first = link.ask(*Message::read(request_text("1", "ping", ""), {}), {});
+  const auto second = link.ask(*Message::read(request_text("2", "ping", ""), {}), {});
+  ASSERT_TRUE(first && second);
+  const std::uint64_t number = (*second)->number();
+  EXPECT_EQ(link.stream(number), *second);
+  EXPECT_EQ(link.stream((*first)->number()), *first);
+  EXPECT_EQ(link.stream(0), link.standing());
+  EXPECT_EQ(link.stream(number + 1), nullptr);
+  EXPECT_TRUE(link.send(result_text("2", "{}"), {}));
+  EXPECT_EQ(link.stream(number), *second);
+}
+
+// Unread answers are as long as the tools make them.
 TEST(HttpLinkTest, AnswersForWhoComesBackAreKeptUpToALimitTheNewestFirst) {
   boost::asio::io_context loop;
   HttpLink link(loop.get_executor(),
@@ -178,6 +194,32 @@ TEST(HttpLinkTest, AnswersForWhoComesBackAreKeptUpToALimitTheNewestFirst) {
   EXPECT_TRUE(link.send(result_text("5", '"' + std::string(9000, 'x') + '"'), {}));
   EXPECT_EQ(link.stream(4), nullptr);
   EXPECT_NE(link.stream(5), nullptr);
+}
+
+TEST(HttpLinkTest, OnlyTheNewestStreamsAreKeptForWhoComesBack) {
+  boost::asio::io_context loop;
+  HttpLink link(
+      loop.get_executor(),
+      {.outlet = {.kept_events = 8, .kept_bytes = 100}, .kept_streams = 2, .kept_bytes = 2500});
+  for (int i = 1; i <= 3; ++i) {
+    const std::string id = std::to_string(i);
+    ASSERT_TRUE(link.ask(*Message::read(request_text(id, "ping", ""), {}), {}));
+    EXPECT_TRUE(link.send(result_text(id, "{}"), {}));
+  }
+  EXPECT_EQ(link.stream(1), nullptr);
+  EXPECT_NE(link.stream(2), nullptr);
+  EXPECT_NE(link.stream(3), nullptr);
+  const std::size_t bytes = link.stream(2)->bytes() + link.stream(3)->bytes();
+  ASSERT_GT(bytes, 0u);
+  HttpLink full(loop.get_executor(),
+                {.outlet = {.kept_events = 8, .kept_bytes = 100}, .kept_bytes = bytes});
+  for (int i = 1; i <= 3; ++i) {
+    const std::string id = std::to_string(i);
+    ASSERT_TRUE(full.ask(*Message::read(request_text(id, "ping", ""), {}), {}));
+    EXPECT_TRUE(full.send(result_text(id, "{}"), {}));
+    EXPECT_NE(full.stream(i == 3 ? 2 : 1), nullptr) << "as many bytes as are kept";
+  }
+  EXPECT_EQ(full.stream(1), nullptr);
 }
 
 }  // namespace

@@ -34,6 +34,14 @@ TEST(HttpRulesTest, ArgumentsAreComparedAsWhatTheyAre) {
   EXPECT_EQ(contradiction({{"mcp-param-region", "=?base64?w6TDtg==?="}}, R"({"region":"äö"})"), "");
   EXPECT_EQ(contradiction({{"mcp-param-count", "7"}}, R"({"count":7})"), "");
   EXPECT_EQ(contradiction({{"mcp-param-count", "007"}}, R"({"count":7.0})"), "");
+  EXPECT_EQ(contradiction({{"mcp-param-count", "7.0"}}, R"({"count":7})"), "");
+  EXPECT_EQ(contradiction({{"mcp-param-count", "18446744073709551615"}},
+                          R"({"count":18446744073709551615})"),
+            "");
+  EXPECT_NE(
+      contradiction({{"mcp-param-count", "9007199254740993.0"}}, R"({"count":9007199254740992})"),
+      "");
+  EXPECT_NE(contradiction({{"mcp-param-count", "7.5"}}, R"({"count":7})"), "");
   EXPECT_EQ(contradiction({{"mcp-param-on", "true"}}, R"({"deep":{"on":true}})"), "");
   EXPECT_EQ(contradiction({{"mcp-param-other", "x"}}, "{}"), "");
   EXPECT_NE(contradiction({}, R"({"region":"eu"})"), "");
@@ -63,6 +71,7 @@ TEST(HttpRulesTest, AcceptIsReadWithItsParametersAndWildCards) {
   EXPECT_TRUE(accepts(head({{"accept", "*/*"}}), "text/event-stream"));
   EXPECT_TRUE(accepts(head({{"accept", "Text/*"}}), "text/event-stream"));
   EXPECT_FALSE(accepts(head({{"accept", "application/json"}}), "text/event-stream"));
+  EXPECT_TRUE(accepts(head({{"accept", "a/b ,\t text/event-stream \t;q=1"}}), "text/event-stream"));
   EXPECT_FALSE(accepts(head({{"accept", ",;,"}}), "text/event-stream"));
 }
 
@@ -75,7 +84,7 @@ TEST(HttpRulesTest, ErrorsOfTheStatelessEraHaveTheirStatus) {
   EXPECT_EQ(status_of_error(kDenied), 200u);
 }
 
-// The code of the refusal; 0: none.
+// Returns the code of the refusal, or 0 if there is none.
 std::int64_t refused(Headers headers, std::string_view method, std::string_view params) {
   const Message message = Message::read(request_text("1", method, params), {}).value();
   const auto refusal = refuse_modern(head(std::move(headers)), message);
@@ -159,7 +168,7 @@ Async<bool> come_back() {
   outlet.rewind(2);
   heard = co_await heard_of(outlet);
   EXPECT_EQ(heard, "cd");
-  // What is gone cannot be told again.
+  // A dropped message cannot be sent again.
   outlet.rewind(0);
   heard = co_await heard_of(outlet);
   EXPECT_EQ(heard, "cd");

@@ -129,7 +129,7 @@ TEST(JsonTextTest, NamesAreFoundHoweverTheyAreWritten) {
   EXPECT_EQ(values_named("a", R"({"a":1,"b":2,"\u0061":3})", 2).size(), 1u);
 }
 
-// Each level of nesting was another walk over the whole text.
+// Each level of nesting once caused one more pass over the whole text.
 TEST(JsonTextTest, ExactValuesAreReadInOnePass) {
   const std::string deep =
       std::string(100, '[') + "12345678901234567890123" + std::string(100, ']');

@@ -12,7 +12,7 @@ namespace {
 
 class MessageLogTest : public testing::Test {
  protected:
-  // Writes what is noted, without pauses.
+  // Writes noted messages without pauses.
   json::array written() {
     log.hurry();
     sallyport::test::run_now([](MessageLog& one) -> Async<bool> {
@@ -29,11 +29,12 @@ class MessageLogTest : public testing::Test {
 };
 
 TEST_F(MessageLogTest, EqualMessagesAreCountedTogether) {
-  using What = MessageLog::What;
-  EXPECT_TRUE(log.note(What::Withheld, Side::Server, "x", "words")) << "the first starts a writer";
-  EXPECT_FALSE(log.note(What::Withheld, Side::Server, "x", "more"));
-  EXPECT_FALSE(log.note(What::Withheld, Side::Client, "x"));
-  EXPECT_FALSE(log.note(What::Dropped, Side::Client, "x"));
+  using Action = MessageLog::Action;
+  EXPECT_TRUE(log.note(Action::Withheld, Side::Server, "x", "words"))
+      << "the first starts a writer";
+  EXPECT_FALSE(log.note(Action::Withheld, Side::Server, "x", "more"));
+  EXPECT_FALSE(log.note(Action::Withheld, Side::Client, "x"));
+  EXPECT_FALSE(log.note(Action::Dropped, Side::Client, "x"));
   const json::array all = written();
   ASSERT_EQ(all.size(), 3u);
   std::string counts;
@@ -45,13 +46,13 @@ TEST_F(MessageLogTest, EqualMessagesAreCountedTogether) {
   EXPECT_NE(counts.find("withheld server 2 evidence "), std::string::npos) << counts;
   EXPECT_NE(counts.find("withheld client 1 "), std::string::npos) << counts;
   EXPECT_NE(counts.find("dropped client 1 "), std::string::npos) << counts;
-  EXPECT_TRUE(log.note(What::Dropped, Side::Client, "x")) << "the writer has ended";
+  EXPECT_TRUE(log.note(Action::Dropped, Side::Client, "x")) << "the writer has ended";
 }
 
 TEST_F(MessageLogTest, ManyMethodsAndMuchEvidenceAreBounded) {
   for (int i = 0; i < 500; ++i) {
-    log.note(MessageLog::What::Refused, Side::Client, fmt::format("method-{}", i));
-    log.note(MessageLog::What::Withheld, Side::Server, "one", fmt::format("evidence-{}", i));
+    log.note(MessageLog::Action::Refused, Side::Client, fmt::format("method-{}", i));
+    log.note(MessageLog::Action::Withheld, Side::Server, "one", fmt::format("evidence-{}", i));
   }
   const json::array all = written();
   EXPECT_LT(all.size(), 500u);
@@ -66,7 +67,7 @@ TEST_F(MessageLogTest, ManyMethodsAndMuchEvidenceAreBounded) {
 }
 
 TEST_F(MessageLogTest, WhatCannotBeWrittenIsOwed) {
-  log.note(MessageLog::What::Dropped, Side::Client, "x");
+  log.note(MessageLog::Action::Dropped, Side::Client, "x");
   recorder.refuse_reports = Error{ErrorCode::Unavailable, "the disk is gone"};
   (void)written();
   EXPECT_EQ(recorder.owed.size(), 1u);

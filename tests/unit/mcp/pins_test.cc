@@ -57,7 +57,7 @@ TEST_F(PinsTest, AChangedDefinitionIsHeldUntilItIsAccepted) {
   EXPECT_THAT(look("second"), IsEmpty());
 }
 
-// Earlier releases pinned fewer members: such a pin is good once, and is written anew.
+// Earlier releases pinned fewer members: such a pin is valid once, and is rewritten.
 TEST_F(PinsTest, APinOfAnEarlierReleaseThatFitsIsWrittenAnewOverTheWholeDefinition) {
   const auto definition = [](json::object more) {
     more["name"] = "a";
@@ -99,6 +99,50 @@ TEST_F(PinsTest, WhatWasAcceptedIsWhatWasLookedAt) {
   EXPECT_EQ(judged("a"), Verdict::Kind::Deny);
 }
 
+// Two processes that saw a tool first at the same moment once overwrote each other's pin.
+TEST_F(PinsTest, TheFirstOfTwoProcessesPinsATool) {
+  PinBook other{recorder};
+  recorder.before_append = [&] {
+    EXPECT_TRUE(test::run_now(other.look("files", tools("second"))));
+  };
+  EXPECT_THAT(look("first"), ElementsAre("a"));
+  EXPECT_EQ(judged("a"), Verdict::Kind::Deny);
+  const std::optional<Pin> pin = *find_pin(recorder, "files", "a");
+  ASSERT_TRUE(pin && pin->held());
+  EXPECT_EQ(pinned_definition(recorder, pin->sequence)->at("description"), "second");
+  EXPECT_EQ(pinned_definition(recorder, pin->changed_sequence)->at("description"), "first");
+}
+
+TEST_F(PinsTest, ALookThatIsAlwaysOvertakenFails) {
+  recorder.refuse = [](const std::vector<core::Draft>&) -> std::optional<Error> {
+    return Error{ErrorCode::Conflict, "changed meanwhile", {}, {}};
+  };
+  const Result<HeldBack> seen = test::run_now(book.look("files", tools("first")));
+  ASSERT_FALSE(seen);
+  EXPECT_EQ(seen.error().code, ErrorCode::Unavailable);
+  EXPECT_EQ(recorder.commits, 16u);
+}
+
+TEST_F(PinsTest, AChangedToolStaysHeldHoweverOftenItIsSeen) {
+  (void)look("first");
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(look("second"), ElementsAre("a")) << i;
+  EXPECT_EQ(judged("a"), Verdict::Kind::Deny);
+  EXPECT_TRUE((*find_pin(recorder, "files", "a"))->held());
+}
+
+// Its pin may have been removed or be unreadable: no person has accepted the tool.
+TEST_F(PinsTest, AHeldToolWhosePinIsNotThereStaysHeld) {
+  (void)look("first");
+  EXPECT_THAT(look("second"), ElementsAre("a"));
+  std::vector<core::Draft> drafts(1);
+  drafts[0].kind = core::Kind::Topic;
+  drafts[0].facts.push_back({"tool_pin", R"(["files","a"])", std::nullopt});
+  ASSERT_TRUE(test::run_now(recorder.append(std::move(drafts), core::Urgency::Announces)));
+  ASSERT_EQ(*find_pin(recorder, "files", "a"), std::nullopt);
+  EXPECT_EQ(judged("a"), Verdict::Kind::Deny);
+  EXPECT_EQ(judged("b"), Verdict::Kind::Allow);
+}
+
 TEST_F(PinsTest, TheSameToolOfAnotherServerIsAnotherTool) {
   (void)look("first");
   EXPECT_THAT(test::run_now(book.look("other", tools("second")))->changed, IsEmpty());
@@ -128,6 +172,35 @@ TEST_F(PinsTest, BeyondTheMostOfAServerNewToolsAreHeldBackAndKeptNowhere) {
 
   PinBook later{recorder, 3};
   EXPECT_THAT(test::run_now(later.look("files", list({"d"})))->beyond, ElementsAre("d"));
+}
+
+// The second check once took its own first check for proof that the server is full.
+TEST_F(PinsTest, ALookThatIsOvertakenStillPinsWhatHasRoom) {
+  PinBook small{recorder, 3};
+  json::array listed;
+  for (const char* const name : {"a", "b", "c", "d"})
+    listed.push_back(json::object{{"name", name}});
+  const auto tools = definitions_in(json::object{{"tools", listed}});
+  recorder.before_append = [&] {
+    const std::vector<ToolDefinition> first{tools.front()};
+    EXPECT_TRUE(test::run_now(PinBook{recorder}.look("files", first)));
+  };
+  EXPECT_THAT(test::run_now(small.look("files", tools))->beyond, ElementsAre("d"));
+  EXPECT_EQ(all_pins(recorder)->size(), 3u);
+}
+
+// Without an entry that says so, the server is full all the same.
+TEST_F(PinsTest, ALookThatCannotBeRecordedStillHoldsBackWhatHasNoRoom) {
+  PinBook small{recorder, 2};
+  (void)test::run_now(small.look("files", tools("first")));
+  json::array listed{json::object{{"name", "new"}}};
+  recorder.refuse_announcements = Error{.code = ErrorCode::Unavailable, .message = "busy"};
+  const auto with_new = definitions_in(json::object{{"tools", listed}});
+  EXPECT_FALSE(test::run_now(small.look("files", with_new)));
+  EXPECT_TRUE(small.beyond("files", "new"));
+  recorder.refuse_announcements.reset();
+  EXPECT_THAT(test::run_now(small.look("files", with_new))->beyond, ElementsAre("new"));
+  EXPECT_EQ(test::text_at(recorder.written.back(), "/record"), "tool_pins_full");
 }
 
 TEST_F(PinsTest, ACommandIsQuotedForAShell) {

@@ -1,10 +1,11 @@
-// A remote tool server of either era, played over loopback by a function from requests to responses.
+// A remote tool server of either era; a function on loopback turns requests into responses.
 #pragma once
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/json.hpp>
 #include <deque>
 
@@ -19,7 +20,7 @@ using namespace std::chrono_literals;
 using net::ServerRequest;
 using net::ServerResponse;
 
-// A stream whose end comes when the test lets it go.
+// A stream that ends when the test releases it.
 inline constexpr std::string_view kHangs = "hangs";
 
 class PlayedServer final : public net::HttpHandler {
@@ -65,11 +66,11 @@ class PlayedServer final : public net::HttpHandler {
 
 class HeardServer final : public Server::Listener {
  public:
-  Async<void> server_asks(Message request) override {
+  Async<void> on_server_request(Message request) override {
     asked.push_back(request.method);
     co_return;
   }
-  Async<void> server_tells(Message notification) override {
+  Async<void> on_server_notification(Message notification) override {
     told.push_back(notification.method);
     co_return;
   }
@@ -99,7 +100,7 @@ struct KeptReply final : Waiter {
 class FakeCredentials final : public oauth::Credentials {
  public:
   std::string token() const override { return fmt::format("t{}", renewals); }
-  Async<void> freshen() override { co_return; }
+  Async<void> renew_if_expiring() override { co_return; }
   Task<void> renew(Refusal refusal) override {
     ++asked;
     EXPECT_EQ(refusal.token, token());
@@ -147,6 +148,13 @@ class RemoteServerTest : public testing::Test {
       EXPECT_TRUE(until([&] { return server_->up(); }));
     }
     return *server_;
+  }
+  // A port at which nobody listens.
+  std::uint16_t unused_port() {
+    using boost::asio::ip::tcp;
+    return tcp::acceptor(loop, {boost::asio::ip::address_v4::loopback(), 0})
+        .local_endpoint()
+        .port();
   }
   void end() {
     if (server_ && !over_) {
@@ -202,7 +210,7 @@ class RemoteServerTest : public testing::Test {
   Response ask(std::string method, std::string params = "{}") {
     return finish(begin(std::move(method), std::move(params)));
   }
-  // What the gateway does with a server that has started.
+  // The gateway's reactions to a server that has started.
   void open() {
     ASSERT_TRUE(ask("initialize").message);
     server().ready();

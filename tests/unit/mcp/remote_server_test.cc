@@ -1,4 +1,5 @@
-// What a remote tool server is sent, and what is made of its answers.
+// The requests to a remote tool server, and the interpretation of its answers.
+#include "core/call/upstream.h"
 #include "played_remote.h"
 
 namespace sallyport::mcp {
@@ -64,7 +65,7 @@ TEST_F(RemoteServerTest, TheStreamOfASessionIsHeardAndAskedForAgain) {
   EXPECT_EQ(head(played.requests[2], "last-event-id"), "(none)");
   EXPECT_EQ(head(played.last("GET"), "last-event-id"), "e7");
   EXPECT_NE(log.find("an answer to no open request: `99`"), std::string::npos) << log;
-  EXPECT_NE(log.find("something that is no message: `nothing`"), std::string::npos) << log;
+  EXPECT_NE(log.find("something that is not a message: `nothing`"), std::string::npos) << log;
 }
 
 TEST_F(RemoteServerTest, AStreamThatIsRefusedForNowIsAskedForAgain) {
@@ -263,6 +264,19 @@ TEST_F(RemoteServerTest, AStatelessServerGetsHeadersAndNoSession) {
   EXPECT_EQ(played.requests.size(), before + 1) << "a closed stream is the cancel";
 }
 
+TEST_F(RemoteServerTest, AListThatIsNoneIsPassedOnAsItIs) {
+  for (const char* const result : {R"({"tools":7})", "{}", "[]"}) {
+    played.answer = [result](const ServerRequest& request) {
+      const auto id = find(request.body, {"id"});
+      return id ? ServerResponse::json(200, result_text(*id, result))
+                : ServerResponse{.status = 202};
+    };
+    const Response listed = ask("tools/list", modern_params());
+    ASSERT_TRUE(listed.message) << result;
+    EXPECT_EQ(listed.message->result_text(), result);
+  }
+}
+
 TEST_F(RemoteServerTest, AnAbandonedRequestIsCancelledAsItsEraDoes) {
   open();
   played.answer = [this](const ServerRequest& request) {
@@ -425,7 +439,7 @@ TEST_F(RemoteServerTest, ALoginIsRenewedAndTheRequestSentAgain) {
   EXPECT_EQ(credentials->renewals, 5) << "three times for one request";
   credentials->most = credentials->asked;
   const Response out = ask("ping");
-  EXPECT_EQ(out.error.cause, kNotLetIn);
+  EXPECT_EQ(out.error.cause, kLoginRequired);
   EXPECT_NE(log.find("sallyport login"), std::string::npos);
   const std::size_t said = log.size();
   EXPECT_FALSE(ask("ping").message);
@@ -475,6 +489,39 @@ TEST(RemoteServerMakerTest, PlainTextLeavesThisMachineOnlyWhereThatIsAllowed) {
   EXPECT_TRUE(made("http://127.0.0.1/mcp", false));
   EXPECT_TRUE(made("http://tools.example/mcp", true));
   EXPECT_FALSE(made("http://tools.example/mcp", false));
+}
+
+TEST_F(RemoteServerTest, EachMessageOfABatchOfASessionIsTakenOnItsOwn) {
+  open();
+  played.answer = [](const ServerRequest& request) {
+    const auto id = find(request.body, {"id"});
+    if (!id) return ServerResponse{.status = 202};
+    const std::string batch =
+        "[" + notification_text("notifications/a", "{}") + "," + result_text(*id, "1") + "]";
+    return find(request.body, {"method"}) == "\"streamed\"" ? stream(event(batch))
+                                                            : ServerResponse::json(200, batch);
+  };
+  for (const char* const method : {"streamed", "plain"}) {
+    const Response reply = ask(method);
+    ASSERT_TRUE(reply.message) << method;
+    EXPECT_EQ(reply.message->result_text(), "1");
+  }
+  EXPECT_EQ(heard.told.size(), 2u);
+  EXPECT_TRUE(ask("plain", modern_params()).malformed) << "a stateless server has none";
+}
+
+// AU-17
+TEST_F(RemoteServerTest, ARequestThatWasNotSentIsKnownNotToHaveBegun) {
+  port = unused_port();
+  EXPECT_EQ(ask("tools/call").error.cause, core::kNotBegun);
+}
+
+// AU-17
+TEST_F(RemoteServerTest, ARequestThatTheServerHasGotMayHaveBegun) {
+  played.answer = [](const ServerRequest&) { return ServerResponse{.status = 500}; };
+  const Response refused = ask("tools/call");
+  EXPECT_FALSE(refused.message);
+  EXPECT_EQ(refused.error.cause, "");
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 namespace sallyport::mcp {
 namespace {
 
-// The screen kept the name that its process had at first, also after the process had joined a
-// shared log again under another: nothing ended what was let pass under the lost name.
+// The screen once kept the first name of its process, also after the process had rejoined a shared
+// log under another: the fail-open interval of the lost name was never ended.
 // LE-71 SC-33
 TEST(ScreenTest, WhatFailsOpenIsRecordedUnderTheNameOfNow) {
   sallyport::test::FakeRecorder recorder;
@@ -37,35 +37,54 @@ TEST(ScreenTest, WhatFailsOpenIsRecordedUnderTheNameOfNow) {
 
 class ScreenedTest : public testing::Test {
  protected:
-  // What comes of a message under a guard that says this.
-  Result<Message> pass(const std::string& what, const std::string& text, Verdict verdict) {
+  // The effect on a message of a guard with this verdict.
+  Result<Message> pass(const std::string& what, const std::string& text, Verdict verdict,
+                       bool granted = false) {
     core::PlanBuilder builder;
     builder.result_guard(std::make_shared<sallyport::test::FunctionResultGuard>(
         "g", [this, verdict](const Envelope& envelope, const ResultContext& context) {
           effect_class = context.effect_class;
+          scope = context.scope;
           judged = canonical_json(envelope.value);
           return verdict;
         }));
     sallyport::test::ChangingPlan plans(builder.build().value());
     Screen screen(plans, recorder, recorder, clock, {},
                   [this](const Screen::Seen& one) { seen.push_back(one); });
-    return sallyport::test::run_now(screen.pass(what, Message::read(text, {}).value()));
+    return sallyport::test::run_now(screen.pass(what, Message::read(text, {}).value(), granted));
   }
 
   sallyport::test::FakeRecorder recorder;
   sallyport::test::TestClock clock;
   std::string effect_class;
+  std::shared_ptr<const Scope> scope;
   std::string judged;
   std::vector<Screen::Seen> seen;
 };
 
-// PI-72 (partly): what holds a session together is no result that could be cut.
+// PI-72 (partly): the messages that hold a session together are no results that could be cut.
 TEST_F(ScreenedTest, ListsAndOpeningsAreFrames) {
   const std::string text = R"({"jsonrpc":"2.0","id":1,"result":{"a":1}})";
   for (const char* const what : {"initialize", "server/discover", "tools/list", "prompts/get"}) {
     EXPECT_TRUE(pass(what, text, Verdict::allow()));
     EXPECT_EQ(effect_class == core::kProtocolFrame, std::string(what) != "prompts/get") << what;
   }
+}
+
+// A guard that needs the grant of a call withheld every list and every notification.
+// PI-21 PI-73 (partly)
+TEST_F(ScreenedTest, AMessagePresentsNoGrantUnlessACallUnderOneIsOpen) {
+  const std::string list = R"({"jsonrpc":"2.0","id":1,"result":{"a":1}})";
+  const std::string told = R"({"jsonrpc":"2.0","method":"n","params":{"b":2}})";
+  EXPECT_TRUE(pass("tools/list", list, Verdict::allow()));
+  ASSERT_TRUE(scope);
+  EXPECT_TRUE(scope->grants.empty());
+  EXPECT_TRUE(pass("notifications/message", told, Verdict::allow()));
+  EXPECT_TRUE(scope);
+  EXPECT_TRUE(pass("notifications/message", told, Verdict::allow(), true));
+  EXPECT_FALSE(scope) << "it may hold rows of the call";
+  EXPECT_TRUE(pass("tools/list", list, Verdict::allow(), true));
+  EXPECT_TRUE(scope);
 }
 
 TEST_F(ScreenedTest, WhatAMessageSaysIsJudgedWhereverItStands) {

@@ -77,5 +77,14 @@ TEST_F(SealedStateTest, ItIsUsedOnceAlsoAfterARestart) {
   EXPECT_TRUE(test::run_now(use_once(*ledger, state)));
 }
 
+// Such a state was not used, and the client is not told that it was.
+TEST_F(SealedStateTest, AUseThatCannotBeRecordedIsNoUse) {
+  test::FakeRecorder recorder;
+  recorder.refuse_announcements = Error{ErrorCode::Unavailable, "the disk is gone"};
+  EXPECT_EQ(test::run_now(use_once(recorder, state)).error().code, ErrorCode::Unavailable);
+  recorder.refuse_announcements.reset();
+  EXPECT_TRUE(test::run_now(use_once(recorder, state)));
+}
+
 }  // namespace
 }  // namespace sallyport::mcp

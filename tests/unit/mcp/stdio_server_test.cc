@@ -1,4 +1,4 @@
-// A tool server that is a process: a few lines of shell that answer what they are sent.
+// A tool server that is a process: a few lines of shell that answer their input.
 #include "mcp/server/stdio_server.h"
 
 #include <fmt/format.h>
@@ -13,11 +13,11 @@ using namespace std::chrono_literals;
 
 class HeardProcess final : public Server::Listener {
  public:
-  Async<void> server_asks(Message request) override {
+  Async<void> on_server_request(Message request) override {
     asked.push_back(request.method);
     co_return;
   }
-  Async<void> server_tells(Message notification) override {
+  Async<void> on_server_notification(Message notification) override {
     told.push_back(notification.method);
     co_return;
   }
@@ -35,8 +35,8 @@ struct ProcessReply final : Waiter {
     reply = std::move(given);
     co_return;
   }
-  bool hears_late() const override { return late; }
-  void hears_nothing() override { nothing = true; }
+  bool wants_late_answer() const override { return late; }
+  void no_answer_came() override { nothing = true; }
   std::optional<Response> reply;
   bool late = false;
   bool nothing = false;
@@ -125,6 +125,17 @@ TEST_F(StdioServerTest, WhatItSaysByItselfIsHeard) {
   EXPECT_EQ(heard.asked, std::vector<std::string>{"roots/list"});
   EXPECT_EQ(errors, std::vector<std::string>{"said"});
   EXPECT_NE(log.find("an answer to no open request: `77`"), std::string::npos) << log;
+}
+
+// A batch of a server in a session of 2025-03-26 was once malformed output.
+TEST_F(StdioServerTest, EachMessageOfABatchIsTakenOnItsOwn) {
+  start(R"(read -r x; echo '[{"jsonrpc":"2.0","method":"notifications/a"},7,
+           {"jsonrpc":"2.0","id":"q","method":"roots/list"},{"jsonrpc":"2.0","id":1,"result":5}]' |
+           tr -d '\n'; echo; cat >/dev/null)");
+  EXPECT_EQ(ask().message.value().result_text(), "5");
+  EXPECT_EQ(heard.told, std::vector<std::string>{"notifications/a"});
+  EXPECT_EQ(heard.asked, std::vector<std::string>{"roots/list"});
+  EXPECT_NE(log.find("`7`"), std::string::npos) << log;
 }
 
 TEST_F(StdioServerTest, AWreckOfAnAnswerEndsItsRequest) {

@@ -1,190 +1,15 @@
-#include "mcp/switchboard/switchboard.h"
-
-#include <gtest/gtest.h>
-
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/json.hpp>
-#include <deque>
-
+// One client and several servers: lists, calls, questions and their ids.
 #include "base/json_members.h"
-#include "mcp/message/json_text.h"
+#include "unit/mcp/switchboard_bench.h"
 
 namespace sallyport::mcp {
 namespace {
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
+using test::by_default;
 
-// Plays what a client says, one message each time that something is answered, and keeps all that it
-// is told.
-class Script final : public ClientLink {
- public:
-  explicit Script(asio::any_io_executor executor) : bell_(executor) {
-    bell_.expires_at(asio::steady_timer::time_point::max());
-  }
-  Async<std::optional<net::Line>> next() override {
-    boost::system::error_code ignored;
-    while (waiting.empty() && !ended) {
-      co_await bell_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-    }
-    if (waiting.empty()) co_return std::nullopt;
-    net::Line line{.text = waiting.front()};
-    waiting.pop_front();
-    co_return line;
-  }
-  void hang_up() override { end(); }
-  Async<void> run() override { co_return; }
-  bool send(std::string text, std::string_view) override {
-    heard.push_back(std::move(text));
-    return true;
-  }
-  Async<void> room(std::chrono::milliseconds) override { co_return; }
-  Async<void> flush(std::chrono::milliseconds) override { co_return; }
-  void close() override {}
-  bool broken() const override { return false; }
-
-  void say(std::string text) {
-    waiting.push_back(std::move(text));
-    bell_.cancel();
-  }
-  void end() {
-    ended = true;
-    bell_.cancel();
-  }
-
-  std::deque<std::string> waiting;
-  std::vector<std::string> heard;
-  bool ended = false;
-
- private:
-  asio::steady_timer bell_;
-};
-
-// A server behind its gateway: answers by a function, and is spoken through.
-class Fake final : public Conversation {
- public:
-  using Answer = std::function<std::string(const Message&)>;  // empty: none
-  Fake(std::unique_ptr<ClientLink> link, Answer answer)
-      : link(std::move(link)), answer_(std::move(answer)) {}
-  Task<void> run() override {
-    while (auto line = co_await link->next()) {
-      Result<Message> message = Message::read(line->text, {});
-      if (message) heard.push_back(*message);
-      const std::string text = message ? answer_(*message) : "";
-      if (text == "die") co_return fail(ErrorCode::Unavailable, "it died");
-      if (!text.empty()) link->send(text, {});
-    }
-    co_return Result<void>{};
-  }
-  void stop() override { link->hang_up(); }
-  bool holds_calls() const override { return busy; }
-  bool quiet() const override { return !busy; }
-
-  bool busy = false;
-  std::unique_ptr<ClientLink> link;
-  std::vector<Message> heard;
-
- private:
-  Answer answer_;
-};
-
-std::string by_default(const std::string& name, const Message& message) {
-  if (message.kind != Message::Kind::Request) return {};
-  const std::string& id = message.id;
-  if (message.method == "initialize") {
-    return result_text(
-        id, R"({"protocolVersion":"2025-06-18","instructions":"be kind","capabilities":{")" + name +
-                R"(":{},"resources":{},"tools":{"listChanged":)" +
-                (name == "b" ? "true" : "false") + "}}}");
-  }
-  if (message.method == "tools/list") {
-    const auto cursor = find(message.params_text(), {"cursor"});
-    if (name == "a" && !cursor) {
-      return result_text(id, R"({"tools":[{"name":"one","x":1.50}],"nextCursor":"p2"})");
-    }
-    return result_text(id, R"({"tools":[{"name":"two"}]})");
-  }
-  if (message.method == "resources/list") {
-    return result_text(id, R"({"resources":[{"uri":"x://)" + name + R"("},{"uri":"x://both"}]})");
-  }
-  if (message.method == "prompts/list") return error_text(id, kMethodNotFound, "no prompts");
-  return result_text(id, "{\"from\":\"" + name + "\"}");
-}
-
-class SwitchboardTest : public testing::Test {
- protected:
-  void connect(std::vector<std::string> names, Limits limits = {}) {
-    auto script = std::make_unique<Script>(loop_.get_executor());
-    client_ = script.get();
-    std::vector<Switchboard::NamedServer> upstreams;
-    for (const std::string& name : names) {
-      upstreams.push_back({name, [this, name](std::unique_ptr<ClientLink> link) {
-                             auto answer = [this, name](const Message& message) {
-                               return answers_[name] ? answers_[name](message)
-                                                     : by_default(name, message);
-                             };
-                             auto fake = std::make_shared<Fake>(std::move(link), answer);
-                             fakes_[name] = fake;
-                             return fake;
-                           }});
-    }
-    board_.emplace(
-        loop_.get_executor(), std::move(script), std::move(upstreams),
-        Switchboard::Settings{limits, [this](std::string_view line) { log_.emplace_back(line); },
-                              refuse_});
-    asio::co_spawn(loop_, board_->run(), [this](const std::exception_ptr&, Result<void> result) {
-      ended_ = std::move(result);
-    });
-    settle();
-  }
-
-  // All that the client is told because of it.
-  std::vector<json::value> said(const std::string& text,
-                                std::chrono::milliseconds patience = 100ms) {
-    const std::size_t before = client_->heard.size();
-    client_->say(text);
-    const auto end = std::chrono::steady_clock::now() + patience;
-    while (client_->heard.size() == before && std::chrono::steady_clock::now() < end) {
-      loop_.run_for(2ms);
-    }
-    settle();
-    std::vector<json::value> out;
-    for (std::size_t i = before; i < client_->heard.size(); ++i) {
-      out.push_back(json::parse(client_->heard[i]));
-    }
-    return out;
-  }
-  // Until nothing is left that does not wait.
-  void settle() {
-    do {
-      loop_.restart();
-    } while (loop_.poll() > 0);
-  }
-  json::value asked(const std::string& method, const std::string& params) {
-    const auto heard = said(request_text(std::to_string(++id_), method, params));
-    EXPECT_EQ(heard.size(), 1u);
-    return heard.empty() ? json::value() : heard.front();
-  }
-  ~SwitchboardTest() override {
-    client_->end();
-    loop_.run_for(50ms);
-    EXPECT_TRUE(ended_.has_value());
-  }
-
-  asio::io_context loop_;
-  Script* client_ = nullptr;
-  std::map<std::string, std::shared_ptr<Fake>> fakes_;  // shared with the switchboard
-  std::map<std::string, Fake::Answer> answers_;
-  std::vector<std::string> log_;
-  std::function<Task<Answer>(Call)> refuse_;
-  std::optional<Switchboard> board_;
-  std::optional<Result<void>> ended_;
-  int id_ = 0;
-};
+class SwitchboardTest : public test::SwitchboardBench {};
 
 TEST_F(SwitchboardTest, AnOpeningSaysWhatAllOfThemCan) {
   connect({"a", "b"});
@@ -259,7 +84,7 @@ TEST_F(SwitchboardTest, AResourceIsReadFromWhereItIsListedWhoeverAnswersFirst) {
     return silent && message.method == "resources/list" ? "" : by_default("a", message);
   };
   connect({"a", "b"}, {.start = 50ms});
-  // Alone it is the other one's, until the first one lists it too.
+  // Alone the name belongs to the second server, until the first one lists it too.
   ASSERT_EQ(said(request_text("71", "resources/list", "{}"), 2000ms).size(), 1u);
   EXPECT_EQ(asked("resources/read", R"({"uri":"x://both"})").at_pointer("/result/from"), "b");
   client_->say(request_text("72", "resources/list", "{}"));
@@ -312,93 +137,6 @@ TEST_F(SwitchboardTest, NoServerAnswersForAnotherOne) {
   said(request_text("7", "tools/call", R"({"name":"b.t"})"), 20ms);
   fakes_["a"]->link->send(result_text("7", R"({"forged":true})"), {});
   EXPECT_TRUE(client_->heard.empty());
-}
-
-TEST_F(SwitchboardTest, OneThatDoesNotAnswerHoldsUpTheOthersNoLongerThanItMay) {
-  answers_["a"] = [](const Message&) { return std::string(); };
-  connect({"a", "b"}, {.start = 50ms});
-  const auto heard = said(request_text("1", "tools/list", "{}"), 2000ms);
-  ASSERT_EQ(heard.size(), 1u);
-  EXPECT_EQ(heard[0].at_pointer("/result/tools"), json::parse(R"([{"name":"b.two"}])"));
-  EXPECT_NE(log_.back().find("`a` did not answer"), std::string::npos);
-}
-
-TEST_F(SwitchboardTest, OneThatIsGoneIsSaidToBe) {
-  answers_["a"] = [](const Message& message) {
-    return message.method == "tools/call" ? "die" : by_default("a", message);
-  };
-  connect({"a", "b"});
-  const json::value answer = asked("tools/call", R"({"name":"a.t"})");
-  EXPECT_EQ(answer.at_pointer("/error/message"), "the server `a` is not there");
-  EXPECT_EQ(asked("tools/call", R"({"name":"b.t"})").at_pointer("/result/from"), "b");
-  EXPECT_EQ(asked("tools/list", "{}").at_pointer("/result/tools").as_array().size(), 1u);
-  EXPECT_FALSE(ended_);
-}
-
-TEST_F(SwitchboardTest, WithoutAnyServerItEnds) {
-  answers_["a"] = answers_["b"] = [](const Message&) { return std::string("die"); };
-  connect({"a", "b"});
-  said(request_text("1", "tools/list", "{}"));
-  loop_.run_for(20ms);
-  ASSERT_TRUE(ended_);
-  EXPECT_EQ(ended_->error().message, "it died");
-}
-
-TEST_F(SwitchboardTest, ASubscriptionIsOneToTheClient) {
-  const auto grant = [](const std::string& granted) {
-    return [granted](const Message& message) {
-      if (message.kind != Message::Kind::Request) return std::string();
-      return notification_text("notifications/subscriptions/acknowledged",
-                               R"({"_meta":{"io.modelcontextprotocol/subscriptionId":)" +
-                                   message.id + R"(},"notifications":)" + granted + "}");
-    };
-  };
-  answers_["a"] = grant(R"({"toolsListChanged":true})");
-  answers_["b"] = grant(R"({"promptsListChanged":true,"resourceSubscriptions":["x://b"]})");
-  connect({"a", "b"});
-  const auto heard = said(
-      request_text("5", "subscriptions/listen",
-                   R"({"notifications":{"toolsListChanged":true,"promptsListChanged":true}})"));
-  ASSERT_EQ(heard.size(), 1u);
-  EXPECT_EQ(
-      heard[0].at_pointer("/params/notifications"),
-      json::parse(
-          R"({"toolsListChanged":true,"promptsListChanged":true,"resourceSubscriptions":["x://b"]})"));
-  fakes_["a"]->link->send(result_text("5", "{}"), {});
-  EXPECT_EQ(client_->heard.size(), 1u);
-  fakes_["b"]->link->send(result_text("5", "{}"), {});
-  EXPECT_EQ(client_->heard.size(), 2u);
-}
-
-TEST_F(SwitchboardTest, OneThatComesBackIsOpenedAsTheOthersAndItsListIsToldOf) {
-  bool down = true;
-  answers_["a"] = [&](const Message& message) {
-    return down && message.method == "tools/list" ? "die" : by_default("a", message);
-  };
-  connect({"a", "b"});
-  said(request_text("1", "initialize", R"({"protocolVersion":"2025-06-18"})"));
-  said(notification_text("notifications/initialized", {}), 10ms);
-  said(request_text("2", "logging/setLevel", R"({"level":"info"})"));
-  const json::value listed = asked("tools/list", "{}");
-  EXPECT_EQ(listed.at_pointer("/result/tools").as_array().size(), 1u);
-  const std::shared_ptr<Fake> first = fakes_["a"];
-  down = false;
-  const auto changed = [&] {
-    return std::ranges::count_if(client_->heard, [](const std::string& text) {
-      return text.contains("notifications/tools/list_changed");
-    });
-  };
-  const auto end = std::chrono::steady_clock::now() + 30s;
-  while (changed() == 0 && std::chrono::steady_clock::now() < end) loop_.run_for(10ms);
-  EXPECT_EQ(changed(), 1);
-  ASSERT_NE(fakes_["a"], first);
-  std::vector<std::string> methods;
-  for (const Message& one : fakes_["a"]->heard) methods.push_back(one.method);
-  EXPECT_EQ(methods, (std::vector<std::string>{"initialize", "notifications/initialized",
-                                               "logging/setLevel", "tools/list"}));
-  EXPECT_EQ(log_.back(), "`a` is there now");
-  EXPECT_EQ(asked("tools/list", "{}").at_pointer("/result/tools").as_array().size(), 2u);
-  EXPECT_EQ(asked("tools/call", R"({"name":"a.t"})").at_pointer("/result/from"), "a");
 }
 
 TEST_F(SwitchboardTest, NotificationsGoToAllAndACancelToThoseWhoAreAsked) {
@@ -469,6 +207,7 @@ TEST_F(SwitchboardTest, CompletionsAndTemplatesFindTheirServer) {
   EXPECT_EQ(from("completion/complete", R"({"ref":{"type":"ref/resource","uri":"x://b/deep/2"}})"),
             "b");
   EXPECT_EQ(asked("resources/read", "{}").at_pointer("/error/code"), json::value(kInvalidParams));
+  EXPECT_EQ(asked("tools/list", R"({"cursor":5})").at_pointer("/error/code"), kInvalidParams);
   EXPECT_EQ(asked("tools/list", R"({"cursor":"none of ours"})").at_pointer("/error/code"),
             json::value(kInvalidParams));
   EXPECT_EQ(asked("subscriptions/listen", "{}").at_pointer("/error/code"),
@@ -536,6 +275,68 @@ TEST_F(SwitchboardTest, TasksAreCalledByTheNameOfTheirServer) {
   fakes_["b"]->link->send(
       notification_text("notifications/tasks", R"({"taskId":"7","status":"completed"})"), {});
   EXPECT_EQ(json::parse(client_->heard.back()).at("params").at("taskId"), "b.7");
+}
+
+TEST_F(SwitchboardTest, AnIdThatIsInUseIsRefusedAndItsRequestStillAnswered) {
+  answers_["b"] = [](const Message&) { return std::string(); };
+  connect({"a", "b"});
+  for (const std::string& request : {request_text("7", "tools/call", R"({"name":"b.t"})"),
+                                     request_text("8", "tools/list", "{}")}) {
+    EXPECT_TRUE(said(request, 20ms).empty());
+    const auto heard = said(request_text("7", "tools/call", R"({"name":"a.t"})"), 20ms);
+    ASSERT_EQ(heard.size(), 1u);
+    EXPECT_EQ(heard[0].at_pointer("/error/message"), "this id is in use");
+  }
+  const auto heard = said(request_text("8", "prompts/get", R"({"name":"a.t"})"), 20ms);
+  ASSERT_EQ(heard.size(), 1u);
+  EXPECT_EQ(heard[0].at_pointer("/error/message"), "this id is in use");
+  fakes_["b"]->link->send(result_text("7", R"({"late":true})"), {});
+  fakes_["b"]->link->send(result_text("8", R"({"tools":[]})"), {});
+  ASSERT_EQ(client_->heard.size(), 5u);
+  EXPECT_EQ(client_->heard[3], result_text("7", R"({"late":true})"));
+  EXPECT_EQ(json::parse(client_->heard[4]).at_pointer("/result/tools").as_array().size(), 1u);
+}
+
+TEST_F(SwitchboardTest, NoMoreUnknownCallsAreRecordedAtOnceThanMayRun) {
+  asio::steady_timer ledger(loop_.get_executor(), 1h);
+  int recorded = 0;
+  refuse_ = [&](Call) -> Task<Answer> {
+    boost::system::error_code ignored;
+    co_await ledger.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    ++recorded;
+    co_return Answer{.call_id = "c", .outcome = Outcome::blocked("there is no such tool")};
+  };
+  connect({"a", "b"}, {.calls = 1});
+  EXPECT_TRUE(said(request_text("1", "tools/call", R"({"name":"c.t"})"), 20ms).empty());
+  EXPECT_EQ(asked("tools/call", R"({"name":"c.t"})").at_pointer("/error/code"), kTooMuch);
+  ledger.cancel();
+  settle();
+  EXPECT_EQ(recorded, 1);
+  refuse_ = nullptr;
+}
+
+TEST_F(SwitchboardTest, NoMoreRequestsWaitThanMay) {
+  answers_["b"] = [](const Message&) { return std::string(); };
+  connect({"a", "b"}, {.requests = 2});
+  EXPECT_TRUE(said(request_text("1", "tools/call", R"({"name":"b.t"})"), 10ms).empty());
+  EXPECT_TRUE(said(request_text("2", "tools/list", "{}"), 10ms).empty());
+  const auto refused = said(request_text("3", "tools/call", R"({"name":"a.t"})"));
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_EQ(refused[0].at_pointer("/error/code"), kTooMuch);
+  fakes_["b"]->link->send(result_text("1", "{}"), {});
+  const auto heard = said(request_text("4", "tools/call", R"({"name":"a.t"})"));
+  ASSERT_EQ(heard.size(), 1u);
+  EXPECT_EQ(heard[0].at_pointer("/result/from"), "a");
+}
+
+TEST_F(SwitchboardTest, AnUnknownMethodGoesToTheFirstServerThatIsThere) {
+  answers_["a"] = [](const Message& message) {
+    return message.method == "tools/call" ? "die" : by_default("a", message);
+  };
+  connect({"a", "b"});
+  EXPECT_EQ(asked("made/up", "{}").at_pointer("/result/from"), "a");
+  asked("tools/call", R"({"name":"a.t"})");
+  EXPECT_EQ(asked("made/up", "{}").at_pointer("/result/from"), "b");
 }
 
 }  // namespace

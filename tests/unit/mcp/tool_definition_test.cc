@@ -14,7 +14,7 @@ ToolDefinition only(const std::string& tool) {
   return definitions_in(list.as_object()).at(0);
 }
 
-// Members beside six known ones could change without a word.
+// Members beside six known ones could once change unnoticed.
 TEST(ToolDefinitionTest, TheHashCoversAllThatTheServerSays) {
   const ToolDefinition base = only(R"({"name":"t","description":"d","inputSchema":{"a":1}})");
   EXPECT_EQ(only(R"({"inputSchema":{"a":1.0},"description":"d","name":"t"})").hash, base.hash);
@@ -41,7 +41,7 @@ TEST(ToolDefinitionTest, OfTwoToolsWithOneNameNoneIsLeft) {
   const json::value list =
       json::parse(R"({"tools":[{"name":"a"},{"name":"b"},{"name":"a","x":1}]})");
   std::vector<ToolDefinition> tools = definitions_in(list.as_object());
-  EXPECT_EQ(take_doubled(tools), std::set<std::string>{"a"});
+  EXPECT_EQ(take_duplicates(tools), std::set<std::string>{"a"});
   ASSERT_EQ(tools.size(), 1u);
   EXPECT_EQ(tools[0].name, "b");
 }

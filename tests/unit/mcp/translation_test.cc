@@ -25,6 +25,14 @@ TEST(TranslationTest, ServersOfSessionsDoNotHearItAgain) {
   EXPECT_EQ(legacy_params(R"({"n":1})"), R"({"n":1})");
 }
 
+TEST(TranslationTest, AResultWithoutATypeIsComplete) {
+  EXPECT_TRUE(is_complete("{}"));
+  EXPECT_TRUE(is_complete(R"({"resultType":"complete"})"));
+  for (const char* const type : {R"("")", R"("task")", R"("input_required")", "5", "null"}) {
+    EXPECT_FALSE(is_complete(R"({"resultType":)" + std::string(type) + "}")) << type;
+  }
+}
+
 TEST(TranslationTest, ResultsLoseWhatSessionsDoNotKnow) {
   EXPECT_EQ(
       legacy_result(

@@ -1,4 +1,4 @@
-// What waits for a server: requests, late answers, and words on the way.
+// Waiting for a server: requests, late answers, and messages on the way.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ struct Waits final : Waiter {
     replies.push_back(std::move(given));
     co_return;
   }
-  bool hears_late() const override { return late; }
-  void hears_nothing() override { nothing = true; }
+  bool wants_late_answer() const override { return late; }
+  void no_answer_came() override { nothing = true; }
   bool late;
   bool nothing = false;
   std::vector<Response> replies;
@@ -65,10 +65,10 @@ TEST_F(PendingTest, AnAnswerIsTakenOnce) {
 
 TEST_F(PendingTest, AWreckEndsTheRequestThatItNames) {
   const auto waiter = add();
-  EXPECT_FALSE(run_now(pending.answer_wreck("bytes", "", "torn")));
-  EXPECT_FALSE(run_now(pending.answer_wreck("bytes", "7", "torn")));
+  EXPECT_FALSE(run_now(pending.answer_malformed("bytes", "", "torn")));
+  EXPECT_FALSE(run_now(pending.answer_malformed("bytes", "7", "torn")));
   EXPECT_EQ(log.size(), 2u);
-  EXPECT_TRUE(run_now(pending.answer_wreck("bytes", "1", "torn")));
+  EXPECT_TRUE(run_now(pending.answer_malformed("bytes", "1", "torn")));
   EXPECT_EQ(waiter->replies.at(0).malformed, "bytes");
 }
 
@@ -150,7 +150,7 @@ Async<std::string> words_in(std::size_t bound, std::vector<Message> words, bool 
   Inbox inbox(co_await boost::asio::this_coro::executor, bound);
   for (Message& one : words) inbox.put(std::move(one));
   if (answered) co_await inbox.answered({.message = answer("1")});
-  inbox.hears_nothing();
+  inbox.no_answer_came();
   inbox.put(word(99));
   co_return co_await all_of(inbox);
 }

@@ -39,7 +39,7 @@ TEST(ChildProcessTest, ItsStreamsAreInOurHandsAndItEndsWithItsInput) {
   EXPECT_EQ(test::run_now(echoed()), "hello exit code 0");
 }
 
-// Whoever inherited it may leave it unreaped.
+// The process that inherits the child may leave it unreaped.
 bool ended(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text;

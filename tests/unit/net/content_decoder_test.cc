@@ -42,7 +42,7 @@ std::string zstd(std::string_view text, int window = 0) {
   ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
   std::string out(ZSTD_compressBound(text.size()) + 100, '\0');
   ZSTD_outBuffer to{out.data(), out.size(), 0};
-  // In two steps where a window is asked for: it is cut down to a size that is known.
+  // Allocates in two steps if a window is requested: it is reduced to a known size.
   ZSTD_inBuffer from{text.data(), text.size(), 0};
   if (window != 0) ZSTD_compressStream2(context, &to, &from, ZSTD_e_flush);
   EXPECT_EQ(ZSTD_compressStream2(context, &to, &from, ZSTD_e_end), 0u);
@@ -71,7 +71,7 @@ std::vector<Case> encoded(const std::string& text) {
           {"br,zstd,gzip,deflate", deflated(gzip(zstd(brotli(text))), 15)}};
 }
 
-// All that comes out when the body is fed in pieces.
+// Returns all output when the body is fed in pieces.
 Result<std::string> decoded(const Case& given, std::size_t piece, std::size_t limit) {
   auto decoder = ContentDecoder::open(given.codings, limit);
   if (!decoder) return std::unexpected(decoder.error());
@@ -107,7 +107,8 @@ std::string sample(std::size_t size) {
 
 // MP-10, MP-11
 TEST(ContentDecoderTest, EveryCodingGivesTheSameTextForEveryWayOfCutting) {
-  for (const std::size_t size : {1u, 2u, 300u, 200'000u}) {
+  // Also sizes that fill the decoder's buffer exactly.
+  for (const std::size_t size : {1u, 2u, 300u, 32'768u, 65'536u, 200'000u}) {
     const std::string text = sample(size);
     for (const Case& given : encoded(text)) {
       for (const std::size_t piece : {1u, 2u, 7u, 4096u, 1u << 20}) {
@@ -151,7 +152,7 @@ TEST(ContentDecoderTest, ABombStopsAtTheLimit) {
     EXPECT_EQ(code_of(out), ErrorCode::Exhausted) << given.codings;
     EXPECT_LE(count, kLimit) << given.codings;
   }
-  // What comes between two codings is held to the limit too: here it decodes to nothing.
+  // Output between two codings has the same limit: here it decodes to nothing.
   std::string empties;
   for (int i = 0; i < 100'000; ++i) empties += gzip("");
   EXPECT_EQ(code_of(ContentDecoder::decode("gzip, gzip", gzip(empties), kLimit)),
@@ -164,7 +165,7 @@ TEST(ContentDecoderTest, AWindowOver8MiBIsRefused) {
   EXPECT_TRUE(ContentDecoder::decode("zstd", zstd(text, 23), 64u << 20));
   EXPECT_EQ(code_of(ContentDecoder::decode("zstd", zstd(text, 24), 64u << 20)),
             ErrorCode::Exhausted);
-  // Only a text that is as long needs the whole window.
+  // Only a text of this length needs the whole window.
   EXPECT_TRUE(ContentDecoder::decode("br", brotli(text, 24), 64u << 20));
   const std::string lengthy(20u << 20, 'x');
   EXPECT_TRUE(ContentDecoder::decode("br", brotli(lengthy, 23), 64u << 20));
@@ -188,7 +189,7 @@ TEST(ContentDecoderTest, DamageAndAMissingEndAreCorrupt) {
     EXPECT_EQ(code_of(ContentDecoder::decode(given.codings, text, 1u << 20)), ErrorCode::Corrupt)
         << given.codings;
   }
-  // A changed byte is found by the sums of these two.
+  // The checksums of these two detect a changed byte.
   for (Case given : {Case{"gzip", gzip(text)}, Case{"zstd", zstd(text)}}) {
     given.body[given.body.size() / 2] ^= 1;
     EXPECT_EQ(code_of(ContentDecoder::decode(given.codings, given.body, 1u << 20)),
@@ -221,7 +222,7 @@ TEST(ContentDecoderTest, WhatAnEncoderHasFlushedComesAtOnce) {
     out.resize(1000 - stream.avail_out);
     (*decoder)->feed(out);
     EXPECT_EQ(*(*decoder)->next(), event);
-    // Asking again does no harm.
+    // A repeated call does no harm.
     for (int i = 0; i < 40; ++i) EXPECT_EQ(*(*decoder)->next(), "");
   }
   deflateEnd(&stream);

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
-// A server whose every connection is played by a function.
+// A server; a function plays each of its connections.
 struct Upstream {
   explicit Upstream(asio::any_io_executor executor)
       : acceptor(executor, {asio::ip::address_v4::loopback(), 0}), tasks(executor, {}) {}
@@ -46,7 +46,7 @@ Async<void> sleep(std::chrono::milliseconds longest) {
   co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
 }
 
-// Until the text was heard as a whole.
+// Waits until the whole text has arrived.
 Async<void> hear(Upstream& upstream, tcp::socket& socket, std::string until) {
   const std::size_t from = upstream.heard.size();
   while (upstream.heard.find(until, from) == std::string::npos) {
@@ -118,7 +118,7 @@ TEST(HttpClientTest, OneConnectionServesAllTargetsOfAServer) {
   });
 }
 
-// MP-89: no text of an agent makes another header or another request.
+// MP-89: no text of an agent adds a header or a request.
 TEST(HttpClientTest, WhatWouldEndItsLineIsNotSent) {
   const Play silent = [](Upstream& upstream, tcp::socket& socket) -> Async<void> {
     co_await hear(upstream, socket, "never");
@@ -140,7 +140,7 @@ TEST(HttpClientTest, WhatWouldEndItsLineIsNotSent) {
   });
 }
 
-// MP-6: a value that is no ASCII passes as it is.
+// MP-6: a value that is not ASCII passes unchanged.
 TEST(HttpClientTest, AHeaderWithOtherLettersIsSentAsItIs) {
   const Play play = [](Upstream& upstream, tcp::socket& socket) -> Async<void> {
     co_await hear(upstream, socket, "\r\n\r\n");
@@ -181,7 +181,7 @@ TEST(HttpClientTest, AFailureTellsWhetherTheWholeRequestWasWritten) {
   });
 }
 
-// An answer that came before the request was read was lost, and the error was that of the write.
+// An answer that arrived before the request was read was once lost, with the error of the write.
 TEST(HttpClientTest, AnAnswerThatComesBeforeTheRequestWasReadIsHeard) {
   const Play early = [](Upstream& upstream, tcp::socket& socket) -> Async<void> {
     co_await hear(upstream, socket, "\r\n\r\n");
@@ -220,7 +220,7 @@ TEST(HttpClientTest, InformationalAnswersAndTrailersAreDropped) {
   });
 }
 
-// MP-80: a server that sends without end comes to a stop while nobody reads.
+// MP-80: a server that sends endlessly is stopped while the client does not read.
 TEST(HttpClientTest, NothingIsReadWhileNobodyAsks) {
   static constexpr std::size_t kLarge = 64u << 20;
   const Play play = [](Upstream& upstream, tcp::socket& socket) -> Async<void> {

@@ -31,7 +31,7 @@ TEST(HttpParserTest, WhatIsNoHttpIsRefused) {
   }
 }
 
-// Lines that go on in the next one were joined in silence.
+// Lines that continue on the next one were once joined silently.
 TEST(HttpParserTest, AFoldedHeaderIsRefusedHoweverItIsCut) {
   const std::string_view text =
       "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n text/event-stream\r\nContent-Length: "
@@ -57,7 +57,7 @@ TEST(HttpParserTest, AHeadHasALimit) {
   EXPECT_EQ(fed.error().code, ErrorCode::Exhausted);
 }
 
-// Answers of any size pass, and lines between their chunks have the limit of a head.
+// Answers of any size pass; lines between their chunks have the limit of a head.
 TEST(HttpParserTest, WhatStandsBesideAChunkHasALimit) {
   const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
   const std::string piece(500, 'x');

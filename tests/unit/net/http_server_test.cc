@@ -25,7 +25,7 @@ Async<void> sleep(std::chrono::milliseconds longest) {
   co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
 }
 
-// Says back what it heard; some paths are special.
+// Echoes the request; some paths are special.
 class Echo final : public HttpHandler {
  public:
   Async<std::optional<ServerResponse>> refuse(ServerRequest& head) override {
@@ -84,7 +84,7 @@ class Echo final : public HttpHandler {
   int gone = 0;
 };
 
-// One connection of a client, which reads until a text comes or the other side closes.
+// One connection of a client, which reads until a text arrives or the other side closes.
 class Peer {
  public:
   static Async<std::unique_ptr<Peer>> connect(std::uint16_t port) {
@@ -95,8 +95,8 @@ class Peer {
   }
   explicit Peer(asio::any_io_executor executor) : socket(executor) {}
 
-  // False: the other side has gone. Asio may wait for ever on a socket that is written to after
-  // that.
+  // Returns false if the other side has disconnected. Asio may wait forever on a socket that is
+  // written to after that.
   Async<bool> send(std::string text) {
     const auto [error, size] =
         co_await asio::async_write(socket, asio::buffer(text), asio::as_tuple(asio::use_awaitable));
@@ -125,7 +125,7 @@ struct Bench {
   std::uint16_t port = 0;
 };
 
-// Runs `work` beside a server, then stops it; true: it ended by itself in time.
+// Runs `work` beside a server, then stops it. Returns true if it ended by itself in time.
 bool served(HttpLimits limits, std::function<Async<void>(Bench&)> work,
             std::optional<HttpNames> names = std::nullopt) {
   const auto all = [&]() -> Async<bool> {
@@ -203,7 +203,7 @@ TEST(HttpServerTest, AStreamComesInPiecesAndTheConnectionGoesOn) {
     EXPECT_NE(said.find("chunked"), std::string::npos);
     co_await peer->send(post("after"));
     co_await peer->read("POST after");
-    // A peer of an older protocol could not tell where the stream ends.
+    // A peer of an older protocol could not detect the end of the stream.
     EXPECT_NE(
         (co_await told(bench, "GET /echo?stream HTTP/1.0\r\n" + kHost + "\r\n")).find(" 505 "),
         std::string::npos);
@@ -226,7 +226,7 @@ TEST(HttpServerTest, WhatIsNoRequestIsRefusedAndClosed) {
         {head + "Content-Length: 101\r\n\r\n", " 413 "},
         {head + "Transfer-Encoding: chunked\r\n\r\nFFFF\r\n" + std::string(200, 'x'), " 413 "},
         {"GET /other HTTP/1.1\r\n" + kHost + "\r\n", " 404 "},
-        // Somebody in front of us may read each of these otherwise than we do.
+        // A proxy before the server may interpret each of these differently.
         {head + "Transfer-Encoding: identity\r\nContent-Length: 1\r\n\r\n1", " 501 "},
         {head + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", " 501 "},
         {head + "Transfer-Encoding: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", " 501 "},
@@ -286,7 +286,7 @@ TEST(HttpServerTest, NoTextMakesAHeader) {
   }));
 }
 
-// MP-12: a request that is refused by its head is not asked for its body.
+// MP-12: a request that is refused by its head gets no request for its body.
 TEST(HttpServerTest, ContinueIsSaidOnlyWhenTheHeadIsAccepted) {
   EXPECT_TRUE(served({.body_bytes = 1000}, [](Bench& bench) -> Async<void> {
     const std::string expect = "Expect: 100-Continue\r\n";
@@ -316,7 +316,7 @@ TEST(HttpServerTest, TrailersOfARequestAreDropped) {
   }));
 }
 
-// A peer that had sent a byte more than its request could leave unnoticed.
+// A peer that had sent a byte more than its request could once disconnect unnoticed.
 // MP-79 (partly)
 TEST(HttpServerTest, AHandlerHearsThatAPeerWithMoreToSayHasGone) {
   EXPECT_TRUE(served({}, [](Bench& bench) -> Async<void> {
@@ -356,7 +356,7 @@ TEST(HttpServerTest, LargeBodiesAreReadAndTheNextRequestBehindThemToo) {
   }));
 }
 
-// Pages that everybody may see took 64 MiB from each connection before they were shown.
+// Public pages once took 64 MiB from each connection before they were shown.
 TEST(HttpServerTest, WhoAsksToBeShownSomethingSendsNothingLarge) {
   EXPECT_TRUE(served({}, [](Bench& bench) -> Async<void> {
     const std::string head = "GET /echo?size HTTP/1.1\r\n" + kHost;
@@ -428,7 +428,7 @@ TEST(HttpServerTest, APeerThatDoesNotReadIsLeft) {
   }));
 }
 
-// One agent that asked for much and read nothing held it all for the full time of each piece.
+// One agent that requested much and read nothing once held it all for the full time of each piece.
 TEST(HttpServerTest, WhoLeavesMuchUnreadIsNotWaitedForAndHarmsNobodyElse) {
   static constexpr std::size_t kLarge = 8u << 20;
   const HttpLimits limits{.unread = {.all = 4 * kLarge, .each = kLarge + 1024}, .hurried = 300ms};
@@ -448,7 +448,7 @@ TEST(HttpServerTest, WhoLeavesMuchUnreadIsNotWaitedForAndHarmsNobodyElse) {
     EXPECT_LT((co_await second->read_all()).size(), kLarge);
     EXPECT_GT((co_await first->read_all()).size(), kLarge);
     EXPECT_GT((co_await other->read_all()).size(), kLarge);
-    // What was read does not count any more, and who reads at once is not held up beyond it.
+    // Data that was read no longer counts, and a client that reads at once is not delayed further.
     auto again = co_await ask("a");
     EXPECT_GT((co_await again->read_all()).size(), kLarge);
   }));
@@ -466,15 +466,15 @@ TEST(HttpServerTest, AHandlerHearsThatItsPeerHasGone) {
   }));
 }
 
-// A client that left between a handler and the end of its stream was told to the handler, which was
-// gone.
+// A client that left between a handler and the end of its stream was once reported to the handler,
+// which no longer existed.
 TEST(HttpServerTest, AHandlerThatHasReturnedHearsNothing) {
   EXPECT_TRUE(served({}, [](Bench& bench) -> Async<void> {
     for (int i = 0; i < 10; ++i) {
       auto peer = co_await Peer::connect(bench.port);
       co_await peer->send("GET /echo?leaves HTTP/1.1\r\n" + kHost + "\r\n");
       co_await peer->read("piece");
-      peer->socket.set_option(asio::socket_base::linger(true, 0));  // what comes later fails
+      peer->socket.set_option(asio::socket_base::linger(true, 0));  // later writes fail
       peer->socket.close();
       co_await sleep(20ms);
     }
@@ -506,7 +506,7 @@ TEST(HttpServerTest, ConnectionsOverTheLimitAreTurnedAway) {
   }));
 }
 
-// As many as there may be, from somebody who says nothing, kept everybody out.
+// A silent client with the maximum number of connections once kept all others out.
 TEST(HttpServerTest, ConnectionsThatSayNothingMakeRoomTheOldestFirst) {
   EXPECT_TRUE(served({.connections = 3}, [](Bench& bench) -> Async<void> {
     auto busy = co_await Peer::connect(bench.port);

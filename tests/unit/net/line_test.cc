@@ -58,8 +58,8 @@ TEST(LineReaderTest, LinesComeOneByOneAndEmptyOnesAreNone) {
   EXPECT_EQ(lines[2].text, "{\"a\":1}");
 }
 
-// Whoever put a line end between the parts of a message had what stood behind it read as another
-// one, which nobody had looked at.
+// A line end between the parts of a message once made the rest a second message, which no guard had
+// checked.
 TEST(LineWriterTest, AMessageIsOneLineForEveryReader) {
   const Result<Pipe> pipe = make_pipe();
   test::run_now(written("{\"a\":\n{\"b\":\r1}\r\n}", pipe->write_end));

@@ -93,7 +93,7 @@ TEST_F(PumpTest, AServiceThatEndsFirstIsAnErrorBehindItsLastWords) {
 TEST_F(PumpTest, ItEndsWhenNobodyReadsTheOutput) {
   close(output_[0]);
   output_[0] = -1;
-  (void)!write(socket_[1], "x", 1);  // fails where the pump has noticed before
+  (void)!write(socket_[1], "x", 1);  // fails if the pump has noticed it before
   pumping_.join();
   EXPECT_TRUE(ended_);
   close(input_[1]);

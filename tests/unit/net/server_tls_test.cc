@@ -35,7 +35,7 @@ std::string text_of(BIO* memory) {
   return text;
 }
 
-// A certificate that signs itself, and its key.
+// A self-signed certificate and its key.
 ServerTls::Files made(const test::TempFolder& folder, const std::string& name,
                       const char* names = "DNS:localhost,IP:127.0.0.1",
                       const char* phrase = nullptr) {
@@ -205,7 +205,7 @@ TEST(ServerTlsTest, AClientChecksWhoSignedTheCertificateAndWhoseItIs) {
   });
 }
 
-// MP-83: new connections see the new certificate, and the one that is open goes on.
+// MP-83: new connections see the new certificate, and the open one continues.
 TEST(ServerTlsTest, ANewCertificateIsForNewConnections) {
   served({}, [](Bench& bench) -> Async<void> {
     const auto executor = co_await asio::this_coro::executor;
@@ -260,7 +260,7 @@ TEST(ServerTlsTest, AHandshakeHasADeadlineAndCountsAsAConnection) {
   });
 }
 
-// MP-79 (partly): with TLS a peer says goodbye before it leaves, which looks like another request.
+// MP-79 (partly): a TLS peer says goodbye before it disconnects, which looks like another request.
 TEST(ServerTlsTest, AHandlerHearsThatItsPeerHasGoneOverTls) {
   served({}, [](Bench& bench) -> Async<void> {
     for (const bool polite : {true, false}) {
@@ -303,7 +303,7 @@ TEST(ServerTlsTest, ABadFileIsRefusedWithWhatToDo) {
   EXPECT_NE(why({good.key, good.key}).find("no chain of certificates"), std::string::npos);
   EXPECT_NE(why({good.certificate, locked.key}).find("without a passphrase"), std::string::npos);
   EXPECT_NE(why({good.certificate, folder / "none"}).find("cannot be read"), std::string::npos);
-  EXPECT_NE(why({folder.path(), good.key}).find("it is no file"), std::string::npos);
+  EXPECT_NE(why({folder.path(), good.key}).find("it is not a file"), std::string::npos);
   std::filesystem::permissions(good.key, std::filesystem::perms(0644));
   EXPECT_NE(why(good).find("(mode 0644); run `chmod 600 "), std::string::npos) << why(good);
   std::filesystem::permissions(good.key, std::filesystem::perms(0640));

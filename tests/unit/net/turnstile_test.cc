@@ -36,7 +36,7 @@ class TurnstileTest : public testing::Test {
   asio::io_context loop{1};
   Turnstile turnstile{loop.get_executor()};
   std::vector<int> begun;
-  std::vector<int> order;  // a number for a beginning, its negative for what follows
+  std::vector<int> order;  // a number for a beginning, its negative for the second turn
 };
 
 TEST_F(TurnstileTest, AFewPassAtOnce) {

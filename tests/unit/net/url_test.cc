@@ -21,8 +21,8 @@ TEST(UrlTest, WhatIsNoneIsRefused) {
   }
 }
 
-// An address of IPv6 ended at a zero for those who look it up, and went on in the `Host` header: a
-// server could write lines of its own into requests to other servers.
+// The resolver once ended an IPv6 address at a zero, and the `Host` header did not: a server could
+// write its own lines into requests to other servers.
 TEST(UrlTest, NothingIsHiddenInAnAddress) {
   using namespace std::string_literals;
   for (const std::string& text :

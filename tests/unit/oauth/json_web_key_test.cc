@@ -21,7 +21,7 @@ TEST(JsonWebKeyTest, KeysOfThreeKindsAreRead) {
   EXPECT_EQ(keys->size(), 3u);
   EXPECT_TRUE(keys->find(Algorithm::RS256, "r") && keys->find(Algorithm::PS256, "r"));
   EXPECT_TRUE(keys->find(Algorithm::ES256, "e") && keys->find(Algorithm::EdDSA, "o"));
-  // The id alone does not make a key fit.
+  // The id alone does not select a key.
   EXPECT_FALSE(keys->find(Algorithm::RS256, "e") || keys->find(Algorithm::ES256, "o"));
   EXPECT_FALSE(keys->find(Algorithm::EdDSA, "r") || keys->find(Algorithm::ES256, "none"));
 }
@@ -44,7 +44,7 @@ TEST(JsonWebKeyTest, KeysForAnotherUseArePassedOver) {
   EXPECT_FALSE(VerifyKey::read(with(jwk, "use", 1)));
   EXPECT_FALSE(VerifyKey::read(with(jwk, "key_ops", json::array{"encrypt"})));
   EXPECT_FALSE(VerifyKey::read(with(jwk, "key_ops", "verify")));
-  // A key that says what it is for is for nothing else.
+  // A key with a declared use is for nothing else.
   const auto only = VerifyKey::read(with(jwk, "alg", "PS256"));
   ASSERT_TRUE(only);
   EXPECT_TRUE(only->fits(Algorithm::PS256) && !only->fits(Algorithm::RS256));
@@ -58,13 +58,13 @@ TEST(JsonWebKeyTest, WeakAndMalformedKeysArePassedOver) {
   const json::object rsa = TokenMaker("RSA").jwk();
   for (const json::object& bad :
        {TokenMaker("RSA", "k", 1024).jwk(), TokenMaker("P-384").jwk(), TokenMaker("ED448").jwk(),
-        with(ec, "x", ec.at("y")),  // no point of the curve
+        with(ec, "x", ec.at("y")),  // not a point of the curve
         with(ec, "x", "AAAA"), with(ec, "x", 1), with(ec, "crv", "P-384"), with(ec, "kid", 1),
         with(rsa, "e", "AQ"), with(rsa, "e", "Ag"), with(rsa, "e", ""), with(rsa, "n", "!"),
         json::object{{"kty", "oct"}, {"k", "c2VjcmV0"}, {"kid", "k1"}}, json::object{}}) {
     EXPECT_FALSE(VerifyKey::read(bad)) << json::serialize(bad).substr(0, 100);
   }
-  // Beside good ones they do no harm.
+  // Beside good keys they do no harm.
   const Result<KeySet> keys = KeySet::read(
       key_set({TokenMaker("P-384").jwk(), json::object{{"kty", "oct"}, {"k", "eA"}}, ec}));
   ASSERT_TRUE(keys);

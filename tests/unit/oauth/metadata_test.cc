@@ -44,7 +44,7 @@ TEST(MetadataTest, NoServerSendsUsToWhatIsNotEncrypted) {
   EXPECT_TRUE(reachable("https://as/token", remote, false));
   EXPECT_TRUE(reachable("http://localhost:2/token", here, false));
   EXPECT_TRUE(reachable("http://10.0.0.1/token", remote, true));
-  // Not to other programs of this machine either.
+  // Not to other programs on this machine either.
   for (const char* const bad :
        {"http://as/token", "http://127.0.0.1/token", "ftp://as", "javascript:alert(1)", "/token",
         "https://user:pass@as/token", "https://as/token#", "https://as/#\x1b[2J", ""}) {
@@ -71,7 +71,7 @@ TEST(MetadataTest, WhatIsNotSaidIsNotThere) {
       read_server_metadata(R"({"issuer":"i","token_endpoint":"t","scopes_supported":[1]})", "i");
   ASSERT_TRUE(bare);
   EXPECT_EQ(bare->client_methods, (Places{"client_secret_basic"}));
-  EXPECT_TRUE(bare->scopes.empty() && !bare->has_s256 && !bare->names_itself);
+  EXPECT_TRUE(bare->scopes.empty() && !bare->has_s256 && !bare->returns_issuer);
   EXPECT_FALSE(read_server_metadata(R"({"issuer":"i"})", "i"));
   for (const char* const text :
        {"", "[]", "{", R"({"resource":"r"})", R"({"resource":"r","authorization_servers":[]})",

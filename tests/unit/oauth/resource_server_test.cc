@@ -26,7 +26,7 @@ class ResourceServerTest : public testing::Test {
  protected:
   ResourceServerTest() { published = key_set({kRsa.jwk(), kEc.jwk(), kEdwards.jwk()}); }
 
-  // One issuer, as most configurations have it.
+  // One issuer, as in most configurations.
   ResourceServer& server() {
     if (server_) return *server_;
     ResourceServer::Issuer issuer{
@@ -91,7 +91,7 @@ class ResourceServerTest : public testing::Test {
   }
 
   test::TestClock clock;
-  // Keys take long to make.
+  // Generating keys takes long.
   inline static const TokenMaker kRsa{"RSA", "r"};
   inline static const TokenMaker kEc{"P-256", "e"};
   inline static const TokenMaker kEdwards{"ED25519", "o"};
@@ -162,7 +162,7 @@ TEST_F(ResourceServerTest, ClaimsThatAreMissingAreMissed) {
   nobody.erase("sub");
   EXPECT_EQ(why(kEc.token(nobody, "ES256")), "the token does not say whose it is");
   EXPECT_EQ(why(kEc.token(claims("cnf", json::object{{"jkt", "x"}}), "ES256")),
-            "the token is bound to a key, and is no bearer token");
+            "the token is bound to a key, and is not a bearer token");
 }
 
 TEST_F(ResourceServerTest, OnlySignaturesOfKnownKindsCount) {
@@ -178,7 +178,7 @@ TEST_F(ResourceServerTest, OnlySignaturesOfKnownKindsCount) {
   EXPECT_EQ(why(kEc.token(claims(), json::object{{"alg", 1}, {"kid", "e"}})), unknown);
 }
 
-// The oldest trick: the public key, which everybody has, as the secret of a symmetric signature.
+// A known attack: the public key, which is public, as the secret of a symmetric signature.
 TEST_F(ResourceServerTest, APublicKeyIsNoSecret) {
   const std::string text =
       base64url(R"({"alg":"HS256","kid":"r"})") + '.' + base64url(json::serialize(claims()));
@@ -245,15 +245,15 @@ TEST_F(ResourceServerTest, TokensForAnotherPurposeAreRefused) {
     EXPECT_EQ(typed(good), "let in as corp/bot") << good;
   }
   for (const char* const bad : {"logout+jwt", "dpop+jwt", "secevent+jwt", ""}) {
-    EXPECT_EQ(typed(bad), "the token is no access token") << bad;
+    EXPECT_EQ(typed(bad), "the token is not an access token") << bad;
   }
-  EXPECT_EQ(typed(1), "the token is no access token");
+  EXPECT_EQ(typed(1), "the token is not an access token");
   EXPECT_EQ(why(kEc.token(
                 claims(),
                 json::object{
                     {"alg", "ES256"}, {"kid", "e"}, {"b64", false}, {"crit", json::array{"b64"}}})),
             "the token has critical extensions");
-  // A key that comes with the token is nobody's.
+  // A key that comes with the token is not trusted.
   const TokenMaker own("P-256", "own");
   EXPECT_EQ(why(own.token(claims(), json::object{{"alg", "ES256"},
                                                  {"jwk", own.jwk()},
@@ -334,7 +334,7 @@ TEST_F(ResourceServerTest, KeysOfAServerThatIsAwayAreUsedForAWhile) {
   EXPECT_EQ(fetches, 2);
   EXPECT_NE(logged.find("the keys of `https://as.example.com/realm` cannot be had: nobody answers"),
             std::string::npos);
-  // Perhaps it is new. Whoever has it keeps it.
+  // The key may be new, so the token may become valid later.
   EXPECT_TRUE(undecided(TokenMaker("P-256", "new").token(claims(), "ES256")));
   clock.advance(IssuerKeys::kUsable - IssuerKeys::kFresh);
   EXPECT_TRUE(undecided(token()));
@@ -356,7 +356,7 @@ TEST_F(ResourceServerTest, ManyWhoComeAtOnceAskOnce) {
   loop.run();
   EXPECT_EQ(seen, std::vector<std::string>(5, "corp/bot"));
   EXPECT_EQ(fetches, 1);
-  // What is known waits for one who asks again no longer than it takes him to begin.
+  // A token with a known key waits only until the repeated request has begun.
   clock.advance(IssuerKeys::kFresh);
   seen.clear();
   come(kEc.token(claims(), "ES256"));

@@ -16,7 +16,7 @@
 
 namespace sallyport::oauth {
 
-// Of one pair of keys, which is made for it.
+// One pair of keys, which is generated for it.
 class TokenMaker {
  public:
   // `kind`: RSA, P-256, ED25519, or another that OpenSSL knows.

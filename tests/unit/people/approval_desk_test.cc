@@ -13,7 +13,7 @@ namespace {
 
 class ApprovalDeskTest : public testing::Test {
  protected:
-  // The question about a call that waits.
+  // The approval request of a waiting call.
   std::string ask() {
     governed_.plan.autonomy(Autonomy::ActWithApproval);
     const Result<Answer> waits =
@@ -26,7 +26,7 @@ class ApprovalDeskTest : public testing::Test {
     return std::string(core::stored_request(governed_.recorder, id)->at("binding").as_string());
   }
 
-  Result<ApprovalDesk::Given> say(const std::string& id, Said said) {
+  Result<ApprovalDesk::Recorded> say(const std::string& id, PersonAnswer said) {
     said.by = "user:ada";
     said.door = "cli:key";
     ApprovalDesk desk({governed_.governor().approvals(), governed_.recorder, *governed_.clock});
@@ -41,6 +41,9 @@ TEST_F(ApprovalDeskTest, AnAnswerIsAboutWhatIsAskedNowUnlessItSaysWhatWasSeen) {
   const auto other = say(id, {.kind = Reply::Kind::Approved, .binding = "sha256:00"});
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().cause, "binding_mismatch");
+  const auto empty = say(id, {.kind = Reply::Kind::Approved, .binding = ""});
+  ASSERT_FALSE(empty) << "an empty binding names nothing";
+  EXPECT_EQ(empty.error().cause, "binding_mismatch");
   const auto given = say(id, {.kind = Reply::Kind::Approved});
   ASSERT_TRUE(given) << given.error().message;
   EXPECT_EQ(given->reply.binding, binding_of(id));

@@ -1,11 +1,12 @@
-// One function decides: what a rehearsal says is what a real call meets, for random policies and
-// calls; and facts of one decision are of one moment.
+// One function decides: a rehearsal gives the verdict of the real call, for random policies and
+// calls, and one decision uses facts of one moment.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
 #include <cstdlib>
 #include <random>
+#include <set>
 
 #include "core/call/call_record.h"
 #include "core/decision/decision_context.h"
@@ -120,7 +121,7 @@ std::string word_of(const Answer& answer) {
   return answer.outcome.kind == Outcome::Kind::RequiresConfirmation ? "asks" : "runs";
 }
 
-// WB-1 RU-78 (partly). `SALLYPORT_PAIRS` asks for more of them.
+// WB-1 RU-78 (partly). `SALLYPORT_PAIRS` sets a larger number of pairs.
 TEST(DecisionAgainTest, ARehearsalSaysWhatARealCallMeets) {
   const char* const wanted = std::getenv("SALLYPORT_PAIRS");
   const int policies = wanted ? std::atoi(wanted) / 20 : 200;
@@ -169,7 +170,7 @@ TEST(DecisionAgainTest, ARehearsalSaysWhatARealCallMeets) {
     }
   }
   EXPECT_GT(decided, static_cast<std::size_t>(policies) * 10);
-  EXPECT_EQ(seen_verdicts.size(), 3U);  // each kind of verdict comes up
+  EXPECT_EQ(seen_verdicts.size(), 3U);  // each kind of verdict occurs
 }
 
 // WB-8
@@ -197,7 +198,7 @@ TEST(DecisionAgainTest, FactsOfOneDecisionAreReadOnceAndNameTheirMoment) {
   EXPECT_FALSE(facts.torn());
   EXPECT_EQ(*facts.fact("s", "other"), std::nullopt);
   EXPECT_EQ(facts.as_of(), 9U);
-  EXPECT_TRUE(facts.torn());  // `changes` is another by now
+  EXPECT_TRUE(facts.torn());  // `changes` has another value by now
   ASSERT_TRUE(facts.read_again());
   EXPECT_FALSE(facts.torn());
   EXPECT_EQ(*facts.fact("s", "changes"), "9");
@@ -239,6 +240,13 @@ TEST(DecisionAgainTest, ARecordThatIsMadeOfAnIntentHasTheContextToo) {
   EXPECT_FALSE(core::CallRecord::from_entry(old).audit().body.contains("decided_at"));
 }
 
+// A pattern for these bytes alone.
+std::string pattern_of(std::string_view bytes) {
+  std::string pattern;
+  for (const char c : bytes) pattern += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  return pattern;
+}
+
 // WB-38
 TEST(DecisionAgainTest, WhatADetectorTakesOutIsOfItsForm) {
   const auto detectors = *guards::Detectors::build();
@@ -257,17 +265,19 @@ TEST(DecisionAgainTest, WhatADetectorTakesOutIsOfItsForm) {
                                            "DE89370400440532013000",
                                            "GB29 NWBK 6016 1331 9268 19"};
   std::size_t forms = 0;
+  std::set<std::string> checked;
   for (const std::string& value : values) {
     for (const std::string& text : {value, "x " + value + " y"}) {
       for (const guards::RemovedText& removed : guards::redact_text(*detectors, text).removed) {
-        const auto pattern = guardrails::form_pattern(name_of(removed.detector));
-        if (!pattern) continue;
+        const std::string detector(name_of(removed.detector));
+        const auto hole = guardrails::pieces_of("[REDACTED:secret]", {{"secret", detector}});
+        ASSERT_TRUE(hole);
+        if (guardrails::words_of(*hole) == 0) continue;  // its finds may be any text
         ++forms;
-        const guardrails::Check whole{.type = guardrails::CheckType::Regex,
-                                      .entries = {"\\A(?:" + *pattern + ")\\z"}};
-        const auto pieces = guardrails::pieces_of(removed.bytes, {});
-        ASSERT_TRUE(pieces);
-        EXPECT_TRUE(guardrails::reach_of(whole, *pieces).may) << removed.bytes;
+        if (!checked.insert(detector + " " + removed.bytes).second) continue;
+        const guardrails::Check these_bytes{.type = guardrails::CheckType::Regex,
+                                            .entries = {pattern_of(removed.bytes)}};
+        EXPECT_TRUE(guardrails::reach_of(these_bytes, *hole).may) << removed.bytes;
       }
     }
   }

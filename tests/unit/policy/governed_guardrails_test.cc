@@ -1,4 +1,4 @@
-// The checks of a policy at both doors of real calls, and what the ledger says of them afterwards.
+// The checks of a policy at both doors of real calls, and their ledger entries.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -188,7 +188,7 @@ TEST_F(GovernedGuardrailsTest, AMatchAcrossThePiecesOfAStreamIsFound) {
   EXPECT_EQ(answer->released.chunks, std::vector<json::value>{"key [redacted] ok"});
 }
 
-// GR-32: an error text is one more
+// GR-32: an error text counts as one more
 TEST_F(GovernedGuardrailsTest, TheTextOfAnErrorIsLookedAtToo) {
   in_force("{type: blocklist, stage: tool_output, id: word, on_fail: redact, words: [swordfish]}");
   tool_answers([](Call, std::stop_token) -> Task<Envelope> {
@@ -227,7 +227,7 @@ TEST_F(GovernedGuardrailsTest, TheRecordSaysWhichChecksDidNotLookAndWhy) {
                                                  {"stage", json::array{"later"}}}));
 }
 
-// GR-36: what the author of the check wrote reaches the agent, behind the reason.
+// GR-36: the author's message in the check reaches the agent, after the reason.
 TEST_F(GovernedGuardrailsTest, ARefusedCallHasTheWordsOfTheAuthor) {
   in_force(
       "{type: blocklist, stage: tool_use, id: prod, words: [prod], replacement: Use staging.}");
@@ -239,7 +239,7 @@ TEST_F(GovernedGuardrailsTest, ARefusedCallHasTheWordsOfTheAuthor) {
       "Blocked: guardrail check 'prod' refused this call (guardrail.blocklist): Use staging.");
 }
 
-// GR-17: an empty replacement is used as it is.
+// GR-17: an empty replacement is used unchanged.
 TEST_F(GovernedGuardrailsTest, AnEmptyReplacementIsEmpty) {
   in_force("{type: blocklist, stage: tool_output, id: w, words: [alpha], replacement: ''}");
   tool_says("alpha");
@@ -247,7 +247,7 @@ TEST_F(GovernedGuardrailsTest, AnEmptyReplacementIsEmpty) {
   EXPECT_EQ(call(Governed::read_file())->result.output, "Result withheld by guardrails-output: ");
 }
 
-// A call that a check refuses has no tier, and its record says so.
+// A call that a check refuses has no tier, and its record states that.
 TEST_F(GovernedGuardrailsTest, ACallThatIsRefusedBeforeItsTierSaysSo) {
   in_force("{type: blocklist, stage: tool_use, id: w, words: [alpha]}");
   open();

@@ -1,4 +1,4 @@
-// The rules of a policy at the first door of real calls, and what the ledger says of them.
+// The rules of a policy at the first door of real calls, and their ledger entries.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ class GovernedRulesTest : public testing::Test, protected test::GovernedLedger {
     return call(std::move(asked), core::Caller{.holds = false});
   }
 
-  // `rules` of the last record, with what was sealed.
+  // Returns `rules` of the last record, with the sealed values.
   json::object said() {
     json::object found;
     for (const test::Seen& seen : test::all_entries(ledger.store())) {
@@ -111,7 +111,7 @@ TEST_F(GovernedRulesTest, AnAllowedCallRunsWithoutAPerson) {
   EXPECT_EQ(records().back().autonomy_source, "rule");
 }
 
-// RU-6: what no rule decides falls to the tier.
+// RU-6: a call that no rule decides falls to the tier.
 TEST_F(GovernedRulesTest, AnOpenCallWaitsForAPerson) {
   in_force(kRules);
   const Result<Answer> answer = leaving(write("/srv/a"));
@@ -121,7 +121,7 @@ TEST_F(GovernedRulesTest, AnOpenCallWaitsForAPerson) {
   EXPECT_EQ(said().at("rule"), json::value());
 }
 
-// RU-5: what only reads is not tiered.
+// RU-5: calls that only read have no tier.
 TEST_F(GovernedRulesTest, AFreeCallRunsUnderEveryTier) {
   in_force("autonomy: {tier: shadow}\nrules: []\n");
   ASSERT_TRUE(call(read("/w/a")));
@@ -150,8 +150,8 @@ TEST_F(GovernedRulesTest, AnAskOnAFreeCallHoldsItAndNarrowsTheApproval) {
   EXPECT_LE(*from_rfc3339(seen.question->expires_at), clock.wall() + std::chrono::seconds(60));
 }
 
-// RU-18: an empty list of reviewers means anyone, so a call that is left without reviewers is
-// refused and not asked about.
+// RU-18: an empty list of reviewers means anyone, so a call without remaining reviewers is refused
+// and no approval is requested.
 TEST_F(GovernedRulesTest, ReviewersThatExcludeEachOtherRefuseTheCall) {
   in_force(
       "autonomy: {tier: act_with_approval, reviewers: [eve, ada]}\n"
@@ -180,7 +180,7 @@ TEST_F(GovernedRulesTest, ReviewersThatExcludeEachOtherRefuseTheCall) {
   EXPECT_THAT(seen.question->reviewers, testing::ElementsAre("ada"));
 }
 
-// RU-8: a counting upstream stays at zero.
+// RU-8: the counter of the upstream stays at zero.
 TEST_F(GovernedRulesTest, AnAllowRuleLiftsNeitherShadowNorSuggest) {
   in_force("autonomy: {tier: shadow}\nrules: [{id: all, then: allow, when: {class: fs.write}}]\n");
   const Result<Answer> answer = call(write("/w/a"));
@@ -199,7 +199,7 @@ TEST_F(GovernedRulesTest, AnAskCapsATierThatWouldRunByItself) {
   EXPECT_EQ(records().back().autonomy_source, "rule");
 }
 
-// RU-7: what caps a tier caps what a rule allows.
+// RU-7: a cap of a tier also caps an allow rule.
 TEST_F(GovernedRulesTest, ACeilingAndAHumanCountBeforeAnAllowRule) {
   in_force(
       "autonomy: {tier: act_with_approval, requires_human_actions: [Write]}\n"
@@ -226,7 +226,7 @@ TEST_F(GovernedRulesTest, ARewrittenInputIsJudgedAgain) {
   EXPECT_THAT(answer->outcome.text, HasSubstr("Blocked by rule `no-etc`"));
 }
 
-// RU-10: a refusal by checks of texts stays one.
+// RU-10: a refusal by text checks stays a refusal.
 TEST_F(GovernedRulesTest, NoRuleOverridesAGuardrail) {
   in_force(
       "autonomy: {tier: act_auto}\n"
@@ -254,7 +254,7 @@ TEST_F(GovernedRulesTest, TheWorkspaceIsPinnedForTheSession) {
   EXPECT_EQ(upstream->calls.size(), 2U);
 }
 
-// RU-36: also where the first call only asked, and may never end.
+// RU-36: also if the first call only asked, and may never end.
 TEST_F(GovernedRulesTest, ACallThatWaitsPinsTheWorkspace) {
   in_force(kRules);
   const Result<Answer> first = leaving(write("/srv/a"));
@@ -284,7 +284,7 @@ TEST_F(GovernedRulesTest, ItemsAndExpiredRulesAreOnRecordOnce) {
   const std::vector<json::object> expired = entries_of_topic("rules");
   ASSERT_EQ(expired.size(), 1U);
   EXPECT_EQ(expired[0].at("body").at("rule"), json::value("old"));
-  // Both calls share the item, as they say the same.
+  // Both calls share the item, because their texts are equal.
   std::vector<json::object> items;
   for (const test::Seen& seen : test::all_entries(ledger.store())) {
     const json::object body = ledger->entry(seen.stored.sequence)->at("body").as_object();
@@ -296,7 +296,7 @@ TEST_F(GovernedRulesTest, ItemsAndExpiredRulesAreOnRecordOnce) {
   EXPECT_THAT(json::serialize(items[0]), HasSubstr("Look at this."));
 }
 
-// RU-20: the first call, also where another rule refuses it.
+// RU-20: the first call, also if another rule refuses it.
 TEST_F(GovernedRulesTest, ARefusedCallSaysThatARuleHasExpired) {
   in_force(
       "autonomy: {tier: act_auto}\n"
@@ -320,8 +320,8 @@ TEST_F(GovernedRulesTest, APolicyWithoutRulesLeavesNoTrace) {
   EXPECT_EQ(plans->current()->dump().find("rules"), std::string::npos);
 }
 
-// RU-27: a line that only reads is classified by what it does, unless the policy says what the tool
-// is.
+// RU-27: a line that only reads is classified by its effects, unless the policy classifies the
+// tool.
 TEST_F(GovernedRulesTest, ALineThatOnlyReadsIsClassifiedByIt) {
   in_force("autonomy: {tier: shadow}\nrules: []\n");
   ASSERT_TRUE(call(claude("Bash", {{"command", "cat a | wc -l"}})));

@@ -1,4 +1,4 @@
-// What rules make of a result, without a plan and a server.
+// The effect of rules on a result, without a plan and a server.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct ResultJudged {
   std::vector<std::string> escalated{};
 };
 
-// `facts` as `seen_by` makes them, `call` as `judge` answered for them.
+// `facts` in the form of `seen_by`, `call` as the answer of `judge`.
 inline ResultJudged judge_result(const ResultRuleList& list, const rules::Judged& call,
                                  const effects::CallFacts& facts, Envelope result) {
   const rules::Scene scene(facts);

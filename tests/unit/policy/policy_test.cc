@@ -138,13 +138,13 @@ TEST(PolicyTest, ContradictionsAreRefusedAtLoadWithTheirPlace) {
   EXPECT_EQ(order.where, "policy.yaml:4:6");
   const Error twice =
       error_of("version: 1\nresults:\n  - {hook: query-result}\n  - {hook: query-result}\n");
-  EXPECT_EQ(twice.message, "`query-result` is there twice");
+  EXPECT_EQ(twice.message, "duplicate guard `query-result`");
   const Error detector = error_of(
       "version: 1\nresults:\n  - hook: output-sanitizer\n    settings: {detectors: {nonsense: "
       "mask}}\n");
   EXPECT_TRUE(detector.where.starts_with("policy.yaml:4:")) << detector.where;
-  EXPECT_EQ(error_of("version: 1\ntools: [{tool: a}, {tool: a}]").message,
-            "tool `a` is there twice");
+  EXPECT_EQ(detector.message, "`detectors.nonsense` is not a detector");
+  EXPECT_EQ(error_of("version: 1\ntools: [{tool: a}, {tool: a}]").message, "duplicate tool `a`");
 }
 
 TEST(PolicyTest, WhatIsNoPolicyIsRefused) {
@@ -152,8 +152,9 @@ TEST(PolicyTest, WhatIsNoPolicyIsRefused) {
   EXPECT_EQ(error_of("name: x").message, "`version` is missing");
   EXPECT_EQ(error_of("version: 2").where, "policy.yaml:1:10");
   EXPECT_EQ(error_of("version: 1\nname: a\nname: b").where.substr(0, 13), "policy.yaml:3");
-  EXPECT_EQ(error_of("version: 1\ndurability: Strict").message,
-            "`Strict` is not known here, did you mean `strict`; use strict, effect, relaxed");
+  EXPECT_EQ(
+      error_of("version: 1\ndurability: Strict").message,
+      "`durability` must be one of strict, effect, relaxed, not `Strict`, did you mean `strict`");
   EXPECT_EQ(load_policy("/does/not/exist.yaml").error().code, ErrorCode::NotFound);
 }
 
@@ -179,7 +180,7 @@ TEST(PolicyTest, GuardrailsWithoutChecksAddNoGuard) {
     EXPECT_TRUE(plan->result_guards().empty()) << empty;
     EXPECT_EQ(plan->hash(), without->hash()) << empty;
   }
-  // And a stage without checks has none, whatever the others have.
+  // A stage without checks has none, regardless of the others.
   const auto one =
       plan_of(base + "guardrails: {checks: [{type: blocklist, stage: tool_use, words: [a]}]}\n");
   EXPECT_EQ(one->guards().size(), 1u);
@@ -195,7 +196,7 @@ TEST(PolicyTest, KeepingExcerptsIsPartOfWhatDecides) {
   EXPECT_EQ(error_of(base + "keep_excerpts: yes please\n").where, "policy.yaml:3:16");
 }
 
-// Each key was compared with all before it: minutes, in which a daemon answered nobody.
+// Each key was once compared with all before it: the daemon was blocked for minutes.
 TEST(PolicyTest, AFileOfManyKeysIsReadInTimeAndARepeatedOneIsStillFound) {
   std::string text = "version: 1\n";
   for (int i = 0; i < 60'000; ++i) text += "k" + std::to_string(i) + ": 1\n";

@@ -1,5 +1,5 @@
-// Rules that judge results: what they look for, what they do, and where they stand among the other
-// guards of the second door.
+// Rules that judge results: their conditions, their actions, and their place among the other guards
+// of the second door.
 #include "policy/result_rules.h"
 
 #include <gmock/gmock.h>
@@ -84,7 +84,7 @@ TEST_F(ResultRulesTest, AWithheldResultSaysWhichRuleAndWhatToDo) {
                                                     {"details", "any"}}));
   const Result<Answer> other = read("/w/a", "KEY=1");
   EXPECT_EQ(other->result.output, "KEY=1");
-  // The disk leads there, so the rule holds.
+  // The disk leads there, so the rule applies.
   EXPECT_THAT(read("/w/link", "KEY=1")->result.output, HasSubstr("withheld by rule `no-env`"));
 }
 
@@ -95,7 +95,7 @@ TEST_F(ResultRulesTest, ARuleThatMayApplyApplies) {
   EXPECT_EQ(read("/w/a", "a")->result.output, "a");
 }
 
-// RU-63, PI-2, PI-6, PI-12: in the order of the file, each sees what the one before has left.
+// RU-63, PI-2, PI-6, PI-12: in the order of the file, each sees the output of the one before.
 TEST_F(ResultRulesTest, RulesRunInTheOrderOfTheFile) {
   in_force(
       "rules:\n"
@@ -117,7 +117,7 @@ TEST_F(ResultRulesTest, RulesRunInTheOrderOfTheFile) {
   EXPECT_THAT(evidence, ElementsAre("cust", "tell", "note"));
 }
 
-// RU-63: behind the guardrails of `tool_output`, before `results`.
+// RU-63: after the guardrails of `tool_output`, before `results`.
 TEST_F(ResultRulesTest, RulesStandBetweenGuardrailsAndResults) {
   in_force(
       "guardrails: {checks: [{type: blocklist, stage: tool_output, id: g, on_fail: redact, words: "
@@ -137,7 +137,7 @@ TEST_F(ResultRulesTest, RulesStandBetweenGuardrailsAndResults) {
                                   "output-sanitizer not_reached"));
 }
 
-// RU-20, RU-62: an expired rule judges nothing, and says so once.
+// RU-20, RU-62: an expired rule judges nothing, and reports that once.
 TEST_F(ResultRulesTest, AnExpiredRuleJudgesNothing) {
   in_force(
       "rules: [{id: old, result: {any: true}, then: withhold, expires: 2020-01-01T00:00:00Z}]\n");
@@ -192,7 +192,7 @@ TEST(ResultRuleTest, EachTestHoldsForWhatItNames) {
   EXPECT_EQ(verdict("text: 'a{3}'", Envelope::error("aaa")), "logged");
 }
 
-// RU-62: `replacement`, also an empty one; what cannot be taken out by itself goes as a whole.
+// RU-62: `replacement`, also an empty one; a match that cannot be removed alone removes the whole.
 TEST(ResultRuleTest, RedactionWritesTheReplacement) {
   const auto redacted = [](const std::string& rule, json::value result) {
     return look(rule + ", then: redact", Envelope::of(std::move(result))).released;
@@ -210,7 +210,18 @@ TEST(ResultRuleTest, RedactionWritesTheReplacement) {
             (json::value{{"content", json::array{{{"type", "text"}, {"text", "[c]"}}}}}));
 }
 
-// RU-62: `at` looks at parts of the result: of the value, of structured content, of text that is
+// The official client throws if a tool with an output schema gives neither structured content nor
+// an error.
+TEST(ResultRuleTest, AReplacedResultWithoutItsStructureIsAnError) {
+  const json::value whole =
+      look("result: {any: true}, then: redact",
+           Envelope::of({{"content", json::array{}}, {"structuredContent", {{"a", 1}}}}))
+          .released;
+  EXPECT_FALSE(whole.as_object().contains("structuredContent"));
+  EXPECT_EQ(whole.at("isError"), json::value(true));
+}
+
+// RU-62: `at` selects parts of the result: of the value, of structured content, of text that is
 // JSON.
 TEST(ResultRuleTest, SelectorsNameThePartsThatCount) {
   const std::string rule = "result: {any: true, at: /card}, then: redact, replacement: '[card]'";

@@ -1,4 +1,4 @@
-// What is wrong with a policy, or with one rule, as the reader says it.
+// The faults of a policy, or of one rule, in the reader's words.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace sallyport::policy {
 
-// `where: message`; empty: nothing.
+// Returns `where: message`, or an empty string if there is no fault.
 inline std::string fault_of(const std::string& sections) {
   const Result<Policy> policy = read_policy("version: 1\n" + sections, "p.yaml");
   return policy ? "" : policy.error().where + ": " + policy.error().message;

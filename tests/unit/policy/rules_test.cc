@@ -1,4 +1,4 @@
-// The rule language through the reader of policies: what a rule means. What is no rule:
+// The rule language through the reader of policies: the meaning of rules. Invalid rules:
 // rules_reader_test.cc.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ struct Seen {
   std::vector<std::string> logged{};
   std::vector<std::string> expired{};
   std::vector<std::string> escalated{};
-  rules::Asking asking{};
+  rules::ApprovalTerms asking{};
   bool all_free = false;
 };
 
@@ -91,7 +91,7 @@ RuleVerdict verdict(const std::string& rule, const Scene& scene) {
   return see("rules:\n  - {" + rule + "}\n", scene).verdict;
 }
 
-// RU-2, RU-3: what each kind of rule makes of yes, no and unknown.
+// RU-2, RU-3: each kind of rule on yes, no and unknown.
 TEST(RulesTest, UnknownAsksWhereARuleRestrictsAndAllowsNothing) {
   const Scene known{.input = {{"file_path", "/etc/x"}}};
   const Scene other{.input = {{"file_path", "/w/x"}}};
@@ -137,7 +137,7 @@ TEST(RulesTest, FreeEffectsAreNotOpenAndUnlistedDecidesOpenOnes) {
   EXPECT_EQ(refused.verdict, RuleVerdict::Refused);
   EXPECT_EQ(refused.rule, "");
   EXPECT_THAT(refused.text, HasSubstr("`unlisted`"));
-  // Open is what no rule decides with a yes: a match that is unknown makes it no milder (RU-10).
+  // A call is open if no rule decides it with a yes: an unknown match makes it no milder (RU-10).
   const Scene unknown{.input = {{"file_path", std::string("/w/\0", 4)}}};
   for (const char* then : {"deny", "ask", "log"}) {
     const std::string rule = fmt::format("{{id: e, then: {}, when: {{path: '/etc/**'}}}}", then);
@@ -192,7 +192,7 @@ TEST(RulesTest, TheFirstRuleOfTheFileThatDecidesIsNamed) {
       "  - {id: y, then: ask}\n  - {id: z, then: deny, when: {path: '/etc/**'}}\n";
   EXPECT_EQ(see(two, {.input = {{"file_path", "/etc/a"}}}).rule, "z");
   EXPECT_EQ(see(two, {}).rule, "y");
-  // One that asks for sure counts before one that might.
+  // A rule that certainly asks counts before one that might.
   EXPECT_EQ(see(two, {.input = {{"file_path", std::string("\0", 1)}}}).rule, "y");
   const std::string allows =
       "rules:\n  - {id: r, then: allow, when: {class: fs.read}}\n"
@@ -337,7 +337,7 @@ TEST(RulesTest, WhatRulesAskOfAnApprovalOnlyNarrows) {
   EXPECT_TRUE(see("rules:\n  - {id: a, then: ask, reviewers: [x]}\n  - {id: b, then: ask, "
                   "reviewers: [y]}\n",
                   {})
-                  .asking.nobody_left);
+                  .asking.no_reviewer_left);
 }
 
 // RU-19 (partly): the item itself.
@@ -356,8 +356,8 @@ TEST(RulesTest, AnExpiredRuleMatchesNothing) {
   EXPECT_THAT(after.expired, ElementsAre("w"));
 }
 
-// RU-33: a restrictive rule looks at both forms, an `allow` rule needs both; `unless` turns that
-// round.
+// RU-33: a restrictive rule checks both forms, an `allow` rule needs both; `unless` reverses
+// that.
 TEST(RulesTest, BothFormsOfAPathCount) {
   const Scene linked{.input = {{"file_path", "/w/out/x"}}, .links = {{"/w/out", "/etc"}}};
   EXPECT_EQ(verdict("id: a, then: deny, when: {path: '/etc/**'}", linked), RuleVerdict::Refused);
@@ -367,7 +367,7 @@ TEST(RulesTest, BothFormsOfAPathCount) {
             RuleVerdict::Refused);
   EXPECT_EQ(verdict("id: a, then: allow, unless: {path: '/etc/**'}", linked), RuleVerdict::Open);
   EXPECT_EQ(verdict("id: a, then: deny, when: {outside: workspace}", linked), RuleVerdict::Refused);
-  // The written form is all there is of files elsewhere (RU-42).
+  // For files elsewhere only the written form counts (RU-42).
   Scene remote = linked;
   remote.remote = true;
   EXPECT_EQ(verdict("id: a, then: allow, when: {inside: workspace}", remote), RuleVerdict::Allowed);
@@ -389,7 +389,7 @@ TEST(RulesTest, AWorkspaceThatIsEverythingIsUnknown) {
   EXPECT_EQ(verdict(allow, {.workspace = {}}), RuleVerdict::Open);
   EXPECT_EQ(verdict(allow, {.workspace = {"/v", "/w"}}), RuleVerdict::Allowed);
   EXPECT_EQ(see("workspace: /v\nrules: [{" + allow + "}]\n", {}).verdict, RuleVerdict::Open);
-  // A workspace that is a link is the folder it leads to.
+  // A workspace that is a link is the folder behind it.
   EXPECT_EQ(verdict(allow, {.input = {{"file_path", "/real/a"}}, .links = {{"/w", "/real"}}}),
             RuleVerdict::Allowed);
 }

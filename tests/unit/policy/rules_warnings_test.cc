@@ -61,7 +61,7 @@ TEST(RuleWarnings, WhatIsProbablyNotMeantIsSaid) {
               ElementsAre("no_workspace"));
 }
 
-// RU-74: a warning says no more than is so. The rule of a restriction that a link meets is met.
+// RU-74: a warning states only true facts. A rule counts as met if a link meets its restriction.
 TEST(RuleWarnings, WhatIsSaidIsSo) {
   const auto text = [](const std::string& rule) {
     const Result<Policy> policy = read_policy("version: 1\nrules: [" + rule + "]\n", "p.yaml");

@@ -9,7 +9,7 @@ namespace {
 
 using core::ModelBudget;
 
-// Facts as a store keeps them.
+// Facts in the form of a store.
 class Facts {
  public:
   Result<void> apply(const core::FactChange& change) {
@@ -29,6 +29,13 @@ class Facts {
       }
     }
     return {};
+  }
+
+  // Replaces every fact of a space.
+  void spoil(std::string_view space, const char* value) {
+    for (auto& [key, stored] : facts_) {
+      if (key.first == space) stored = value;
+    }
   }
 
  private:
@@ -96,8 +103,51 @@ TEST(BudgetsTest, CostCountsCachedTokensApart) {
                     .cache_read_input_tokens = 400,
                     .cache_creation_input_tokens = 100};
   EXPECT_EQ(cost_of(price, llm::Api::AnthropicMessages, usage), 3'000u + 150 + 120 + 375);
-  // OpenAI counts them among the input.
+  // OpenAI counts them as part of the input.
   EXPECT_EQ(cost_of(price, llm::Api::OpenAiChat, usage), 1'500u + 150 + 120 + 375);
+}
+
+// One request once made a counter that nobody could read, and every agent was locked out.
+// MP-71, MP-72
+TEST(BudgetsTest, CountersStopAtTheLargestNumberOfAFact) {
+  const core::ModelRules rules =
+      rules_with({.per = ModelBudget::Per::Month, .input_tokens = 100'000});
+  const Budgets budgets(rules, {"a", "m", "s"}, at_minute(0));
+  Facts facts;
+  const Amount huge{.input_tokens = 1, .output_tokens = ~std::uint64_t{0}};
+  EXPECT_TRUE(facts.apply(*budgets.reserve("r1", huge)));
+  EXPECT_TRUE(facts.apply(*budgets.reserve("r2", huge)));
+  EXPECT_TRUE(facts.apply(*Budgets::settle("r1", {.input_tokens = ~std::uint64_t{0}})));
+  const auto refused = facts.apply(*budgets.reserve("r3", {.input_tokens = 1}));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::Exhausted);
+}
+
+// MP-72
+TEST(BudgetsTest, ACounterThatCannotBeReadIsFullUntilItsWindowEnds) {
+  const core::ModelRules rules = rules_with({.per = ModelBudget::Per::Hour, .tokens = 100});
+  const auto reserve = [&](Facts& facts, int minute) {
+    const Budgets budgets(rules, {"a", "m", "s"}, at_minute(minute));
+    return facts.apply(*budgets.reserve("r", {.input_tokens = 1}));
+  };
+  for (const char* const broken : {"{\"1\":{\"in\":1125899906842624100,\"out\":0,\"cost\":0}}",
+                                   "[]", "{\"x\":{\"in\":1,\"out\":0,\"cost\":0}}",
+                                   "{\"1\":{\"in\":-1,\"out\":0,\"cost\":0}}", "nonsense"}) {
+    Facts facts;
+    ASSERT_TRUE(reserve(facts, 0));
+    facts.spoil("model_budget", broken);
+    const auto refused = reserve(facts, 1);
+    ASSERT_FALSE(refused) << broken;
+    EXPECT_EQ(refused.error().code, ErrorCode::Exhausted) << broken;
+    EXPECT_TRUE(facts.apply(*Budgets::settle("r", {.input_tokens = 1}))) << broken;
+  }
+}
+
+// MP-73
+TEST(BudgetsTest, ACostStopsAtTheLargestNumberOfAnEntry) {
+  EXPECT_EQ(
+      cost_of({.input = 1e9}, llm::Api::OpenAiChat, {.input_tokens = ~std::uint64_t{0} >> 11}),
+      (std::uint64_t{1} << 53) - 1);
 }
 
 }  // namespace

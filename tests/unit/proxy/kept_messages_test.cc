@@ -1,4 +1,4 @@
-// What `keep: content` stores of requests.
+// The parts of requests that `keep: content` stores.
 #include "proxy/kept_messages.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 class KeptMessagesTest : public testing::Test {
  protected:
-  // The texts that one request stores.
+  // Returns the texts that one request stores.
   std::vector<std::string> keep(const std::string& body, const std::string& answer = "",
                                 const std::string& session = "s-1") {
     const KeyedDigest digest("k");
@@ -49,7 +49,7 @@ TEST_F(KeptMessagesTest, ASessionStoresEachMessageOnceAndListsAll) {
       (Texts{R"({"role":"user","content":"two"})"}));
   EXPECT_EQ(list.body.at("messages").as_array().size(), 3u);
   EXPECT_EQ(list.body.at("messages").at(2).at("place"), "/messages/1");
-  // Another session knows nothing of it.
+  // Another session has no access to it.
   EXPECT_EQ(keep(R"({"messages":[{"role":"user","content":"one"}]})", "", "s-2"),
             (Texts{R"({"role":"user","content":"one"})"}));
 }

@@ -36,10 +36,21 @@ TEST(ProviderIds, ABodyNamesIdsAtAnyDepth) {
 TEST(ProviderIds, AnAnswerGivesItsOwnIdAndThoseOfItsFiles) {
   const json::value batch =
       json::parse(R"({"id":"b1","output_file_id":"f1","error_file_id":null})");
-  EXPECT_EQ(ids_given("batch", batch), (Ids{{"batch", "b1"}, {"file", "f1"}}));
+  EXPECT_EQ(ids_in_answer("batch", batch), (Ids{{"batch", "b1"}, {"file", "f1"}}));
   const json::value upload = json::parse(R"({"id":"u1","file":{"id":"f2"}})");
-  EXPECT_EQ(ids_given("upload", upload), (Ids{{"upload", "u1"}, {"file", "f2"}}));
-  EXPECT_EQ(ids_given("", json::parse(R"({"id":"x"})")), Ids{});
+  EXPECT_EQ(ids_in_answer("upload", upload), (Ids{{"upload", "u1"}, {"file", "f2"}}));
+  EXPECT_EQ(ids_in_answer("", json::parse(R"({"id":"x"})")), Ids{});
+}
+
+// MP-25
+TEST(ProviderIds, APathEndsAtAnObjectOrLeadsToAPartOfIt) {
+  EXPECT_TRUE(ends_at_id("/v1/files/file-1"));
+  EXPECT_TRUE(ends_at_id("/v1/files/file-1/"));
+  EXPECT_FALSE(ends_at_id("/v1/files"));
+  EXPECT_FALSE(ends_at_id("/v1/files/"));
+  EXPECT_FALSE(ends_at_id("/v1/vector_stores/vs_1/files/vs_1"));
+  EXPECT_FALSE(ends_at_id("/v1/conversations/c/items/i"));
+  EXPECT_FALSE(ends_at_id("/v1/images/x"));
 }
 
 }  // namespace

@@ -25,5 +25,12 @@ TEST(RoutesTest, OnlyTheListedPathsAreServed) {
   EXPECT_EQ(routed("GET", "/v1/messages").kind, Route::Kind::Elsewhere);
 }
 
+// MP-23
+TEST(RoutesTest, TheNameOfAModelMayBeEscaped) {
+  EXPECT_EQ(routed("GET", "/v1/models/qwen%2Fqwen3").id, "qwen/qwen3");
+  EXPECT_EQ(routed("GET", "/v1/models/a%zz").id, "a%zz");
+  EXPECT_EQ(routed("GET", "/v1/models/a%ff").id, "a%ff");
+}
+
 }  // namespace
 }  // namespace sallyport::proxy

@@ -41,7 +41,7 @@ TEST(GlobTest, StarsStayInASegmentAndTwoStarsDoNot) {
   EXPECT_EQ(glob("/**", "/"), Match::Yes);
 }
 
-// What the index of rules passes over matches nothing. RU-78
+// A rule that the index of rules skips matches nothing. RU-78
 TEST(GlobTest, APathThatAGlobMatchesHasItsFeature) {
   const std::string kNames[] = {"a",       "b.c", "B.C", "x.key", "é",
                                 "e\u0301", "a.",  "a. ", "K",     "\u212a"};
@@ -88,7 +88,7 @@ TEST(GlobTest, OnlyTheWideSideFoldsNames) {
   EXPECT_EQ(glob("**/.env", "/w/.env.", Side::Narrow), Match::No);
   EXPECT_EQ(glob("/caf\u00e9", "/cafe\u0301"), Match::Yes);
   EXPECT_EQ(glob("/caf\u00e9", "/cafe\u0301", Side::Narrow), Match::No);
-  // Folding adds to what matches and takes nothing away.
+  // Folding adds matches and removes none.
   EXPECT_EQ(glob("**/.env.*", "/w/.env."), Match::Yes);
   EXPECT_EQ(glob("/x/a.", "/x/a."), Match::Yes);
 }

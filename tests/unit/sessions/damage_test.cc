@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 class Damage : public StoreOnDisk {
  protected:
-  // A store with enough in it to have many pages, closed so that all of it is in one file.
+  // A store with enough data for many pages, closed so that all of it is in one file.
   void SetUp() override {
     const Lease held = lease();
     for (int i = 0; i < 20; ++i) {
@@ -37,7 +37,7 @@ class Damage : public StoreOnDisk {
     EXPECT_EQ(sqlite3_exec(db, sql, nullptr, nullptr, &error), SQLITE_OK) << error;
     sqlite3_close(db);
   }
-  // The store does not open, names its file, and leaves every byte of it.
+  // Checks that the store does not open, that the error names its file, and that no byte changes.
   Error refused(ErrorCode code) {
     const std::string before = bytes();
     const auto opened = SessionStore::open({.file = file()}, clock_);
@@ -67,7 +67,7 @@ TEST_F(Damage, ATruncatedFileIsRefused) {
   }
 }
 
-// RT-93: a page that is overwritten is found before anything runs.
+// RT-93: an overwritten page is detected before anything runs.
 TEST_F(Damage, AnOverwrittenPageIsRefused) {
   const std::string whole = bytes();
   ASSERT_GT(whole.size(), 10u * 4096);
@@ -84,7 +84,7 @@ TEST_F(Damage, AnOverwrittenPageIsRefused) {
   EXPECT_GT(refusals, 5);
 }
 
-// RT-93: SQLite has no sums of its own, so a flipped letter is found by the digest of the item.
+// RT-93: SQLite has no checksums, so the digest of the item detects a changed letter.
 TEST_F(Damage, AFlippedByteInAnItemIsFoundWhenItIsRead) {
   std::string broken = bytes();
   const std::size_t at = broken.find("xxxxxxxxxxxxxxxx");
@@ -122,7 +122,7 @@ TEST_F(Damage, ANewerSchemaIsRefusedAndNotReplaced) {
   EXPECT_THAT(error.message, HasSubstr("newer release"));
 }
 
-// RT-93: a trigger of someone else would change what is written.
+// RT-93: a foreign trigger would change written data.
 TEST_F(Damage, ForeignAndMissingPartsOfTheSchemaAreRefused) {
   run_sql("CREATE TRIGGER t AFTER INSERT ON items BEGIN DELETE FROM items; END");
   EXPECT_THAT(refused(ErrorCode::Corrupt).message, HasSubstr("`t`"));

@@ -12,7 +12,7 @@ namespace {
 
 class Killed : public StoreOnDisk {
  protected:
-  // Writes until it is killed: a pair of items a commit, and a byte to the parent once it is done.
+  // Writes until it is killed: a pair of items a commit, and a byte to the parent after each.
   [[noreturn]] void write_until_killed(int told) {
     SystemClock clock;
     const auto store = SessionStore::open({.file = file()}, clock);
@@ -62,13 +62,13 @@ TEST_F(Killed, AProcessKilledInItsMiddleLosesNothingThatWasCommitted) {
     const std::vector<Item> items = *store_->items("s-1");
     ASSERT_GE(items.size(), 3 * committed);
     EXPECT_EQ((*store_->session("s-1"))->revision, items.size());
-    // No commit is there by half: a call has its result, and a notice is told or not.
+    // No commit is partial: a call has its result, and a notice is delivered or not.
     const std::size_t rest = items.size() - items.size() / 3 * 3;
     EXPECT_TRUE(rest == 0 || rest == 2) << items.size();
-    const std::size_t untold = store_->untold_tasks("s-1")->size();
-    const std::size_t running = *store_->running_tasks("writer");
+    const std::size_t untold = store_->unnoticed_tasks("s-1")->size();
+    const std::size_t running = test::running_tasks(*store_, "writer");
     EXPECT_LE(untold + running, rest == 0 ? 0u : 1u);
-    // The next process takes over once the lease has run out, or the holder is known to be dead.
+    // The next process takes over once the lease has expired, or the holder is known to be dead.
     SystemClock now;
     const auto next = SessionStore::open({.file = file()}, now);
     const auto dead = [](const std::string& instance) { return instance == "child"; };

@@ -79,7 +79,7 @@ TEST_F(Leases, EachTakeOverRaisesTheEpochAndFencesThePausedHolder) {
   EXPECT_TRUE(other->append(*taken, std::vector{text_item("two")}));
 }
 
-// RT-80: an epoch of another session, or one that was made up, opens nothing.
+// RT-80: an epoch of another session, or an invented one, gives no access.
 TEST_F(Leases, AForgedLeaseWritesNothing) {
   const Lease good = lease();
   for (Lease forged : {Lease{"s-1", "i-1", good.epoch + 1, good.expires_at},
@@ -96,7 +96,7 @@ TEST_F(Leases, AReleasedLeaseIsFreeAtOnceAndItsEpochGoesOn) {
   EXPECT_EQ(lease("s-1", "i-2").epoch, first.epoch + 1);
 }
 
-// RT-83: a process that is known to be gone does not keep its session for 30 s.
+// RT-83: a process that is known to be dead does not keep its session for 30 s.
 TEST_F(Leases, TheLeaseOfADeadInstanceIsTakenOver) {
   lease("s-1", "i-1");
   const auto dead = [](const std::string& instance) { return instance == "i-1"; };
@@ -195,7 +195,7 @@ TEST_F(Runs, RecoveryFindsWhatRunOutLeasesLeftAndClosesItOnce) {
   EXPECT_EQ(store_->runs("s-1")->at(0).status, RunStatus::Aborted);
   EXPECT_EQ((*store_->task("writer", "t-1"))->status, TaskStatus::Interrupted);
   EXPECT_EQ(store_->runs("s-2")->at(0).status, RunStatus::Running);
-  // The process that was paused cannot end its task a second time.
+  // The suspended process cannot end its task a second time.
   BackgroundTask late = task("t-1");
   late.status = TaskStatus::Finished;
   EXPECT_EQ(cause_of(store_->end_task(late)), "already_closed");
@@ -236,15 +236,15 @@ class Tasks : public StoreOnDisk {};
 TEST_F(Tasks, AnEndedTaskKeepsItsOutputForItsOwnAgent) {
   const Lease held = lease();
   ASSERT_TRUE(store_->begin_task(held, task("t-1"), 8));
-  EXPECT_EQ(*store_->running_tasks("writer"), 1u);
-  EXPECT_EQ(*store_->running_tasks("reader"), 0u);
+  EXPECT_EQ(test::running_tasks(*store_, "writer"), 1u);
+  EXPECT_EQ(test::running_tasks(*store_, "reader"), 0u);
   BackgroundTask ended = task("t-1");
   ended.status = TaskStatus::Failed;
   ended.signal = 9;
   ended.output = std::string("a\0\xff", 3);
   ended.output_dropped = 7;
   ASSERT_TRUE(store_->end_task(ended));
-  EXPECT_EQ(*store_->running_tasks("writer"), 0u);
+  EXPECT_EQ(test::running_tasks(*store_, "writer"), 0u);
   const std::optional<BackgroundTask> read = *store_->task("writer", "t-1");
   ASSERT_TRUE(read);
   EXPECT_EQ(read->output, ended.output);
@@ -278,7 +278,7 @@ TEST_F(Tasks, TwoProcessesNeverExceedTheLimitOfAnAgentTogether) {
       });
     }
   }
-  EXPECT_EQ(*store_->running_tasks("writer"), kMost);
+  EXPECT_EQ(test::running_tasks(*store_, "writer"), kMost);
   EXPECT_EQ(refused[0] + refused[1], 2 * kEach - static_cast<int>(kMost));
 }
 
@@ -307,7 +307,7 @@ TEST_F(Tasks, ThoseOfASessionAreListedWithoutTheirOutput) {
 TEST_F(Tasks, ANoticeIsCommittedExactlyOnce) {
   const Lease held = lease();
   for (const char* id : {"t-1", "t-2"}) ASSERT_TRUE(store_->begin_task(held, task(id), 8));
-  EXPECT_TRUE(store_->untold_tasks("s-1")->empty());  // they run
+  EXPECT_TRUE(store_->unnoticed_tasks("s-1")->empty());  // they run
   EXPECT_EQ(
       cause_of(store_->append(held, std::vector{text_item("n")}, std::vector<std::string>{"t-1"})),
       "already_told");
@@ -317,17 +317,17 @@ TEST_F(Tasks, ANoticeIsCommittedExactlyOnce) {
     ended.exit_code = 0;
     ASSERT_TRUE(store_->end_task(ended));
   }
-  ASSERT_EQ(store_->untold_tasks("s-1")->size(), 2u);
-  EXPECT_EQ(store_->untold_tasks("s-1")->at(0).id, "t-1");
+  ASSERT_EQ(store_->unnoticed_tasks("s-1")->size(), 2u);
+  EXPECT_EQ(store_->unnoticed_tasks("s-1")->at(0).id, "t-1");
   ASSERT_TRUE(store_->append(held, std::vector{text_item("n")}, std::vector<std::string>{"t-1"}));
-  ASSERT_EQ(store_->untold_tasks("s-1")->size(), 1u);
-  // One that was told takes the other, and the item, back with it.
+  ASSERT_EQ(store_->unnoticed_tasks("s-1")->size(), 1u);
+  // A notice that was already delivered fails the whole append, with the other one and the item.
   const std::vector<std::string> both{"t-2", "t-1"};
   EXPECT_EQ(cause_of(store_->append(held, std::vector{text_item("n")}, both)), "already_told");
-  EXPECT_EQ(store_->untold_tasks("s-1")->size(), 1u);
+  EXPECT_EQ(store_->unnoticed_tasks("s-1")->size(), 1u);
   EXPECT_EQ(lines().size(), 1u);
   EXPECT_EQ((*store_->session("s-1"))->revision, 1u);
-  // A task of another session is none of this one's.
+  // A task of another session does not belong to this one.
   const Lease other = lease("s-2");
   EXPECT_EQ(
       cause_of(store_->append(other, std::vector{text_item("n")}, std::vector<std::string>{"t-2"})),

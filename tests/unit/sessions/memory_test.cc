@@ -80,7 +80,7 @@ TEST_F(Memory, NoTextOfAQueryChangesTheQuery) {
     const std::vector<std::string> ids = found(query);
     EXPECT_LE(ids.size(), 1u) << query;
   }
-  // What looks like an operator is a word, and finds nothing it does not stand in.
+  // Text that looks like an operator is a word, and finds only texts that contain it.
   EXPECT_TRUE(found("NOT OR AND NEAR").empty());
   EXPECT_TRUE(found("gam*").empty());
   EXPECT_TRUE(found("text:alpha").empty());  // the phrase `text alpha`
@@ -131,13 +131,13 @@ TEST_F(Memory, ARepeatedIngestStoresNothingAndSucceeds) {
   EXPECT_EQ(*store_->ingest("s-1", 3, {.id = "episode:writer:s-1:3", .agent_id = "writer"}), 1u);
   EXPECT_EQ(*store_->ingest("s-1", 2, {.id = "episode:writer:s-1:2", .agent_id = "writer"}), 0u);
   EXPECT_THAT(found("met"), ElementsAre("episode:writer:s-1:1"));
-  // A record that was forgotten does not come back by the same ingest.
+  // A forgotten record does not come back by the same ingest.
   ASSERT_TRUE(*store_->forget("writer", record.id));
   EXPECT_EQ(*store_->ingest("s-1", 1, record), 0u);
   EXPECT_EQ(code_of(store_->ingest("none", 1, record)), ErrorCode::NotFound);
 }
 
-// Many records at once, as no one could store them through the store in the time of a test.
+// Adds many records directly, because the store would be too slow for a test.
 class LargeMemory : public Memory {
  protected:
   void SetUp() override {
@@ -189,7 +189,7 @@ TEST_F(LargeMemory, ASearchIsCancelledInItsMiddle) {
             ErrorCode::Cancelled);
 }
 
-// RT-58: a commit does not wait for a search that runs.
+// RT-58: a commit does not wait for a running search.
 TEST_F(LargeMemory, ASearchBlocksNoCommit) {
   const Lease held = lease();
   std::stop_source stop;

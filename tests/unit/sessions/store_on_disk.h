@@ -1,4 +1,4 @@
-// A session store in a folder of a test's own, and what tests put into it.
+// A session store in a folder of one test, and the data that tests put into it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sessions/session_store.h"
+#include "support/running_tasks.h"
 #include "support/temp_folder.h"
 #include "support/test_clock.h"
 

@@ -23,7 +23,7 @@ class Transcript : public StoreOnDisk {
     std::ifstream in(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  // A line without its index, which a compaction counts anew.
+  // A line without its index, which a compaction renumbers.
   static std::string behind_index(const std::string& line) { return line.substr(line.find(',')); }
 };
 
@@ -138,7 +138,7 @@ TEST_F(Transcript, ASnapshotFolderThatIsALinkOrOpenToOthersIsRefused) {
   EXPECT_EQ(code_of(store_->snapshot(held, folder_ / "open")), ErrorCode::Unavailable);
 }
 
-// RT-63: a file that stands at the place of a snapshot is replaced, and a link is not followed.
+// RT-63: a file in the place of a snapshot is replaced, and a link is not followed.
 TEST_F(Transcript, ASnapshotDoesNotWriteThroughALink) {
   const Lease held = lease();
   const std::string path = *store_->snapshot(held, folder_ / "snapshots");
@@ -168,7 +168,7 @@ TEST_F(Transcript, OnlySnapshotsOlderThanAnAppliedCompactionArePruned) {
   EXPECT_TRUE(std::filesystem::exists(paths[3]));
   EXPECT_TRUE(std::filesystem::exists(paths[4]));
   EXPECT_TRUE(std::filesystem::exists(snapshots / "s-1-notes.txt"));
-  // The snapshot of the last compaction stays whatever is asked for.
+  // The snapshot of the last compaction stays, whatever the request.
   EXPECT_EQ(*store_->prune_snapshots(held, snapshots, 0), 1u);
   EXPECT_TRUE(std::filesystem::exists(paths[4]));
 }

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uintmax_t kPage = 8192;
 
-// Each commit adds ten pages of its own and a few that change.
+// Each commit adds ten new pages and changes a few others.
 void write_commits(SqliteStore& store, std::uint64_t& next, int commits) {
   const std::string bytes(7000, 'x');
   for (int i = 0; i < commits; ++i) {
@@ -93,7 +93,7 @@ TEST_F(CheckpointerTest, ScrubbingComesAfterACopyThatIsUnderWay) {
   }
 }
 
-// LE-41, LE-53: what is written ahead is no part of the log to whoever reads it.
+// LE-41, LE-53: a reader of the log does not see data that is written ahead.
 TEST(CheckpointerLogTest, WhoeverGoesOnWritingGetsALogOfFullLengthThatReadsAsBefore) {
   constexpr std::uintmax_t kFull = 9u << 20;
   TempFolder folder;
@@ -109,7 +109,7 @@ TEST(CheckpointerLogTest, WhoeverGoesOnWritingGetsALogOfFullLengthThatReadsAsBef
   }
   EXPECT_GE(log(), kFull);
   write_commits(*store, next, 3);
-  // As after a crash: the files as they are, without the memory that the processes shared.
+  // The state after a crash: the files unchanged, without the memory that the processes shared.
   for (const char* const name : {"ledger.db", "ledger.db-wal"}) {
     std::filesystem::copy_file(folder / name, copied / name);
   }

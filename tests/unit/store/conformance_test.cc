@@ -1,4 +1,4 @@
-// What the ledger may ask of any store.
+// The ledger's requirements for every store.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -196,7 +196,7 @@ TEST_P(StoreConformanceTest, ALedgerGrowsOverTilesAndBlocksIsReadAgainAndVerifie
   EXPECT_EQ(found.size(), 12u) << "of each batch that is long enough, in the index and behind it";
 }
 
-// Everything that leaves a ledger, of one kind of store.
+// Returns all exports of a ledger, for one kind of store.
 std::vector<std::string> all_bytes(StoreKind kind) {
   const TempFolder folder;
   StorePlace place(kind, folder.path());
@@ -222,7 +222,7 @@ std::vector<std::string> all_bytes(StoreKind kind) {
     EXPECT_TRUE((*ledger)->rotate_key(false));
   }
   for (const test::Seen& seen : test::all_entries(*store)) {
-    // Not the seal: it also covers the facts, and a shared log has one more, which names its database.
+    // Without the seal: it also covers the facts, and a shared log has one more fact, its database.
     out.push_back(*seen.stored.bytes + seen.stored.openings + seen.stored.checkpoint);
   }
   for (const std::uint64_t at : {0, 5, 300, 702}) out.push_back(test::receipt_of(*store, at));

@@ -1,4 +1,4 @@
-// Every write, sync and truncate may fail: nothing is half written, and work goes on afterwards.
+// Every write, sync and truncate may fail: nothing is partially written, and work continues.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -32,6 +32,18 @@ class FaultsTest : public testing::Test {
     return ledger_->append_blocking(std::move(drafts), urgency);
   }
   std::uint64_t size() { return test::all_entries(ledger_.store()).size(); }
+  // The entries on a topic, with their counts of calls and reports.
+  std::vector<std::string> accounts() {
+    std::vector<std::string> told;
+    for (const test::Seen& seen : test::all_entries(ledger_.store())) {
+      const json::object& entry = seen.entry.as_object();
+      if (!entry.contains("topic")) continue;
+      const json::object& body = entry.at("body").as_object();
+      told.push_back(fmt::format("{} {} {}", std::string_view(entry.at("topic").as_string()),
+                                 body.at("calls").as_int64(), body.at("reports").as_int64()));
+    }
+    return told;
+  }
 
   UnsyncedVfs& vfs_ = UnsyncedVfs::get();
   TestLedger ledger_;
@@ -135,7 +147,7 @@ TEST_F(FaultsTest, WhenSpaceEndsTheReserveIsGivenUpForWhatHasHappened) {
   EXPECT_TRUE(ledger_->health().ok);
 }
 
-// LE-77: as long as reports kept coming, nobody looked whether there was room for calls again.
+// LE-77: while reports kept arriving, the room for calls was once never checked again.
 TEST_F(FaultsTest, ReportsThatKeepComingDoNotKeepTheLedgerFromRecovering) {
   ledger_.open();
   vfs_.fail_at(1, SQLITE_FULL, false);
@@ -156,7 +168,7 @@ TEST_F(FaultsTest, AReportThatMeetsTheFullDiskItselfIsWrittenFromTheReserve) {
   EXPECT_FALSE(std::filesystem::exists(ledger_.folder / "reserve"));
 }
 
-// LE-73: nothing is built on what may not have reached the disk, until it is made good.
+// LE-73: nothing depends on data that may not have reached the disk, until it is written again.
 TEST_F(FaultsTest, ASyncThatNobodyWaitedForAndThatFailsRefusesWhatFollows) {
   ledger_.open();
   core::Draft draft = TestLedger::event({{"text", "entry"}});
@@ -200,7 +212,7 @@ core::Draft record_of(std::string call) {
   return draft;
 }
 
-// What calls owed while the disk refused was kept without a bound.
+// Debts of calls once had no limit while the disk refused.
 TEST_F(FaultsTest, WhatIsOwedHasABoundAndWhoeverWasTurnedAwayIsCounted) {
   ledger_.settings.owed_bytes = 100'000;
   ledger_.open();
@@ -220,24 +232,26 @@ TEST_F(FaultsTest, WhatIsOwedHasABoundAndWhoeverWasTurnedAwayIsCounted) {
   while (!ledger_->ready()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_TRUE(ledger_->accept_call());
   EXPECT_TRUE(append(Urgency::Announces, "later"));
-  std::vector<std::string> told;
   int records = 0;
   for (const test::Seen& seen : test::all_entries(ledger_.store())) {
-    const json::object& entry = seen.entry.as_object();
-    const bool account = entry.contains("topic");
-    if (entry.at("kind") == "tool_audit") ++records;
-    if (account) {
-      const json::object& body = entry.at("body").as_object();
-      told.push_back(fmt::format("{} {} {}", std::string_view(entry.at("topic").as_string()),
-                                 body.at("calls").as_int64(), body.at("reports").as_int64()));
-    }
+    if (seen.entry.at("kind") == "tool_audit") ++records;
   }
-  EXPECT_EQ(told, std::vector<std::string>{"turned_away 2 2"});
+  EXPECT_EQ(accounts(), std::vector<std::string>{"turned_away 2 2"});
   EXPECT_EQ(records, calls + 1) << "whatever ends a call is kept";
   EXPECT_EQ(verdict(ledger_.store()), "ok");
 }
 
-// Whoever appended while more was owed than one transaction takes waited until the disk was well.
+// An owed entry that cannot be sealed was once dropped silently.
+TEST_F(FaultsTest, AnOwedEntryThatCannotBeSealedIsCounted) {
+  ledger_.open();
+  ledger_->owe({TestLedger::event({{"text", "unfit"}}, std::string(5000, 'c')),
+                TestLedger::event({{"text", "fit"}}, "owed")});
+  EXPECT_TRUE(append(Urgency::Announces));
+  EXPECT_EQ(accounts(), std::vector<std::string>{"turned_away 0 1"});
+  EXPECT_EQ(verdict(ledger_.store()), "ok");
+}
+
+// With more debts than one transaction holds, an append once waited until the disk recovered.
 TEST_F(FaultsTest, NobodyWaitsForADiskThatRefusesHoweverMuchIsOwed) {
   ledger_.open();
   vfs_.fail_at(1, SQLITE_IOERR_WRITE, true);
@@ -251,7 +265,7 @@ TEST_F(FaultsTest, NobodyWaitsForADiskThatRefusesHoweverMuchIsOwed) {
   }
 }
 
-// Debts were paid by one transaction a second.
+// Debts were once paid by only one transaction a second.
 TEST_F(FaultsTest, DebtsArePaidWithoutWaitingInBetween) {
   ledger_.open();
   vfs_.fail_at(1, SQLITE_IOERR_WRITE, true);
@@ -263,7 +277,7 @@ TEST_F(FaultsTest, DebtsArePaidWithoutWaitingInBetween) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
-// A debt that the disk refuses kept the writer thread, and with it the process, from ending.
+// A debt that the disk refused once kept the writer thread, and so the process, from ending.
 TEST_F(FaultsTest, AProcessWithDebtsAndADeadDiskCanEnd) {
   ledger_.open();
   vfs_.fail_at(1, SQLITE_IOERR_WRITE, true);

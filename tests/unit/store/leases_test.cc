@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// One observer, with a lease of ten seconds and a time of the test's own.
+// One observer, with a lease of ten seconds and a clock that the test sets.
 class ObservationsTest : public testing::Test {
  protected:
   void see(std::chrono::milliseconds later, std::int64_t count) {

@@ -1,4 +1,4 @@
-// What was shown to a witness is still there after a loss of power.
+// A checkpoint that was shown to a witness survives a loss of power.
 #include <gtest/gtest.h>
 
 #include "ledger/proof/cosigned.h"
@@ -39,7 +39,7 @@ TEST(OfferedTest, ACheckpointIsOnDiskBeforeItIsOffered) {
   EXPECT_GE(size_after_power_is_lost(true), 1u);
 }
 
-// Or the test above would show nothing.
+// Otherwise the test above would prove nothing.
 TEST(OfferedTest, WithoutThatACommitThatDidNotWaitIsLost) {
   EXPECT_EQ(size_after_power_is_lost(false), 0u);
 }

@@ -1,4 +1,4 @@
-// How a gateway fills its commits, how several take turns, and what a wrong clock does.
+// The size of a gateway's commits, the turns of several gateways, and the effect of a wrong clock.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -20,7 +20,7 @@ using test::TempFolder;
 using test::TestLedger;
 using namespace std::chrono_literals;
 
-// The clock of a machine, wrong by as much as the test says.
+// The clock of a machine, wrong by the amount that the test sets.
 class SkewedClock final : public Clock {
  public:
   explicit SkewedClock(std::chrono::milliseconds by = {}) : offset_(by) {}
@@ -47,7 +47,7 @@ class PostgresqlCommitsTest : public testing::Test {
     std::unique_ptr<ledger::Ledger> ledger;
   };
 
-  // The first makes the keys, which the others copy.
+  // The first gateway makes the keys, and the others copy them.
   Gateway gateway(const Clock* clock = nullptr) { return gateway(clock, clock_); }
   Gateway gateway(const Clock* clock, const Clock& of_ledger) {
     const std::filesystem::path data = folder_ / std::to_string(++gateways_);
@@ -96,7 +96,7 @@ class PostgresqlCommitsTest : public testing::Test {
             written += !thrown && positions;
           });
     }
-    // Each is queued when it waits for the first time.
+    // Each is queued when it first waits.
     loop.poll();
     queued.set_value();
     loop.run();
@@ -118,7 +118,7 @@ TEST_F(PostgresqlCommitsTest, ACommitTakesWhatWaitsUpToABoundOfEntriesAndBytes) 
   const std::uint64_t before = number("SELECT count(*) FROM sallyport.commits");
   append_at_once(one, 5000, "x");
   EXPECT_EQ(number("SELECT max(size - previous) FROM sallyport.commits"), 2048u);
-  // One that was taken alone, then two that are full, then the rest.
+  // One that was taken alone, then two full ones, then the rest.
   EXPECT_LE(number("SELECT count(*) FROM sallyport.commits") - before, 5u);
   const std::uint64_t size = number("SELECT max(size) FROM sallyport.commits");
   append_at_once(one, 300, std::string(40'000, 'y'));
@@ -138,7 +138,7 @@ TEST_F(PostgresqlCommitsTest, WritersAreServedInTheOrderOfTheirRequests) {
   std::vector<Gateway> gateways;
   for (int i = 0; i < 4; ++i) gateways.push_back(gateway());
   double least = 0;
-  // A machine with other work may keep one of them from asking; the order itself is always kept.
+  // Other work on the machine may keep one of them from asking; the order itself is always kept.
   for (int attempt = 0; attempt < 5 && least < 0.8; ++attempt) {
     std::vector<std::atomic<int>> counts(4);
     std::atomic<int> all = 0;
@@ -181,7 +181,7 @@ TEST_F(PostgresqlCommitsTest, SixteenGatewaysWithTwoThousandEntriesEachMakeOneTr
     });
   }
   for (std::thread& thread : threads) thread.join();
-  // Beside them: the key, and the start of each.
+  // The other entries: the key, and the start of each.
   EXPECT_EQ(number("SELECT count(*) FROM sallyport.entries"),
             kGateways * kEntries + kGateways +
                 test::controls(*gateways[0].store, "key_created").size() +
@@ -228,7 +228,7 @@ TEST_F(PostgresqlCommitsTest, AGatewayWithAWrongClockTakesNoCallAndSaysSoOnceFor
     ASSERT_TRUE(wait_for([&] { return told() == period; }));
     std::this_thread::sleep_for(1500ms);
     EXPECT_EQ(told(), period) << "one entry for each period";
-    clock.skew = 1;  // what is less than two seconds off is good
+    clock.skew = 1;  // a difference of less than two seconds is accepted
     ASSERT_TRUE(wait_for([&] { return one.ledger->ready().has_value(); }));
     std::this_thread::sleep_for(1500ms);
   }

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using Cut = CuttingRelay::Cut;
 using Then = CuttingRelay::Then;
 
-// Every message stalls on a machine with time to spare; else one of so many.
+// For a long run every message stalls; otherwise one of this many.
 int step_of_stalls() {
   return std::getenv("SALLYPORT_CLUSTER_EFFORT") == nullptr ? 9 : 1;
 }
@@ -68,7 +68,7 @@ class PostgresqlCutsTest : public testing::Test {
     return done;
   }
 
-  // Until it writes again.
+  // Waits until it writes again.
   bool recovers(Gateway& gateway, const std::string& what) {
     for (int i = 0; i < 400; ++i) {
       if (append(gateway, fmt::format("{} {}", what, i))) return true;
@@ -77,7 +77,7 @@ class PostgresqlCutsTest : public testing::Test {
     return false;
   }
 
-  // True: the commit has so many messages that it was cut.
+  // Returns true if the commit has enough messages, so that it was cut.
   bool cut(int message, Cut what, Then then) {
     const std::string name = fmt::format("{} {} {}", what == Cut::Answer ? "answer" : "question",
                                          then == Then::Stall ? "stall" : "close", message);
@@ -136,7 +136,7 @@ TEST_F(PostgresqlCutsTest, AConnectionThatIsClosedAtAnyMessageLosesAndRepeatsNot
 TEST_F(PostgresqlCutsTest, AGatewayThatStopsAtAnyMessageHoldsUpOthersNoLongerThanItMayHold) {
   for (const Cut what : {Cut::Question, Cut::Answer}) {
     int message = 0;
-    // The others wait for the lock 1.5 s, so they write only where it is taken away before.
+    // The others wait 1.5 s for the lock, so they write only if it is released before.
     while (cut(message, what, Then::Stall)) message += step_of_stalls();
     EXPECT_GE(message, step_of_stalls());
   }

@@ -47,7 +47,7 @@ class PostgresqlIndexTest : public testing::Test {
     return {std::move(*store), std::move(*ledger)};
   }
 
-  // Both in turns, so that neither has seen all of a block.
+  // Both write in turns, so that neither has seen all of a block.
   void append(int count) {
     constexpr int kAtOnce = 500;
     for (int n = 0; n < count; n += kAtOnce) {
@@ -75,7 +75,7 @@ class PostgresqlIndexTest : public testing::Test {
     ASSERT_EQ(indexed(), blocks);
   }
 
-  // The digest of what queries of each kind say.
+  // Returns the digest of the results of queries of each kind.
   std::string answers() {
     json::object said;
     EXPECT_TRUE(gateways_[0].store->read([&](ReadView& view) -> Result<void> {
@@ -127,7 +127,7 @@ TEST_F(PostgresqlIndexTest, QueriesSayTheSameWithAndWithoutIndexes) {
   append(4600);
   wait_for_index(2);
   const std::string with = answers();
-  // As a gateway finds it that asks before they are built.
+  // The view of a gateway that queries before they are built.
   for (const int kept : {1, 0}) {
     for (const char* const table : {"blocks", "facets"}) {
       PrivatePostgresql::sql(
@@ -137,7 +137,7 @@ TEST_F(PostgresqlIndexTest, QueriesSayTheSameWithAndWithoutIndexes) {
     EXPECT_EQ(answers(), with);
     EXPECT_EQ(test::verdict(*gateways_[0].store), "ok");
   }
-  // A gateway that starts builds what is missing.
+  // A gateway that starts builds the missing ones.
   const Gateway later = gateway();
   const std::string without = answers();
   wait_for_index(2);
@@ -157,7 +157,7 @@ TEST_F(PostgresqlIndexTest, IndexesAreBuiltOutsideTheLock) {
       << "no commit wrote one";
   PrivatePostgresql::sql(url_, "DELETE FROM sallyport.blocks");
   PrivatePostgresql::sql(url_, "DELETE FROM sallyport.facets");
-  // Another gateway has the lock of the log all the time.
+  // Another gateway holds the lock of the log all the time.
   const auto other = postgresql::Link::open({.url = url_, .hold = 60s});
   ASSERT_TRUE(other);
   ASSERT_TRUE((*other)->run(

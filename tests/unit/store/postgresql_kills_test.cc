@@ -1,4 +1,4 @@
-// Gateways and PostgreSQL are killed at random moments: what was acknowledged stays.
+// Gateways and PostgreSQL are killed at random moments: acknowledged entries stay.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -35,7 +35,7 @@ class PostgresqlKillsTest : public testing::Test {
     std::unique_ptr<ledger::Ledger> ledger;
   };
 
-  // Without a store or a ledger: it could not be opened.
+  // Has neither store nor ledger if it could not be opened.
   Gateway gateway(std::chrono::milliseconds lease) {
     auto store = PostgresqlStore::open({.log = {.url = url_, .lock_wait = 5s, .lease = lease}});
     if (!store) return {};
@@ -53,7 +53,7 @@ class PostgresqlKillsTest : public testing::Test {
         .has_value();
   }
 
-  // A gateway in a process of its own, which tells what was acknowledged.
+  // A gateway in a separate process, which reports acknowledged entries.
   struct Child {
     pid_t pid = -1;
     int told = -1;
@@ -75,7 +75,7 @@ class PostgresqlKillsTest : public testing::Test {
     return {pid, ends[0], std::chrono::steady_clock::now()};
   }
 
-  // So long after it began to open the log, or after its first acknowledgement.
+  // The delay after it began to open the log, or after its first acknowledgement.
   void end(const Child& child, std::chrono::microseconds life, bool writes,
            std::vector<std::string>& acknowledged) {
     pollfd first{child.told, POLLIN, 0};
@@ -137,7 +137,7 @@ TEST_F(PostgresqlKillsTest, AGatewayThatIsKilledAtAnyOf200MomentsLosesNothingAck
     }
   }
   EXPECT_GT(acknowledged.size(), kKills / 4) << "they were killed while they wrote";
-  // Another closes what they left.
+  // Another gateway closes the entries that they left open.
   Gateway steady = gateway(2s);
   ASSERT_TRUE(steady.ledger);
   for (int i = 0; i < 600 && steady.ledger->facts("instance")->size() > 1; ++i) {

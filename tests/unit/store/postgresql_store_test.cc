@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 constexpr const char* kLockOfLog =
     "BEGIN; SELECT pg_advisory_xact_lock(1397772884, (SELECT log FROM sallyport.logs)::int4)";
 
-// What must be there for the test to go on.
+// Returns a value that the test requires.
 template <class T>
 T must(Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message);
@@ -50,7 +50,7 @@ class PostgresqlStoreTest : public testing::Test {
                                                const std::string& folder = "data") {
     return ledger::Ledger::open(
         {store, redactor_, clock_, entropy_},
-        {.data_folder = folder_ / folder, .witness = folder_ / folder / "witness"});
+        {.data_folder = folder_ / folder, .checkpoint_copy = folder_ / folder / "witness"});
   }
 
   static Result<ledger::Positions> append(ledger::Ledger& ledger, const std::string& what,
@@ -134,7 +134,7 @@ TEST_F(PostgresqlStoreTest, AServerThatCannotKeepALogIsRefused) {
   EXPECT_TRUE(PostgresqlStore::open({.log = log()}));
 }
 
-// An engine that is not what it says: the relay makes the server answer another question.
+// An engine under a false name: the relay makes the server answer another question.
 // SC-7
 TEST_F(PostgresqlStoreTest, AnEngineIsTriedInsteadOfTrusted) {
   struct Case {
@@ -408,8 +408,8 @@ TEST_F(InDoubtTest, NothingIsWrittenUntilTheFateOfACommitIsKnown) {
   EXPECT_EQ(test::verdict(*store_), "ok");
 }
 
-// The caller of an intent in doubt reported that nothing ran, without a word about the open call: it
-// stayed open, and was closed a second time when its gateway was gone.
+// The caller of an intent in doubt once reported that nothing ran and left the call open: it was
+// closed a second time when its gateway was gone.
 // SC-33, SC-20 (partly)
 TEST_F(InDoubtTest, ACallWhoseIntentWasInDoubtEndsOnce) {
   const auto other_store = must(PostgresqlStore::open({.log = log()}));
@@ -458,7 +458,7 @@ TEST_F(InDoubtTest, ACallWhoseIntentWasInDoubtEndsOnce) {
   doubt("never written", CuttingRelay::Cut::Question);
   opens("never written", "tool_audit");
   doubt("closed", CuttingRelay::Cut::Answer);
-  // Another gateway does so, as for one that is lost.
+  // Another gateway ends it, as for a lost gateway.
   core::Draft closing = ended("closed");
   closing.facts = {{"open_call", "closed", std::nullopt}};
   std::vector<core::Draft> drafts;
@@ -487,7 +487,7 @@ TEST_F(PostgresqlStoreTest, AGatewayThatTheDatabaseDoesNotHearOfBeginsNoEffect) 
     return ledger->ready().has_value() == ready;
   };
   relay.close_doors(true);
-  // No beat arrives for longer than a lease.
+  // No beat arrives for longer than the lease.
   const auto silent = std::chrono::steady_clock::now() + 2 * cut.lease;
   while (std::chrono::steady_clock::now() < silent) {
     relay.cut_after(0, CuttingRelay::Cut::Question);

@@ -1,4 +1,4 @@
-// The connections on which a gateway reads: how many there are, and how many round trips they make.
+// The connections on which a gateway reads: their number, and their round trips.
 #include "store/postgresql/reader_pool.h"
 
 #include <gtest/gtest.h>

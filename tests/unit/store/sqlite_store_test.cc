@@ -10,7 +10,7 @@
 #include "base/try.h"
 #include "ledger/proof/merkle.h"
 #include "ledger/read/query.h"
-#include "ledger/write/opening_check.h"
+#include "ledger/read/stored_entry.h"
 #include "support/ledger_checks.h"
 
 namespace sallyport::store {
@@ -49,7 +49,7 @@ std::string pragma(const std::filesystem::path& file, const std::string& name) {
   return value;
 }
 
-// A connection of somebody else that holds the write lock.
+// A foreign connection that holds the write lock.
 class Locked {
  public:
   explicit Locked(const std::filesystem::path& file) {
@@ -207,6 +207,21 @@ TEST(SqliteStoreTest, ADamagedPageIsFoundByTheCheckOfTheFiles) {
   EXPECT_NE(verdict(**store), "ok");
 }
 
+// LE-73: the error once was a message of SQLite about a statement of ours.
+TEST(SqliteStoreTest, AFileThatIsNoDatabaseIsNoLedger) {
+  const TempFolder folder;
+  const std::filesystem::path file = folder / "ledger.db";
+  std::ofstream(file) << std::string(9000, 'x');
+  for (const auto mode : {SqliteStore::Mode::ReadWrite, SqliteStore::Mode::ReadOnly}) {
+    const auto store = SqliteStore::open({.file = file, .mode = mode});
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().cause, "corrupt");
+    EXPECT_EQ(store.error().message,
+              "ledger_unavailable: corrupt: " + file.string() +
+                  " is not a ledger (not a database); restore it from a backup");
+  }
+}
+
 // LE-58
 TEST(SqliteStoreTest, ScrubbingSaysWhenAReaderKeepsTheOldLog) {
   const TempFolder folder;
@@ -222,7 +237,7 @@ TEST(SqliteStoreTest, ScrubbingSaysWhenAReaderKeepsTheOldLog) {
   EXPECT_EQ(std::filesystem::file_size(folder / "ledger.db-wal"), 0u);
 }
 
-// What a query finds, as its bodies.
+// Returns the bodies of the entries that a query finds.
 std::vector<std::string> found(ledger::LedgerStore& store, const ledger::Filter& filter) {
   std::vector<std::string> bodies;
   EXPECT_TRUE(store.read([&](ReadView& view) {

@@ -1,4 +1,4 @@
-// Power is lost at any operation: nothing acknowledged is gone, and what is found is a good ledger.
+// Power is lost at any operation: no acknowledged entry is lost, and the ledger stays valid.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using test::TestLedger;
 using test::UnsyncedVfs;
 using test::verdict;
 
-// SALLYPORT_CRASH_ROUNDS asks for more of them.
+// SALLYPORT_CRASH_ROUNDS sets a larger number of rounds.
 unsigned rounds() {
   const char* const wanted = std::getenv("SALLYPORT_CRASH_ROUNDS");
   return wanted == nullptr ? 15 : static_cast<unsigned>(std::atoi(wanted));
@@ -39,7 +39,7 @@ void expect_all(TestLedger& ledger, const Acknowledged& acknowledged, const std:
   }
 }
 
-// Appends, and now and then what moves the write-ahead log into the file, until power is lost.
+// Appends, and sometimes moves the write-ahead log into the file, until power is lost.
 void write_until_crash(TestLedger& ledger, std::mt19937& random, Acknowledged& acknowledged) {
   for (int i = 0; i < 60 && !UnsyncedVfs::get().crashed(); ++i) {
     if (random() % 8 == 0) {
@@ -114,7 +114,7 @@ TEST_P(UnsyncedTest, PowerMayEndAtAnyOperationOfTheFirstStart) {
   }
 }
 
-// LE-39: what is acknowledged is synced, so that losing power right after changes nothing.
+// LE-39: an acknowledged entry is synced, so losing power right after it changes nothing.
 TEST_P(UnsyncedTest, EveryAcknowledgedEntryIsSyncedWhenItIsAcknowledged) {
   TestLedger ledger;
   for (unsigned round = 0; round < 10; ++round) {
@@ -142,7 +142,7 @@ bool holds(TestLedger& ledger, std::uint64_t sequence) {
   return test::all_entries(ledger.store()).size() > sequence;
 }
 
-// LE-39 (partly): what does not wait for the disk is there some moments later.
+// LE-39 (partly): an entry that does not wait for the disk reaches it some moments later.
 TEST_P(UnsyncedTest, WhatDidNotWaitForTheDiskIsOnItSoon) {
   TestLedger ledger;
   for (unsigned round = 0; round < 6; ++round) {
@@ -164,7 +164,7 @@ TEST_P(UnsyncedTest, WhatDidNotWaitForTheDiskIsOnItSoon) {
   }
 }
 
-// LE-39: one that waits takes with it what was written before and did not.
+// LE-39: a synced entry also syncs the earlier entries that did not wait.
 TEST_P(UnsyncedTest, WhoeverWaitsForTheDiskWaitsForAllBeforeHim) {
   TestLedger ledger;
   ledger.vfs = UnsyncedVfs::kName;
@@ -183,7 +183,7 @@ TEST_P(UnsyncedTest, WhoeverWaitsForTheDiskWaitsForAllBeforeHim) {
 // LE-51, LE-52: a witness that is ahead of its ledger would stop the next start.
 TEST_P(UnsyncedTest, NothingIsWitnessedThatPowerCouldStillTakeAway) {
   TestLedger ledger;
-  ledger.settings.witness = ledger.folder.path() / "witness";
+  ledger.settings.checkpoint_copy = ledger.folder.path() / "witness";
   ledger.vfs = UnsyncedVfs::kName;
   ledger.open();
   for (unsigned n = 0; n < 12; ++n) {
@@ -199,7 +199,7 @@ TEST_P(UnsyncedTest, NothingIsWitnessedThatPowerCouldStillTakeAway) {
   EXPECT_EQ(verdict(ledger.store()), "ok");
 }
 
-// The layer itself drops what was not synced, or the tests above would show nothing.
+// The layer itself drops unsynced data; otherwise the tests above would prove nothing.
 TEST(UnsyncedVfsTest, AStoreThatDoesNotSyncLosesWhatItAcknowledged) {
   UnsyncedVfs& vfs = UnsyncedVfs::get();
   const test::TempFolder folder;

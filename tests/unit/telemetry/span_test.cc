@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-// Bytes that count up, so that ids differ and are known.
+// Bytes that count up, so that ids are different and known.
 class CountingEntropy final : public Entropy {
  public:
   void fill(std::span<std::uint8_t> out) override {
@@ -34,9 +34,10 @@ TEST(TraceContextTest, ATraceparentIsReadAndWritten) {
   ASSERT_TRUE(context);
   EXPECT_TRUE(context->sampled);
   EXPECT_EQ(context->text(), kParent);
+  EXPECT_EQ(context->trace_id(), "0af7651916cd43dd8448eb211c80319c");
   EXPECT_FALSE(
       TraceContext::parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00")->sampled);
-  // A later version may say more.
+  // A later version may have more members.
   EXPECT_TRUE(TraceContext::parse("01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-x"));
 }
 
@@ -49,6 +50,8 @@ TEST(TraceContextTest, WhatIsNoTraceparentIsNone) {
         "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
         "00-0af7651916cd43dd8448eb211c80319g-b7ad6b7169203331-01",
         "00_0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        "0x-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0g",
         "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-x"}) {
     EXPECT_FALSE(TraceContext::parse(text)) << text;
   }

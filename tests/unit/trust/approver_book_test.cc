@@ -70,6 +70,19 @@ TEST(ApproverBookTest, OneWhoIsKnownByATokenNeedsNoSignatureAndOneWithAKeyDoes) 
   EXPECT_FALSE(book.check("user:cy", "anything", ""));
 }
 
+TEST(ApproverBookTest, AnApproverWithoutAKeyIsAProgram) {
+  Reviewers people = vectors::people();
+  const Reviewer person = people.people[0];
+  people.people = {person,
+                   {.name = "user:bo", .roles = {"approver"}, .token = token_digest("a token")},
+                   {.name = "user:cy", .roles = {"controller"}, .token = token_digest("another")}};
+  const ApproverBook book(people);
+  EXPECT_FALSE(book.is_program(person.name)) << "its signature is that of a person";
+  EXPECT_TRUE(book.is_program("user:bo"));
+  EXPECT_FALSE(book.is_program("user:cy")) << "it approves nothing";
+  EXPECT_FALSE(book.is_program("user:eve"));
+}
+
 TEST(ApproverBookTest, AListOfReviewersTakesTheDigestOfATokenAndNeverTheTokenItself) {
   const auto read = [](const std::string& token) {
     return reviewers_from_json(json::array{

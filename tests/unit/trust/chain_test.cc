@@ -15,7 +15,7 @@
 namespace sallyport::trust {
 namespace {
 
-// Records that are linked as a producer would.
+// Records that are linked as a producer links them.
 std::vector<std::string> chain_of(std::size_t count) {
   std::vector<std::string> records;
   std::string previous = "null";
@@ -65,6 +65,28 @@ TEST(ChainTest, TheVectorsOfThePageVerify) {
   EXPECT_EQ(report.total, 2u);
   EXPECT_EQ(report.root_hash, vectors::kSecondHash);
   EXPECT_TRUE(report.warnings.empty());
+}
+
+// A ledger that pruned its first records once never verified again.
+// TR-21, LE-60
+TEST(ChainTest, AChainWhoseBeginningWasPrunedIsCheckedFromItsFirstRecord) {
+  const std::vector<std::string> whole = chain_of(6);
+  const std::vector<std::string> left(whole.begin() + 2, whole.end());
+  const ChainReport report = verify(left, {.after_prune = true});
+  EXPECT_TRUE(report.verified) << first_error(report);
+  EXPECT_EQ(report.total, 4u);
+  EXPECT_EQ(report.pruned, 2u);
+  EXPECT_EQ(report.root_hash, verify(whole).root_hash);
+  EXPECT_EQ(report.warnings,
+            std::vector<std::string>{"records before record 3 were pruned and not checked"});
+  EXPECT_FALSE(verify(left).verified);
+  EXPECT_TRUE(verify(whole, {.after_prune = true}).verified);
+  EXPECT_EQ(verify(whole, {.after_prune = true}).pruned, 0u);
+  std::vector<std::string> gap = left;
+  gap.erase(gap.begin() + 1);
+  const ChainReport broken = verify(gap, {.after_prune = true});
+  EXPECT_EQ(broken.broken_at_event_id, 4u);
+  EXPECT_EQ(first_error(broken), "record 4: chain_index is 5, expected 4");
 }
 
 // TR-21
@@ -138,7 +160,7 @@ TEST(ChainTest, AForgedPromotionIsUnauthorized) {
   EXPECT_EQ(forged(R"("trace_id":"trace_2")", R"("trace_id":"trace_3")"), "");
 }
 
-// TR-21: a record that only its metadata makes one of control
+// TR-21: a record that only its metadata marks as a control
 TEST(ChainTest, ARecordThatIsMarkedAsControlNeedsItsSignatureWhateverItsAction) {
   for (const char* const mark : {R"("control":true)", R"("control":false)"}) {
     std::string body = vectors::kFirst;
@@ -196,6 +218,16 @@ TEST(ChainTest, ASuccessUnderApprovalNamesApproverAndSignature) {
           "{}", true)
           .starts_with("record 1: approval required but `metadata.approval`"))
       << "metadata that says nothing of an approval";
+  EXPECT_EQ(broken(R"([{"reviewer":"ada","signature":"ledger:7",)",
+                   R"([null,{"signature":"ledger:7",)", true),
+            "record 1: an approval signature lacks reviewer, signed_at or signature");
+  EXPECT_EQ(broken(R"("signature":"ledger:7")", R"("signature":"")", true),
+            "record 1: an approval signature lacks reviewer, signed_at or signature");
+  EXPECT_EQ(broken(R"("quorum":1)", R"("quorum":2)", true),
+            "record 1: approval needs 2 reviewers, and 1 signed");
+  EXPECT_EQ(broken(R"("quorum":1,)", "", true),
+            "record 1: approval required but its quorum is not a number above 0");
+  EXPECT_EQ(broken(R"("quorum":1)", R"("quorum":2)", false), "") << "only our records keep TR-7";
   EXPECT_EQ(broken(R"("success")", R"("failure")", true), "");
   EXPECT_EQ(broken(R"("ada","autonomy_tier":"act_with_approval")",
                    R"(null,"autonomy_tier":"suggest")", false),
@@ -279,7 +311,7 @@ TEST(ChainFileTest, AnExportVerifiesAndWhatItSaysOfItselfMustHold) {
   EXPECT_EQ(verify_text(document({vector_chain()[0]}, head)).broken_at_event_id, 2u);
 }
 
-// TR-23: members of other producers are passed over, whatever they hold.
+// TR-23: members of other producers are ignored, whatever they hold.
 TEST(ChainFileTest, UnknownMembersOfADocumentMeanNothing) {
   const std::string good =
       document(vector_chain(), {.total = 2, .root_hash = vectors::kSecondHash});

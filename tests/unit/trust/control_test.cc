@@ -35,7 +35,7 @@ WallTime at(const char* time) {
   return *from_rfc3339(time);
 }
 
-// Why it is refused; empty: it is not.
+// Returns the reason of the refusal, or an empty string if there is none.
 std::string refusal(const ControlStatement& statement, std::string_view signature,
                     const Reviewers& people, const char* time = "2026-11-15T02:01:02Z") {
   const Result<void> checked = check_control(statement, signature, people, at(time));

@@ -41,7 +41,7 @@ class EnrolmentsTest : public testing::Test {
             .at = "2026-11-17T05:00:00Z"};
   }
 
-  // Signed for by the registered key.
+  // The registered key has signed it.
   Enrolment first() {
     Enrolment one = of(passkey);
     one.signature = sign(one.statement_text());
@@ -86,12 +86,12 @@ TEST_F(EnrolmentsTest, AnEnrolledPasskeySignsForAnotherAndABrowserKeyDoesNot) {
   next.signature = passkey.signs(asked(next.statement_text())).text();
   const std::string signature = second.signs(asked(kStatement)).text();
   EXPECT_TRUE(check({first(), next}, signature));
-  // It stays good when the one that signed for it is removed.
+  // It stays valid when its signer is removed.
   Enrolment removed = first();
   removed.removed_at = "2026-11-17T06:00:00Z";
   EXPECT_TRUE(check({removed, next}, signature));
   EXPECT_FALSE(check({next}, signature));
-  // One that signs for itself counts for nothing.
+  // A key that signs for itself does not count.
   Enrolment own = of(second);
   own.signature = second.signs(asked(own.statement_text())).text();
   EXPECT_FALSE(check({own}, signature));

@@ -1,5 +1,5 @@
-// Chains of another producer whose hashes were published with OpenTrustGraph v0: what we compute is
-// what others compute.
+// Chains of another producer whose hashes were published with OpenTrustGraph v0: our hashes equal
+// those of others.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -56,7 +56,7 @@ json::object promoted(const std::string& previous, const char* hash) {
 ChainReport verify(const json::array& records, const char* root_hash) {
   std::string list;
   for (const json::value& record : records) {
-    // As others print it: in the order of writing, with line ends.
+    // The output format of other producers: in the order of writing, with line ends.
     list += (list.empty() ? "\n  " : ",\n  ") + json::serialize(record);
   }
   std::istringstream in(
@@ -87,7 +87,7 @@ TEST(PublishedChainTest, ATamperedChainFailsAtItsLink) {
 
 // TR-22
 TEST(PublishedChainTest, AMissingApprovalFails) {
-  // Boost.JSON would print the cost with an exponent, and numbers are hashed as they are written.
+  // Boost.JSON would print the cost with an exponent, and numbers are hashed as written.
   const std::string record =
       R"({"schema":"opentrustgraph/v0","record_id":"01966f4c-2000-7763-9b4b-d2bfe8050001",)"
       R"("agent":"deploy-agent","action":"deploy.prod","approver":null,"outcome":"success",)"

@@ -17,7 +17,7 @@ std::string hashed(std::string_view text) {
 TEST(RecordTextTest, KeysAreSortedByBytesAtEveryLevelAndBlanksGo) {
   EXPECT_EQ(hashed(" { \"b\" : 1 , \"a\" : { \"z\":[ 1 , {\"y\":2,\"x\":3} ], \"B\":null } } "),
             R"({"a":{"B":null,"z":[1,{"x":3,"y":2}]},"b":1})");
-  // U+FFFD sorts before U+10000 by bytes, and behind it by UTF-16.
+  // U+FFFD sorts before U+10000 by bytes, and after it by UTF-16.
   EXPECT_EQ(hashed("{\"\xf0\x90\x80\x80\":1,\"\xef\xbf\xbd\":2}"),
             "{\"\xef\xbf\xbd\":2,\"\xf0\x90\x80\x80\":1}");
   EXPECT_EQ(hashed("{}"), "{}");
@@ -68,7 +68,7 @@ TEST(RecordTextTest, MembersCanBeAskedFor) {
   EXPECT_EQ(record.member("n"), "");
 }
 
-// TR-2 TR-21 (partly): each text next to a record is one exactly if it is JSON, and means the same.
+// TR-2 TR-21 (partly): each variant of a record is valid exactly if it is JSON of the same meaning.
 TEST(RecordTextTest, EveryNearbyTextIsReadAsJsonIs) {
   const std::string good = R"( {"b":[1,-0.5e+3,{}],"a":{"x":"\u00aF\\\"\ud83d\uDE00","y":true},)"
                            "\r\n\t"

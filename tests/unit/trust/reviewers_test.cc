@@ -48,7 +48,7 @@ TEST(ReviewersTest, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_EQ(place(json::array{ada(), twin}), "reviewers[1].key");
 }
 
-// AP-28 (partly): each limit at both of its sides.
+// AP-28 (partly): each limit is tested on both sides.
 TEST(ReviewersTest, NamesTokensAndClientsHaveTheirLimits) {
   const auto person = [](const json::object& more) {
     json::object one{{"name", "user:bo"}, {"roles", {"approver"}}};
@@ -86,7 +86,7 @@ TEST(ReviewersTest, NamesTokensAndClientsHaveTheirLimits) {
   }
 }
 
-// AP-14: one token under two names satisfied dual control.
+// AP-14: one token under two names once satisfied dual control.
 TEST(ReviewersTest, OneCredentialUnderTwoNamesIsOnePerson) {
   const std::string token = "sha256:" + std::string(64, 'a');
   const auto person = [](const char* name, const char* member, const std::string& known) {

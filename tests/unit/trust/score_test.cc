@@ -100,7 +100,7 @@ TEST(ScoreTest, TheLevelFollowsTheTierAndIsOnlyLoweredByCounting) {
   EXPECT_EQ(score_of({record(Outcome::Success), record(Outcome::Failure)}).level,
             SideEffectLevel::ReadOnly);
   EXPECT_EQ(score_of({record(Outcome::Failure)}, Autonomy::Shadow).level, SideEffectLevel::None);
-  // Two of five are below one half, though the last one went well; one of two is too few to say.
+  // Two of five are below one half, though the last one succeeded; one of two is too few to decide.
   const auto s = record(Outcome::Success);
   const auto f = record(Outcome::Failure);
   EXPECT_EQ(score_of({f, f, f, s, s}).level, SideEffectLevel::ReadOnly);

@@ -12,7 +12,7 @@ const std::string kBot = "deploy-bot";
 
 class ControlHistoryTest : public testing::Test {
  protected:
-  // Signed by the key of that seed, in the name of the lead.
+  // Signed by the key of that seed, in the lead's name.
   void add(std::string action, Autonomy from, Autonomy to, std::uint8_t seed = 0x20,
            std::string id = {}) {
     if (id.empty()) id = "01966f4c-3000-7000-8000-0000000000" + std::to_string(++last_);
@@ -33,7 +33,7 @@ class ControlHistoryTest : public testing::Test {
   void demote(Autonomy to, std::uint8_t seed = 0x20) {
     add("trust.demote", Autonomy::ActAuto, to, seed);
   }
-  // Through its text, as a fact keeps it.
+  // Converts it to text and back, as a fact stores it.
   Autonomy effective(Autonomy declared, const core::ReviewerBook* people,
                      const std::string& agent = kBot, std::string_view ledger = vectors::kOrigin) {
     const Result<ControlHistory> read = ControlHistory::parse(history_.text());
@@ -62,7 +62,7 @@ TEST_F(ControlHistoryTest, TheLatestControlDecidesAndADemotionHoldsUntilAPromoti
   EXPECT_TRUE(ignored_.empty());
 }
 
-// TR-15 TR-18: the gate obeyed the stored tier, whoever had signed it.
+// TR-15 TR-18: the gate once obeyed the stored tier, regardless of its signer.
 TEST_F(ControlHistoryTest, AStatementThatNoRegisteredControllerSignedCountsForNothing) {
   promote(Autonomy::ActAuto, 0x40);
   EXPECT_EQ(effective(Autonomy::Suggest, &people_), Autonomy::Suggest);

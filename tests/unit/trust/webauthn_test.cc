@@ -110,7 +110,7 @@ TEST(WebauthnTest, TheIdOfACredentialHasItsLimits) {
   }
 }
 
-// CO-20 (partly): nothing rests on extensions, but what says that it has them has them.
+// CO-20 (partly): nothing depends on extensions, but data that declares them must have them.
 TEST(WebauthnTest, ExtensionsStandBehindTheKeyWhereTheFlagSaysSo) {
   const std::string client = SoftwarePasskey::client_data(kAsked, "webauthn.create", {});
   for (const std::string alg : {"ES256", "EdDSA"}) {

@@ -1,4 +1,4 @@
-// Base64 in its one form, and hex.
+// Canonical base64, and hex.
 import type { Bytes } from "./sha256";
 
 export function base64(bytes: Uint8Array): string {
@@ -11,7 +11,7 @@ const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+
 const VALUES = new Int8Array(128).fill(-1);
 for (let i = 0; i < 64; i++) VALUES[LETTERS.charCodeAt(i)] = i;
 
-// Null unless an encoder writes exactly this: whole groups of four, and no bit set that carries nothing.
+// Null if the text is not canonical: incomplete groups of four, or unused bits that are set.
 export function fromBase64(text: string): Bytes | null {
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
   const letters = text.length - padding;
@@ -27,8 +27,8 @@ export function fromBase64(text: string): Bytes | null {
     if (at < bytes.length) bytes[at++] = group >> 8;
     if (at < bytes.length) bytes[at++] = group;
   }
-  const loose = padding === 2 ? 0xffff : padding === 1 ? 0xff : 0;
-  return (group & loose) === 0 ? bytes : null;
+  const unusedBits = padding === 2 ? 0xffff : padding === 1 ? 0xff : 0;
+  return (group & unusedBits) === 0 ? bytes : null;
 }
 
 export function hash32(text: unknown): Bytes | null {

@@ -1,4 +1,4 @@
-// What an entry must look like, and what its sealed fields commit to.
+// Checks the form of an entry, and openings against the commitments of its sealed fields.
 import { hex } from "./encoding";
 import { isObject, type Json, type JsonObject, longerThan, Malformed } from "./json";
 import { type Bytes, sha256 } from "./sha256";
@@ -18,11 +18,11 @@ export interface Opening {
   path: string;
   form: "json" | "raw";
   salt: Bytes;
-  value: Bytes | string; // as it was hashed
+  value: Bytes | string; // the bytes that were hashed
   shown: Json;
 }
 
-function fits(name: string, value: Json): boolean {
+function isValidMember(name: string, value: Json): boolean {
   if (TEXTS.has(name)) return typeof value === "string";
   if (name === "sequence" || name === "topic_id") return isCount(value);
   if (name === "body") return isObject(value);
@@ -33,7 +33,7 @@ export function isCount(value: Json | undefined): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= 0;
 }
 
-let knownSecond = ""; // the last that was found to be one: entries of one second follow each other
+let knownSecond = ""; // the last valid second; entries of one second follow each other
 
 function isTime(text: string): boolean {
   const second = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{6}Z$/.exec(text)?.[1];
@@ -66,7 +66,7 @@ export function checkEntry(entry: Json, text: string): asserts entry is JsonObje
   if (longerThan(text, MOST_BYTES)) throw new Malformed("the entry is over 65,535 bytes");
   if (!isObject(entry)) throw new Malformed("an entry is an object");
   for (const name in entry) {
-    if (!fits(name, entry[name]!)) throw new Malformed(`an entry has no member \`${name.slice(0, 40)}\` of this form`);
+    if (!isValidMember(name, entry[name]!)) throw new Malformed(`an entry has no member \`${name.slice(0, 40)}\` of this form`);
   }
   for (const name of REQUIRED) if (entry[name] === undefined) throw new Malformed(`an entry lacks \`${name}\``);
   if (entry.schema !== "sallyport.entry.v1") throw new Malformed("unknown schema of the entry");
@@ -78,8 +78,8 @@ export function checkEntry(entry: Json, text: string): asserts entry is JsonObje
   checkSealed(entry.body!, "");
 }
 
-// Null: the pointer is none, or points at nothing.
-function find(value: Json, pointer: string): Json | undefined {
+// Undefined: the pointer is malformed, or the value has no such member.
+function resolvePointer(value: Json, pointer: string): Json | undefined {
   if (pointer === "") return value;
   if (!pointer.startsWith("/") || /~(?![01])/.test(pointer)) return undefined;
   let found: Json | undefined = value;
@@ -93,7 +93,7 @@ function find(value: Json, pointer: string): Json | undefined {
 }
 
 export function checkOpening(entry: JsonObject, opening: Opening): void {
-  const digest = sealedText(find(entry, opening.path));
+  const digest = sealedText(resolvePointer(entry, opening.path));
   if (digest === null) throw new Malformed("an opening points at no sealed field at " + opening.path);
   const hash = sha256("sallyport/field/v1\n", opening.form === "json" ? "j" : "r", opening.salt, opening.value);
   if (digest !== "sha256:" + hex(hash)) throw new Malformed("an opening does not match its commitment at " + opening.path);
@@ -105,8 +105,7 @@ export function checkMeaning(entry: JsonObject): void {
     let inner = body[name];
     if (name === "outcome" && isObject(inner)) inner = inner.kind;
     const outer = entry[name];
-    // Only a body that speaks of the same thing can contradict: other kinds use some of these names for a richer
-    // value of their own.
+    // Compares values of the same type only: some kinds use these names for a richer value of another type.
     if (outer === undefined || typeof inner !== typeof outer || inner === null) continue;
     if (typeof inner === "number" && !Number.isInteger(inner)) continue;
     if (inner !== outer) throw new Malformed(`\`${name}\` of the entry and of its body differ`);

@@ -1,5 +1,5 @@
-// Strict JSON and its RFC 8785 form, as the program reads and writes its own documents: no member twice, no number
-// but in its shortest form within 2^53-1, no lone surrogate, at most 128 levels.
+// Strict JSON and its RFC 8785 form, as the program reads and writes its own documents: no repeated member, only numbers
+// in their shortest form within 2^53-1, no lone surrogate, at most 128 levels.
 
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export interface JsonObject {
@@ -16,7 +16,7 @@ export function utf8(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text) as Uint8Array<ArrayBuffer>;
 }
 
-// A character has at most three bytes: most texts need not be encoded to know.
+// A UTF-16 unit has at most three bytes in UTF-8, so most texts need no encoding here.
 export function longerThan(text: string, bytes: number): boolean {
   return text.length * 3 > bytes && utf8(text).length > bytes;
 }
@@ -31,21 +31,21 @@ export function textOf(bytes: Uint8Array): string {
 }
 
 function wellFormed(text: string): boolean {
-  // Most texts have none at all, which the first pattern sees at once.
+  // The first pattern is fast. Most texts have no surrogate at all.
   return !/[\ud800-\udfff]/.test(text) || !/\p{Surrogate}/u.test(text);
 }
 
 interface Shape {
-  members: number; // of all objects together
-  sorted: boolean; // each object by its names
+  members: number; // the number in all objects together
+  sorted: boolean; // the names of each object are in order
 }
 
-function look(value: Json, depth: number, shape: Shape): void {
+function inspect(value: Json, depth: number, shape: Shape): void {
   if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) throw new Malformed("a number is beyond 2^53-1");
   if (typeof value !== "object" || value === null) return;
   if (depth === 0) throw new Malformed("nested too deep");
   if (Array.isArray(value)) {
-    for (const item of value) look(item, depth - 1, shape);
+    for (const item of value) inspect(item, depth - 1, shape);
     return;
   }
   let before = "";
@@ -53,31 +53,31 @@ function look(value: Json, depth: number, shape: Shape): void {
     shape.members++;
     shape.sorted &&= before <= name;
     before = name;
-    look(value[name]!, depth - 1, shape);
+    inspect(value[name]!, depth - 1, shape);
   }
 }
 
 function shapeOf(value: Json, depth: number): Shape {
   const shape = { members: 0, sorted: true };
-  look(value, depth, shape);
+  inspect(value, depth, shape);
   return shape;
 }
 
-function written(value: Json, shape: Shape): string {
-  return shape.sorted ? JSON.stringify(value) : ordered(value);
+function serialize(value: Json, shape: Shape): string {
+  return shape.sorted ? JSON.stringify(value) : serializeSorted(value);
 }
 
-function ordered(value: Json): string {
-  if (Array.isArray(value)) return "[" + value.map(ordered).join(",") + "]";
+function serializeSorted(value: Json): string {
+  if (Array.isArray(value)) return "[" + value.map(serializeSorted).join(",") + "]";
   if (!isObject(value)) return JSON.stringify(value);
   const names = Object.keys(value).sort();
-  return "{" + names.map((name) => JSON.stringify(name) + ":" + ordered(value[name]!)).join(",") + "}";
+  return "{" + names.map((name) => JSON.stringify(name) + ":" + serializeSorted(value[name]!)).join(",") + "}";
 }
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-// How many members valid JSON has as it is written. Of two with one name, JSON.parse keeps the last without a word.
+// Counts the members in the text of valid JSON. JSON.parse silently drops the first of two members with the same name.
 function membersIn(text: string): number {
   let members = 0;
   for (let at = 0; at < text.length; at++) {
@@ -101,11 +101,11 @@ function membersIn(text: string): number {
 
 export interface Document {
   value: Json;
-  canonical: boolean; // as it is written
+  canonical: boolean; // the text is in canonical form
 }
 
-// The browser's own parser is quick and forgiving. What it forgives is no longer there in the canonical form: where that
-// is the text, the text is strict; else the text is looked through.
+// The parser of the browser is fast but lenient. Its lenience does not survive in the canonical form: a text that equals
+// its canonical form is strict. Any other text is scanned.
 export function read(text: string, depth = 128): Document {
   if (longerThan(text, MOST_BYTES)) throw new Malformed("over 16 MiB");
   if (!wellFormed(text)) throw new Malformed("a lone surrogate");
@@ -116,9 +116,9 @@ export function read(text: string, depth = 128): Document {
     throw new Malformed("not JSON");
   }
   const shape = shapeOf(value, depth);
-  const form = written(value, shape);
+  const form = serialize(value, shape);
   if (form.includes("\\ud") && /(?<!\\)(\\\\)*\\ud/.test(form)) throw new Malformed("a lone surrogate");
-  if (form !== text && membersIn(text) !== shape.members) throw new Malformed("a member stands twice in one object");
+  if (form !== text && membersIn(text) !== shape.members) throw new Malformed("a member occurs twice in one object");
   return { value, canonical: form === text };
 }
 
@@ -127,7 +127,7 @@ export function parse(text: string, depth = 128): Json {
 }
 
 export function canonical(value: Json): string {
-  return written(value, shapeOf(value, Infinity));
+  return serialize(value, shapeOf(value, Infinity));
 }
 
 export function isObject(value: Json | undefined): value is JsonObject {

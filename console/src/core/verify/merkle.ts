@@ -1,4 +1,4 @@
-// The tree of RFC 6962.
+// The Merkle tree of RFC 6962.
 import { same } from "./encoding";
 import { type Bytes, sha256 } from "./sha256";
 
@@ -13,7 +13,7 @@ export function nodeHash(left: Bytes, right: Bytes): Bytes {
   return sha256(NODE, left, right);
 }
 
-// The root to which the proof leads from a leaf; null where the proof has another length than the tree asks for.
+// The root that the proof gives for a leaf. Null: the length of the proof does not fit the tree.
 export function rootFromInclusion(index: bigint, size: bigint, leaf: Bytes, proof: Bytes[]): Bytes | null {
   if (index >= size) return null;
   let hash = leaf;
@@ -23,7 +23,7 @@ export function rootFromInclusion(index: bigint, size: bigint, leaf: Bytes, proo
     if (last === 0n) return null;
     if ((node & 1n) !== 0n || node === last) {
       hash = nodeHash(sibling, hash);
-      // A lone node is carried up without a sibling of its own.
+      // A node without a sibling moves up unchanged.
       while ((node & 1n) === 0n && node !== 0n) {
         node >>= 1n;
         last >>= 1n;
@@ -37,12 +37,12 @@ export function rootFromInclusion(index: bigint, size: bigint, leaf: Bytes, proo
   return last === 0n ? hash : null;
 }
 
-// Does the tree of `size` begin with the tree of `oldSize`?
+// True if the tree of `size` begins with the tree of `oldSize`.
 export function consistent(oldSize: bigint, oldRoot: Bytes, size: bigint, root: Bytes, proof: Bytes[]): boolean {
   if (oldSize === size) return proof.length === 0 && same(oldRoot, root);
   if (oldSize === 0n || oldSize > size || proof.length === 0) return false;
   let next = 0;
-  // Where the old tree is a perfect subtree, its root is known and not repeated in the proof.
+  // If the old tree is a perfect subtree, the proof does not repeat its root.
   const perfect = (oldSize & (oldSize - 1n)) === 0n;
   const start = perfect ? oldRoot : proof[next++]!;
   let oldHash = start;

@@ -25,7 +25,7 @@ export type NoteTrust = "signed" | "no_such_key" | "bad_signature";
 
 const MOST_SIGNATURES = 64;
 
-// The white space of Unicode counts beside ASCII's.
+// White space includes that of Unicode.
 function validName(name: string): boolean {
   return name !== "" && !/[\u0000-\u0020\u007f+\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/.test(name);
 }
@@ -74,7 +74,7 @@ export function decimal(text: string): bigint | null {
   return value < 1n << 64n ? value : null;
 }
 
-// Extension lines of others' notes are covered by the signature and otherwise ignored.
+// Extension lines are ignored. The signature covers them.
 export function parseCheckpoint(noteText: string): Checkpoint {
   const [origin = "", digits = "", encoded = ""] = noteText.split("\n");
   if (origin === "") throw new Malformed("no origin");
@@ -85,8 +85,8 @@ export function parseCheckpoint(noteText: string): Checkpoint {
   return { origin, size, root };
 }
 
-// Lines by other keys are ignored; one line with the pinned name and id that does not verify is bad, even beside a
-// good one.
+// Signatures by other keys are ignored. One invalid signature with the name and id of the key is bad, even beside a valid
+// one.
 async function trustOfKey(note: Note, key: VerifierKey): Promise<NoteTrust> {
   let trust: NoteTrust = "no_such_key";
   for (const line of note.signatures) {
@@ -109,7 +109,7 @@ export async function trustOf(note: Note, keys: VerifierKey[]): Promise<NoteTrus
   return trust;
 }
 
-// Does this browser have what a check needs? Where it has not, nothing is checked and nothing is said to be.
+// True if this browser can verify Ed25519. Otherwise the page checks nothing and reports no result.
 export async function canCheck(): Promise<boolean> {
   try {
     const key = await crypto.subtle.importKey("raw", VECTOR.key, { name: "Ed25519" }, false, ["verify"]);

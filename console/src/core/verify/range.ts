@@ -1,6 +1,6 @@
-// A range of the log in the JSON Lines of `ledger export`, checked line by line as `sallyport ledger verify FILE` does:
-// both name the same first bad sequence. Who may change a tier, and whose passkey signed, is for the program: that takes
-// the keys of people.
+// Checks a range of the log line by line, in the JSON Lines of `ledger export`. `sallyport ledger verify FILE` reports the
+// same first bad sequence. Only the program checks who may change a tier and whose passkey signed: these checks need the
+// keys of people.
 import { hash32, same } from "./encoding";
 import { checkEntry, checkOpening, isCount } from "./entry";
 import { canonical, isObject, type Json, type JsonObject, Malformed, read } from "./json";
@@ -10,12 +10,12 @@ import { parseOpening } from "./receipt";
 import type { Bytes } from "./sha256";
 
 export interface Fault {
-  sequence: number; // the first bad one
-  check: string; // as the program calls it
+  sequence: number; // of the first bad entry
+  check: string; // the name that the program uses
   detail: string;
 }
 
-// The right edge of a growing tree: the roots of its whole subtrees, the largest first.
+// The right edge of a growing tree: the roots of its complete subtrees, largest first.
 export class Edge {
   constructor(
     private readonly peaks: { level: number; hash: Bytes }[] = [],
@@ -26,7 +26,7 @@ export class Edge {
     return new Edge([...this.peaks], this.size);
   }
 
-  // A whole subtree of 2^level leaves, where one begins.
+  // Appends a complete subtree of 2^level leaves. `size` must be a multiple of 2^level.
   append(hash: Bytes, level = 0): void {
     this.size += 2 ** level;
     let top = { level, hash };
@@ -56,24 +56,24 @@ interface Topic {
   prunedBefore: number;
 }
 
-const DEEPEST = 132; // openings lie a few levels deeper in a line than in their call
+const DEEPEST = 132; // an opening is a few levels deeper in a line than in its call
 
 export class RangeCheck {
   private readonly ids = new Set<string>();
   private readonly topics = new Map<string, Topic>();
   private readonly rotations: Rotation[] = [];
-  private readonly unknown: { note: Note; sequence: number; line: number }[] = [];
+  private readonly unknownSigners: { note: Note; sequence: number; line: number }[] = [];
   private line = 0;
   private lastIsCheckpoint = false;
   private pruned = 0;
   private prunedEnd = 0;
   private prunedBelow = 0;
   private readonly first: number;
-  covered: number; // entries below this are under a checkpoint that the key signed
-  leaves: Bytes[] = []; // of the entries behind `covered`
+  covered: number; // a checkpoint that the key signed covers the entries below this
+  leaves: Bytes[] = []; // of the entries from `covered` on
   before: Edge; // the edge at `covered`
 
-  // `edge` is what comes before the range; the signed root vouches for it too.
+  // `edge` is the tree before the range. The signed root covers it too.
   constructor(
     private key: VerifierKey,
     private readonly edge = new Edge(),
@@ -91,7 +91,7 @@ export class RangeCheck {
     this.lastIsCheckpoint = false;
     try {
       const { value: object, canonical } = read(text, DEEPEST);
-      if (!isObject(object)) return this.fault("entry_bytes", "it is no object");
+      if (!isObject(object)) return this.fault("entry_bytes", "it is not an object");
       if (object.checkpoint !== undefined) return await this.takeCheckpoint(object, canonical);
       if (object.leaf !== undefined) return this.takeLeaf(object, canonical);
       return await this.takeEntry(object, canonical ? text : null);
@@ -102,8 +102,8 @@ export class RangeCheck {
   }
 
   async finish(): Promise<Fault | null> {
-    for (const { note, sequence, line } of this.unknown) {
-      if (await this.signedByFormer(note)) continue;
+    for (const { note, sequence, line } of this.unknownSigners) {
+      if (await this.signedByFormerKey(note)) continue;
       return { sequence, check: "checkpoint_signature", detail: `line ${line}: the checkpoint is not signed by the pinned key, nor by one that it leads to` };
     }
     if (!this.lastIsCheckpoint || this.covered !== this.size) {
@@ -119,13 +119,13 @@ export class RangeCheck {
     return { sequence, check, detail: `line ${this.line}: ${detail}` };
   }
 
-  private grow(leaf: Bytes): null {
+  private appendLeaf(leaf: Bytes): null {
     this.edge.append(leaf);
     this.leaves.push(leaf);
     return null;
   }
 
-  private wrongPlace(sequence: number): Fault | null {
+  private checkPlace(sequence: number): Fault | null {
     if (sequence === this.size) return null;
     if (this.size === 0) return this.fault("missing_sequence", `begins with entry ${sequence}; put the export of entries 0 to ${sequence - 1} before it`);
     return this.fault("missing_sequence", `entry ${sequence} stands where ${this.size} comes next`);
@@ -135,14 +135,14 @@ export class RangeCheck {
     const leaf = hash32(object.leaf);
     const sequence = object.sequence;
     if (!leaf || !isCount(sequence) || Object.keys(object).length !== 2 || !canonical) return this.fault("entry_bytes", "not the line of a pruned entry");
-    const wrong = this.wrongPlace(sequence);
-    if (wrong) return wrong;
+    const placeFault = this.checkPlace(sequence);
+    if (placeFault) return placeFault;
     this.pruned++;
     this.prunedEnd = this.size + 1;
-    return this.grow(leaf);
+    return this.appendLeaf(leaf);
   }
 
-  // `line` is null unless it is in canonical form.
+  // `line` is null if it is not in canonical form.
   private async takeEntry(object: JsonObject, line: string | null): Promise<Fault | null> {
     const entry = object.entry;
     const openings = object.openings;
@@ -153,17 +153,17 @@ export class RangeCheck {
     const bytes = line ? line.slice(9, -13 - canonical(openings).length) : canonical(entry);
     checkEntry(entry, bytes);
     return (
-      this.wrongPlace(entry.sequence as number) ??
-      this.wrongOpening(entry, openings) ??
+      this.checkPlace(entry.sequence as number) ??
+      this.checkOpenings(entry, openings) ??
       (line ? null : this.fault("entry_bytes", "it is not written in canonical form")) ??
-      this.repeated(entry.id as string) ??
-      this.wrongTopic(entry) ??
-      (await this.noteControl(entry)) ??
-      this.grow(leafHash(bytes))
+      this.checkId(entry.id as string) ??
+      this.checkTopic(entry) ??
+      (await this.takeControl(entry)) ??
+      this.appendLeaf(leafHash(bytes))
     );
   }
 
-  private wrongOpening(entry: JsonObject, openings: Json[]): Fault | null {
+  private checkOpenings(entry: JsonObject, openings: Json[]): Fault | null {
     try {
       for (const opening of openings) checkOpening(entry, parseOpening(opening));
       return null;
@@ -173,14 +173,14 @@ export class RangeCheck {
     }
   }
 
-  private repeated(id: string): Fault | null {
+  private checkId(id: string): Fault | null {
     if (this.ids.has(id)) return this.fault("duplicate_id", "an earlier entry has the same id");
     this.ids.add(id);
     return null;
   }
 
-  // Numbers of a topic follow each other. A range that does not begin at 0 takes the first number as it is.
-  private wrongTopic(entry: JsonObject): Fault | null {
+  // The numbers of a topic are consecutive. In a range that does not begin at 0, any first number is valid.
+  private checkTopic(entry: JsonObject): Fault | null {
     const [topic, id] = [entry.topic, entry.topic_id];
     if (topic === undefined && id === undefined) return null;
     if (topic === undefined || id === undefined) return this.fault("topic_order", "`topic` and `topic_id` stand together or not at all");
@@ -193,7 +193,7 @@ export class RangeCheck {
     return null;
   }
 
-  private async noteControl(entry: JsonObject): Promise<Fault | null> {
+  private async takeControl(entry: JsonObject): Promise<Fault | null> {
     const body = entry.body as JsonObject;
     const control = entry.kind === "control" ? body.control : undefined;
     if (control === "pruned") {
@@ -212,30 +212,30 @@ export class RangeCheck {
   }
 
   private async takeCheckpoint(object: JsonObject, canonical: boolean): Promise<Fault | null> {
-    const told = object.checkpoint;
-    const note = parseNote(typeof told === "string" ? told : "");
+    const checkpointText = object.checkpoint;
+    const note = parseNote(typeof checkpointText === "string" ? checkpointText : "");
     const state = parseCheckpoint(note.text);
     if (Object.keys(object).length !== 1 || !canonical) return this.fault("entry_bytes", "a checkpoint stands alone in its line");
-    const wrong = (check: string, detail: string) => this.fault(check, detail, this.covered);
-    if (state.origin !== this.key.name) return wrong("checkpoint_signature", `the checkpoint is of \`${state.origin.slice(0, 100)}\``);
+    const coveredFault = (check: string, detail: string) => this.fault(check, detail, this.covered);
+    if (state.origin !== this.key.name) return coveredFault("checkpoint_signature", `the checkpoint is of \`${state.origin.slice(0, 100)}\``);
     if (state.size > BigInt(this.size)) return this.fault("missing_sequence", `the checkpoint is of ${state.size} entries, ${this.size} are here`);
-    if (state.size < BigInt(this.size)) return wrong("checkpoint_consistency", `a checkpoint of ${state.size} entries stands behind entry ${this.size - 1}`);
+    if (state.size < BigInt(this.size)) return coveredFault("checkpoint_consistency", `a checkpoint of ${state.size} entries stands behind entry ${this.size - 1}`);
     const root = this.edge.root();
-    if (!root || !same(root, state.root)) return wrong("root", `entries ${this.covered} to ${this.size - 1} are not those that were signed`);
-    return this.judge(note, state);
+    if (!root || !same(root, state.root)) return coveredFault("root", `entries ${this.covered} to ${this.size - 1} are not those that were signed`);
+    return this.checkSignature(note, state);
   }
 
-  private async judge(note: Note, state: Checkpoint): Promise<Fault | null> {
+  private async checkSignature(note: Note, state: Checkpoint): Promise<Fault | null> {
     this.lastIsCheckpoint = true;
     const trust = await trustOf(note, [this.key]);
     if (trust === "bad_signature") return this.fault("checkpoint_signature", "the checkpoint's signature does not verify", this.covered);
     if (trust === "no_such_key") {
-      // Perhaps by a key from before a rotation that is still to come.
-      if (this.unknown.length === 1024) return this.fault("checkpoint_signature", "too many checkpoints are signed by other keys", this.covered);
-      this.unknown.push({ note, sequence: this.covered, line: this.line });
+      // The signer may be a key from before a rotation that comes later.
+      if (this.unknownSigners.length === 1024) return this.fault("checkpoint_signature", "too many checkpoints are signed by other keys", this.covered);
+      this.unknownSigners.push({ note, sequence: this.covered, line: this.line });
       return null;
     }
-    // A rotation counts once the key that is leaving has signed a tree that holds it.
+    // A rotation takes effect after the old key has signed a tree that contains it.
     for (const rotation of this.rotations) {
       if (BigInt(rotation.sequence) < state.size && rotation.before === this.key.text && !rotation.compromised) this.key = rotation.after;
     }
@@ -245,7 +245,7 @@ export class RangeCheck {
     return null;
   }
 
-  private async signedByFormer(note: Note): Promise<boolean> {
+  private async signedByFormerKey(note: Note): Promise<boolean> {
     let key = this.key;
     if ((await trustOf(note, [key])) === "signed") return true;
     for (const rotation of [...this.rotations].reverse()) {
@@ -259,7 +259,7 @@ export class RangeCheck {
 
 const MOST_LINE = 16 * 1024 * 1024;
 
-// Cuts pieces of text into lines; an unfinished one is kept for the next piece.
+// Splits pieces of text into lines. Keeps an incomplete line for the next piece.
 export class LineCutter {
   private rest = "";
 

@@ -1,5 +1,5 @@
-// The nine steps of `sallyport verify`, over a receipt and a key that came another way. Each step has the name that the
-// program gives it, and both stop at the same one.
+// The nine steps of `sallyport verify`. Input: a receipt, and a key that came another way. The steps have the same names as
+// in the program, and both stop at the same step.
 import { fromBase64, hash32, hex, same } from "./encoding";
 import { checkEntry, checkMeaning, checkOpening, isCount, type Opening } from "./entry";
 import { canonical, isObject, type Json, type JsonObject, Malformed, parse, textOf, utf8 } from "./json";
@@ -15,7 +15,7 @@ export interface Verification {
   step: Step;
   detail: string;
   origin: string;
-  // Claims until every step has passed.
+  // The members below are claims until all steps have passed.
   entry: JsonObject | null;
   leafIndex: bigint;
   treeSize: bigint;
@@ -24,7 +24,7 @@ export interface Verification {
 
 export interface Trust {
   key: VerifierKey;
-  origin?: string | undefined; // else the key's name
+  origin?: string | undefined; // absent: the name of the key
   rotations?: Uint8Array[]; // receipts of `key_rotated` entries, in order
 }
 
@@ -51,48 +51,48 @@ const MOST_PROOF = 64;
 const TLOG = "c2sp.org/tlog-proof@v1\n";
 const MEMBERS = ["schema", "entry", "leaf_index", "tree_size", "proof", "checkpoint", "openings"];
 
-function wanted(condition: boolean, why: string): asserts condition {
-  if (!condition) throw new Malformed(why);
+function ensure(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new Malformed(message);
 }
 
 export function parseOpening(value: Json): Opening {
-  wanted(isObject(value), "an opening is an object");
-  for (const name in value) wanted(["path", "form", "salt", "value"].includes(name), "an opening has an unknown member");
+  ensure(isObject(value), "an opening is an object");
+  for (const name in value) ensure(["path", "form", "salt", "value"].includes(name), "an opening has an unknown member");
   const path = value.path;
   const form = value.form;
   const salt = hash32(value.salt);
   const shown = value.value;
-  wanted(typeof path === "string", "an opening lacks `path`");
-  wanted(form === "json" || form === "raw", "`form` of an opening is `json` or `raw`");
-  wanted(salt !== null, "`salt` of an opening is the base64 of 32 bytes");
-  wanted(shown !== undefined, "an opening lacks `value`");
+  ensure(typeof path === "string", "an opening lacks `path`");
+  ensure(form === "json" || form === "raw", "`form` of an opening is `json` or `raw`");
+  ensure(salt !== null, "`salt` of an opening is the base64 of 32 bytes");
+  ensure(shown !== undefined, "an opening lacks `value`");
   const bytes = form === "json" ? canonical(shown) : typeof shown === "string" ? fromBase64(shown) : null;
-  wanted(bytes !== null, "a raw `value` is not canonical base64");
+  ensure(bytes !== null, "a raw `value` is not canonical base64");
   return { path, form, salt, value: bytes, shown };
 }
 
 function parseProof(lines: Json[]): Bytes[] {
-  wanted(lines.length <= MOST_PROOF, "more than 64 proof hashes");
+  ensure(lines.length <= MOST_PROOF, "more than 64 proof hashes");
   return lines.map((line) => {
     const hash = hash32(line);
-    wanted(hash !== null, "a proof hash is not the base64 of 32 bytes");
+    ensure(hash !== null, "a proof hash is not the base64 of 32 bytes");
     return hash;
   });
 }
 
 function fromJson(text: string): Receipt {
   const receipt = parse(text);
-  wanted(isObject(receipt), "a receipt is an object");
-  for (const name in receipt) wanted(MEMBERS.includes(name), `unknown member \`${name.slice(0, 40)}\``);
-  for (const name of MEMBERS) wanted(receipt[name] !== undefined, `\`${name}\` is missing`);
-  wanted(receipt.schema === "sallyport.receipt.v1", "unknown schema, expected `sallyport.receipt.v1`");
+  ensure(isObject(receipt), "a receipt is an object");
+  for (const name in receipt) ensure(MEMBERS.includes(name), `unknown member \`${name.slice(0, 40)}\``);
+  for (const name of MEMBERS) ensure(receipt[name] !== undefined, `\`${name}\` is missing`);
+  ensure(receipt.schema === "sallyport.receipt.v1", "unknown schema, expected `sallyport.receipt.v1`");
   const entry = receipt.entry!;
   const [checkpoint, openings, proof] = [receipt.checkpoint, receipt.openings, receipt.proof];
   const [leafIndex, treeSize] = [receipt.leaf_index, receipt.tree_size];
-  wanted(typeof checkpoint === "string", "`checkpoint` is not text");
-  wanted(Array.isArray(openings), "`openings` is not a list");
-  wanted(Array.isArray(proof), "`proof` is not a list");
-  wanted(isCount(leafIndex) && isCount(treeSize), "`leaf_index` or `tree_size` is not a whole number");
+  ensure(typeof checkpoint === "string", "`checkpoint` is not text");
+  ensure(Array.isArray(openings), "`openings` is not a list");
+  ensure(Array.isArray(proof), "`proof` is not a list");
+  ensure(isCount(leafIndex) && isCount(treeSize), "`leaf_index` or `tree_size` is not a whole number");
   const bytes = canonical(entry);
   checkEntry(entry, bytes);
   return {
@@ -103,16 +103,16 @@ function fromJson(text: string): Receipt {
 
 function fromTlogProof(text: string): Receipt {
   const blank = text.indexOf("\n\n");
-  wanted(blank >= 0, "tlog-proof: no empty line");
+  ensure(blank >= 0, "tlog-proof: no empty line");
   const [, extra = "", index = "", ...hashes] = text.slice(0, blank).split("\n");
   const bytes = extra.startsWith("extra ") ? fromBase64(extra.slice(6)) : null;
-  wanted(bytes !== null, "tlog-proof: the second line is not `extra` and the base64 of the entry");
+  ensure(bytes !== null, "tlog-proof: the second line is not `extra` and the base64 of the entry");
   const entryText = textOf(bytes);
   const entry = parse(entryText);
   checkEntry(entry, canonical(entry));
-  wanted(canonical(entry) === entryText, "tlog-proof: the entry is not canonical JSON");
+  ensure(canonical(entry) === entryText, "tlog-proof: the entry is not canonical JSON");
   const leafIndex = index.startsWith("index ") ? decimal(index.slice(6)) : null;
-  wanted(leafIndex !== null, "tlog-proof: the third line is not `index` and a number");
+  ensure(leafIndex !== null, "tlog-proof: the third line is not `index` and a number");
   const checkpoint = text.slice(blank + 2);
   const treeSize = parseCheckpoint(parseNote(checkpoint).text).size;
   return { entry, bytes: entryText, checkpoint, leafIndex, treeSize, proof: parseProof(hashes), openings: [] };
@@ -123,8 +123,8 @@ function parseReceipt(bytes: Uint8Array): Receipt {
   return text.startsWith(TLOG) ? fromTlogProof(text) : fromJson(text);
 }
 
-// A Malformed of `work` becomes the failure of this step.
-async function at<T>(step: Step, work: () => T | Promise<T>): Promise<T> {
+// Turns a Malformed of `work` into a failure of the step.
+async function inStep<T>(step: Step, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -134,8 +134,8 @@ async function at<T>(step: Step, work: () => T | Promise<T>): Promise<T> {
 }
 
 async function openCheckpoint(text: string, keys: VerifierKey[], wantedOrigin: string | undefined): Promise<Checkpoint> {
-  const note = await at("form", () => parseNote(text));
-  const checkpoint = await at("form", () => parseCheckpoint(note.text));
+  const note = await inStep("form", () => parseNote(text));
+  const checkpoint = await inStep("form", () => parseCheckpoint(note.text));
   const key = keys[keys.length - 1]!;
   const trust = await trustOf(note, keys);
   if (trust === "no_such_key") throw new Failure("key", `no signature by \`${key.name}\` with key id ${hex(key.id)}`);
@@ -146,7 +146,7 @@ async function openCheckpoint(text: string, keys: VerifierKey[], wantedOrigin: s
 }
 
 async function checkReceipt(bytes: Uint8Array, keys: VerifierKey[], origin: string | undefined, out: Verification): Promise<void> {
-  const receipt = await at("form", () => parseReceipt(bytes));
+  const receipt = await inStep("form", () => parseReceipt(bytes));
   const checkpoint = await openCheckpoint(receipt.checkpoint, keys, origin);
   Object.assign(out, {
     origin: checkpoint.origin, entry: receipt.entry, leafIndex: receipt.leafIndex, treeSize: receipt.treeSize, openings: receipt.openings,
@@ -162,11 +162,11 @@ async function checkReceipt(bytes: Uint8Array, keys: VerifierKey[], origin: stri
   if (!root || !same(root, checkpoint.root)) {
     throw new Failure("inclusion", "the proof does not lead from this entry to the signed root");
   }
-  for (const opening of receipt.openings) await at("opening", () => checkOpening(receipt.entry, opening));
-  await at("meaning", () => checkMeaning(receipt.entry));
+  for (const opening of receipt.openings) await inStep("opening", () => checkOpening(receipt.entry, opening));
+  await inStep("meaning", () => checkMeaning(receipt.entry));
 }
 
-async function guarded(check: (out: Verification) => Promise<void>, last: Step, passed: string): Promise<Verification> {
+async function runSteps(check: (out: Verification) => Promise<void>, last: Step, passed: string): Promise<Verification> {
   const out: Verification = {
     ok: false, step: "form", detail: "", origin: "", entry: null, leafIndex: 0n, treeSize: 0n, openings: [],
   };
@@ -179,9 +179,9 @@ async function guarded(check: (out: Verification) => Promise<void>, last: Step, 
   return { ...out, ok: true, step: last, detail: passed };
 }
 
-// A rotation that the pinned key signed hands its trust on, unless the key was reported compromised.
+// Returns the next key of a rotation that `key` signed. Fails if `key` was reported compromised.
 async function followRotation(bytes: Uint8Array, key: VerifierKey, origin: string | undefined): Promise<VerifierKey> {
-  const rotation = await guarded((out) => checkReceipt(bytes, [key], origin, out), "meaning", "");
+  const rotation = await runSteps((out) => checkReceipt(bytes, [key], origin, out), "meaning", "");
   if (!rotation.ok) throw new Failure("key", `rotation receipt: ${rotation.step}: ${rotation.detail}`);
   const body = rotation.entry!.body as JsonObject;
   const after = body.new;
@@ -191,7 +191,7 @@ async function followRotation(bytes: Uint8Array, key: VerifierKey, origin: strin
   if (body.compromised !== false) {
     throw new Failure("key", "the old key was compromised when it was rotated: pin the new key by another way");
   }
-  const next = await at("key", () => parseKey(after));
+  const next = await inStep("key", () => parseKey(after));
   if (next.name !== key.name) throw new Failure("key", "the rotation leads to a key of another name");
   return next;
 }
@@ -203,10 +203,10 @@ async function trustedKeys(trust: Trust): Promise<VerifierKey[]> {
 }
 
 export function verifyReceipt(bytes: Uint8Array, trust: Trust): Promise<Verification> {
-  return guarded(async (out) => checkReceipt(bytes, await trustedKeys(trust), trust.origin, out), "meaning", "every step passed");
+  return runSteps(async (out) => checkReceipt(bytes, await trustedKeys(trust), trust.origin, out), "meaning", "every step passed");
 }
 
-// `ledger receipt CALL --all` writes a list; whatever is no list is one receipt.
+// Splits the list of `ledger receipt CALL --all`. Bytes that are not a list are one receipt.
 export function receiptsIn(bytes: Uint8Array): Uint8Array[] {
   try {
     const text = textOf(bytes);

@@ -1,15 +1,16 @@
-// SHA-256 (FIPS 180-4), at once: WebCrypto gives a promise for each hash, and a range of the log has several for each entry.
+// SHA-256 (FIPS 180-4), synchronous. WebCrypto returns a promise for each hash, which is too slow for a range of the log:
+// each entry has several hashes.
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 // The first 32 bits of the fractional parts of the roots of the first primes.
 function fractions(count: number, root: (n: number) => number): Int32Array {
-  const found = new Int32Array(count);
+  const values = new Int32Array(count);
   for (let n = 2, at = 0; at < count; n++) {
     let prime = true;
     for (let divisor = 2; divisor * divisor <= n; divisor++) prime &&= n % divisor !== 0;
-    if (prime) found[at++] = ((root(n) % 1) * 2 ** 32) | 0;
+    if (prime) values[at++] = ((root(n) % 1) * 2 ** 32) | 0;
   }
-  return found;
+  return values;
 }
 
 const ROUNDS = fractions(64, Math.cbrt);
@@ -53,10 +54,10 @@ function compress(bytes: Uint8Array, from: number): void {
 
 const BLOCK = 64;
 const encoder = new TextEncoder();
-let padded = new Uint8Array(1 << 12); // used again by each call
+let padded = new Uint8Array(1 << 12); // each call uses it again
 
-// Puts the text at a place of `padded`, and gives its length in bytes. The encoder pays only for more than a few letters.
-function put(text: string, at: number): number {
+// Writes the text to `padded` at `at` and returns its length in bytes. The encoder is slower for short texts.
+function writeText(text: string, at: number): number {
   if (text.length < BLOCK) {
     let i = 0;
     for (; i < text.length && text.charCodeAt(i) < 0x80; i++) padded[at + i] = text.charCodeAt(i);
@@ -68,16 +69,16 @@ function put(text: string, at: number): number {
 export function sha256(...parts: (string | Uint8Array)[]): Bytes {
   let length = 0;
   for (const part of parts) {
-    const most = length + part.length * 3 + 2 * BLOCK; // a character has at most three bytes
-    if (most > padded.length) {
-      const larger = new Uint8Array(2 * most);
+    const needed = length + part.length * 3 + 2 * BLOCK; // a character has at most three bytes
+    if (needed > padded.length) {
+      const larger = new Uint8Array(2 * needed);
       larger.set(padded);
       padded = larger;
     }
     if (typeof part !== "string") padded.set(part, length);
-    length += typeof part === "string" ? put(part, length) : part.length;
+    length += typeof part === "string" ? writeText(part, length) : part.length;
   }
-  // The message, one bit, zeros, and the number of its bits in eight bytes.
+  // The padding: a one bit, zeros, and the length of the message in bits as eight bytes.
   const end = Math.ceil((length + 9) / BLOCK) * BLOCK;
   padded.fill(0, length, end);
   padded[length] = 0x80;

@@ -42,15 +42,15 @@ json::object statement_schema() {
 }
 
 // The signed text is about this agent, this log and the person who sends it.
-Result<void> check_about(const trust::ControlStatement& said, const api::Request& request,
+Result<void> check_about(const trust::ControlStatement& statement, const api::Request& request,
                          const std::string& origin) {
-  if (said.agent != request.at("id")) {
+  if (statement.agent != request.at("id")) {
     return fail(ErrorCode::InvalidInput, "the statement is about another agent", "agent");
   }
-  if (said.ledger != origin) {
+  if (statement.ledger != origin) {
     return fail(ErrorCode::InvalidInput, "the statement is for another ledger", "ledger");
   }
-  if (said.reviewer != request.person.name) {
+  if (statement.reviewer != request.person.name) {
     return fail(ErrorCode::Unauthenticated, "the statement is signed by another person",
                 "reviewer");
   }
@@ -73,23 +73,24 @@ void AgentsApi::add_to(api::HttpApi& api) {
                        .query = std::move(query),
                        .response = std::move(response)}});
   };
-  add("agents", "listAgents", "Every agent that has a trust record", &AgentsApi::list,
+  add("agents", "listAgents", "Lists the agents that have a trust record", &AgentsApi::list,
       list_parameters(), schema::page(agent_schema()));
-  add("agents/{id}", "showAgent", "The tier of an agent, its source, and what `trust show` counts",
-      &AgentsApi::show, {}, agent_schema());
-  add("agents/{id}/trust", "showTrust", "The score of an agent over time, and its newest records",
-      &AgentsApi::trust_of, {},
+  add("agents/{id}", "showAgent",
+      "Shows the tier of an agent, its source, and the counts of `trust show`", &AgentsApi::show,
+      {}, agent_schema());
+  add("agents/{id}/trust", "showTrust",
+      "Shows the score of an agent over time, and its newest records", &AgentsApi::trust_of, {},
       schema::object({{"history", schema::list(schema::object())},
                       {"records", schema::list(schema::object())}}));
   add("agents/{id}/proposals", "listProposals",
-      "Changes of the tier that the record of an agent suggests, with their evidence",
+      "Lists the tier changes that the record of an agent suggests, with their evidence",
       &AgentsApi::proposals, {}, schema::object({{"items", schema::list(schema::object())}}));
   api.add({.method = "POST",
            .pattern = "agents/{id}/tier",
            .roles = {Role::Controller},
            .handler = on_readers(api.readers(), std::bind_front(&AgentsApi::change, this)),
            .words = {.name = "changeTier",
-                     .summary = "Changes the tier of an agent by a statement that you signed",
+                     .summary = "Changes the tier of an agent with a statement that you signed",
                      .request = statement_schema(),
                      .response = schema::object({{"agent", schema::text()},
                                                  {"control_id", schema::text()},
@@ -157,7 +158,7 @@ Result<api::Response> AgentsApi::proposals(ledger::ReadView& view, const Request
   SALLYPORT_TRY(const AgentTrust one, agent(view, request));
   json::array items;
   if (const auto proposal = one.proposal()) items.push_back(to_json(*proposal, one));
-  // What a statement needs that only the gate knows.
+  // The gate adds the members of a statement that only it knows.
   return api::Response{.body = json::object{{"items", std::move(items)},
                                             {"tier", to_string(one.tier.tier)},
                                             {"ledger", parts_.ledger.origin()}}};
@@ -165,8 +166,8 @@ Result<api::Response> AgentsApi::proposals(ledger::ReadView& view, const Request
 
 Result<api::Response> AgentsApi::change(const Request& request) const {
   SALLYPORT_TRY(const SignedChange signed_one, signed_change_from(request.body, true));
-  const trust::ControlStatement& said = signed_one.statement;
-  SALLYPORT_CHECK_OK(check_about(said, request, parts_.ledger.origin()));
+  const trust::ControlStatement& statement = signed_one.statement;
+  SALLYPORT_CHECK_OK(check_about(statement, request, parts_.ledger.origin()));
   SALLYPORT_TRY(const policy::ReviewerFile::List people, parts_.people());
   ledger::StoreReader records(parts_.ledger.store());
   SALLYPORT_TRY(const DeclaredTiers declared, DeclaredTiers::read(records));
@@ -174,20 +175,20 @@ Result<api::Response> AgentsApi::change(const Request& request) const {
   SALLYPORT_TRY(
       const ledger::Positions written,
       parts_.ledger.transact([&](ledger::WriteView& view) -> Result<std::vector<core::Draft>> {
-        SALLYPORT_TRY(const auto used, view.fact(kControlIds, said.control_id));
+        SALLYPORT_TRY(const auto used, view.fact(kControlIds, statement.control_id));
         if (used) return fail(ErrorCode::Conflict, "this control id was used before; sign again");
         ChangeScene scene{.people = *people,
-                          .declared = declared.of(said.agent).tier,
+                          .declared = declared.of(statement.agent).tier,
                           .now = parts_.clock.wall()};
-        SALLYPORT_TRY(scene.stored, view.fact(trust::kStandingSpace, said.agent));
+        SALLYPORT_TRY(scene.stored, view.fact(trust::kStandingSpace, statement.agent));
         SALLYPORT_TRY(core::Draft draft,
                       change_draft(signed_one, scene, fresh_id(), "trace-" + fresh_id()));
         return std::vector{std::move(draft)};
       }));
-  return api::Response{.body = json::object{{"agent", said.agent},
-                                            {"control_id", said.control_id},
-                                            {"from_tier", to_string(said.from_tier)},
-                                            {"to_tier", to_string(said.to_tier)},
+  return api::Response{.body = json::object{{"agent", statement.agent},
+                                            {"control_id", statement.control_id},
+                                            {"from_tier", to_string(statement.from_tier)},
+                                            {"to_tier", to_string(statement.to_tier)},
                                             {"sequence", written.front().sequence}}};
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "api/http_api.h"
+#include "app/daemon/api/log_size.h"
 #include "app/daemon/api/opened_content.h"
 #include "app/people/approval_items.h"
 #include "app/people/approval_views.h"
@@ -27,7 +28,8 @@ class ApprovalsApi {
     core::Governor& governor;
     const Clock& clock;
     OpenedContent& opened;
-    // Of now; from any thread.
+    LogSize& size;
+    // The current list. Called on any thread.
     std::function<Result<policy::ReviewerFile::List>()> people;
     std::function<bool()> stopping;
     StrongQuestions strong{};
@@ -49,9 +51,9 @@ class ApprovalsApi {
                          const Request& request) const;
   Result<bool> shown_own_look(const ApprovalItem& item) const;
   json::value tier_json(const std::string& agent) const;
-  Result<json::object> page(const ApprovalItem& item, const Request& request) const;
+  Result<json::object> detail_json(ApprovalItem item, const Request& request) const;
 
-  // What is known of a question before it is answered, read on a thread that may wait.
+  // The parts of an answer that `item_to_answer` checks before the answer is given.
   struct Given {
     bool yes = false;
     bool names_binding = true;
@@ -59,7 +61,7 @@ class ApprovalsApi {
     std::string responded_at{};
     std::string signature{};  // empty: none
   };
-  Task<ApprovalItem> look_up(std::string id, api::Person person, Given given);
+  Task<ApprovalItem> item_to_answer(std::string id, api::Person person, Given given);
   Task<json::value> respond(std::string id, json::value body, api::Person person, bool in_batch);
   Task<json::value> answer(std::string id, json::object body, api::Person person, bool in_batch);
   Task<json::value> batch(Request request);

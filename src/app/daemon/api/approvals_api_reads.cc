@@ -29,7 +29,7 @@ namespace schema = api::schema;
 constexpr std::size_t kMostListed = 1000;
 constexpr std::string_view kList = "approvals";
 
-// Where a page ends: the question that stood last on it.
+// The end of a page: its last question.
 std::uint64_t mark_of(std::string_view id) {
   const Hash hash = sha256(id);
   std::uint64_t mark = 0;
@@ -49,38 +49,6 @@ Result<void> drop_until(std::vector<ApprovalItem>& items, const api::Cursor& cur
   return {};
 }
 
-// Reasons are sealed; they are shown to those who may read that (CO-39).
-void add_reasons(core::RecordReader& records, const ApprovalItem& item, json::object& page) {
-  json::value* const responses = page.if_contains("responses");
-  if (responses == nullptr || !responses->is_array()) return;
-  json::array& all = responses->get_array();
-  for (std::size_t i = 0; i < all.size() && i < item.state.votes.size(); ++i) {
-    const std::uint64_t own = item.state.votes[i].sequence;
-    const Result<json::object> entry = records.entry(own != 0 ? own : item.state.sequence);
-    const json::object* const body = entry ? object_in(*entry, "body") : nullptr;
-    const std::string reason = body ? text_or_empty(*body, "reason") : "";
-    all[i].as_object()["reason"] = reason.empty() ? json::value() : json::value(reason);
-  }
-}
-
-// Who ended a question that nobody answered, when, through which door and why; null: it waits, or
-// its answers say so (CO-41).
-json::value ended_json(core::RecordReader& records, const ApprovalItem& item, bool reads) {
-  using enum core::ApprovalStatus;
-  const core::ApprovalStatus status = item.state.status;
-  if (status != Cancelled && status != Expired && status != Invalidated) return nullptr;
-  const Result<json::object> entry = records.entry(item.state.sequence);
-  const json::object* const body = entry ? object_in(*entry, "body") : nullptr;
-  if (body == nullptr || text_in(*body, "record") != "approval_decision") return nullptr;
-  const json::value* const by = body->if_contains("reviewers");
-  const std::string reason = reads ? text_or_empty(*body, "reason") : "";
-  return json::object{{"state", to_string(status)},
-                      {"by", by != nullptr && by->is_array() ? *by : json::array()},
-                      {"at", text_or_empty(*body, "decided_at")},
-                      {"door", text_or_empty(*body, "door")},
-                      {"reason", reason.empty() ? json::value() : json::value(reason)}};
-}
-
 std::string page_text(const ApprovalItem& item, const json::value& result, bool full) {
   std::string text;
   for (const std::string& line : approval_page(item, result, full)) text += line + '\n';
@@ -90,19 +58,19 @@ std::string page_text(const ApprovalItem& item, const json::value& result, bool 
 }  // namespace
 
 void ApprovalsApi::add_reads(api::HttpApi& api) {
-  const api::Roles who{api::Role::Approver, api::Role::Viewer};
+  const api::Roles roles{api::Role::Approver, api::Role::Viewer};
   api.add(
       {.method = "GET",
        .pattern = "approvals",
-       .roles = who,
+       .roles = roles,
        .handler = api::Read([this](const Request& request) { return list(request); }),
        .words = {.name = "listApprovals",
-                 .summary = "Open questions, the riskiest first",
+                 .summary = "Lists approval requests and escalations, riskiest first",
                  .query = {{"state", "pending, approved, ..., all [pending]", schema::text()},
                            {"kind", "approval, dual_control, question, escalation", schema::text()},
-                           {"after", "only ids behind this one, in their order", schema::text()},
+                           {"after", "only ids after this one, in order", schema::text()},
                            {"limit", "1 to 500", schema::number()},
-                           {"cursor", "of the page before", schema::text()}},
+                           {"cursor", "cursor of the previous page", schema::text()}},
                  .response = schema::object({{"approvals", schema::list(schema::object())},
                                              {"more", schema::truth()},
                                              {"cursor", schema::or_null(schema::text())},
@@ -110,16 +78,16 @@ void ApprovalsApi::add_reads(api::HttpApi& api) {
                                              {"tree_size", schema::number()}})}});
   api.add({.method = "GET",
            .pattern = "approvals/{id}",
-           .roles = who,
+           .roles = roles,
            .handler = api::Read([this](const Request& request) { return show(request); }),
            .words = {.name = "showApproval",
-                     .summary = "One question, its answers and its result",
-                     .query = {{"full", "1: nothing is left out", schema::text()}},
+                     .summary = "Shows one approval request, its answers and its result",
+                     .query = {{"full", "1 leaves nothing out", schema::text()}},
                      .response = schema::object()}});
 }
 
-// What the records of a question say of this does not change while it waits, and reading them takes
-// as long as everything else of a list. An answer is judged by the records themselves.
+// Cached: the records of an open question do not change in this, and reading them takes as long as
+// the rest of a list. An answer is judged by the records themselves.
 Result<bool> ApprovalsApi::shown_own_look(const ApprovalItem& item) const {
   constexpr std::size_t kMostKnown = 4096;
   const auto known = own_looks_.with([&](const auto& all) -> std::optional<bool> {
@@ -127,7 +95,8 @@ Result<bool> ApprovalsApi::shown_own_look(const ApprovalItem& item) const {
     return found == all.end() ? std::nullopt : std::optional(found->second);
   });
   if (known) return *known;
-  SALLYPORT_TRY(const bool needed, people::needs_own_look(parts_.ledger.store(), item.request));
+  SALLYPORT_TRY(const bool needed,
+                people::needs_own_look(parts_.ledger.store(), item.request, item.state));
   own_looks_.with([&](auto& all) {
     if (all.size() >= kMostKnown) all.clear();
     all[item.id] = needed;
@@ -207,7 +176,7 @@ Result<api::Response> ApprovalsApi::list(const Request& request) const {
   return answer;
 }
 
-// As `trust show` says it; null: it cannot be told, which is no reason not to show the question.
+// The tier as in `trust show`; null: it is unknown, and the question is shown without it.
 json::value ApprovalsApi::tier_json(const std::string& agent) const {
   const Result<policy::ReviewerFile::List> people = parts_.people();
   if (agent.empty() || !people) return nullptr;
@@ -218,8 +187,9 @@ json::value ApprovalsApi::tier_json(const std::string& agent) const {
   return json::value(to_string(tier_of(*standing, declared->of(agent)).tier));
 }
 
-Result<json::object> ApprovalsApi::page(const ApprovalItem& item, const Request& request) const {
+Result<json::object> ApprovalsApi::detail_json(ApprovalItem item, const Request& request) const {
   SALLYPORT_TRY(json::value result, result_of_approval(parts_.ledger, item.id));
+  read_answers(parts_.ledger, request.person.reads_sealed(), item);
   const auto whole = request.query.get("full");
   if (whole && *whole != "1") {
     return fail(ErrorCode::InvalidInput, "`full` is `1`, or is left out", "full");
@@ -238,10 +208,7 @@ Result<json::object> ApprovalsApi::page(const ApprovalItem& item, const Request&
     page["agent"] = json::object{{"tier", tier}, {"counts", std::move(counts)}};
     return {};
   }));
-  const bool reads = request.person.reads_sealed();
-  if (reads) add_reasons(parts_.ledger, item, page);
   page["edits"] = edits_json(item);
-  page["ended"] = ended_json(parts_.ledger, item, reads);
   SALLYPORT_CHECK_OK(add_views(page, item, request));
   return page;
 }
@@ -264,7 +231,7 @@ Result<api::Response> ApprovalsApi::show(const Request& request) const {
         return std::unexpected(revealed.error());
       }
     }
-    SALLYPORT_TRY(shown, page(item, request));
+    SALLYPORT_TRY(shown, detail_json(std::move(item), request));
   }
   withhold(shown, request.person);
   if (request.person.reads_sealed()) {

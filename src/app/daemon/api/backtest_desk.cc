@@ -31,7 +31,9 @@ class StoppableLog final : public ledger::LedgerStore {
   }
   Result<bool> changed_elsewhere() override { return false; }
   void check_seals_with(std::shared_ptr<const KeyedDigest>) override {}
-  Result<void> scrub() override { return fail(ErrorCode::Internal, "a backtest writes nothing"); }
+  Result<void> scrub(std::chrono::milliseconds) override {
+    return fail(ErrorCode::Internal, "a backtest writes nothing");
+  }
   Result<void> check_files() override { return {}; }
   bool is_newer() const override { return store_.is_newer(); }
   std::string name() const override { return store_.name(); }
@@ -69,7 +71,7 @@ Result<std::string> BacktestDesk::start(const std::string& who, BacktestTerms te
       return fail(ErrorCode::Conflict, "a backtest runs already; stop it or wait for it", {},
                   "backtest_runs");
     }
-    if (state.thread.joinable()) state.thread.join();  // it has said its last word
+    if (state.thread.joinable()) state.thread.join();  // it has finished
     if (state.tests.size() >= kMostKept) state.tests.erase(state.tests.begin());
     Test& test = state.tests.emplace_back();
     test.id = fmt::format("b{}", state.next++);
@@ -99,10 +101,10 @@ void BacktestDesk::run(Test test, BacktestTerms terms) {
   };
   const Result<Backtest> tested = tried();
   if (tested) {
-    std::vector<json::object> told = backtest_json(*tested);
-    test.summary = told.back().at("summary").as_object();
-    told.pop_back();
-    for (json::object& group : told) test.groups.emplace_back(std::move(group));
+    std::vector<json::object> rows = backtest_json(*tested);
+    test.summary = rows.back().at("summary").as_object();
+    rows.pop_back();
+    for (json::object& group : rows) test.groups.emplace_back(std::move(group));
     test.state = "done";
   } else if (test.stopped->load()) {
     test.state = "stopped";
@@ -128,7 +130,7 @@ bool BacktestDesk::drop(const std::string& id) {
     const auto found = std::ranges::find(state.tests, id, &Test::id);
     if (found == state.tests.end()) return false;
     if (found->state == "running") {
-      found->stopped->store(true);  // its thread says when it has stopped
+      found->stopped->store(true);  // its thread sets the state when it has stopped
     } else {
       state.tests.erase(found);
     }

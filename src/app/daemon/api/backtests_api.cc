@@ -78,8 +78,9 @@ void BacktestsApi::add_to(api::HttpApi& api) {
            .body_bytes = PolicyDesk::kLargestText,
            .handler = on_readers(api.readers(), std::bind_front(&BacktestsApi::start, this)),
            .words = {.name = "startBacktest",
-                     .summary = "Decides recorded calls again under another policy, as `policy "
-                                "backtest` does; nothing is run or written",
+                     .summary =
+                         "Decides recorded calls again under another policy, as `policy backtest` "
+                         "does; runs and writes nothing",
                      .request = backtest_request(),
                      .response = schema::object({{"id", schema::text()}}),
                      .problems = {409},
@@ -94,7 +95,7 @@ void BacktestsApi::add_to(api::HttpApi& api) {
                                return listed(request, "backtests", size, parts_.desk.list());
                              }),
            .words = {.name = "listBacktests",
-                     .summary = "Backtests of this process, the newest first",
+                     .summary = "Lists the backtests of this process, newest first",
                      .query = list_parameters(),
                      .response = schema::page(backtest_schema())}});
   api.add({.method = "GET",
@@ -106,7 +107,7 @@ void BacktestsApi::add_to(api::HttpApi& api) {
              return api::Response{.body = std::move(*body)};
            }),
            .words = {.name = "showBacktest",
-                     .summary = "The progress of a backtest, and its result",
+                     .summary = "Shows the progress of a backtest, and its result",
                      .response = backtest_schema()}});
   api.add({.method = "DELETE",
            .pattern = "backtests/{id}",
@@ -125,7 +126,7 @@ void BacktestsApi::add_to(api::HttpApi& api) {
 Result<NamedPolicy> BacktestsApi::policy_in(const json::object& body) const {
   if (const auto text = member_text(body, "text")) {
     SALLYPORT_TRY(core::PolicyText texts, parts_.policies.text_from(*text));
-    // What is wrong with it is told now, and not by a thread later.
+    // Errors are reported now, and not later by a thread.
     SALLYPORT_TRY([[maybe_unused]] const policy::Policy good, policy::read_policy(texts, "policy"));
     return NamedPolicy{.name = "edited text", .text = std::move(texts)};
   }

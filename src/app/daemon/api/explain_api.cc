@@ -25,22 +25,22 @@ json::object explanation_schema() {
                          {"policy", schema::object()}});
 }
 
-// Which policy: a client names a kept or a shipped one, and never a file.
-Result<ExplainWish> wish_for(std::optional<std::string> policy, ledger::LedgerStore& store) {
-  ExplainWish wish;
-  if (!policy || policy->empty()) return wish;
-  wish.now = *policy == "now";
-  if (wish.now) return wish;
+// The policy that a client names: a kept or a shipped one, and never a file.
+Result<ExplainOptions> options_for(std::optional<std::string> policy, ledger::LedgerStore& store) {
+  ExplainOptions options;
+  if (!policy || policy->empty()) return options;
+  options.now = *policy == "now";
+  if (options.now) return options;
   if (!policy->starts_with("sha256:") && policy::shipped_policy(*policy) == nullptr) {
     return fail(ErrorCode::InvalidInput,
                 "`policy` is `now`, the hash of a kept policy or the name of a shipped one",
                 "policy");
   }
-  SALLYPORT_TRY(wish.policy, policy_named(*policy, &store));
-  return wish;
+  SALLYPORT_TRY(options.policy, policy_named(*policy, &store));
+  return options;
 }
 
-// For people who read no content: what decided, and nothing of what it looked at.
+// For people who may not read content: what decided, without the content that it read.
 json::object without_content(json::object whole) {
   constexpr std::string_view kOpen[] = {"verdict", "would_run",      "decided_by",
                                         "policy",  "classification", "autonomy"};
@@ -60,14 +60,14 @@ json::object without_content(json::object whole) {
 }  // namespace
 
 void ExplainApi::add_to(api::HttpApi& api) {
-  const api::Roles who{Role::Viewer, Role::Auditor};
+  const api::Roles roles{Role::Viewer, Role::Auditor};
   api.add({.method = "GET",
            .pattern = "calls/{id}/explain",
-           .roles = who,
+           .roles = roles,
            .handler =
                api::Read([this](const api::Request& request) { return explain_recorded(request); }),
            .words = {.name = "explainCall",
-                     .summary = "What decided about a call, and what would have to differ",
+                     .summary = "Explains what decided a call, and what would change the decision",
                      .query = {{"policy",
                                 "now, the hash of a kept policy or the name of a shipped one "
                                 "[the policy of that time]",
@@ -75,11 +75,11 @@ void ExplainApi::add_to(api::HttpApi& api) {
                      .response = explanation_schema()}});
   api.add({.method = "POST",
            .pattern = "explain",
-           .roles = who,
+           .roles = roles,
            .handler = on_readers(api.readers(), std::bind_front(&ExplainApi::explain_given, this)),
            .words = {
                .name = "explainGiven",
-               .summary = "Says whether this call would run; it does not run",
+               .summary = "Explains whether a call would run; does not run it",
                .request = schema::exact({{"call", schema::object()}}, {{"policy", schema::text()}}),
                .response = explanation_schema()}});
 }
@@ -94,13 +94,13 @@ ExplainScene ExplainApi::scene() const {
 Result<api::Response> ExplainApi::explain_recorded(const api::Request& request) const {
   const std::string& id = request.at("id");
   ledger::LedgerStore& store = parts_.ledger.store();
-  SALLYPORT_TRY(const ExplainWish wish, wish_for(request.query.get("policy"), store));
+  SALLYPORT_TRY(const ExplainOptions options, options_for(request.query.get("policy"), store));
   Result<AskedCall> asked = recorded_call(store, id);
   if (!asked && asked.error().code == ErrorCode::NotFound) {
     return fail(ErrorCode::NotFound, fmt::format("there is no call `{:.80}`", id));
   }
   if (!asked) return std::unexpected(asked.error());
-  SALLYPORT_TRY(const Explained explained, explain(scene(), std::move(*asked), wish));
+  SALLYPORT_TRY(const Explained explained, explain(scene(), std::move(*asked), options));
   json::object body = explanation_json(explained);
   if (!request.person.reads_sealed())
     return api::Response{.body = without_content(std::move(body))};
@@ -108,8 +108,8 @@ Result<api::Response> ExplainApi::explain_recorded(const api::Request& request) 
   return api::Response{.body = std::move(body)};
 }
 
-// The input is the person's own. What files this machine has and what the text of the policy says
-// is told only to people who may read that, and who was told is on record.
+// The input is the person's own. Files of this machine and the text of the policy are shown only to
+// people who may read them, and that is recorded.
 Result<api::Response> ExplainApi::explain_given(const api::Request& request) const {
   const json::object* const body = request.body.if_object();
   const json::value* const call = body ? body->if_contains("call") : nullptr;
@@ -123,16 +123,16 @@ Result<api::Response> ExplainApi::explain_given(const api::Request& request) con
   ExplainScene around = scene();
   const bool reads = may_read_controls(request.person);
   around.sees_disk = reads;
-  // Where nothing is named, the policy that is in force judges.
+  // If no policy is named, the one in force judges.
   if (!named || named->empty() || *named == "now") {
     SALLYPORT_TRY(named, parts_.ledger.fact("policy", "hash"));
   }
-  SALLYPORT_TRY(const ExplainWish wish, wish_for(named, store));
-  SALLYPORT_TRY(const Explained explained, explain(around, std::move(asked), wish));
-  json::object told = explanation_json(explained);
-  if (!reads) return api::Response{.body = without_content(std::move(told))};
+  SALLYPORT_TRY(const ExplainOptions options, options_for(named, store));
+  SALLYPORT_TRY(const Explained explained, explain(around, std::move(asked), options));
+  json::object described = explanation_json(explained);
+  if (!reads) return api::Response{.body = without_content(std::move(described))};
   SALLYPORT_CHECK_OK(parts_.opened.note(request.person, "explain"));
-  return api::Response{.body = std::move(told)};
+  return api::Response{.body = std::move(described)};
 }
 
 }  // namespace sallyport::app

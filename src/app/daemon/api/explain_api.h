@@ -21,7 +21,7 @@ class ExplainApi {
   explicit ExplainApi(Parts parts) : parts_(parts) {}
 
   void add_to(api::HttpApi& api);
-  // What calls are explained with here.
+  // The scene for explanations of this server.
   ExplainScene scene() const;
 
  private:

@@ -39,7 +39,7 @@ void GrantsApi::add_to(api::HttpApi& api) {
            .roles = {Role::Viewer},
            .handler = on_log(parts_.ledger, std::bind_front(&GrantsApi::list, this)),
            .words = {.name = "listGrants",
-                     .summary = "Tokens that were issued or seen, as `grants list` shows them",
+                     .summary = "Lists the tokens that were issued or seen, as `grants list` does",
                      .query = list_parameters(),
                      .response = schema::page(grant_schema())}});
   api.add({.method = "GET",
@@ -47,7 +47,7 @@ void GrantsApi::add_to(api::HttpApi& api) {
            .roles = {Role::Viewer},
            .handler = state,
            .words = {.name = "showGrant",
-                     .summary = "One token, and those that were narrowed from it",
+                     .summary = "Shows one token, and the tokens that were narrowed from it",
                      .response = grant_schema()}});
   api.add({.method = "POST",
            .pattern = "grants/{id}/revoke",
@@ -57,6 +57,7 @@ void GrantsApi::add_to(api::HttpApi& api) {
                      .summary = "Revokes a token, with a reason",
                      .request = schema::exact({{"reason", schema::text()}}),
                      .response = schema::object({{"grant_id", schema::text()},
+                                                 {"known", schema::truth()},
                                                  {"revoked", schema::truth()},
                                                  {"sequence", schema::number()}}),
                      .problems = {409}},
@@ -93,15 +94,16 @@ Task<api::Response> GrantsApi::revoke(api::Request request) const {
   const json::object* const body = request.body.if_object();
   std::string reason(body ? text_in(*body, "reason").value_or("") : "");
   if (reason.find_first_not_of(" \t\r\n") == std::string::npos) {
-    co_return fail(ErrorCode::InvalidInput, "a revocation says why", "reason", "reason_needed");
+    co_return fail(ErrorCode::InvalidInput, "`reason` is missing", "reason", "reason_needed");
   }
   const std::string id = request.at("id");
-  std::function<Result<core::Draft>(const api::Readers::Wanted&)> make =
+  std::function<Result<Revocation>(const api::Readers::Wanted&)> make =
       [this, id, reason, who = request.person.name](const api::Readers::Wanted&) {
         ledger::StoreReader records(parts_.ledger.store());
         return revocation(records, id, who, reason);
       };
-  SALLYPORT_CO_TRY(core::Draft draft, co_await readers_->run<core::Draft>(std::move(make)));
+  SALLYPORT_CO_TRY(Revocation revoked, co_await readers_->run<Revocation>(std::move(make)));
+  core::Draft& draft = revoked.draft;
   // Still not revoked at that very moment.
   core::Fact before = draft.facts.front();
   std::vector<core::Fact> expected{{before.space, before.key, std::nullopt}};
@@ -111,6 +113,7 @@ Task<api::Response> GrantsApi::revoke(api::Request request) const {
                    co_await parts_.records.append(std::move(drafts), core::Urgency::Announces,
                                                   std::move(expected)));
   co_return api::Response{.body = json::object{{"grant_id", id},
+                                               {"known", revoked.known},
                                                {"revoked", true},
                                                {"sequence", written.front().sequence}}};
 }

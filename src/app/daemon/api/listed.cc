@@ -75,7 +75,7 @@ api::Response whole_list(json::array items) {
 
 std::vector<api::Parameter> list_parameters() {
   return {{"limit", "1 to 500 [50]", api::schema::number()},
-          {"cursor", "of another page", api::schema::text()}};
+          {"cursor", "cursor of another page", api::schema::text()}};
 }
 
 bool may_read_controls(const api::Person& person) {

@@ -15,11 +15,12 @@
 #include "base/nearest.h"
 #include "base/try.h"
 #include "ledger/proof/cosigned.h"
+#include "ledger/proof/key_history.h"
 #include "ledger/proof/receipt.h"
 #include "ledger/proof/tree.h"
 #include "ledger/read/export.h"
 #include "ledger/read/query.h"
-#include "ledger/write/opening_check.h"
+#include "ledger/read/tile_reader.h"
 
 namespace sallyport::app {
 
@@ -72,7 +73,7 @@ Result<api::Response> facets(ledger::ReadView& view, const api::Request& request
               "`field` is one of agent, kind, outcome, server, tool, topic, session, run", "field");
 }
 
-// Of each group the most frequent.
+// The most frequent values of each group.
 Result<json::object> frequent(ledger::ReadView& view, LedgerCounts counts) {
   constexpr std::pair<std::string_view, Facet> kGroups[] = {{"kinds", Facet::Kind},
                                                             {"outcomes", Facet::Outcome},
@@ -92,7 +93,7 @@ Result<json::object> frequent(ledger::ReadView& view, LedgerCounts counts) {
   return body;
 }
 
-// What was written lately, cut into pieces of time.
+// Counts of recent entries by intervals.
 Result<json::object> lately(RecentCounts& counts, ledger::ReadView& view,
                             const api::Request& request, WallTime now) {
   constexpr std::pair<std::string_view, std::chrono::seconds> kBuckets[] = {
@@ -265,62 +266,106 @@ Result<api::Response> RecordsApi::show_stats(ledger::ReadView& view, const Reque
   return api::Response{.body = std::move(body)};
 }
 
+namespace {
+
+api::Route log_route(const char* pattern, api::Read handler, api::Words words) {
+  return {.method = "GET",
+          .pattern = pattern,
+          .roles = {Role::Viewer},
+          .handler = std::move(handler),
+          .words = std::move(words)};
+}
+
+}  // namespace
+
 void RecordsApi::add_log(api::HttpApi& api) {
-  const auto add = [&](const char* pattern, const char* name, const char* summary, Look look,
-                       std::vector<api::Parameter> query, json::object response,
-                       const char* type = "application/json") {
-    api.add({.method = "GET",
-             .pattern = pattern,
-             .roles = {Role::Viewer},
-             .handler = on_view(std::move(look)),
-             .words = {.name = name,
-                       .summary = summary,
-                       .query = std::move(query),
-                       .response = std::move(response),
-                       .type = type}});
-  };
-  add("facets", "countFacet", "Counts of each value of a field in the log", facets,
-      {{"field", "agent, kind, outcome, server, tool, topic, session or run", schema::text()}},
-      schema::object({{"field", schema::text()}, {"values", schema::list(schema::object())}}));
+  add_counts(api);
+  add_published(api);
+  add_checks(api);
+}
+
+void RecordsApi::add_counts(api::HttpApi& api) {
+  api.add(
+      log_route("facets", on_view(facets),
+                {.name = "countFacet",
+                 .summary = "Counts each value of a field in the log",
+                 .query = {{"field", "agent, kind, outcome, server, tool, topic, session or run",
+                            schema::text()}},
+                 .response = schema::object(
+                     {{"field", schema::text()}, {"values", schema::list(schema::object())}})}));
   const Look stats = [this](ledger::ReadView& view, const Request& request) {
     return show_stats(view, request);
   };
-  add("stats", "showStats", "What `ledger stats` counts, or with `bucket` what was written lately",
-      stats,
-      {{"bucket", "1m, 1h or 1d: the newest 60 of them", schema::text()},
-       {"by", "outcome or kind [outcome]", schema::text()}},
-      schema::object());
-  add("log/checkpoint", "newestCheckpoint", "The newest signed checkpoint", checkpoint, {},
-      schema::text(), "text/plain");
-  add("log/checkpoint/{size}", "checkpointAt", "The checkpoint of a size", checkpoint_at, {},
-      schema::text(), "text/plain");
-  add("log/tile/{path...}", "logTile", "A tile of hashes or a bundle of entries (C2SP tlog-tiles)",
-      tile, {}, json::object{{"type", "string"}, {"format", "binary"}}, "application/octet-stream");
+  api.add(log_route(
+      "stats", on_view(stats),
+      {.name = "showStats",
+       .summary =
+           "Counts entries as `ledger stats` does, or with `bucket` the newest entries by interval",
+       .query = {{"bucket",
+                  "length of an interval: 1m, 1h or 1d; the newest 60 intervals are counted",
+                  schema::text()},
+                 {"by", "outcome or kind [outcome]", schema::text()}},
+       .response = schema::object()}));
+}
+
+// What others need to check the log by themselves.
+void RecordsApi::add_published(api::HttpApi& api) {
+  api.add(log_route("log/checkpoint", on_view(checkpoint),
+                    {.name = "newestCheckpoint",
+                     .summary = "Returns the newest signed checkpoint",
+                     .response = schema::text(),
+                     .type = "text/plain"}));
+  api.add(log_route("log/checkpoint/{size}", on_view(checkpoint_at),
+                    {.name = "checkpointAt",
+                     .summary = "Returns the checkpoint of a size",
+                     .response = schema::text(),
+                     .type = "text/plain"}));
+  api.add(log_route("log/tile/{path...}", on_view(tile),
+                    {.name = "logTile",
+                     .summary = "Returns a tile of hashes or a bundle of entries (C2SP tlog-tiles)",
+                     .response = json::object{{"type", "string"}, {"format", "binary"}},
+                     .type = "application/octet-stream"}));
   const Look export_log = [this](ledger::ReadView& view,
                                  const Request& request) -> Result<api::Response> {
     SALLYPORT_TRY(std::string text, exported(view, request));
     if (request.person.roles.has(Role::Auditor)) SALLYPORT_CHECK_OK(note(request, "log/export"));
     return api::Response{.text = std::move(text), .type = kNote};
   };
-  add("log/export", "exportLog",
-      "A part of `ledger export`, up to a signed checkpoint; only auditors get the content",
-      export_log,
-      {{"after", "only entries behind this sequence", schema::number()},
-       {"limit", "about how many, 1 to 5000 [1000]", schema::number()}},
-      schema::text(), "text/plain");
-  add("log/proof", "consistencyProof", "A proof that the log only grew between two sizes", proof,
-      {{"from", "the older size", schema::number()}, {"to", "the newer size", schema::number()}},
-      schema::object({{"old_size", schema::number()},
-                      {"new_size", schema::number()},
-                      {"proof", schema::list(schema::text())}}));
-  add("log/keys", "listKeys", "Every verifier key that this log ever had", keys, {},
-      schema::object({{"keys", schema::list(schema::object())}}));
-  add("log/gaps", "listGaps", "What `ledger verify --gaps` finds", gaps, {},
-      schema::object({{"gaps", schema::list(schema::object())}, {"left_out", schema::number()}}));
-  add("intervals", "listIntervals",
-      "Times in which something was wrong, such as a guard that failed open", intervals,
-      {{"kind", fmt::format("{} [fail_open]", fmt::join(gap_kinds(), ", ")), schema::text()}},
-      schema::object({{"intervals", schema::list(schema::object())}}));
+  api.add(log_route("log/export", on_view(export_log),
+                    {.name = "exportLog",
+                     .summary = "Returns a part of `ledger export`, up to a signed checkpoint; "
+                                "only auditors get the content",
+                     .query = {{"after", "only entries after this sequence", schema::number()},
+                               {"limit", "about how many, 1 to 5000 [1000]", schema::number()}},
+                     .response = schema::text(),
+                     .type = "text/plain"}));
+}
+
+void RecordsApi::add_checks(api::HttpApi& api) {
+  api.add(log_route("log/proof", on_view(proof),
+                    {.name = "consistencyProof",
+                     .summary = "Returns a proof that the log only grew between two sizes",
+                     .query = {{"from", "the older size", schema::number()},
+                               {"to", "the newer size", schema::number()}},
+                     .response = schema::object({{"old_size", schema::number()},
+                                                 {"new_size", schema::number()},
+                                                 {"proof", schema::list(schema::text())}})}));
+  api.add(log_route("log/keys", on_view(keys),
+                    {.name = "listKeys",
+                     .summary = "Lists every verifier key that this log ever had",
+                     .response = schema::object({{"keys", schema::list(schema::object())}})}));
+  api.add(log_route("log/gaps", on_view(gaps),
+                    {.name = "listGaps",
+                     .summary = "Lists what `ledger verify --gaps` finds",
+                     .response = schema::object({{"gaps", schema::list(schema::object())},
+                                                 {"left_out", schema::number()}})}));
+  api.add(log_route(
+      "intervals", on_view(intervals),
+      {.name = "listIntervals",
+       .summary = "Lists the times in which something was wrong, such as a guard that failed open",
+       .query = {{"kind", fmt::format("{} [fail_open]", fmt::join(gap_kinds(), ", ")),
+                  schema::text()}},
+       .response = schema::object({{"intervals", schema::list(schema::object())}})}));
 }
 
 }  // namespace sallyport::app

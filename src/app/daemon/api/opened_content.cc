@@ -13,10 +13,11 @@ Result<void> OpenedContent::note(const api::Person& person, const std::string& w
     return found != noted.end() && !old(found->second);
   });
   if (on_record) return {};
-  const json::object body{{"who", person.name}, {"how", person.how}, {"what", what.substr(0, 200)}};
+  const json::object body{
+      {"who", person.name}, {"how", person.method}, {"what", what.substr(0, 200)}};
   SALLYPORT_CHECK_OK(
       ledger_.append_blocking({ledger::control("content_opened", body)}, core::Urgency::Reports));
-  // Only now: who asks meanwhile must not be shown anything before it is on record.
+  // Set only now: a concurrent request must not show anything before it is recorded.
   noted_.with([&](auto& noted) {
     constexpr std::size_t kMostNames = 4096;
     if (noted.size() >= kMostNames) {

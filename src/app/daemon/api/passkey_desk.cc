@@ -47,7 +47,7 @@ core::Fact fact_of(const trust::Enrolment& enrolment) {
   return {std::string(core::kPasskeySpace), enrolment.credential_id, enrolment.text()};
 }
 
-// The challenge that a client says it was given. Whether it was is asked next.
+// The challenge that a client claims to have. The caller checks that we issued it.
 std::string challenge_in(std::string_view client_data) {
   constexpr std::size_t kLongest = 4096;
   const Result<ParsedJson> parsed = parse_json(client_data, {.bytes = kLongest});
@@ -58,8 +58,8 @@ std::string challenge_in(std::string_view client_data) {
 
 std::unexpected<Error> stale() {
   return fail(ErrorCode::Unauthenticated,
-              "this challenge was used, is older than five minutes or never was; try again", {},
-              "webauthn_challenge");
+              "this challenge was used, is older than five minutes or was never issued; try again",
+              {}, "webauthn_challenge");
 }
 
 }  // namespace
@@ -205,7 +205,7 @@ Task<trust::Enrolment> PasskeyDesk::accept(std::string code, std::string signatu
   SALLYPORT_CO_TRY(const policy::ReviewerFile::List people, parts_.people.now());
   SALLYPORT_CO_TRY(const trust::Reviewer* const person, keyed(people, enrolment.reviewer));
   SALLYPORT_CO_TRY(const std::vector<trust::Enrolment> every, all());
-  // A passkey that was removed could sign for what was enrolled while it counted, and for no more.
+  // A removed passkey vouches only for keys that were enrolled while it was active.
   if (signature.starts_with(trust::Assertion::kMark)) {
     SALLYPORT_CO_CHECK_OK(
         trust::check_passkey(*person, enrolment.statement_text(), signature, every));
@@ -221,44 +221,44 @@ Task<trust::Enrolment> PasskeyDesk::accept(std::string code, std::string signatu
 
 Task<void> PasskeyDesk::remove(std::string person, std::string credential_id, std::string who) {
   SALLYPORT_CO_TRY(const std::vector<trust::Enrolment> own, of(person));
-  const trust::Enrolment* const one = trust::find_enrolment(own, credential_id);
-  if (one == nullptr || !one->counts()) {
+  const trust::Enrolment* const enrolment = trust::find_enrolment(own, credential_id);
+  if (enrolment == nullptr || !enrolment->counts()) {
     co_return fail(ErrorCode::NotFound, "you have no such key");
   }
   std::vector<core::Draft> drafts;
-  drafts.push_back(passkey_removed(*one, who, trust::whole_seconds(parts_.clock.wall())));
+  drafts.push_back(passkey_removed(*enrolment, who, trust::whole_seconds(parts_.clock.wall())));
   std::vector<core::Fact> expected;
-  expected.push_back(fact_of(*one));
+  expected.push_back(fact_of(*enrolment));
   SALLYPORT_CO_CHECK_OK(co_await parts_.records.append(std::move(drafts), core::Urgency::Reports,
                                                        std::move(expected)));
   co_return Result<void>{};
 }
 
-Result<PasskeyDesk::Signer> PasskeyDesk::who_signs_in(const std::string& origin,
-                                                      std::string_view signature) {
+Result<PasskeyDesk::Signer> PasskeyDesk::signer_of_login(const std::string& origin,
+                                                         std::string_view signature) {
   SALLYPORT_TRY(const trust::Assertion assertion, trust::Assertion::parse(signature));
   const std::string challenge = challenge_in(assertion.client_data);
   if (!take("sign in", challenge)) return stale();
   SALLYPORT_TRY(const std::vector<trust::Enrolment> every, all());
-  const trust::Enrolment* const one =
+  const trust::Enrolment* const enrolment =
       trust::find_enrolment(every, base64url(assertion.credential_id));
   SALLYPORT_TRY(const policy::ReviewerFile::List people, parts_.people.now());
-  const trust::Reviewer* const person = one ? people->find(one->reviewer) : nullptr;
-  const bool known = person != nullptr && person->key && one->is_passkey() && one->counts() &&
-                     trust::check_enrolment(*one, every, *person->key);
+  const trust::Reviewer* const person = enrolment ? people->find(enrolment->reviewer) : nullptr;
+  const bool known = person != nullptr && person->key && enrolment->is_passkey() &&
+                     enrolment->counts() && trust::check_enrolment(*enrolment, every, *person->key);
   if (!known) {
-    return fail(ErrorCode::Unauthenticated, "nobody has enrolled this passkey here", {},
+    return fail(ErrorCode::Unauthenticated, "this passkey is not enrolled here", {},
                 "passkey_unknown");
   }
   // On the page where it was enrolled, and nowhere else.
-  if (one->origin != origin) {
+  if (enrolment->origin != origin) {
     return fail(ErrorCode::Unauthenticated,
-                fmt::format("this passkey was enrolled on `{:.120}`", one->origin), {},
+                fmt::format("this passkey was enrolled on `{:.120}`", enrolment->origin), {},
                 "webauthn_origin");
   }
-  SALLYPORT_CHECK_OK(
-      trust::check_assertion(assertion, one->key(), {challenge, one->origin, one->rp_id}));
-  return Signer{person->name, passkey_login(one->credential_id, *person)};
+  SALLYPORT_CHECK_OK(trust::check_assertion(assertion, enrolment->key(),
+                                            {challenge, enrolment->origin, enrolment->rp_id}));
+  return Signer{person->name, passkey_login(enrolment->credential_id, *person)};
 }
 
 }  // namespace sallyport::app

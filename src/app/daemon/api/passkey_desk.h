@@ -19,10 +19,10 @@ namespace sallyport::app {
 // Used on the loop of the server. All parts must outlive it.
 class PasskeyDesk {
  public:
-  static constexpr std::chrono::minutes kGood{5};  // of a challenge, and of a code
+  static constexpr std::chrono::minutes kGood{5};  // lifetime of a challenge, and of a code
   static constexpr std::size_t kMostOpen = 256;    // of each
-  static constexpr std::size_t kMostKeys = 16;     // of one person that count
-  static constexpr std::size_t kMostEver = 256;    // of one person, removed ones too
+  static constexpr std::size_t kMostKeys = 16;     // active keys of a person
+  static constexpr std::size_t kMostEver = 256;    // keys of a person, including removed ones
 
   struct Parts {
     core::RecordLog& records;
@@ -33,7 +33,7 @@ class PasskeyDesk {
   };
   explicit PasskeyDesk(Parts parts) : parts_(std::move(parts)) {}
 
-  // 32 fresh bytes, which one ceremony may use once. `purpose` keeps those of one from the other.
+  // 32 fresh bytes, which one ceremony may use once. A challenge is valid for its `purpose` only.
   std::string challenge(std::string_view purpose);
 
   struct Offer {
@@ -41,7 +41,7 @@ class PasskeyDesk {
     trust::Enrolment enrolment;
   };
   // A key that a page has made, to be signed for. `Unauthenticated`: this person has no registered
-  // key, or the page said something wrong.
+  // key, or the data of the page is wrong.
   Result<Offer> offer_passkey(const std::string& person, const std::string& origin,
                               std::string_view client_data, std::string_view authenticator_data);
   Result<Offer> offer_browser_key(const std::string& person, const std::string& origin,
@@ -51,9 +51,9 @@ class PasskeyDesk {
   // Takes the signature. The key counts from now on, and that is recorded.
   Task<trust::Enrolment> accept(std::string code, std::string signature);
 
-  // All of one person, removed ones too.
+  // All keys of a person, including removed ones.
   Result<std::vector<trust::Enrolment>> of(const std::string& person) const;
-  // `NotFound`: this person has none with this id that counts.
+  // `NotFound`: the person has no active key with this id.
   Task<void> remove(std::string person, std::string credential_id, std::string who);
 
   // The reviewer whose passkey signed a challenge of ours for signing in, on this page.
@@ -61,14 +61,14 @@ class PasskeyDesk {
     std::string name;
     std::string login;  // as `passkey_login` says
   };
-  Result<Signer> who_signs_in(const std::string& origin, std::string_view signature);
+  Result<Signer> signer_of_login(const std::string& origin, std::string_view signature);
 
  private:
   struct Pending {
     trust::Enrolment enrolment;
     SteadyTime made;
   };
-  // True once for each.
+  // True once for each challenge.
   bool take(std::string_view purpose, std::string_view challenge);
   Result<const trust::Reviewer*> keyed(const policy::ReviewerFile::List& people,
                                        const std::string& name) const;
@@ -80,12 +80,12 @@ class PasskeyDesk {
   std::map<std::string, Pending, std::less<>> pending_;
 };
 
-// The entry and the fact of a key that counts from now on, and of one that counts no more.
+// The draft that makes a key active, and the draft that removes one.
 core::Draft passkey_added(const trust::Enrolment& enrolment);
 core::Draft passkey_removed(trust::Enrolment enrolment, const std::string& who,
                             const std::string& at);
 
-// The host of an origin, which passkeys of its pages are for.
+// The relying party of the passkeys of an origin: its host.
 std::string rp_id_of(std::string_view origin);
 
 }  // namespace sallyport::app

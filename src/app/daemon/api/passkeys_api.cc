@@ -59,13 +59,13 @@ json::object enrolment_json(const trust::Enrolment& enrolment) {
 }
 
 void PasskeysApi::add_to(api::HttpApi& api) {
-  const api::Roles who{api::Role::Approver, api::Role::Controller};
+  const api::Roles roles{api::Role::Approver, api::Role::Controller};
   api.add({.method = "POST",
            .pattern = "passkeys/options",
-           .roles = who,
+           .roles = roles,
            .handler = api::Act([this](Request request) { return options(std::move(request)); }),
            .words = {.name = "passkeyOptions",
-                     .summary = "The options that a browser needs to make a passkey",
+                     .summary = "Returns the options that a browser needs to create a passkey",
                      .request = schema::exact({}),
                      .response = schema::object({{"challenge", schema::text()},
                                                  {"rp_id", schema::text()},
@@ -75,11 +75,11 @@ void PasskeysApi::add_to(api::HttpApi& api) {
   api.add(
       {.method = "POST",
        .pattern = "passkeys",
-       .roles = who,
+       .roles = roles,
        .body_bytes = kLargestEnrolment,
        .handler = api::Act([this](Request request) { return enrol(std::move(request)); }),
        .words = {.name = "enrolPasskey",
-                 .summary = "Enrols a key that a page has made, or signs for one with a passkey",
+                 .summary = "Enrols a key that a page has created, or signs for one with a passkey",
                  .request = schema::exact({}, {{"client_data", schema::text()},
                                                {"authenticator_data", schema::text()},
                                                {"public_key", schema::text()},
@@ -94,14 +94,14 @@ void PasskeysApi::add_to(api::HttpApi& api) {
                  .good = {200, 202}}});
   api.add({.method = "GET",
            .pattern = "passkeys",
-           .roles = who,
+           .roles = roles,
            .handler = api::Act([this](Request request) { return list(std::move(request)); }),
            .words = {.name = "listPasskeys",
-                     .summary = "The caller's own passkeys and browser keys",
+                     .summary = "Lists the caller's own passkeys and browser keys",
                      .response = schema::page(key_schema())}});
   api.add({.method = "DELETE",
            .pattern = "passkeys/{id}",
-           .roles = who,
+           .roles = roles,
            .handler = api::Act([this](Request request) { return remove(std::move(request)); }),
            .words = {.name = "removePasskey", .summary = "Removes one of the caller's own keys"}});
 }
@@ -127,7 +127,7 @@ Task<api::Response> PasskeysApi::enrol(Request request) {
   if (const auto code = text_in(*body, "code")) {
     SALLYPORT_CO_TRY(const trust::Enrolment waits, desk_.offered(*code));
     if (waits.reviewer != name) {
-      co_return fail(ErrorCode::NotFound, "no key of yours waits under this code");
+      co_return fail(ErrorCode::NotFound, "you have no waiting key with this code");
     }
     SALLYPORT_CO_TRY(const trust::Enrolment added,
                      co_await desk_.accept(std::string(*code), text_or_empty(*body, "signature")));

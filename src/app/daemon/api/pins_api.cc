@@ -43,18 +43,18 @@ json::value or_null(const json::value* value) {
 // The change, for people who may see definitions.
 Result<void> add_change(core::RecordReader& records, const mcp::Pin& pin, json::object& body) {
   const Result<PinChange> change = change_of(records, pin);
-  if (!change && change.error().code == ErrorCode::NotFound) {
+  if (!change) return std::unexpected(change.error());
+  if (!change->before || !change->after) {
     body["definition_state"] = "erased";
     return {};
   }
-  if (!change) return std::unexpected(change.error());
   json::array members;
   for (const PinMember& one : differing(*change)) {
     members.push_back(json::object{
         {"name", one.name}, {"before", or_null(one.before)}, {"after", or_null(one.after)}});
   }
-  body["before"] = change->before;
-  body["after"] = change->after;
+  body["before"] = *change->before;
+  body["after"] = *change->after;
   body["members"] = std::move(members);
   return {};
 }
@@ -69,16 +69,17 @@ void PinsApi::add_to(api::HttpApi& api) {
            .roles = {Role::Viewer},
            .handler = on_log(parts_.ledger, std::bind_front(&PinsApi::list, this)),
            .words = {.name = "listPins",
-                     .summary = "Tools whose definitions are pinned",
+                     .summary = "Lists the tools whose definitions are pinned",
                      .query = list_parameters(),
                      .response = schema::page(pin_schema())}});
   api.add({.method = "GET",
            .pattern = "pins/{server}/{tool}",
            .roles = {Role::Viewer},
            .handler = state,
-           .words = {.name = "showPin",
-                     .summary = "One tool: its definition and, if it changed, the new one",
-                     .response = pin_schema()}});
+           .words = {
+               .name = "showPin",
+               .summary = "Shows the definition of one tool and, if it changed, the new definition",
+               .response = pin_schema()}});
   api.add({.method = "POST",
            .pattern = "pins/{server}/{tool}/accept",
            .roles = {Role::Controller},

@@ -16,7 +16,7 @@
 #include "guardrails/document/schema.h"
 #include "ledger/read/query.h"
 #include "ledger/read/store_reader.h"
-#include "ledger/write/opening_check.h"
+#include "ledger/read/stored_entry.h"
 #include "policy/shipped.h"
 
 namespace sallyport::app {
@@ -77,7 +77,7 @@ Result<api::Response> show_schema(const api::Request& request) {
   if (const json::value* const found = schema_named(request.at("name"))) {
     return api::Response{.body = *found};
   }
-  return fail(ErrorCode::NotFound, "schemas are policy, guardrails, config and agent");
+  return fail(ErrorCode::NotFound, "no such schema; use policy, guardrails, config or agent");
 }
 
 }  // namespace
@@ -109,19 +109,20 @@ void PoliciesApi::add_reads(api::HttpApi& api) const {
                        .query = std::move(query),
                        .response = std::move(response)}});
   };
-  add("policies", "listPolicies", "Policies that were in force, the newest first",
+  add("policies", "listPolicies", "Lists the policies that were in force, newest first",
       read(&PoliciesApi::list),
       schema::page(schema::object({{"hash", schema::text()}, {"in_force", schema::truth()}})),
       list_parameters());
-  add("policies/{hash}", "showPolicy", "The text behind the hash of a policy",
+  add("policies/{hash}", "showPolicy", "Returns the text of the policy with this hash",
       read(&PoliciesApi::show),
       schema::object({{"hash", schema::text()},
                       {"text", schema::or_null(schema::text())},
                       {"text_state", schema::text()}}));
-  add("policies/drafts/{name}", "showDraft", "A draft", read(&PoliciesApi::show_draft),
+  add("policies/drafts/{name}", "showDraft", "Shows a draft", read(&PoliciesApi::show_draft),
       schema::object({{"name", schema::text()}, {"text", schema::or_null(schema::text())}}));
-  add("schemas/{name}", "showSchema", "JSON Schema of policy, guardrails, config or agent",
-      show_schema, schema::object());
+  add("schemas/{name}", "showSchema",
+      "Returns the JSON Schema of policy, guardrails, config or agent", show_schema,
+      schema::object());
 }
 
 void PoliciesApi::add_writes(api::HttpApi& api) const {
@@ -140,19 +141,21 @@ void PoliciesApi::add_writes(api::HttpApi& api) const {
                        .problems = {409}},
              .condition = std::move(condition)});
   };
-  add("POST", "policies/check", "checkPolicy", "Checks a text, as `policy check --json` does",
-      act(&PoliciesApi::check), text_schema(), schema::object({{"valid", schema::truth()}}));
-  add("POST", "policies/test", "testPolicy", "Tests a text with cases, as `policy test` does",
-      act(&PoliciesApi::test), schema::exact({{"text", schema::text()}, {"cases", schema::text()}}),
+  add("POST", "policies/check", "checkPolicy",
+      "Checks the text of a policy, as `policy check --json` does", act(&PoliciesApi::check),
+      text_schema(), schema::object({{"valid", schema::truth()}}));
+  add("POST", "policies/test", "testPolicy",
+      "Tests the text of a policy with cases, as `policy test` does", act(&PoliciesApi::test),
+      schema::exact({{"text", schema::text()}, {"cases", schema::text()}}),
       schema::object({{"passed", schema::number()},
                       {"failed", schema::number()},
                       {"cases", schema::list(schema::object())}}));
-  add("PUT", "policies/drafts/{name}", "keepDraft", "Stores a draft; it is not in force",
+  add("PUT", "policies/drafts/{name}", "keepDraft", "Stores a draft; does not put it in force",
       act(&PoliciesApi::keep), text_schema(), schema::object({{"name", schema::text()}}),
       read(&PoliciesApi::show_draft));
   add(
       "POST", "policies/activate", "activatePolicy",
-      "Replaces the file of the policy in force, whose hash was shown",
+      "Replaces the file of the policy in force; `replaces` is the hash that was shown",
       [this](api::Request request) { return activate(std::move(request)); },
       schema::exact({{"text", schema::text()}, {"replaces", schema::text()}}),
       schema::object({{"hash", schema::text()},
@@ -230,7 +233,7 @@ Result<api::Response> PoliciesApi::test(const api::Request& request) const {
   SALLYPORT_TRY(const std::string text, text_of(request, "text"));
   SALLYPORT_TRY(const std::string cases, text_of(request, "cases"));
   SALLYPORT_TRY(core::PolicyText texts, parts_.desk.text_from(text));
-  // What a text lacks is the client's to mend, and says where.
+  // Errors of the text are for the client to correct, and name their place.
   const auto theirs = [](Error error) {
     if (error.code == ErrorCode::Unavailable) error.code = ErrorCode::InvalidInput;
     return std::unexpected(std::move(error));

@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/json.hpp>
 
 #include "app/machine/replaced_file.h"
@@ -19,8 +16,6 @@
 namespace sallyport::app {
 
 namespace {
-
-namespace asio = boost::asio;
 
 std::string extended_name(const policy::YamlNode& root) {
   for (const policy::YamlMember& member : root.members) {
@@ -95,7 +90,7 @@ Result<void> PolicyDesk::keep(const std::string& name, const std::string& text) 
   return replace_file(file, text);
 }
 
-// The file still says what was loaded from it.
+// Checks that the file has not changed since it was loaded.
 Result<void> PolicyDesk::check_file(const std::filesystem::path& file,
                                     const std::string& hash) const {
   ledger::StoreReader records(gate_.ledger().store());
@@ -115,19 +110,6 @@ Task<void> PolicyDesk::note(const char* control, const Activation& wanted,
   SALLYPORT_CO_TRY([[maybe_unused]] const auto written,
                    co_await gate_.recorder().append(std::move(drafts), core::Urgency::Announces));
   co_return Result<void>{};
-}
-
-// The gate looks at the file twice a second.
-Async<bool> PolicyDesk::taken_up(const std::string& hash) const {
-  constexpr std::chrono::milliseconds kLook{50};
-  constexpr int kLooks = 100;
-  asio::steady_timer timer(co_await asio::this_coro::executor);
-  for (int i = 0; i < kLooks && gate_.plans().current()->hash() != hash; ++i) {
-    timer.expires_after(kLook);
-    boost::system::error_code ignored;
-    co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-  }
-  co_return gate_.plans().current()->hash() == hash;
 }
 
 Task<PolicyDesk::Activated> PolicyDesk::activate(Activation wanted) {
@@ -154,7 +136,8 @@ Task<PolicyDesk::Activated> PolicyDesk::activate(Activation wanted) {
     SALLYPORT_CO_CHECK_OK(co_await note("policy_activation_failed", wanted, done.hash));
     co_return std::unexpected(written.error());
   }
-  done.in_force = co_await taken_up(done.hash);
+  co_await gate_.look_at_policy();
+  done.in_force = gate_.plans().current()->hash() == done.hash;
   co_return done;
 }
 

@@ -25,9 +25,9 @@ class PolicyDesk {
   // `Unauthenticated`, `policies_read_only`: the configuration does not allow this.
   Result<void> allow(PolicyWrites needed) const;
 
-  // The text of a client, with what it may extend: a shipped policy, or the file that the policy in
-  // force extends. `InvalidInput` where it names another file: clients read none of ours. From any
-  // thread.
+  // A client's policy text, with the policy that it extends: a shipped one, or the file that the
+  // policy in force extends. `InvalidInput`: it names another file; clients must not read our
+  // files. From any thread.
   Result<core::PolicyText> text_from(const std::string& text) const;
 
   // Sorted.
@@ -45,7 +45,7 @@ class PolicyDesk {
   struct Activated {
     std::string hash_before{};
     std::string hash{};
-    bool in_force = false;  // false: the gate has not loaded it within some seconds
+    bool in_force = false;  // false: the gate refused it, or its file has changed again
   };
   // `Conflict`, `precondition_failed`: another policy is in force, or the file has changed.
   // `InvalidInput` with its place: the policy is invalid. Recorded before the file changes.
@@ -55,7 +55,6 @@ class PolicyDesk {
   Result<std::filesystem::path> file_of(const std::string& name) const;
   Result<void> check_file(const std::filesystem::path& file, const std::string& hash) const;
   Task<void> note(const char* control, const Activation& wanted, const std::string& hash);
-  Async<bool> taken_up(const std::string& hash) const;
 
   Gate& gate_;
   PolicyWrites writes_;

@@ -16,7 +16,7 @@
 #include "core/record/stored_record.h"
 #include "ledger/proof/receipt.h"
 #include "ledger/read/look_at.h"
-#include "ledger/write/opening_check.h"
+#include "ledger/read/stored_entry.h"
 
 namespace sallyport::app {
 
@@ -30,7 +30,7 @@ constexpr std::size_t kMostReceiptBytes = 16u << 20;
 constexpr std::size_t kLongestText = 200;  // of a filter
 
 api::Parameter text_filter() {
-  return {"text", "only where tool, agent, server, command, path or cause holds this",
+  return {"text", "only calls whose tool, agent, server, command, path or cause contains this",
           schema::text()};
 }
 
@@ -39,12 +39,12 @@ std::vector<api::Parameter> with_page(std::vector<api::Parameter> filters) {
     return api::Parameter{name, about, schema::text()};
   };
   for (const char* const name : {"agent", "session", "run", "server", "tool", "outcome", "call"}) {
-    filters.push_back(text(name, "only of this one"));
+    filters.push_back(text(name, "only with this value"));
   }
   filters.push_back(text("since", "not before this time"));
   filters.push_back(text("until", "before this time"));
   filters.push_back(text("order", "asc or desc [desc]"));
-  filters.push_back(text("cursor", "of another page"));
+  filters.push_back(text("cursor", "cursor of another page"));
   filters.push_back({"limit", "1 to 500 [50]", schema::number()});
   filters.push_back({"tree_size", "the log as it was at this size", schema::number()});
   return filters;
@@ -58,7 +58,7 @@ Result<ledger::StoredEntry> entry_at(ledger::ReadView& view, const std::string& 
   return std::move(*stored);
 }
 
-// What the ETag covers: the leaf and the state of the openings, which erasure changes.
+// The ETag covers the leaf and the state of the openings, which erasure changes.
 std::string state_of(const ledger::StoredEntry& stored, const api::Person& person) {
   const bool auditor = person.roles.has(Role::Auditor);
   return fmt::format("{}/{}/{}", hex(stored.leaf), hex(sha256(stored.openings)), auditor);
@@ -79,21 +79,21 @@ Result<std::vector<ledger::StoredEntry>> entries_of_call(ledger::ReadView& view,
   return entries;
 }
 
-// Does a row say this? Content counts only for those who may read it: a filter tells nothing more
-// than the row.
+// True if the row contains the text. Content counts only for people who may read it, so a filter
+// reveals no more than the row.
 bool says(const CallRow& row, const api::Person& person, const std::string& text) {
   const auto holds = [&](const std::string& shown) {
     return lower_case(shown).find(text) != std::string::npos;
   };
   return holds(row.tool) || holds(row.agent) || holds(row.server) ||
-         (person.reads_sealed() && (holds(row.what) || holds(row.why)));
+         (person.reads_sealed() && (holds(row.about) || holds(row.why)));
 }
 
-MakeRow call_rows(CallRows& rows, const api::Person& person, const PageAsked& asked) {
-  const std::optional<std::string> verdict = asked.verdict;
+MakeRow call_rows(CallRows& rows, const api::Person& person, const PageRequest& page) {
+  const std::optional<std::string> verdict = page.verdict;
   const std::vector<std::string_view> outcomes =
       verdict ? outcomes_with(*verdict) : std::vector<std::string_view>();
-  return [&rows, person, verdict, outcomes, text = asked.text](
+  return [&rows, person, verdict, outcomes, text = page.text](
              ledger::ReadView& cut,
              const ledger::StoredEntry& stored) -> Result<std::optional<Row>> {
     if (verdict) {  // most calls are ruled out without opening them
@@ -110,18 +110,18 @@ MakeRow call_rows(CallRows& rows, const api::Person& person, const PageAsked& as
   };
 }
 
-Result<PageAsked> calls_asked(const api::Request& request) {
-  SALLYPORT_TRY(PageAsked asked, page_asked("calls", request));
-  asked.filter.facets[ledger::Facet::Kind] = "tool_audit";
+Result<PageRequest> calls_page(const api::Request& request) {
+  SALLYPORT_TRY(PageRequest page, page_request("calls", request));
+  page.filter.facets[ledger::Facet::Kind] = "tool_audit";
   if (const auto text = request.query.get("text"); text && !text->empty()) {
     if (text->size() > kLongestText) {
       return fail(ErrorCode::InvalidInput, fmt::format("`text` has at most {} bytes", kLongestText),
                   "text");
     }
-    asked.text = lower_case(*text);
+    page.text = lower_case(*text);
   }
-  if (!asked.verdict) return asked;
-  const std::vector<std::string_view> outcomes = outcomes_with(*asked.verdict);
+  if (!page.verdict) return page;
+  const std::vector<std::string_view> outcomes = outcomes_with(*page.verdict);
   if (outcomes.empty()) {
     return fail(ErrorCode::InvalidInput,
                 "`verdict` is runs, failed, withheld, cached, refused, skipped, proposed, asks or "
@@ -129,19 +129,19 @@ Result<PageAsked> calls_asked(const api::Request& request) {
                 "verdict");
   }
   if (outcomes.size() == 1) {
-    asked.filter.facets.try_emplace(ledger::Facet::Outcome, outcomes.front());
+    page.filter.facets.try_emplace(ledger::Facet::Outcome, outcomes.front());
   }
-  return asked;
+  return page;
 }
 
 // The first page of the list without a filter.
-bool wants_newest_of_all(const PageAsked& asked) {
-  return asked.filter == ledger::Filter{.facets = {{ledger::Facet::Kind, "tool_audit"}}} &&
-         !asked.verdict && !asked.text && !asked.ascending && !asked.cursor && !asked.tree_size;
+bool wants_newest_of_all(const PageRequest& page) {
+  return page.filter == ledger::Filter{.facets = {{ledger::Facet::Kind, "tool_audit"}}} &&
+         !page.verdict && !page.text && !page.ascending && !page.cursor && !page.tree_size;
 }
 
-// The call beside another one in a list. Where the search for it stopped before it came to one, the
-// cursor of the page that goes on there.
+// The neighbour of a call in a list. If the search stopped before it found one: the cursor of the
+// page that continues there.
 struct Neighbour {
   json::value call{};
   json::value cursor{};
@@ -151,29 +151,29 @@ struct Beside {
   ledger::ReadView& view;
   CallRows& calls;
   const api::Request& request;
-  const PageAsked& asked;
+  const PageRequest& page;
   std::uint64_t sequence;
   std::uint64_t tree_size;
 
   Result<Neighbour> find(bool back) const {
     SALLYPORT_TRY(const Rows found,
-                  rows_behind(view, asked, tree_size, sequence, asked.ascending != back, 1,
-                              call_rows(calls, request.person, asked), request.wanted));
+                  rows_behind(view, page, tree_size, sequence, page.ascending != back, 1,
+                              call_rows(calls, request.person, page), request.wanted));
     if (!found.rows.empty()) return Neighbour{.call = found.rows.front().shown.at("call_id")};
     if (!found.reached) return Neighbour{};
     const api::Cursor cursor{*found.reached, tree_size, back};
-    return Neighbour{.cursor = json::value(cursor.text(asked.list, request.query))};
+    return Neighbour{.cursor = json::value(cursor.text(page.list, request.query))};
   }
 };
 
 Result<api::Response> list_entries(ledger::ReadView& view, const api::Request& request) {
-  SALLYPORT_TRY(const PageAsked asked, page_asked("entries", request));
+  SALLYPORT_TRY(const PageRequest page, page_request("entries", request));
   const MakeRow make = [](ledger::ReadView&,
                           const ledger::StoredEntry& stored) -> Result<std::optional<Row>> {
     SALLYPORT_TRY(const ledger::EntryView entry, ledger::view_entry(*stored.bytes));
     return std::optional(Row{stored.sequence, entry_row(stored, entry)});
   };
-  return page_of(view, asked, request, make);
+  return page_of(view, page, request, make);
 }
 
 }  // namespace
@@ -196,11 +196,11 @@ void RecordsApi::add_to(api::HttpApi& api) {
 }
 
 void RecordsApi::add_calls(api::HttpApi& api) {
-  const api::Roles who{Role::Viewer, Role::Auditor};
+  const api::Roles roles{Role::Viewer, Role::Auditor};
   api.add(
       {.method = "GET",
        .pattern = "calls",
-       .roles = who,
+       .roles = roles,
        .handler =
            on_view([this](ledger::ReadView& view, const Request& request) -> Result<api::Response> {
              SALLYPORT_TRY(api::Response answer, list_calls(view, request));
@@ -209,21 +209,26 @@ void RecordsApi::add_calls(api::HttpApi& api) {
            }),
        .words = {
            .name = "listCalls",
-           .summary = "One row for each call",
-           .query = with_page({{"verdict", "runs, refused, ...", schema::text()}, text_filter()}),
+           .summary = "Lists calls, one row for each call",
+           .query = with_page({{"verdict",
+                                "runs, failed, withheld, cached, refused, skipped, proposed, asks "
+                                "or unknown",
+                                schema::text()},
+                               text_filter()}),
            .response = schema::page(schema::object({{"call_id", schema::text()},
                                                     {"sequence", schema::number()},
                                                     {"verdict", schema::text()}}))}});
   api.add({.method = "GET",
            .pattern = "calls/{id}",
-           .roles = who,
+           .roles = roles,
            .handler = on_view([this](ledger::ReadView& view, const Request& request) {
              return show_call(view, request);
            }),
            .words = {.name = "showCall",
-                     .summary = "Every step of one call, from its records alone",
-                     .query = with_page(
-                         {{"verdict", "of the list it is part of", schema::text()}, text_filter()}),
+                     .summary = "Shows every step of one call, from its records alone",
+                     .query = with_page({{"verdict", "filter of the list that the call is part of",
+                                          schema::text()},
+                                         text_filter()}),
                      .response = schema::object({{"call", schema::object()},
                                                  {"records", schema::list(schema::object())},
                                                  {"timeline", schema::list(schema::object())},
@@ -239,31 +244,32 @@ void RecordsApi::add_calls(api::HttpApi& api) {
              return receipts(view, request);
            }),
            .words = {.name = "listReceipts",
-                     .summary = "A receipt for each entry of a call",
+                     .summary = "Returns a receipt for each entry of a call",
                      .response = schema::list(schema::object())}});
 }
 
 void RecordsApi::add_entries(api::HttpApi& api) {
-  const api::Roles who{Role::Viewer};
+  const api::Roles roles{Role::Viewer};
   api.add({.method = "GET",
            .pattern = "entries",
-           .roles = who,
+           .roles = roles,
            .handler = on_view(list_entries),
-           .words = {.name = "listEntries",
-                     .summary = "Entries of the log",
-                     .query = with_page({{"kind", "only of this kind", schema::text()},
-                                         {"topic", "only of this topic", schema::text()},
-                                         {"approval", "only of this question", schema::text()}}),
-                     .response = schema::page(schema::object(
-                         {{"sequence", schema::number()}, {"kind", schema::text()}}))}});
+           .words = {
+               .name = "listEntries",
+               .summary = "Lists entries of the log",
+               .query = with_page({{"kind", "only of this kind", schema::text()},
+                                   {"topic", "only of this topic", schema::text()},
+                                   {"approval", "only of this approval request", schema::text()}}),
+               .response = schema::page(
+                   schema::object({{"sequence", schema::number()}, {"kind", schema::text()}}))}});
   api.add({.method = "GET",
            .pattern = "entries/{seq}",
-           .roles = who,
+           .roles = roles,
            .handler = on_view([this](ledger::ReadView& view, const Request& request) {
              return show_entry(view, request);
            }),
            .words = {.name = "showEntry",
-                     .summary = "One entry, its content opened for auditors alone",
+                     .summary = "Shows one entry; only auditors see its content",
                      .response = schema::object({{"leaf", schema::text()}})}});
   api.add({.method = "GET",
            .pattern = "entries/{seq}/openings",
@@ -272,35 +278,36 @@ void RecordsApi::add_entries(api::HttpApi& api) {
              return openings(view, request);
            }),
            .words = {.name = "listOpenings",
-                     .summary = "The content of the sealed fields of an entry",
+                     .summary = "Returns the content of the sealed fields of an entry",
                      .response = schema::object({{"sequence", schema::number()},
                                                  {"openings", schema::list(schema::object())}})}});
-  api.add({.method = "GET",
-           .pattern = "entries/{seq}/receipt",
-           .roles = who,
-           .handler = on_view([this](ledger::ReadView& view, const Request& request) {
-             return receipt(view, request);
-           }),
-           .words = {.name = "showReceipt",
-                     .summary = "A proof that anyone can check; only auditors get the content",
-                     .query = {{"format", "json or tlog-proof [json]", schema::text()}},
-                     .response = schema::object()}});
+  api.add(
+      {.method = "GET",
+       .pattern = "entries/{seq}/receipt",
+       .roles = roles,
+       .handler = on_view([this](ledger::ReadView& view, const Request& request) {
+         return receipt(view, request);
+       }),
+       .words = {.name = "showReceipt",
+                 .summary = "Returns a proof that anyone can check; only auditors get the content",
+                 .query = {{"format", "json or tlog-proof [json]", schema::text()}},
+                 .response = schema::object()}});
 }
 
 Result<api::Response> RecordsApi::list_calls(ledger::ReadView& view, const Request& request) const {
-  SALLYPORT_TRY(const PageAsked asked, calls_asked(request));
-  if (wants_newest_of_all(asked)) {
-    SALLYPORT_TRY(const auto newest, recent_calls_.newest(view, asked.limit + 1, request.wanted));
+  SALLYPORT_TRY(const PageRequest page, calls_page(request));
+  if (wants_newest_of_all(page)) {
+    SALLYPORT_TRY(const auto newest, recent_calls_.newest(view, page.limit + 1, request.wanted));
     if (newest) {
       Rows found;
       for (const CallRow& row : *newest) {
         found.rows.push_back({row.sequence, call_row_json(row, request.person)});
       }
       SALLYPORT_TRY(const std::uint64_t size, view.size());
-      return page_of(std::move(found), asked, request, size);
+      return page_of(std::move(found), page, request, size);
     }
   }
-  return page_of(view, asked, request, call_rows(calls_, request.person, asked));
+  return page_of(view, page, request, call_rows(calls_, request.person, page));
 }
 
 Result<api::Response> RecordsApi::show_entry(ledger::ReadView& view, const Request& request) const {
@@ -318,7 +325,7 @@ Result<api::Response> RecordsApi::show_entry(ledger::ReadView& view, const Reque
       opening.state = ledger::OpeningState::Withheld;
       opening.value.clear();
     }
-    opened.body = ledger::opened_body(opened.entry, opened.openings);
+    opened.body = ledger::opened_body(opened.entry, opened.openings, Numbers::Exact);
   } else if (!opened.openings.empty()) {
     SALLYPORT_CHECK_OK(note(request, fmt::format("entries/{}", stored.sequence)));
   }
@@ -407,10 +414,10 @@ Result<api::Response> RecordsApi::show_call(ledger::ReadView& view, const Reques
   SALLYPORT_TRY(const AuditRecord record, core::audit_record_of(entry));
   const bool reads = request.person.reads_sealed();
   if (reads) SALLYPORT_CHECK_OK(note(request, "calls/" + id));
-  SALLYPORT_TRY(const PageAsked asked, calls_asked(request));
+  SALLYPORT_TRY(const PageRequest page, calls_page(request));
   SALLYPORT_TRY(const std::uint64_t size, view.size());
-  const std::uint64_t tree_size = std::min(asked.tree_size.value_or(size), size);
-  const Beside beside{view, calls_, request, asked, newest->sequence, tree_size};
+  const std::uint64_t tree_size = std::min(page.tree_size.value_or(size), size);
+  const Beside beside{view, calls_, request, page, newest->sequence, tree_size};
   SALLYPORT_TRY(const Neighbour next, beside.find(false));
   SALLYPORT_TRY(const Neighbour prev, beside.find(true));
   json::array withheld;

@@ -1,4 +1,4 @@
-// Calls, entries, their proofs and the log over HTTP. All of it is read, on threads that may wait.
+// Calls, entries, their proofs and the log over HTTP. Reads only, on threads that may block.
 #pragma once
 
 #include <filesystem>
@@ -33,6 +33,9 @@ class RecordsApi {
   void add_calls(api::HttpApi& api);
   void add_entries(api::HttpApi& api);
   void add_log(api::HttpApi& api);
+  void add_counts(api::HttpApi& api);
+  void add_published(api::HttpApi& api);
+  void add_checks(api::HttpApi& api);
 
   Result<api::Response> list_calls(ledger::ReadView& view, const Request& request) const;
   Result<api::Response> show_call(ledger::ReadView& view, const Request& request) const;

@@ -54,7 +54,7 @@ void SessionApi::add_to(api::HttpApi& api) {
            .access = api::Access::Session,
            .handler = api::Act([this](Request request) { return show(std::move(request)); }),
            .words = {.name = "showSession",
-                     .summary = "Who is signed in",
+                     .summary = "Shows who is signed in",
                      .response = session_schema(false)}});
   api.add({.method = "DELETE",
            .pattern = "session",
@@ -66,7 +66,7 @@ void SessionApi::add_to(api::HttpApi& api) {
            .access = api::Access::Session,
            .handler = api::Act([this](Request request) { return list(std::move(request)); }),
            .words = {.name = "listSessions",
-                     .summary = "The caller's own sessions",
+                     .summary = "Lists the caller's own sessions",
                      .response = schema::page(schema::object())}});
   api.add({.method = "DELETE",
            .pattern = "sessions/{id}",
@@ -104,8 +104,9 @@ void SessionApi::add_logins(api::HttpApi& api) {
            .body_bytes = kLargestAssertion,
            .handler = api::Act([this](Request request) { return by_passkey(std::move(request)); }),
            .words = {.name = "signInByPasskey",
-                     .summary = "Without a body a challenge; with a passkey's signature of it, "
-                                "signs in",
+                     .summary =
+                         "Without a body, returns a challenge; with a passkey's signature of it, "
+                         "signs in",
                      .request = schema::exact({}, {{"signature", schema::text()}}),
                      .response = std::move(either)}});
 }
@@ -124,7 +125,7 @@ Result<json::object> SessionApi::described(const api::Session& session) const {
   return json::object{{"id", session.id},
                       {"name", session.name},
                       {"roles", std::move(names)},
-                      {"how", session.how},
+                      {"how", session.method},
                       {"server_time", rfc3339(parts_.clock.wall())},
                       {"expires_at", rfc3339(sessions_->expires_at(session))},
                       {"idle_seconds", std::chrono::seconds(api::Sessions::kIdle).count()},
@@ -147,7 +148,7 @@ Task<api::Response> SessionApi::by_link(Request request) {
   std::optional<LoginLinks::Guest> guest = parts_.links.take(once);
   if (!guest) {
     co_return fail(ErrorCode::Unauthenticated,
-                   "this link was used, is older than five minutes or never was; ask for a new one "
+                   "this link was used, is older than five minutes or never existed; get a new one "
                    "with `sallyport console`",
                    {}, "link_unknown");
   }
@@ -167,7 +168,7 @@ Task<api::Response> SessionApi::by_token(Request request) {
   }
   co_return begin(
       request,
-      {.name = std::move(person->name), .how = "token", .who = trust::token_digest(token)});
+      {.name = std::move(person->name), .method = "token", .login_id = trust::token_digest(token)});
 }
 
 // The challenge first, then what a passkey says to it.
@@ -180,9 +181,10 @@ Task<api::Response> SessionApi::by_passkey(Request request) {
   }
   SALLYPORT_CO_TRY(const std::string signature, only_member(request.body, "signature"));
   SALLYPORT_CO_TRY(PasskeyDesk::Signer signer,
-                   parts_.passkeys.who_signs_in(request.origin, signature));
+                   parts_.passkeys.signer_of_login(request.origin, signature));
   co_return begin(
-      request, {.name = std::move(signer.name), .how = "passkey", .who = std::move(signer.login)});
+      request,
+      {.name = std::move(signer.name), .method = "passkey", .login_id = std::move(signer.login)});
 }
 
 Task<api::Response> SessionApi::show(Request request) {
@@ -201,7 +203,7 @@ Task<api::Response> SessionApi::list(Request request) {
   for (const api::Session& session : sessions_->of(request.person.name)) {
     items.push_back(json::object{{"id", session.id},
                                  {"current", session.id == request.person.session},
-                                 {"how", session.how},
+                                 {"how", session.method},
                                  {"created_at", rfc3339(session.created_at)},
                                  {"used_at", rfc3339(session.used_at)},
                                  {"expires_at", rfc3339(sessions_->expires_at(session))},

@@ -1,6 +1,5 @@
 // Signing in and out over HTTP: by a link from the command line, by the token of a registered
-// person, or by a passkey that one has enrolled (sections 5.1 and 5.2 of the console's
-// specification).
+// person, or by an enrolled passkey (sections 5.1 and 5.2 of the console's specification).
 #pragma once
 
 #include "api/http_api.h"

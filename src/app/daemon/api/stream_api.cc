@@ -17,7 +17,6 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/record/stored_record.h"
-#include "ledger/read/look_at.h"
 
 namespace sallyport::app {
 
@@ -29,8 +28,7 @@ using api::Role;
 
 constexpr std::uint64_t kMostBehind = 5000;  // then the stream ends, and says so
 constexpr std::uint64_t kAtOnce = 500;
-constexpr std::chrono::milliseconds kBeat{40};   // new entries are looked for this often
-constexpr std::chrono::milliseconds kLook{250};  // and everything else
+constexpr std::chrono::milliseconds kLook{250};  // everything but new entries is looked for
 constexpr std::chrono::seconds kQuiet{15};
 
 struct Wanted {
@@ -53,12 +51,13 @@ Result<Wanted> wanted_in(const api::Request& request, const net::ServerRequest& 
     wanted.topics.emplace(one);
   }
   SALLYPORT_TRY(wanted.after, request.query.number("after", 0, (1ull << 53) - 1));
-  // A client that comes back knows better than the address it came with.
+  // After a reconnect, the header of the client is newer than `after` in the address.
   if (const auto last = http.header("last-event-id")) {
     std::uint64_t id = 0;
     const auto [end, error] = std::from_chars(last->data(), last->data() + last->size(), id);
     if (error != std::errc{} || end != last->data() + last->size()) {
-      return fail(ErrorCode::InvalidInput, "`Last-Event-ID` is a sequence", "last-event-id");
+      return fail(ErrorCode::InvalidInput, "`Last-Event-ID` must be a sequence number",
+                  "last-event-id");
     }
     wanted.after = id;
   }
@@ -66,7 +65,7 @@ Result<Wanted> wanted_in(const api::Request& request, const net::ServerRequest& 
 }
 
 Async<void> rest(asio::steady_timer& timer) {
-  timer.expires_after(kBeat);
+  timer.expires_after(LogSize::kBeat);
   boost::system::error_code ignored;
   co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
 }
@@ -77,49 +76,49 @@ std::string frame(std::string_view event, std::uint64_t id, const json::value& d
 
 }  // namespace
 
-// What came since it was last looked at. On one thread of the readers at a time.
+// Reads the news since the last look. Used on one thread of the readers at a time.
 class StreamApi::News {
  public:
   News(Parts& parts, api::Person person, Wanted wanted)
       : parts_(parts), person_(std::move(person)), wanted_(std::move(wanted)) {}
 
-  struct Said {
+  struct Update {
     std::string text{};
     bool last = false;
-    std::uint64_t told = 0;  // entries below this are told
+    std::uint64_t next = 0;  // the first entry that has not been sent
   };
-  Result<Said> look() {
-    Said said;
-    if (wanted_.topics.contains("health")) SALLYPORT_CHECK_OK(add_health(said.text));
-    if (wanted_.topics.contains("backtests")) add_backtests(said.text);
+  Result<Update> look() {
+    Update update;
+    if (wanted_.topics.contains("health")) SALLYPORT_CHECK_OK(add_health(update.text));
+    if (wanted_.topics.contains("backtests")) add_backtests(update.text);
     bool opened = false;
     std::uint64_t end = 0;
     SALLYPORT_CHECK_OK(parts_.ledger.store().read([&](ledger::ReadView& view) -> Result<void> {
       SALLYPORT_TRY(const std::uint64_t size, view.size());
       if (!next_) next_ = std::min(wanted_.after ? *wanted_.after + 1 : size, size);
       if (size - *next_ > kMostBehind && began_) {
-        said.text +=
+        update.text +=
             fmt::format("event: lagged\ndata: {}\n\n",
                         json::serialize(json::object{{"after", *next_ == 0 ? 0 : *next_ - 1},
                                                      {"missed", size - *next_},
                                                      {"size", size}}));
-        said.last = true;
+        update.last = true;
         end = *next_;
         return {};
       }
       end = std::min(size, *next_ + kAtOnce);
       SALLYPORT_CHECK_OK(
           view.scan(*next_, end, [&](const ledger::StoredEntry& stored) -> Result<bool> {
-            SALLYPORT_CHECK_OK(add(stored, said.text, opened));
+            SALLYPORT_CHECK_OK(add(stored, update.text, opened));
             return true;
           }));
-      // What was there before the stream began is history, and no lag.
+      // Entries from before the stream began are no lag.
       began_ = began_ || end == size;
       return {};
     }));
     if (opened) SALLYPORT_CHECK_OK(parts_.opened.note(person_, "stream"));
-    next_ = said.told = end;
-    return said;
+    next_ = update.next = end;
+    return update;
   }
 
  private:
@@ -182,28 +181,28 @@ class StreamApi::News {
   Wanted wanted_;
   std::optional<std::uint64_t> next_;
   bool began_ = false;  // has reached the end of the log once
-  json::value health_;  // the banner as it was told; null: not yet
+  json::value health_;  // the banner that was sent last; null: none yet
   json::array backtests_;
 };
 
 void StreamApi::add_to(api::HttpApi& api) {
   readers_ = &api.readers();
-  api.add(
-      {.method = "GET",
-       .pattern = "stream",
-       .roles = {Role::Viewer},
-       .handler = api::Stream([this](api::Request request, net::ServerExchange& exchange,
-                                     std::function<bool()> still) {
-         return stream(std::move(request), exchange, std::move(still));
-       }),
-       .words = {.name = "streamNews",
-                 .summary = "What is written to the log, as it is written",
-                 .query = {{"topics",
-                            "of approvals, calls, entries, health, backtests [all but the last]",
-                            schema::text()},
-                           {"after", "only entries behind this sequence", schema::number()}},
-                 .response = schema::text(),
-                 .type = "text/event-stream"}});
+  api.add({.method = "GET",
+           .pattern = "stream",
+           .roles = {Role::Viewer},
+           .handler = api::Stream([this](api::Request request, net::ServerExchange& exchange,
+                                         std::function<bool()> still) {
+             return stream(std::move(request), exchange, std::move(still));
+           }),
+           .words = {.name = "streamNews",
+                     .summary = "Streams what is written to the log, as it is written",
+                     .query = {{"topics",
+                                "any of approvals, calls, entries, health, backtests [all but "
+                                "backtests]",
+                                schema::text()},
+                               {"after", "only entries after this sequence", schema::number()}},
+                     .response = schema::text(),
+                     .type = "text/event-stream"}});
   api.add({.method = "GET",
            .pattern = "health",
            .roles = api::Roles::all(),
@@ -215,7 +214,7 @@ void StreamApi::add_to(api::HttpApi& api) {
              return answer;
            }),
            .words = {.name = "showHealth",
-                     .summary = "The current problems of the gate",
+                     .summary = "Shows the current problems of the gate",
                      .response = schema::object({{"ok", schema::truth()},
                                                  {"server_time", schema::text()},
                                                  {"version", schema::text()},
@@ -236,53 +235,46 @@ Async<void> StreamApi::stream(api::Request request, net::ServerExchange& exchang
   const std::shared_ptr<void> place(nullptr, [this](void*) { --streams_; });
   // Shared with a reader that may outlast this stream.
   const auto news = std::make_shared<News>(parts_, std::move(request.person), std::move(*wanted));
-  std::function<Result<News::Said>(const api::Readers::Wanted&)> look =
+  std::function<Result<News::Update>(const api::Readers::Wanted&)> look =
       [news](const api::Readers::Wanted&) { return news->look(); };
-  bool reads = co_await exchange.begin(api::stream_head()) && co_await exchange.write(": open\n\n");
+  // The client reads what it missed once the stream is open. So the stream begins at an entry
+  // before that.
+  Result<News::Update> update = co_await readers_->run<News::Update>(look);
+  if (!update) {
+    co_await exchange.respond(api::problem_of(update.error()).response());
+    co_return;
+  }
+  bool reads = co_await exchange.begin(api::stream_head()) &&
+               co_await exchange.write(": open\n\n" + update->text) && !update->last;
   asio::steady_timer timer(co_await asio::this_coro::executor);
   SteadyTime spoke = parts_.clock.steady();
-  SteadyTime looked{};
-  std::uint64_t told = 0;
+  SteadyTime looked = spoke;
+  std::uint64_t sent = update->next;  // entries below this sequence were sent
   while (reads && !exchange.gone() && !parts_.stopping()) {
-    const std::uint64_t size = co_await newest_size();
-    if (size <= told && parts_.clock.steady() - looked < kLook) {
+    const std::uint64_t size = co_await parts_.size.newest(*readers_);
+    if (size <= sent && parts_.clock.steady() - looked < kLook) {
       co_await rest(timer);
       continue;
     }
     looked = parts_.clock.steady();
-    Result<News::Said> said = co_await readers_->run<News::Said>(look);
-    // A read that is given up on still runs, so the stream must not look again; where a read fails,
-    // the client comes back with the last id that it has.
-    if (!said && said.error().cause != "busy") break;
-    std::string text = said ? std::move(said->text) : std::string();
+    update = co_await readers_->run<News::Update>(look);
+    // An abandoned read still runs, so the stream must not read again. After a failed read the
+    // client reconnects with its last id.
+    if (!update && update.error().cause != "busy") break;
+    std::string text = update ? std::move(update->text) : std::string();
     const SteadyTime now = parts_.clock.steady();
     if (text.empty() && now - spoke >= kQuiet) {
       text = fmt::format(": {}\n\n", rfc3339(parts_.clock.wall()));
     }
     if (!text.empty()) {
       spoke = now;
-      reads = co_await exchange.write(std::move(text)) && !(said && said->last);
+      reads = co_await exchange.write(std::move(text)) && !(update && update->last);
     }
-    if (said) told = said->told;
-    if (!said || told >= size) co_await rest(timer);
-    // A person who was removed from the list meanwhile, or has signed out, gets no more (CO-24).
+    if (update) sent = update->next;
+    if (!update || sent >= size) co_await rest(timer);
+    // A person who was removed from the list or has signed out gets no more (CO-24).
     reads = reads && still();
   }
-}
-
-Async<std::uint64_t> StreamApi::newest_size() {
-  if (asking_size_ || parts_.clock.steady() - size_at_ < kBeat) co_return size_;
-  asking_size_ = true;
-  const std::shared_ptr<void> turn(nullptr, [this](void*) { asking_size_ = false; });
-  const std::function<Result<std::uint64_t>(const api::Readers::Wanted&)> ask =
-      [this](const api::Readers::Wanted&) -> Result<std::uint64_t> {
-    return ledger::look_at(parts_.ledger.store(), &ledger::ReadView::size);
-  };
-  const Result<std::uint64_t> size = co_await readers_->run<std::uint64_t>(ask);
-  // Where it cannot be read, each stream finds that out by itself.
-  if (size) size_ = *size;
-  size_at_ = parts_.clock.steady();
-  co_return size_;
 }
 
 }  // namespace sallyport::app

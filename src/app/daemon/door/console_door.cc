@@ -24,7 +24,9 @@ Result<void> check_signed(const json::object& login, const trust::Reviewers& peo
   const trust::Reviewer* const person = people.find(name);
   if (person == nullptr || !person->key) {
     return fail(ErrorCode::Unauthenticated,
-                fmt::format("no key of `{:.80}` is registered here", name));
+                fmt::format("no key of `{:.80}` is registered here; add the line that "
+                            "`sallyport approvals init` prints to the list of reviewers",
+                            name));
   }
   const std::string text = console_statement(name, ledger, text_or_empty(login, "nonce"), at);
   if (!trust::is_signature_of(text, text_or_empty(login, "signature"), *person->key)) {
@@ -90,7 +92,7 @@ Task<json::object> ConsoleDoor::link_for(net::Peer peer, json::object question) 
                          {"good_for_seconds", std::chrono::seconds(LoginLinks::kGood).count()}};
 }
 
-// What a code stands for; with its signature, the key counts (CO-19).
+// Returns the statement of a code. With its signature, makes the key active (CO-19).
 Task<json::object> ConsoleDoor::sign_for(json::object passkey) {
   const std::string code = text_or_empty(passkey, "code");
   if (!passkey.contains("signature")) {
@@ -106,15 +108,15 @@ Async<std::optional<net::FrameServer::Response>> ConsoleDoor::answer(net::Peer p
                                                                      std::string question) {
   const Result<ParsedJson> asked = parse_json(question, {.bytes = kLargestConsoleFrame});
   const json::object* const body = asked ? asked->value.if_object() : nullptr;
-  Result<json::object> said = fail(ErrorCode::InvalidInput, "a question is an object");
+  Result<json::object> response = fail(ErrorCode::InvalidInput, "a question is an object");
   const json::object* const passkey = body ? object_in(*body, "passkey") : nullptr;
   if (passkey != nullptr) {
-    said = co_await sign_for(*passkey);
+    response = co_await sign_for(*passkey);
   } else if (body != nullptr) {
-    said = co_await link_for(peer, *body);
+    response = co_await link_for(peer, *body);
   }
-  if (!said) said = json::object{{"error", said.error().message}};
-  co_return net::FrameServer::Response{json::serialize(*said)};
+  if (!response) response = json::object{{"error", response.error().message}};
+  co_return net::FrameServer::Response{json::serialize(*response)};
 }
 
 }  // namespace sallyport::app

@@ -47,7 +47,7 @@ class ConsoleDoor {
   Task<json::object> sign_for(json::object passkey);
 
   Parts parts_;
-  std::deque<std::string> nonces_;  // of statements that were taken, the newest last
+  std::deque<std::string> nonces_;  // of accepted statements, the newest last
   net::FrameServer server_;
 };
 

@@ -54,8 +54,8 @@ Async<void> HookDoor::run(std::chrono::milliseconds patience) {
 Async<std::optional<HookDoor::Response>> HookDoor::answer(net::Peer peer, std::string frame) {
   const bool system = config_.is_system_service();
   if (std::optional<RefusedCommand> refused = refused_command_in(frame); system && refused) {
-    const bool told = co_await refused_.record(peer, std::move(refused->what));
-    if (!told) co_return std::nullopt;
+    const bool recorded = co_await refused_.record(peer, std::move(refused->command));
+    if (!recorded) co_return std::nullopt;
     co_return Response{to_frame(HookAnswer{})};
   }
   const Result<HookMessage> message = hook_message_in(frame);
@@ -69,12 +69,12 @@ Async<std::optional<HookDoor::Response>> HookDoor::answer(net::Peer peer, std::s
       .setting = {.interactive = message->interactive, .workspace = message->workspace},
       .event = std::move(event),
       .host = host_of_hook(peer.pid)};
-  if (system) co_await put_asker(peer, message->policy, question);
+  if (system) co_await set_asker(peer, message->policy, question);
   co_return Response{to_frame(co_await desk_.answer(std::move(question)))};
 }
 
 // Sessions of two users never meet: neither can bring results for calls of the other, nor end them.
-Async<void> HookDoor::put_asker(net::Peer peer, const std::string& policy, HookQuestion& question) {
+Async<void> HookDoor::set_asker(net::Peer peer, const std::string& policy, HookQuestion& question) {
   question.policy = config_.policy;
   question.asker = HookAsker{name_of_user(peer.uid), peer.uid, peer.pid};
   if (question.host && !belongs_to(*question.host, peer.uid)) question.host.reset();

@@ -28,13 +28,13 @@ class HookDoor {
   using Response = net::FrameServer::Response;
   Async<std::optional<Response>> answer(net::Peer peer, std::string frame);
   // Replaces the user in the message by the user that the kernel names.
-  Async<void> put_asker(net::Peer peer, const std::string& policy, HookQuestion& question);
+  Async<void> set_asker(net::Peer peer, const std::string& policy, HookQuestion& question);
 
   Gate& gate_;
   const ServeConfig& config_;
   core::MeteredRecorder recorder_;
   RefusedCommands refused_;
-  std::set<std::pair<unsigned, std::string>> other_policies_;  // that were asked for and told of
+  std::set<std::pair<unsigned, std::string>> other_policies_;  // requested in vain, and recorded
   HookDesk desk_;
   net::FrameServer server_;
   boost::asio::thread_pool aside_{2};  // joined first

@@ -1,5 +1,6 @@
 #include "app/daemon/door/model_door.h"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -26,7 +27,7 @@ void allow_many_files() {
   (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// A list of words, of which one is for us.
+// The variable is a list of words; only one of them concerns us.
 bool wants_latest_names() {
   const std::string words =
       "," + variable_of_this_process("OTEL_SEMCONV_STABILITY_OPT_IN").value_or("") + ",";
@@ -52,13 +53,14 @@ void show_budgets(Gate& gate) {
 
 }  // namespace
 
-// Clients look whether anything is there (MP-1).
+// Clients probe whether a server is there (MP-1).
 class ModelDoor::Root final : public net::HttpHandler {
  public:
   Async<std::optional<net::ServerResponse>> refuse(net::ServerRequest& head) override {
     const bool looks = head.path == "/" && (head.method == "HEAD" || head.method == "GET");
     if (looks) co_return std::nullopt;
-    co_return net::ServerResponse::text(404, "nothing is here\n");
+    co_return net::ServerResponse::text(
+        404, "no page at this path; see /mcp, /v1, /console/ and /api/v1\n");
   }
   Async<void> handle(net::ServerExchange& exchange) override {
     co_await exchange.respond({.status = 200});
@@ -78,6 +80,12 @@ Result<ModelDoor::Change> ModelDoor::prepare(const proxy::Settings& settings) {
   SALLYPORT_TRY(proxy::UpstreamList upstreams,
                 proxy::open_upstreams(gate_.loop().get_executor(), settings,
                                       gate_.workspace().clock(), variable_of_this_process));
+  for (const auto& upstream : upstreams) {
+    const Result<std::string> key = upstream->key();
+    if (key) continue;
+    gate_.log(fmt::format("warning: the upstream `{}` has no key, so its requests are refused: {}",
+                          upstream->settings().name, key.error().message));
+  }
   return Change{settings, std::move(upstreams)};
 }
 
@@ -117,7 +125,7 @@ void ModelDoor::route(net::HttpServer& server) {
   server.route("/", *root_);
 }
 
-void ModelDoor::take_up(Change change) {
+void ModelDoor::apply(Change change) {
   front_->replace(std::move(change.settings), std::move(change.upstreams));
 }
 
@@ -130,7 +138,7 @@ void ModelDoor::stop(std::chrono::milliseconds patience) {
 
 void ModelDoor::stopped() {
   ending_.cancel();
-  front_->replace({}, {});  // with it go connections that wait for another request
+  front_->replace({}, {});  // also closes idle connections
 }
 
 std::vector<std::string> ModelDoor::open_circuits() const {

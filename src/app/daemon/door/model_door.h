@@ -31,7 +31,7 @@ class ModelDoor {
     proxy::UpstreamList upstreams;
   };
   Result<Change> prepare(const proxy::Settings& settings);
-  void take_up(Change change);
+  void apply(Change change);
 
   // Running streams have this long, then they get the failure frame of their API (MP-85).
   void stop(std::chrono::milliseconds patience);

@@ -74,7 +74,7 @@ Result<mcp::HttpFront::Open> RelayDoor::opener_of(const std::string& server) {
                           server));
 }
 
-// On record before the client is heard: who it is, as far as the kernel knows.
+// Records the client, as the kernel knows it, before its first message.
 Async<std::optional<RelayDoor::Response>> RelayDoor::answer(net::Peer peer, std::string frame) {
   const Result<ParsedJson> parsed = parse_json(frame);
   const json::object* const question = parsed ? parsed->value.if_object() : nullptr;
@@ -118,7 +118,7 @@ Async<void> RelayDoor::converse(mcp::HttpFront::Caller caller, mcp::HttpFront::O
   if (!ended) {
     gate_.log(fmt::format("a session of {} ended: {}", caller.principal, ended.error().message));
   }
-  // The relay need not wait for calls that were given up on.
+  // The relay need not wait for abandoned calls.
   ::shutdown(descriptor, SHUT_RDWR);
   asio::steady_timer pause(gate_.loop());
   boost::system::error_code ignored;

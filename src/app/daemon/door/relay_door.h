@@ -27,13 +27,13 @@ class RelayDoor {
   using Response = net::FrameServer::Response;
   Async<std::optional<Response>> answer(net::Peer peer, std::string frame);
   Async<void> converse(mcp::HttpFront::Caller caller, mcp::HttpFront::Open open, int descriptor);
-  // An error: that server is not here.
+  // An error: there is no such server.
   Result<mcp::HttpFront::Open> opener_of(const std::string& server);
 
   Gate& gate_;
   const ServeConfig& config_;
   const std::vector<ServedUpstream>& upstreams_;
-  std::map<std::string, std::vector<ServedUpstream>> each_;  // by name, one in each
+  std::map<std::string, std::vector<ServedUpstream>> each_;  // by name, one server in each
   std::set<std::shared_ptr<mcp::Conversation>> running_;  // shared with calls that were given up on
   net::FrameServer server_;
 };

@@ -13,7 +13,7 @@ namespace {
 constexpr double kRowsAtOnce = 32;
 constexpr double kSecondsEach = 30;
 constexpr std::size_t kLongestReason = 200;
-// Who it was is what could not be proved.
+// The client did not prove who it is.
 constexpr const char* kNobody = "unauthenticated";
 
 }  // namespace
@@ -32,18 +32,18 @@ bool AdmissionLog::may_write() {
 
 Async<void> AdmissionLog::record(std::string route, unsigned status, std::string why) {
   if (!may_write()) {
-    ++untold_;
+    ++unrecorded_;
     co_return;
   }
   while (why.ends_with('\n')) why.pop_back();
   std::string detail =
       fmt::format("{} at {}: {}", status, route, cut_utf8_bytes(readable(why), kLongestReason));
-  const std::uint64_t untold = std::exchange(untold_, 0);
-  if (untold > 0) detail += fmt::format(" (and {} refusals before it)", untold);
+  const std::uint64_t unrecorded = std::exchange(unrecorded_, 0);
+  if (unrecorded > 0) detail += fmt::format(" (and {} refusals before it)", unrecorded);
   const Event denied = event::AuthorizationDenied{.agent_id = kNobody,
                                                   .action = event::DeniedAction::FrontAdmission,
                                                   .detail = std::move(detail)};
-  // A report: what cannot be written now is owed, and no client is admitted for it.
+  // A report: an entry that cannot be written now is written later. The client stays rejected.
   (void)co_await emitter_.emit(denied, Subject{.agent_id = kNobody});
 }
 

@@ -2,7 +2,7 @@
 // (EV-10).
 //
 // A flood of bad tokens must not fill the disk: 32 refusals at once, then one in 30 seconds. The
-// others are counted, and the next row says how many there were.
+// others are counted, and the next entry has the count.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class AdmissionLog {
  public:
   AdmissionLog(core::Emitter& emitter, const Clock& clock) : emitter_(emitter), clock_(clock) {}
 
-  // `why` is what the client is told. Returns when the row is written, or at once where none is.
+  // `why`: the message to the client. Returns when the entry is written or counted.
   Async<void> record(std::string route, unsigned status, std::string why);
 
  private:
@@ -29,7 +29,7 @@ class AdmissionLog {
   const Clock& clock_;
   double left_ = 32;
   SteadyTime filled_{};
-  std::uint64_t untold_ = 0;
+  std::uint64_t unrecorded_ = 0;
 };
 
 }  // namespace sallyport::app

@@ -12,7 +12,7 @@ namespace sallyport::app {
 
 namespace {
 
-// In the same time whatever they hold.
+// Compares in constant time.
 bool same(const Hash& a, const Hash& b) {
   unsigned difference = 0;
   for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned>(a[i] ^ b[i]);

@@ -20,7 +20,7 @@ class AgentTokens {
   static Result<AgentTokens> open(const ServeConfig& config, std::string local,
                                   const std::filesystem::path& data_dir, Entropy& entropy);
 
-  // Those alone.
+  // Only these tokens.
   static AgentTokens of(const std::vector<ServeConfig::Agent>& agents);
 
   // The agent whose token is in the one `Authorization` header.
@@ -30,7 +30,7 @@ class AgentTokens {
   // The agent of every request if no token is required.
   const std::optional<std::string>& anybody() const { return anybody_; }
 
-  // Of the token of this machine; empty where there is none.
+  // The file of this machine's token; empty: there is none.
   const std::filesystem::path& file() const { return file_; }
 
  private:

@@ -70,21 +70,21 @@ Result<bool> ApiPeople::is_vouched_for(const api::Session& session) const {
   SALLYPORT_TRY(const policy::ReviewerFile::List people, now());
   const trust::Reviewer* const person = people->find(session.name);
   if (person == nullptr) return false;
-  if (session.how == "token") return person->token == session.who;
-  if (session.how == "link_key") return person->key && hex(*person->key) == session.who;
-  if (session.how == "passkey") return has_passkey(*person, session.who);
+  if (session.method == "token") return person->token == session.login_id;
+  if (session.method == "link_key") return person->key && hex(*person->key) == session.login_id;
+  if (session.method == "passkey") return has_passkey(*person, session.login_id);
   return true;
 }
 
-// Whom a provider named is looked for in the configuration of now, as when the session began.
+// A person of a provider is looked up in the current configuration, as when the session began.
 Result<std::optional<api::Roles>> ApiPeople::roles_now(const api::Session& session) {
-  if (session.how != "oidc") {
+  if (session.method != "oidc") {
     SALLYPORT_TRY(const bool known, is_vouched_for(session));
     if (!known) return std::optional<api::Roles>();
     return roles_of(session.name);
   }
   SALLYPORT_TRY(const OidcPeople::Now config, oidc_.now());
-  const auto admitted = config ? config->admit(session.who, session.groups) : std::nullopt;
+  const auto admitted = config ? config->admit(session.login_id, session.groups) : std::nullopt;
   if (!admitted || admitted->name != session.name) return std::optional<api::Roles>();
   if (admitted->roles.empty()) return roles_of(session.name);
   return std::optional(api::Roles::named(admitted->roles));

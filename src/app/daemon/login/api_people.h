@@ -23,7 +23,7 @@ class ApiPeople final : public api::People {
   };
   explicit ApiPeople(Parts parts);
 
-  // Those of the policy, where it is a file that names some, else those of the data folder. From
+  // The people of the policy if it is a file that names people, else those of the data folder. From
   // any thread.
   Result<policy::ReviewerFile::List> now() const;
 
@@ -45,7 +45,7 @@ class ApiPeople final : public api::People {
   OidcPeople oidc_;
 };
 
-// What a session by passkey began with: the passkey, and the registered key that vouches for it.
+// The login of a passkey session: the passkey, and the registered key that vouches for it.
 std::string passkey_login(const std::string& credential_id, const trust::Reviewer& person);
 
 }  // namespace sallyport::app

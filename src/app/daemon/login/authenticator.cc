@@ -9,8 +9,8 @@ namespace sallyport::app {
 
 namespace {
 
-Task<std::string> at_once(Result<std::string> said) {
-  co_return said;
+Task<std::string> at_once(Result<std::string> result) {
+  co_return result;
 }
 
 Task<std::string> keys_in(std::filesystem::path file) {

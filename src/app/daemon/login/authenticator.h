@@ -11,7 +11,7 @@
 
 namespace sallyport::app {
 
-// Those of the configuration, for the resource that we are.
+// The issuers of the configuration, for our resource.
 std::vector<oauth::ResourceServer::Issuer> trusted_issuers(const AuthorizationConfig& config,
                                                            const std::string& resource);
 
@@ -27,8 +27,8 @@ class Authenticator {
 
   // Errors as `mcp::HttpFront::Authenticate` has them.
   Task<std::string> principal_of(const net::ServerRequest& request);
-  // Of a request to a model, which may bring the token in other headers (`model_token_of`). Errors
-  // likewise.
+  // The same for a request to a model, which may have the token in other headers
+  // (`model_token_of`).
   Task<std::string> model_principal_of(const net::ServerRequest& request);
 
   const AgentTokens& tokens() const { return tokens_; }

@@ -32,7 +32,7 @@ Result<std::optional<std::string_view>> model_token_of(const net::ServerRequest&
   for (const std::string_view name : {kOwnHeader, std::string_view("authorization"), kKeyHeader}) {
     if (request.count(name) < 2) continue;
     return fail(ErrorCode::Unauthenticated,
-                fmt::format("the header `{}` is there twice; send it once", name));
+                fmt::format("the header `{}` occurs twice; send it once", name));
   }
   std::optional<std::string_view> token = request.header(kOwnHeader);
   if (!token) token = bearer_of(request);

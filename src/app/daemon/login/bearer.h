@@ -9,7 +9,7 @@
 
 namespace sallyport::app {
 
-// Of the one `Authorization: Bearer` header, at most 16 KiB. Tokens in the address do not
+// The token of the one `Authorization: Bearer` header, at most 16 KiB. Tokens in the address do not
 // count.
 std::optional<std::string_view> bearer_of(const net::ServerRequest& request);
 

@@ -62,19 +62,18 @@ void OidcLogin::add_to(api::HttpApi& api) {
            .handler = api::Act([this](api::Request request) { return begin(std::move(request)); }),
            .words = {.name = "signInAtProvider",
                      .summary = "Sends the browser to the OpenID provider"}});
-  api.add(
-      {.method = "GET",
-       .pattern = std::string(kBack),
-       .access = api::Access::Open,
-       .handler = api::Act([this](api::Request request) { return come_back(std::move(request)); }),
-       .words = {.name = "comeBackFromProvider",
-                 .summary = "Where the OpenID provider sends the browser back to",
-                 .query = {{"state", "as it was sent", {{"type", "string"}}},
-                           {"code", "for an ID token", {{"type", "string"}}},
-                           {"iss", "the provider", {{"type", "string"}}},
-                           {"error", "why not", {{"type", "string"}}}}},
-       // Providers send more, for example `session_state` (RFC 6749, section 4.1.2).
-       .other_parameters = true});
+  api.add({.method = "GET",
+           .pattern = std::string(kBack),
+           .access = api::Access::Open,
+           .handler = api::Act([this](api::Request request) { return finish(std::move(request)); }),
+           .words = {.name = "comeBackFromProvider",
+                     .summary = "Where the OpenID provider sends the browser back to",
+                     .query = {{"state", "as it was sent", {{"type", "string"}}},
+                               {"code", "for an ID token", {{"type", "string"}}},
+                               {"iss", "the provider", {{"type", "string"}}},
+                               {"error", "why not", {{"type", "string"}}}}},
+           // Providers send more, for example `session_state` (RFC 6749, section 4.1.2).
+           .other_parameters = true});
   api.offer_sign_in("oidc");
 }
 
@@ -119,7 +118,7 @@ Result<LoginLinks::Guest> OidcLogin::guest_of(const json::object& claims) const 
   };
   if (!config) return nobody();
   const std::string who = text_or_empty(claims, config->claim);
-  // An address counts only where the provider has checked it.
+  // An email address counts only if the provider has verified it.
   const bool unproved =
       config->claim == "email" && bool_in(claims, "email_verified") != std::optional(true);
   if (who.empty() || who.size() > kLongestWho || unproved) return nobody();
@@ -133,7 +132,7 @@ Result<LoginLinks::Guest> OidcLogin::guest_of(const json::object& claims) const 
   const auto admitted = config->admit(who, groups);
   if (!admitted) return nobody();
   return LoginLinks::Guest{
-      .name = admitted->name, .how = "oidc", .who = who, .groups = std::move(groups)};
+      .name = admitted->name, .method = "oidc", .login_id = who, .groups = std::move(groups)};
 }
 
 Task<std::string> OidcLogin::link_for(api::Request request) {
@@ -150,8 +149,8 @@ Task<std::string> OidcLogin::link_for(api::Request request) {
   co_return parts_.links.make(std::move(guest));
 }
 
-// The page says why not; the log has the words.
-Task<api::Response> OidcLogin::come_back(api::Request request) {
+// The page shows a code; the log has the message.
+Task<api::Response> OidcLogin::finish(api::Request request) {
   const Result<std::string> secret = co_await link_for(std::move(request));
   if (secret) co_return to_console("once=" + *secret);
   parts_.log(fmt::format("a sign-in at the provider failed: {}", secret.error().message));

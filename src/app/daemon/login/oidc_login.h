@@ -21,7 +21,7 @@ class OidcLogin {
     const Clock& clock;
     Entropy& entropy;
     std::string console;  // `https://gate.example.com/console/`
-    std::string secret;   // of us at the provider; empty: none
+    std::string secret;   // our client secret at the provider; empty: none
     std::function<void(std::string_view)> log;
   };
   OidcLogin(Parts parts, const OidcConfig& config);
@@ -30,11 +30,11 @@ class OidcLogin {
 
  private:
   Task<api::Response> begin(api::Request request);
-  Task<api::Response> come_back(api::Request request);
+  Task<api::Response> finish(api::Request request);
   Task<std::string> link_for(api::Request request);
   Result<LoginLinks::Guest> guest_of(const json::object& claims) const;
   std::string cookie(std::string_view state) const;
-  // To the console, with something in the fragment that no server sees.
+  // Redirects to the console with a fragment, which browsers send to no server.
   api::Response to_console(std::string_view fragment) const;
 
   Parts parts_;

@@ -1,0 +1,99 @@
+#include "ledger/open_calls.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "base/json_members.h"
+#include "base/try.h"
+#include "core/approval/approval_state.h"
+#include "core/call/idempotency.h"
+#include "core/handoff/waiting_facts.h"
+
+namespace sallyport::ledger {
+
+namespace {
+
+std::string ends_by_answer(std::string_view approval_id) {
+  return fmt::format("answer or cancel `{}`; its program, or the next to start, then ends it",
+                     approval_id);
+}
+
+std::string value_of(const core::Fact& fact) {
+  const std::optional<core::Placed> placed = core::split_place(*fact.value);
+  return placed ? placed->value : *fact.value;
+}
+
+// No value: there is no such question.
+Result<std::optional<core::ApprovalState>> question(ReadView& view, const std::string& id) {
+  SALLYPORT_TRY(const std::optional<std::string> stored, view.fact(core::kApprovalSpace, id));
+  if (!stored) return std::nullopt;
+  SALLYPORT_TRY(core::ApprovalState state, core::ApprovalState::parse(*stored));
+  return std::move(state);
+}
+
+// The call that uses this idempotency row, or used it last.
+Result<std::string> call_of_row(ReadView& view, const std::string& key) {
+  SALLYPORT_TRY(const std::optional<std::string> stored, view.fact(core::kRowSpace, key));
+  const std::optional<core::Placed> placed =
+      stored ? core::split_place(*stored) : std::optional<core::Placed>();
+  if (!placed) return std::string();
+  SALLYPORT_TRY(const json::value row, parse_own_json(placed->value));
+  return row.is_object() ? text_or_empty(row.get_object(), "call_id") : std::string();
+}
+
+}  // namespace
+
+Result<OpenCalls> OpenCalls::in(ReadView& view) {
+  OpenCalls open;
+  SALLYPORT_TRY(const std::vector<core::Fact> run, view.facts(core::kOpenCall));
+  for (const core::Fact& fact : run) open.ends_by_[fact.key] = "it runs; wait for its end";
+  SALLYPORT_TRY(const std::vector<core::Fact> handed_out, view.facts(core::kHandedOut));
+  for (const core::Fact& fact : handed_out) {
+    open.ends_by_[fact.key] =
+        fmt::format("wait for the result from its host, at most until {}", value_of(fact));
+  }
+  SALLYPORT_TRY(const std::vector<core::Fact> waiting, view.facts(core::kWaitingCall));
+  for (const core::Fact& fact : waiting) open.ends_by_[fact.key] = ends_by_answer(*fact.value);
+  SALLYPORT_TRY(const std::vector<core::Fact> held, view.facts(core::kHeldCall));
+  for (const core::Fact& fact : held) {
+    const std::string value = value_of(fact);  // the approval and the holder
+    open.ends_by_[fact.key] = ends_by_answer(value.substr(0, value.find(' ')));
+  }
+  // The call that asked may have ended while another one waits for the same answer.
+  SALLYPORT_TRY(const std::vector<core::Fact> inputs, view.facts(core::kApprovalInput));
+  for (const core::Fact& fact : inputs) {
+    SALLYPORT_TRY(const auto asked, question(view, fact.key));
+    if (asked && asked->open()) open.ends_by_.try_emplace(asked->call_id, ends_by_answer(fact.key));
+  }
+  return open;
+}
+
+Result<void> OpenCalls::refuse(const EntryView& entry) const {
+  const auto found = ends_by_.find(entry.call_id);
+  if (found == ends_by_.end()) return {};
+  return fail(ErrorCode::Conflict, fmt::format("call `{}` of entry {} is still open: {}",
+                                               entry.call_id, entry.sequence, found->second));
+}
+
+Result<void> drop_kept_copies(WriteView& view, const std::set<std::string>& ended_calls) {
+  std::vector<core::FactKey> copies;
+  for (const std::string_view space : {core::kProposedCall, core::kApprovalInput}) {
+    SALLYPORT_TRY(const std::vector<core::Fact> kept, view.facts(space));
+    for (const core::Fact& fact : kept) {
+      SALLYPORT_TRY(const auto asked, question(view, fact.key));
+      if (asked && ended_calls.contains(asked->call_id)) copies.push_back({fact.space, fact.key});
+    }
+  }
+  SALLYPORT_TRY(const std::vector<core::Fact> prepared, view.facts(core::kPreparedCall));
+  for (const core::Fact& fact : prepared) {
+    SALLYPORT_TRY(const std::string call_id, call_of_row(view, fact.key));
+    if (ended_calls.contains(call_id)) copies.push_back({fact.space, fact.key});
+  }
+  for (const core::FactKey& copy : copies) {
+    SALLYPORT_CHECK_OK(view.put_fact({copy.space, copy.key, std::nullopt}));
+  }
+  return {};
+}
+
+}  // namespace sallyport::ledger
