@@ -44,12 +44,6 @@ Hash Edge::root() const {
   return hash;
 }
 
-Hash root_of(const std::vector<Hash>& leaves) {
-  Edge edge;
-  for (const Hash& leaf : leaves) edge.append(leaf);
-  return edge.root();
-}
-
 namespace {
 
 // The largest power of two below `size`, which is where RFC 6962 splits a tree.

@@ -45,9 +45,6 @@ class Edge {
   std::vector<Hash> peaks_;
 };
 
-// Root of `leaves` as a tree of their own.
-Hash root_of(const std::vector<Hash>& leaves);
-
 // Gives the root of the leaves [begin, end) of one log; begin is a multiple of the smallest power
 // of two that is not below end - begin.
 using SubtreeHash = std::function<Result<Hash>(std::uint64_t begin, std::uint64_t end)>;

@@ -10,6 +10,13 @@
 
 namespace sallyport::ledger {
 
+// Returns the root of `leaves` as a tree of their own.
+inline Hash root_of(const std::vector<Hash>& leaves) {
+  Edge edge;
+  for (const Hash& leaf : leaves) edge.append(leaf);
+  return edge.root();
+}
+
 class LogOfLeaves {
  public:
   explicit LogOfLeaves(std::uint64_t size) {
