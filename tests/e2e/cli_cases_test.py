@@ -125,6 +125,17 @@ class Cases(CasesTest):
             bad = {"trust": {"successes": 1, "failures": 50}}
             self.assertIsNone(self.one({"tier_source": "trust"}, "x1", trust, given=bad))
 
+    # The facts were those of nobody, so a used budget and a bad tally changed nothing.
+    # WB-18: facts belong to the agent who acts, also if the case names none
+    def test_facts_of_a_case_without_an_agent_are_those_of_the_agent_who_acts(self):
+        for named in ("", "agent_id: bot, "):
+            policy = "version: 1\nautonomy: {%stier: act_auto, budget: {max_per_hour: 2}}\ntrust: {enforce: true}\n" % named
+            for given, source in (({"budget": 2}, "budget"), ({"budget": 1}, "tier"), ({"trust": {"failures": 1}}, "trust"),
+                                  ({"trust": {"timeouts": 1}}, "trust"), ({"trust": {"successes": 1}}, "tier")):
+                case = {"name": "c", "call": {"server": "s", "tool": "write_file"}, "given": given, "expect": {"tier_source": source}}
+                seen = self.put([case], policy)
+                self.assertEqual(seen.code, 0, seen.out + seen.err)
+
     # WB-18: a tool whose definition changed is held back; hints count only from trusted servers
     def test_servers_and_their_tools_are_given(self):
         policy = "version: 1\nautonomy: {tier: act_auto}\nservers: [{server: crm, trust_hints: true}]\nrules: []\n"

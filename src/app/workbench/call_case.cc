@@ -139,7 +139,10 @@ Result<trust::Tally> read_tally(const Place& place) {
   keys.optional("timeouts", "", {}, number(tally.timeouts));
   keys.optional("latest", "", {}, one_of({"success", "failure", "denied", "timeout"}, latest));
   SALLYPORT_CHECK_OK(keys.read(place));
-  const char* const newest = tally.failures ? "failure" : tally.denied ? "denied" : "success";
+  const char* const newest = tally.failures   ? "failure"
+                             : tally.denied   ? "denied"
+                             : tally.timeouts ? "timeout"
+                                              : "success";
   tally.latest = trust::outcome_from(latest.value_or(newest));
   return tally;
 }

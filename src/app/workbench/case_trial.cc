@@ -120,9 +120,10 @@ json::value shown(const Envelope& envelope) {
   return envelope.to_json();
 }
 
-std::vector<core::Fact> facts_of(const CallCase& test_case, WallTime now) {
+// `agent`: the one who acts, also if the case names none.
+std::vector<core::Fact> facts_of(const CallCase& test_case, const std::string& agent,
+                                 WallTime now) {
   const CaseGiven& given = test_case.given;
-  const std::string& agent = test_case.call.agent_id;
   std::vector<core::Fact> facts;
   if (given.used_in_day > 0) {
     autonomy::AutoUse use;
@@ -300,14 +301,14 @@ class Trial final : public CaseTrial {
     const rules::CaseView files(test_case.given.files, test_case.given.links);
     files_.now = &files;
     clock_.now = test_case.given.time.value_or(*from_rfc3339(kCaseTime));
-    records_.set(facts_of(test_case, clock_.now));
     standings_ = &test_case;
     // A pin book remembers held tools, so each case gets a new one, at the address that plans know.
     pins_.emplace(recorder_);
-    SALLYPORT_CHECK_OK(pins_->recall());
     SALLYPORT_TRY(Desk* const desk, desk_for(kind_of(test_case.call.setting.front)));
     Call call = test_case.call;
     if (call.agent_id.empty()) call.agent_id = agent_of_policy(*desk->plan).value_or("agent");
+    records_.set(facts_of(test_case, call.agent_id, clock_.now));
+    SALLYPORT_CHECK_OK(pins_->recall());
     // The one place that decides: the first door of the Governor (RU-78).
     SALLYPORT_TRY(const core::Rehearsal now,
                   run_alone(desk->governor.rehearse(
