@@ -389,6 +389,15 @@ results: [{hook: size-limiter}]
         self.assertEqual(seen[("pattern", "key never-there")][0], "reaches")
         self.assertEqual(seen[("result", "size-limiter")], ("never", "no_case"))
 
+    # Rows of `dual_control` were no parts.
+    # WB-22
+    def test_tools_that_need_two_people_are_parts(self):
+        people = ", ".join('{name: %s, token: "sha256:%s", roles: [approver]}' % (name, digit * 64) for name, digit in (("ann", "0"), ("bob", "1")))
+        policy = "version: 1\nautonomy: {tier: act_with_approval}\napprovals: {reviewers: [%s], dual_control: [process.exec, git_push]}\n" % people
+        case = {"name": "x", "call": {"agent": "a", "server": "s", "tool": "bash", "input": {"command": "ls"}}, "expect": {"asks": {"kind": "dual_control"}}}
+        seen = self.status(policy, [case])
+        self.assertEqual(seen, {("dual_control", "process.exec"): ("decides", None), ("dual_control", "git_push"): ("reaches", "no_case")})
+
     # RU-76, WB-22: once, a rule about results counted as shadowed by each call that it matched
     def test_a_rule_about_results_hits_only_what_it_finds(self):
         policy = """version: 1

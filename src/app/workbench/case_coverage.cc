@@ -62,6 +62,9 @@ class PartFinder {
     rows("servers", PartKind::Server, {"server"});
     rows("results", PartKind::Result, {"hook"});
     autonomy();
+    if (const YamlNode* const pairs = at(at(&root_, "approvals"), "dual_control")) {
+      list({"approvals", "dual_control"}, *pairs, PartKind::DualControl);
+    }
     if (const YamlNode* const required = at(at(&root_, "grants"), "required")) {
       list({"grants", "required"}, *required, PartKind::RequiredGrant);
     }
@@ -163,8 +166,7 @@ class PartFinder {
       const std::string name(to_string(kind));
       if (const YamlNode* const names = at(tiers, name)) list({"autonomy", name}, *names, kind);
     }
-    for (const PartKind kind :
-         {PartKind::RequiresHuman, PartKind::DualControl, PartKind::Ceiling}) {
+    for (const PartKind kind : {PartKind::RequiresHuman, PartKind::Ceiling}) {
       const std::string name(to_string(kind));
       const YamlNode* const node = at(tiers, name);
       if (node) add(kind, node->text, *node, {"autonomy", name});
