@@ -325,6 +325,9 @@ class Formats(CasesTest):
         first, last = seen.out.splitlines()
         self.assertRegex(first, r"^::error file=.*cases\.yaml,line=2,col=\d+,title=bad <&\">%2C 100%25::verdict `runs`")
         self.assertEqual(last, "1 passed, 1 failed")
+        # An escape sequence of a case once reached the terminal.
+        named = [{**self.CASES[1], "name": "red \x1b[31m\u202e"}]
+        self.assertIn("title=red \\u{001B}[31m\\u{202E}::verdict", self.put(named, options=["--format", "github"]).out)
 
     # WB-25
     def test_json_is_one_object_a_case(self):

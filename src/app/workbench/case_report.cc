@@ -89,8 +89,9 @@ void print_github(const std::vector<CaseOutcome>& outcomes) {
   for (const CaseOutcome& outcome : outcomes) {
     if (outcome.problem.empty()) continue;
     print_line(fmt::format("::error file={},line={},col={},title={}::{}",
-                           annotation(outcome.file, true), outcome.line, outcome.column,
-                           annotation(outcome.name, true), annotation(outcome.problem, false)));
+                           annotation(visible(outcome.file), true), outcome.line, outcome.column,
+                           annotation(visible(outcome.name), true),
+                           annotation(visible(outcome.problem), false)));
   }
 }
 
