@@ -411,6 +411,16 @@ class Approvals(ApprovalsTest):
             self.assertNotIn("ignore all", json.dumps(row["entry"]))
         self.assertFalse((self.folder / "pwned").exists())
 
+    # AP-2: an answer of another form is no answer
+    def test_a_reason_that_is_no_text_is_refused_and_answers_nothing(self):
+        held = Held(self, "--policy", self.policy(self.init("user:ada")))
+        request = self.good("approvals", "show", self.pending()[0]["request_id"], "--json").json()["request"]
+        batch = self.write("batch.json", json.dumps([{"request_id": request["request_id"], "approved": True, "binding": request["binding"], "reason": 7}]))
+        said = self.refused(64, "approvals", "answer", "--batch", batch, "--key-file", self.folder / "user-ada.key", "--passphrase-file", self.words)
+        self.assertIn("`reason` is a text", said)
+        self.assertEqual(self.pending()[0]["state"], "pending")
+        held.stop()
+
 
 if __name__ == "__main__":
     unittest.main()

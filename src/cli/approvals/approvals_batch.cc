@@ -63,6 +63,10 @@ Result<Item> read_item(const json::value& value, const std::string& where) {
     return fail(ErrorCode::InvalidInput, "each answer needs `request_id`, `approved` and `binding`",
                 where);
   }
+  const json::value* const reason = object->if_contains("reason");
+  if (reason != nullptr && !reason->is_string()) {
+    return fail(ErrorCode::InvalidInput, "`reason` is a text", where);
+  }
   return Item{.id = std::string(*id),
               .binding = std::string(*binding),
               .reason = text_or_empty(*object, "reason"),
