@@ -522,6 +522,8 @@ guardrails:
     def test_each_kind_of_fault_is_found_and_its_good_neighbour_is_not(self):
         head = "version: 1\nautonomy: {tier: act_with_approval}\n"
         check = head + "guardrails: {checks: [%s]}\n"
+        people = ", ".join('{name: %s, token: "sha256:%s", roles: [approver]}' % (name, digit * 64) for name, digit in (("ann", "0"), ("bob", "1")))
+        two = head + "approvals: {reviewers: [" + people + "], %s}\n"
         for faulty, good, code in [
                 (check % "{type: regex, stage: output, patterns: ['[\\s\\S]']}", check % "{type: regex, stage: output, patterns: ['[\\s]']}", "matches_everything"),
                 (check % "{type: regex, stage: output, patterns: ['a\\bb']}", check % "{type: regex, stage: output, patterns: ['a\\b']}", "matches_nothing"),
@@ -552,6 +554,23 @@ guardrails:
                  "version: 1\nautonomy: {tier: shadow, ceiling: act_with_approval, agent_tiers: {bob: act_auto}}\n", "idle_tier"),
                 ("version: 1\nautonomy: {tier: act_auto, action_tiers: {no_such_action_at_all: shadow}}\n",
                  "version: 1\nautonomy: {tier: act_auto, action_tiers: {fs.write: shadow, write_file: shadow}}\n", "unreachable_tier"),
+                # An exception that every text matches leaves nothing to find, and a wildcard for every tool finds each of them.
+                (check % "{type: regex, stage: output, patterns: [ab], except: ['[\\s\\S]+']}", check % "{type: regex, stage: output, patterns: [ab], except: ['[^b]+']}", "matches_everything"),
+                (check % "{type: tool_pattern, stage: tool_use, tools: ['*']}", check % "{type: tool_pattern, stage: tool_use, tools: ['*_file']}", "matches_everything"),
+                ("version: 1\nautonomy: {tier: act_with_approval, requires_human: true, agent_tiers: {bob: act_auto}}\n",
+                 "version: 1\nautonomy: {tier: suggest, requires_human: true, agent_tiers: {bob: act_auto}}\n", "idle_tier"),
+                # Tiers see the class of the tool, not the effects of a command.
+                ("version: 1\nautonomy: {tier: act_auto, action_tiers: {package.install: shadow}}\n",
+                 "version: 1\ntools: [{tool: add, class: package.install}]\nautonomy: {tier: act_auto, action_tiers: {package.install: shadow}}\n", "unreachable_tier"),
+                ("version: 1\nautonomy: {tier: act_auto, requires_human_actions: [fs.wirte]}\n",
+                 "version: 1\nautonomy: {tier: act_auto, requires_human_actions: [fs.write]}\n", "unreachable_tier"),
+                (head + "scopes: [{for: {agent: x}, autonomy: {action_tiers: {no_such_action_at_all: shadow}}}]\n",
+                 head + "scopes: [{for: {agent: x}, autonomy: {action_tiers: {fs.write: shadow}}}]\n", "unreachable_tier"),
+                (two % "dual_control: [fs.wirte]", two % "dual_control: [fs.write]", "unreachable_tier"),
+                (two % "quorum: 1" + "rules: [{id: a, then: ask, when: {class: git.push}, quorum: 3}]\n",
+                 two % "quorum: 1" + "rules: [{id: a, then: ask, when: {class: git.push}, quorum: 2}]\n", "quorum"),
+                (two % "quorum: 1" + "rules: [{id: a, then: ask, when: {class: git.push}, reviewers: [zed]}]\n",
+                 two % "quorum: 1" + "rules: [{id: a, then: ask, when: {class: git.push}, reviewers: [ann, zed]}]\n", "quorum"),
                 (head + "rules: [{id: a, then: ask, when: {class: git.push}, reviewers: [ann], quorum: 2}]\n",
                  head + "rules: [{id: a, then: ask, when: {class: git.push}, reviewers: [ann, bob], quorum: 2}]\n", "quorum")]:
             with self.subTest(faulty=faulty):

@@ -4,15 +4,11 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <iterator>
 #include <set>
 
-#include "autonomy/effect_table.h"
-#include "base/json_pointer.h"
-#include "base/wildcard.h"
-#include "effects/profiles.h"
-#include "effects/tool_effects.h"
+#include "app/workbench/tier_findings.h"
 #include "guardrails/check/entry_reach.h"
-#include "policy/yaml_json.h"
 #include "rules/condition.h"
 #include "rules/warnings.h"
 
@@ -23,10 +19,6 @@ namespace {
 using guardrails::Action;
 using guardrails::Check;
 using guardrails::CheckType;
-
-json::object dead_by(std::string unit) {
-  return {{"dead", std::move(unit)}};
-}
 
 // A call that proves the finding when the policy decides it.
 json::object shown_by(const Check& check, const std::string& text) {
@@ -44,8 +36,7 @@ class PolicyLint {
   std::vector<PolicyFinding> run() {
     if (linted_.policy != nullptr) {
       rules();
-      tiers();
-      quorums();
+      std::ranges::move(tier_findings(linted_), std::back_inserter(found_));
     }
     if (linted_.guardrails != nullptr) checks();
     return std::move(found_);
@@ -58,11 +49,7 @@ class PolicyLint {
         {std::move(code), is_error, std::move(place), std::move(text), std::move(proof)});
   }
 
-  std::string place(const std::string& pointer, bool key = false) const {
-    const std::string section = pointer.substr(1, pointer.find('/', 1) - 1);
-    return place_of(policy::node_at(linted_.tree.root, pointer, key),
-                    linted_.tree.file_of(section));
-  }
+  std::string place(const std::string& pointer) const { return place_in(linted_, pointer); }
 
   // The warnings of `policy check`, under the same codes (RU-74).
   void rules() {
@@ -132,132 +119,6 @@ class PolicyLint {
     return !narrow.when.empty() && rules::implies(narrow.when, wide.when);
   }
 
-  bool is_known_class(const std::string& name) const {
-    const std::vector<std::string> known = effects::known_classes();
-    if (std::ranges::find(known, name) != known.end()) return true;
-    for (const autonomy::EffectRow& row : autonomy::effect_rows()) {
-      if (row.effect.effect_class == name) return true;
-    }
-    return std::ranges::any_of(linted_.policy->tools, [&](const policy::ToolEntry& entry) {
-      return entry.classification.effect_class == name;
-    });
-  }
-
-  // By the sources of RU-24. `pattern` may have `*`.
-  bool is_known_tool(const std::string& pattern) const {
-    const auto fits = [&](std::string_view tool) {
-      return fits_wildcard(pattern, tool) || fits_wildcard(tool, pattern);
-    };
-    for (const effects::ProfileTool& row : effects::profile_tools()) {
-      if (fits(row.tool)) return true;
-    }
-    for (const autonomy::EffectRow& row : autonomy::effect_rows()) {
-      if (std::ranges::any_of(row.names, fits)) return true;
-    }
-    for (const autonomy::Profile& profile : autonomy::profiles()) {
-      if (std::ranges::any_of(profile.observing, fits)) return true;
-    }
-    if (linted_.policy == nullptr) return false;
-    return std::ranges::any_of(linted_.policy->tools,
-                               [&](const policy::ToolEntry& entry) { return fits(entry.tool); });
-  }
-
-  // True if the tool only observes, on every server that the policy names.
-  bool only_observes(const std::string& tool) const {
-    bool named = false;
-    for (const policy::ToolEntry& entry : linted_.policy->tools) {
-      if (entry.tool != tool) continue;
-      named = named || entry.server.empty();
-      if (entry.classification.tier != Tier::Observe) return false;
-    }
-    return named;
-  }
-
-  void tiers() {
-    const auto& tiers = linted_.policy->autonomy;
-    if (!tiers) return;
-    for (const auto& [name, tier] : tiers->action_tiers) {
-      action_row(pointer_to("/autonomy/action_tiers", name), name);
-    }
-    for (const auto& [agent, table] : tiers->agent_action_tiers) {
-      const std::string at = pointer_to("/autonomy/agent_action_tiers", agent);
-      if (excluded(*tiers, agent, at)) continue;
-      for (const auto& [name, tier] : table) action_row(pointer_to(at, name), name);
-    }
-    for (const auto& [agent, tier] : tiers->agent_tiers) {
-      const std::string at = pointer_to("/autonomy/agent_tiers", agent);
-      if (!excluded(*tiers, agent, at)) idle_row(*tiers, agent, tier, at);
-    }
-  }
-
-  // A policy for one agent refuses all others, so their rows are never read (AT-10).
-  bool excluded(const autonomy::AutonomyPolicy& tiers, const std::string& agent,
-                const std::string& at) {
-    if (!tiers.agent_id || *tiers.agent_id == agent) return false;
-    find("unknown_agent", place(at, true),
-         fmt::format("the policy is for the agent `{}`, so the row of `{}` is never read",
-                     *tiers.agent_id, agent),
-         dead_by(fmt::format("autonomy.agent_id {}", *tiers.agent_id)));
-    return true;
-  }
-
-  void action_row(const std::string& at, const std::string& name) {
-    if (only_observes(name)) {
-      return find("observe_tier", place(at, true),
-                  fmt::format("`{}` only observes, and such tools have no tier", name),
-                  dead_by(fmt::format("tool {}", name)));
-    }
-    if (is_known_class(name) || is_known_tool(name)) return;
-    find("unreachable_tier", place(at, true),
-         fmt::format("no profile, no entry of `tools` and no class is called `{}`", name),
-         dead_by("tools"));
-  }
-
-  // A row without effect: the ceiling lowers its tier to the tier that holds without the row.
-  void idle_row(const autonomy::AutonomyPolicy& tiers, const std::string& agent, Autonomy tier,
-                const std::string& at) {
-    if (!tiers.ceiling || tier < *tiers.ceiling) return;
-    const Autonomy base =
-        tiers.autonomy_tier.value_or(tiers.tier.value_or(Autonomy::ActWithApproval));
-    const bool others_below = std::ranges::any_of(
-        tiers.action_tiers, [&](const auto& row) { return row.second < *tiers.ceiling; });
-    if (base < *tiers.ceiling || others_below) return;
-    find("idle_tier", place(at, true),
-         fmt::format("the ceiling `{}` holds for `{}` with and without this row",
-                     to_string(*tiers.ceiling), agent),
-         dead_by(fmt::format("autonomy.ceiling {}", to_string(*tiers.ceiling))));
-  }
-
-  void quorums() {
-    const auto& tiers = linted_.policy->autonomy;
-    const std::vector<std::string> people = tiers ? tiers->reviewers : std::vector<std::string>();
-    if (tiers && tiers->quorum && !people.empty() && *tiers->quorum > people.size()) {
-      find("quorum", place("/autonomy/quorum", true),
-           fmt::format("{} must approve, and {} may", *tiers->quorum, people.size()),
-           dead_by("autonomy.reviewers"), true);
-    }
-    if (!linted_.policy->rules) return;
-    for (const rules::Rule& rule : linted_.policy->rules->rules) {
-      const rules::ApprovalTerms& asking = rule.asking;
-      if (asking.reviewers.empty()) continue;
-      const std::set<std::string> names(asking.reviewers.begin(), asking.reviewers.end());
-      std::uint64_t left = names.size();
-      if (!people.empty()) {
-        left =
-            static_cast<std::uint64_t>(std::ranges::count_if(names, [&](const std::string& name) {
-              return std::ranges::find(people, name) != people.end();
-            }));
-      }
-      const std::uint64_t needed =
-          std::max<std::uint64_t>(asking.quorum.value_or(1), asking.dual_control ? 2 : 1);
-      if (needed <= left) continue;
-      find("quorum", rule.place,
-           fmt::format("rule `{}` needs {} approvals, and {} of its reviewers may approve", rule.id,
-                       needed, left),
-           dead_by("reviewers"), true);
-    }
-  }
-
   std::string check_pointer(std::size_t at) const {
     const std::string checks = linted_.policy ? "/guardrails/checks/" : "/checks/";
     return checks + std::to_string(at);
@@ -269,9 +130,7 @@ class PolicyLint {
     for (std::size_t at = 0; at < all.size(); ++at) {
       const Check& check = all[at];
       entries(check, at);
-      for (std::size_t i = 0; i < check.except.size(); ++i) {
-        if (check.type == CheckType::Regex) exception(check, at, i);
-      }
+      for (std::size_t i = 0; i < check.except.size(); ++i) exception(check, at, i);
       for (std::size_t i = 0; i < check.tools.size(); ++i) {
         scope(check.tools[i], check_pointer(at) + "/tools/" + std::to_string(i));
       }
@@ -283,7 +142,7 @@ class PolicyLint {
   }
 
   void scope(const std::string& tool, const std::string& at) {
-    if (is_known_tool(tool)) return;
+    if (is_known_tool(linted_, tool)) return;
     find("unknown_tool", place(at),
          fmt::format("no profile and no entry of `tools` knows a tool `{:.80}`", tool),
          dead_by("tools"));
@@ -297,18 +156,16 @@ class PolicyLint {
     for (std::size_t i = 0; i < check.entries.size(); ++i) {
       const std::string& entry = check.entries[i];
       const std::string where = check_pointer(at) + key + std::to_string(i);
-      if (check.type == CheckType::Regex) {
-        const auto reach = guardrails::reach_of_pattern(check, entry);
-        if (reach == guardrails::EntryReach::Nothing) {
-          find("matches_nothing", place(where), fmt::format("no text matches `{:.80}`", entry),
-               dead_by("the pattern itself"));
-          idle.insert(i);
-          continue;
-        }
-        if (reach == guardrails::EntryReach::Everything && check.except.empty()) {
-          find("matches_everything", place(where),
-               fmt::format("every text matches `{:.80}`", entry), shown_by(check, "x"));
-        }
+      const auto reach = reach_of(check, entry);
+      if (reach == guardrails::EntryReach::Nothing) {
+        find("matches_nothing", place(where), fmt::format("no text matches `{:.80}`", entry),
+             dead_by("the pattern itself"));
+        idle.insert(i);
+        continue;
+      }
+      if (reach == guardrails::EntryReach::Everything && check.except.empty()) {
+        find("matches_everything", place(where), fmt::format("every text matches `{:.80}`", entry),
+             shown_by(check, "x"));
       }
       if (covered_entry(check, i, where)) idle.insert(i);
     }
@@ -341,9 +198,24 @@ class PolicyLint {
     return true;
   }
 
+  // No word is everything: a word has letters of its own.
+  static guardrails::EntryReach reach_of(const Check& check, const std::string& entry) {
+    using guardrails::EntryReach;
+    if (check.type == CheckType::Regex) return guardrails::reach_of_pattern(check, entry);
+    const bool any_name =
+        check.type == CheckType::ToolPattern && entry.find_first_not_of('*') == std::string::npos;
+    return any_name ? EntryReach::Everything : EntryReach::Some;
+  }
+
+  // A find inside a match of an exception does not count (GR-30).
   void exception(const Check& check, std::size_t at, std::size_t i) {
     const std::string where = check_pointer(at) + "/except/" + std::to_string(i);
-    const auto reach = guardrails::reach_of_pattern(check, check.except[i]);
+    const auto reach = reach_of(check, check.except[i]);
+    if (reach == guardrails::EntryReach::Everything) {
+      find("matches_everything", place(where),
+           fmt::format("every text matches the exception `{:.80}`", check.except[i]),
+           shown_by(check, "x"));
+    }
     if (reach == guardrails::EntryReach::Nothing) {
       find("matches_nothing", place(where),
            fmt::format("no text matches the exception `{:.80}`", check.except[i]),
