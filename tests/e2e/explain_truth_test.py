@@ -253,6 +253,46 @@ class ExplainTruth(RecordedCalls):
         fixed = self.write("q.yaml", "version: 1\nautonomy:\n  tier: act_auto\n  ceiling: act_auto\n")
         self.assertEqual(self.explain(self.call(message="x"), "--policy", str(fixed))["verdict"], "runs")
 
+    # Only the first name of a list was a cause, and the change took out two names and named one of them twice.
+    # WB-27 WB-28
+    def test_everything_that_requires_a_person_is_a_cause_of_its_own(self):
+        call = {"agent": "bot", "server": "fs", "tool": "write_file", "input": {"path": "/a"}}
+        policy = self.write("p.yaml", "version: 1\nautonomy:\n  tier: act_auto\n  requires_human_actions: [bash, write_file, fs.write]\n"
+                            "  requires_human_agents: [bot]\n")
+        seen = self.explain(call, "--policy", str(policy))
+        self.assertEqual([(cause["name"], cause["place"]) for cause in seen["causes"]],
+                         [("requires_human", f"{policy}:4:34"), ("requires_human", f"{policy}:4:46"), ("requires_human", f"{policy}:5:27")])
+        [edits] = self.changes(seen, "policy")
+        self.assertEqual(edits, ["autonomy/requires_human_actions: without `write_file`", "autonomy/requires_human_actions: without `fs.write`",
+                                 "autonomy/requires_human_agents: without `bot`"])
+        fixed = self.write("q.yaml", "version: 1\nautonomy:\n  tier: act_auto\n  requires_human_actions: [bash]\n")
+        self.assertEqual(self.explain(call, "--policy", str(fixed))["verdict"], "runs")
+
+    # The decider had no place.
+    # WB-26 WB-27 WB-28
+    def test_a_scope_that_decides_has_its_place_and_can_be_changed(self):
+        call = {"agent": "bot", "server": "fs", "tool": "write_file", "input": {"path": "/a"}}
+        head = "version: 1\nautonomy: {tier: act_auto}\nscopes:\n  - {for: {agent: other}, autonomy: {tier: shadow}}\n"
+        for scope, verdict, column, edit in (
+                ("tier: suggest, action_tiers: {fs.write: act_with_approval}", "asks", 76, "fs.write: act_with_approval -> act_auto"),
+                ("ceiling: suggest", "proposed", 45, "ceiling: suggest -> act_auto"),
+                ("requires_human: true", "asks", 52, "scopes.1.autonomy.requires_human: true -> false"),
+                ("budget: {max_per_hour: 0}", "asks", 45, "scopes.1.autonomy.budget: removed")):
+            with self.subTest(scope=scope):
+                policy = self.write("p.yaml", head + "  - {for: {agent: bot}, autonomy: {%s}}\n" % scope)
+                seen = self.explain(call, "--policy", str(policy))
+                self.assertEqual((seen["verdict"], seen["decided_by"]["place"]), (verdict, f"{policy}:5:{column}"))
+                self.assertEqual([cause["place"] for cause in seen["causes"]], [f"{policy}:5:{column}"])
+                self.assertEqual(self.changes(seen, "policy"), [[edit]])
+
+    # It named the row of the class that the tool is called like, which does not count for the tool.
+    # WB-26 AT-3
+    def test_a_tool_that_is_named_like_a_class_is_decided_by_the_row_of_its_own_class(self):
+        policy = self.write("p.yaml", "version: 1\nautonomy:\n  action_tiers:\n    fs.write: act_auto\n    unknown: suggest\n")
+        seen = self.explain({"agent": "bot", "server": "fs", "tool": "fs.write", "input": {}}, "--policy", str(policy))
+        self.assertEqual((seen["verdict"], seen["decided_by"]["place"]), ("proposed", f"{policy}:5:14"))
+        self.assertIn(["unknown: suggest -> act_auto"], self.changes(seen, "policy"))
+
     # WB-28
     def test_a_command_that_a_rule_refuses_can_be_left_out(self):
         policy = self.write("p.yaml", "version: 1\nautonomy: {tier: act_auto}\nrules:\n  - {id: push, then: deny, when: {command: git push}}\n")

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "app/workbench/call_trial.h"
+#include "app/workbench/tier_parts.h"
 #include "app/workbench/tier_source.h"
 #include "base/json_members.h"
 #include "base/json_pointer.h"
@@ -18,57 +19,6 @@ std::optional<std::size_t> check_index(const policy::Policy& policy, std::string
   const auto found = std::ranges::find(checks, label, &guardrails::Check::label);
   if (found == checks.end()) return std::nullopt;
   return static_cast<std::size_t>(found - checks.begin());
-}
-
-std::string tier_pointer(std::string_view source, const core::Rehearsal& seen,
-                         const PolicyTree& tree) {
-  const std::string& agent = seen.call.agent_id;
-  const std::string& tool = seen.call.tool;
-  const std::string& effect = seen.classification.effect_class;
-  const auto first_there = [&](std::initializer_list<std::string> pointers) {
-    for (const std::string& pointer : pointers) {
-      if (tree.at(pointer) != nullptr) return pointer;
-    }
-    return std::string();
-  };
-  const auto listed = [&](const std::string& list, std::initializer_list<std::string> names) {
-    const json::value* const all = tree.at(list);
-    if (all == nullptr || !all->is_array()) return std::string();
-    for (std::size_t i = 0; i < all->get_array().size(); ++i) {
-      for (const std::string& name : names) {
-        if (all->get_array()[i] == json::value(name)) return fmt::format("{}/{}", list, i);
-      }
-    }
-    return std::string();
-  };
-  const std::optional<TierSource> from = tier_source_from(source);
-  if (!from) return {};
-  switch (*from) {
-    case TierSource::AgentActionTiers: {
-      const std::string table = pointer_to("/autonomy/agent_action_tiers", agent);
-      return first_there({pointer_to(table, tool), pointer_to(table, effect)});
-    }
-    case TierSource::AgentTiers:
-      return first_there({pointer_to("/autonomy/agent_tiers", agent)});
-    case TierSource::ActionTiers:
-      return first_there({pointer_to("/autonomy/action_tiers", tool),
-                          pointer_to("/autonomy/action_tiers", effect)});
-    case TierSource::AutonomyTier:
-    case TierSource::Tier:
-    case TierSource::Ceiling:
-    case TierSource::Budget:
-      return first_there({"/autonomy/" + std::string(source)});
-    case TierSource::Trust:
-      return first_there({"/trust/enforce"});
-    case TierSource::RequiresHuman: {
-      const json::value* const all = tree.at("/autonomy/requires_human");
-      if (all != nullptr && *all == json::value(true)) return "/autonomy/requires_human";
-      std::string found = listed("/autonomy/requires_human_actions", {tool, effect});
-      return found.empty() ? listed("/autonomy/requires_human_agents", {agent}) : found;
-    }
-    default:
-      return {};
-  }
 }
 
 namespace {
@@ -267,11 +217,15 @@ class CauseList {
   void add_tiers() {
     if (!seen_.tiered) return;
     for (const core::TierStep& step : holding_steps(seen_)) {
-      const std::string pointer = tier_pointer(step.source, seen_, tree_);
-      add({CauseKind::Tier, step.source, pointer.empty() ? std::string() : tree_.place(pointer),
-           tier_verdict(step.tier),
-           step.about.empty() ? std::string(to_string(step.tier))
-                              : fmt::format("{}, {}", to_string(step.tier), step.about)});
+      for (const TierPart& part : tier_parts(step, seen_, policy_, tree_)) {
+        if (part.tier == Autonomy::ActAuto) continue;
+        add({CauseKind::Tier, step.source,
+             part.pointer.empty() ? std::string() : tree_.place(part.pointer),
+             tier_verdict(part.tier),
+             step.about.empty() ? std::string(to_string(part.tier))
+                                : fmt::format("{}, {}", to_string(part.tier), step.about),
+             part.pointer});
+      }
     }
   }
 
@@ -288,6 +242,23 @@ std::vector<Cause> causes_of(const core::Rehearsal& seen, const policy::Policy& 
   if (verdict_of(seen) == CallVerdict::Runs) return {};
   return CauseList(seen, policy, tree).all();
 }
+
+namespace {
+
+// The place of the tier that holds. Empty: the policy does not give it.
+std::string place_of_tier(const core::Rehearsal& seen, const policy::Policy& policy,
+                          const PolicyTree& tree) {
+  const auto held = std::ranges::find(seen.tier_steps, std::string_view(seen.tier_source),
+                                      &core::TierStep::source);
+  const core::TierStep step{seen.tier_source, seen.tier,
+                            held == seen.tier_steps.end() ? std::string() : held->about};
+  for (const TierPart& part : tier_parts(step, seen, policy, tree)) {
+    if (part.tier == seen.tier && !part.pointer.empty()) return tree.place(part.pointer);
+  }
+  return {};
+}
+
+}  // namespace
 
 // The first cause of the verdict; of a call that runs, what lets it.
 Cause decider_of(const core::Rehearsal& seen, const policy::Policy& policy,
@@ -313,7 +284,6 @@ Cause decider_of(const core::Rehearsal& seen, const policy::Policy& policy,
   for (const Cause& cause : causes) {
     if (cause.verdict == verdict && cause.kind != CauseKind::Tier) return cause;
   }
-  const std::string pointer = tier_pointer(seen.tier_source, seen, tree);
   if (tier_source_from(seen.tier_source) == TierSource::Observe || !seen.tiered) {
     const std::string row = tool_pointer(seen, tree);
     const bool by_policy = seen.classification.source == "policy" && !row.empty();
@@ -322,8 +292,7 @@ Cause decider_of(const core::Rehearsal& seen, const policy::Policy& policy,
             by_policy ? tree.place(row) : std::string(), verdict, "the tool only observes"};
   }
   if (!seen.refusal || verdict == CallVerdict::Shadow) {
-    return {CauseKind::Tier, seen.tier_source,
-            pointer.empty() ? std::string() : tree.place(pointer), verdict,
+    return {CauseKind::Tier, seen.tier_source, place_of_tier(seen, policy, tree), verdict,
             std::string(to_string(seen.tier))};
   }
   return causes.empty() ? Cause{.kind = CauseKind::Call, .verdict = verdict, .text = *seen.refusal}

@@ -20,6 +20,7 @@ struct Cause {
   std::string place{};  // file:line:column of the policy text; empty: it is no part of it
   CallVerdict verdict = CallVerdict::Refused;
   std::string text{};
+  std::string part{};  // of a tier: a JSON Pointer into the policy; empty: it is not in the policy
 
   bool operator==(const Cause&) const = default;
 };
@@ -34,9 +35,5 @@ Cause decider_of(const core::Rehearsal& seen, const policy::Policy& policy, cons
 
 // The place of a check in the policy. No value: the policy has no such check.
 std::optional<std::size_t> check_index(const policy::Policy& policy, std::string_view label);
-
-// The source of a tier, as a JSON Pointer into the policy. Empty: it is not in the policy.
-std::string tier_pointer(std::string_view source, const core::Rehearsal& seen,
-                         const PolicyTree& tree);
 
 }  // namespace sallyport::app

@@ -96,6 +96,13 @@ Edit set_edit(const PolicyTree& tree, const std::string& pointer, std::string te
       [pointer, value = std::move(value)](json::value& root) { set_at(root, pointer, value); });
 }
 
+// `/autonomy/budget` as `autonomy.budget`.
+std::string dotted(const std::string& pointer) {
+  std::string text = pointer.substr(1);
+  std::ranges::replace(text, '/', '.');
+  return text;
+}
+
 std::string last_step(const std::string& pointer) {
   return pointer.substr(pointer.rfind('/') + 1);
 }
@@ -172,20 +179,23 @@ class Search {
     SALLYPORT_TRY(PolicyTree tree, PolicyTree::read(trial_.policy, trial_.policy_name));
     const PolicyTree own = tree;
     std::vector<Edit> edits;
-    core::Rehearsal seen = start.seen;
     for (int round = 0; round < 4; ++round) {
       const std::size_t before = edits.size();
       for (const Cause& cause : causes) {
-        if (std::optional<Edit> edit = policy_edit_for(cause, seen, start.policy(), own)) {
-          edits.push_back(std::move(*edit));
-        }
+        std::optional<Edit> edit = policy_edit_for(cause, start.policy(), own);
+        if (!edit) continue;
+        // An edit that changes nothing more was made before, and is not made twice.
+        const bool made = std::ranges::any_of(edits, [&](const Edit& other) {
+          return other.description.place == edit->description.place &&
+                 other.description.text == edit->description.text;
+        });
+        if (!made) edits.push_back(std::move(*edit));
       }
       if (edits.size() == before) break;
       const std::optional<TrialAnswer> next = tried(edits, core::RehearsalScope::All);
       if (!next) break;
       if (verdict_of(next->seen) == CallVerdict::Runs) break;
       causes = causes_of(next->seen, next->policy(), own);
-      seen = next->seen;
     }
     keep(ChangeKind::Policy, edits);
     if (start.seen.classification.source.empty()) {
@@ -207,8 +217,8 @@ class Search {
                        });
   }
 
-  static std::optional<Edit> policy_edit_for(const Cause& cause, const core::Rehearsal& seen,
-                                             const policy::Policy& policy, const PolicyTree& tree) {
+  static std::optional<Edit> policy_edit_for(const Cause& cause, const policy::Policy& policy,
+                                             const PolicyTree& tree) {
     if (cause.kind == CauseKind::Check) {
       const std::optional<std::size_t> index = check_index(policy, cause.name);
       if (!index) return std::nullopt;
@@ -226,7 +236,7 @@ class Search {
       return policy_edit(tree, "/grants", "grants: removed",
                          [](json::value& root) { remove_at(root, "/grants"); });
     }
-    if (cause.kind == CauseKind::Tier) return tier_edit(cause.name, seen, tree);
+    if (cause.kind == CauseKind::Tier) return tier_edit(cause, tree);
     return std::nullopt;
   }
 
@@ -244,38 +254,50 @@ class Search {
     return edit;
   }
 
-  static std::optional<Edit> tier_edit(const std::string& source, const core::Rehearsal& seen,
-                                       const PolicyTree& tree) {
-    const std::string pointer = tier_pointer(source, seen, tree);
-    const std::optional<TierSource> from = tier_source_from(source);
+  static std::optional<Edit> tier_edit(const Cause& cause, const PolicyTree& tree) {
+    const std::string& pointer = cause.part;
+    const std::optional<TierSource> from = tier_source_from(cause.name);
     if (from == TierSource::Default) {
       return set_edit(tree, "/autonomy/tier", "autonomy.tier: act_auto", "act_auto");
     }
     if (pointer.empty()) return std::nullopt;
     if (from == TierSource::Budget) {
-      return policy_edit(tree, pointer, "autonomy.budget: removed",
+      return policy_edit(tree, pointer, dotted(pointer) + ": removed",
                          [pointer](json::value& root) { remove_at(root, pointer); });
     }
     if (from == TierSource::Trust) {
       return set_edit(tree, pointer, "trust.enforce: true -> false", false);
     }
-    if (from == TierSource::RequiresHuman) {
-      const std::string name = pointer.substr(1, pointer.rfind('/') - 1);
-      return policy_edit(tree, pointer,
-                         pointer == "/autonomy/requires_human"
-                             ? "autonomy.requires_human: true -> false"
-                             : fmt::format("{}: without `{}`", name,
-                                           tree.at(pointer)->is_string()
-                                               ? std::string_view(tree.at(pointer)->get_string())
-                                               : std::string_view("?")),
-                         [pointer](json::value& root) { remove_at(root, pointer); });
-    }
+    if (from == TierSource::RequiresHuman) return person_edit(pointer, tree);
     const json::value* const was = tree.at(pointer);
     return set_edit(tree, pointer,
                     fmt::format("{}: {} -> act_auto", last_step(pointer),
                                 was && was->is_string() ? std::string_view(was->get_string())
                                                         : std::string_view("?")),
                     "act_auto");
+  }
+
+  // A name is taken out of its list by its value: other edits may have moved it.
+  static Edit person_edit(const std::string& pointer, const PolicyTree& tree) {
+    const json::value* const was = tree.at(pointer);
+    if (was == nullptr || !was->is_string()) {
+      return policy_edit(tree, pointer, dotted(pointer) + ": true -> false",
+                         [pointer](json::value& root) { remove_at(root, pointer); });
+    }
+    const std::string list = pointer.substr(0, pointer.rfind('/'));
+    const json::value name = *was;
+    return policy_edit(
+        tree, pointer,
+        fmt::format("{}: without `{}`", list.substr(1), std::string_view(name.get_string())),
+        [list, name](json::value& root) {
+          boost::system::error_code code;
+          json::value* const found = root.find_pointer(list, code);
+          json::array* const names = found ? found->if_array() : nullptr;
+          if (names == nullptr) return;
+          const auto at = std::ranges::find(*names, name);
+          if (at == names->end()) return;
+          remove_at(root, fmt::format("{}/{}", list, at - names->begin()));
+        });
   }
 
   // Cuts out what a check found, and leaves out the commands of a command line one by one.
