@@ -293,6 +293,30 @@ class ExplainTruth(RecordedCalls):
         self.assertEqual((seen["verdict"], seen["decided_by"]["place"]), ("proposed", f"{policy}:5:14"))
         self.assertIn(["unknown: suggest -> act_auto"], self.changes(seen, "policy"))
 
+    # It read the disk of today, and took an unknown folder for no folder.
+    # WB-33 WB-2
+    def test_what_rules_would_look_at_and_the_record_lacks_leaves_a_call_undecided(self):
+        then = self.write("then.yaml", "version: 1\nautonomy: {tier: act_auto}\n")
+        link = self.project / "out"
+        link.symlink_to("/etc")
+        for number, (tool, input) in enumerate((("Write", {"file_path": str(link / "x"), "content": ""}), ("Bash", {"command": "git push"}))):
+            self.hook(then, tool, input, call=f"t-{number}")
+            self.hook(then, tool, input, call=f"t-{number}", event="PostToolUse", tool_response={"type": "text"})
+        write, push = [row["entry"]["call_id"] for row in self.audits() if row["body"].get("terminal")]
+        rules = "version: 1\nautonomy: {tier: act_auto}\nrules:\n  - {id: etc, then: deny, when: {path: /etc/**}}\n  - {id: push, then: deny, when: {class: git.push}}\n"
+        new = ("--policy", str(self.write("new.yaml", rules)))
+        for _ in range(2):
+            seen = self.explain(write, *new)
+            self.assertEqual((seen["verdict"], seen["reason"], seen["missing"]), ("undecided", "state_unknown", "workspace"))
+            link.unlink(missing_ok=True)
+        # A rule that looks at no path refuses the other one, wherever it ran.
+        seen = self.explain(push, *new)
+        self.assertEqual((seen["verdict"], seen["decided_by"]["name"]), ("refused", "push"))
+        no_paths = self.write("class.yaml", "version: 1\nautonomy: {tier: act_auto}\nrules: [{id: w, then: ask, when: {class: fs.write}}]\n")
+        self.assertEqual(self.explain(write, "--policy", str(no_paths))["verdict"], "asks")
+        at_host = self.write("host.yaml", "version: 1\nautonomy: {tier: act_auto}\nrules: [{id: w, then: ask, when: {class: fs.write, interactive: false}}]\n")
+        self.assertEqual(self.explain(write, "--policy", str(at_host))["missing"], "interactive")
+
     # WB-28
     def test_a_command_that_a_rule_refuses_can_be_left_out(self):
         policy = self.write("p.yaml", "version: 1\nautonomy: {tier: act_auto}\nrules:\n  - {id: push, then: deny, when: {command: git push}}\n")

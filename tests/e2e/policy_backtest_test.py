@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """`policy backtest`: recorded calls under another policy; undecidable calls are counted separately, and first."""
+import pathlib
+import sys
 import time
 import unittest
 
@@ -95,6 +97,35 @@ class Backtest(RecordedCalls):
         self.assertEqual(names[:4], ["calls", "undecided", "reproduced", "same"])
         self.backtest(asks, "--fail-on", "undecided:50")
         self.backtest(asks, "--fail-on", "undecided:49.9", code=1)
+
+    # A call that was recorded without rules was judged in the folders of today, and counted as tightened or as the same.
+    # WB-5 WB-33
+    def test_a_call_whose_folder_is_not_on_record_is_undecided_under_rules_about_paths(self):
+        then = self.write("then.yaml", HEAD % "act_auto")
+        server = pathlib.Path(__file__).with_name("mcp_effects_server.py")
+        client = self.client(sys.executable, server, options=["--policy", str(then), "--name", "effects"], env={"EFFECTS": str(self.folder / "effects")})
+        client.open()
+        client.result("write_file", {"path": "here.txt", "text": ""})
+        client.result("shell", {"command": ["true"]})
+        client.close()
+        paths = self.write("paths.yaml", HEAD % "act_auto" + "rules:\n  - {id: tmp, then: deny, when: {path: /tmp/**, class: fs.write}}\n")
+        _, summary = self.backtest(paths)
+        self.assertEqual((summary["calls"], summary["undecided_by"], summary["tightened"]), (2, {"state_unknown": 1}, 0))
+
+    # A call whose input was erased was decided about the mark in its place, and its explanation found text in it.
+    # WB-2 WB-5 WB-33
+    def test_a_call_whose_input_was_erased_is_undecided_where_it_matters(self):
+        then = self.recorded()
+        ids = [row["entry"]["call_id"] for row in self.audits() if row["body"].get("terminal")]
+        self.good("ledger", "erase", "--call", ids[1], "--reason", "request 4711")
+        self.assertEqual(self.backtest(then)[1]["undecided_by"], {"input_gone": 1})
+        letters = self.write("letters.yaml", HEAD % "act_auto" + WORD % ("any", "sealed", "block"))
+        seen = self.cli("policy", "explain", ids[1], "--policy", str(letters), "--json")
+        self.assertEqual((seen.code, seen.json()["verdict"], seen.json()["reason"], seen.json()["missing"]), (1, "undecided", "input_gone", "input"))
+        self.assertEqual(seen.json()["call"]["input"]["state"], "erased")
+        # Tiers look at names only.
+        shown = self.cli("policy", "explain", ids[1], "--policy", str(self.write("shut.yaml", HEAD % "shadow")), "--json").json()
+        self.assertEqual((shown["verdict"], shown["call"]["input"]["state"]), ("shadow", "erased"))
 
     # WB-5 (partly): other failures, and bounds.
     def test_it_fails_on_what_is_named(self):

@@ -117,6 +117,12 @@ std::vector<Hole> holes_in(const json::object& entry) {
   return holes;
 }
 
+// Content that was erased, or that nobody opens here.
+bool is_absent(const json::value& content) {
+  const json::object* const object = content.if_object();
+  return object && object->size() == 2 && object->contains("$sealed") && object->contains("state");
+}
+
 // Earlier releases did not list the holes of a call that another process ended.
 bool has_marks(const json::value& input) {
   return json::serialize(input).contains("[REDACTED:");
@@ -158,6 +164,8 @@ AskedCall asked_in(const json::object& entry, const json::object& body) {
   then.holes = holes_in(entry);
   if (then.holes.empty() && has_marks(asked.call.input)) then.holes.emplace_back();
   then.redacted = !then.holes.empty();
+  then.input_gone = is_absent(asked.call.input);
+  if (then.input_gone) asked.call.input = json::object{};
   if (const json::object* const outcome = object_in(body, "outcome")) {
     then.outcome = text_or_empty(*outcome, "kind");
     for (const char* const name : {"reason", "error", "description"}) {

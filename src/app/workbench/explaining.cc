@@ -13,6 +13,7 @@
 #include "base/try.h"
 #include "core/plan/policy_text.h"
 #include "core/record/reading_recorder.h"
+#include "effects/profiles.h"
 #include "external/guards.h"
 #include "grants/token.h"
 #include "ledger/read/store_reader.h"
@@ -39,6 +40,62 @@ Result<std::string> source_of(ledger::LedgerStore& store, const std::string& has
   return source == "program" ? std::string() : source;
 }
 
+bool reads_paths(const rules::Conditions& conditions) {
+  return conditions.names_paths();
+}
+
+bool reads_interactive(const rules::Conditions& conditions) {
+  return conditions.interactive.has_value();
+}
+
+bool any_condition(const rules::Rule& rule, bool (*wanted)(const rules::Conditions&)) {
+  return std::ranges::any_of(rule.when, wanted) || std::ranges::any_of(rule.unless, wanted) ||
+         std::ranges::any_of(rule.only, wanted, &rules::Alternative::conditions);
+}
+
+bool any_condition(const rules::RuleSet& set, bool (*wanted)(const rules::Conditions&)) {
+  return std::ranges::any_of(set.rules,
+                             [&](const rules::Rule& rule) { return any_condition(rule, wanted); });
+}
+
+// True if a rule about the call alone refuses it: no rule is stronger.
+bool refused_anyway(const rules::RuleSet& set, const core::RuleAnswer& answer) {
+  const rules::Rule* const rule =
+      answer.verdict == core::RuleAnswer::Verdict::Refused ? set.find(answer.rule) : nullptr;
+  return rule && !any_condition(*rule, reads_paths) && !any_condition(*rule, reads_interactive);
+}
+
+// True if the command of the server, or its hint, may say what the tool does.
+bool reads_server(const rules::RuleSet& set, const Call& call) {
+  const effects::ServerDescription* const server = set.book.server(call.server);
+  if (server == nullptr || call.setting.front == "hook" || set.book.tool(call.server, call.tool)) {
+    return false;
+  }
+  const bool in_a_profile =
+      std::ranges::any_of(effects::profile_names(), [&](const std::string& profile) {
+        return !effects::is_agent_profile(profile) && effects::profile_tool(profile, call.tool);
+      });
+  return (server->profile == "auto" && in_a_profile) ||
+         (server->trust_hints && !effects::is_tool_of_table(call.tool));
+}
+
+// What the rules read of the surroundings of a call that is recorded without them, because the
+// policy of then had no rules: its folder and links, the host, the server. Empty: nothing.
+std::string surroundings_read(const TrialAnswer& answer) {
+  if (!answer.seen.rules || !answer.policy().rules) return {};
+  const rules::RuleSet& set = *answer.policy().rules;
+  const core::RuleAnswer& decided = *answer.seen.rules;
+  if (reads_server(set, answer.seen.call)) return "server";
+  if (refused_anyway(set, decided)) return {};
+  if (any_condition(set, reads_interactive)) return "interactive";
+  const json::value* const effects = decided.record.if_contains("effects");
+  const json::array* const list = effects ? effects->if_array() : nullptr;
+  const bool paths = list && std::ranges::any_of(*list, [](const json::value& effect) {
+                       return effect.as_object().contains("path");
+                     });
+  return paths && any_condition(set, reads_paths) ? "workspace" : "";
+}
+
 Result<core::PolicyText> text_of(const std::string& name) {
   SALLYPORT_TRY(const policy::Policy read, policy::PolicyOrigin::named(name).read(nullptr));
   return *read.text;
@@ -63,6 +120,7 @@ class Explaining {
       explained_.holes = then_->decision.holes;
     }
     explained_.now.call = trial_.call;
+    if (input_gone()) explained_.now.call.input = then_->body.at("requested_input");
     SALLYPORT_CHECK_OK(set_time());
     SALLYPORT_CHECK_OK(find_policy());
     if (!explained_.undecided) SALLYPORT_CHECK_OK(set_scene());
@@ -76,6 +134,7 @@ class Explaining {
 
  private:
   bool of_then() const { return then_ && !options_.now; }
+  bool input_gone() const { return then_ && then_->decision.input_gone; }
 
   void undecided(std::string reason, std::string missing, std::string text) {
     if (explained_.undecided) return;
@@ -187,7 +246,11 @@ class Explaining {
     if (options_.with_result) trial_.result = then_->result;
     if (trial_.call.setting.front.empty()) trial_.call.setting.front = "mcp";
     const json::object* const rules = object_in(then_->body, "rules");
-    if (rules == nullptr) return {};
+    if (rules == nullptr) {
+      no_surroundings_ = true;
+      if (of_then()) trial_.files = &files_.emplace(json::object());
+      return {};
+    }
     SALLYPORT_CHECK_OK(read_scene(text_or_empty(*rules, "scene")));
     if (!of_then()) return {};
     const json::object* const details = object_in(*rules, "details");
@@ -241,8 +304,15 @@ class Explaining {
       const Result<grants::TokenChain> chain = grants::read_token(*options_.grant);
       if (chain && memory_) memory_->history.add_token(*chain);
     }
+    if (input_gone()) {
+      SALLYPORT_TRY(const bool needed, needs_input(trial_));
+      if (needed) {
+        undecided("input_gone", "input", "the input was erased, and the policy looks at it");
+        return {};
+      }
+    }
     std::map<std::string, std::string> words;
-    if (!explained_.holes.empty()) {
+    if (!input_gone() && !explained_.holes.empty()) {
       SALLYPORT_TRY(const auto key, ledger::KeyFolder::kept_digest_key(scene_.data_dir));
       const std::optional<KeyedDigest> digest =
           key ? std::optional(KeyedDigest(*key)) : std::nullopt;
@@ -270,6 +340,14 @@ class Explaining {
                 fmt::format("{} can no longer be recomputed", *past_->unknown().begin()));
       return {};
     }
+    if (const std::string read = no_surroundings_ ? surroundings_read(answer) : std::string();
+        !read.empty()) {
+      undecided("state_unknown", read,
+                fmt::format("rules of this policy look at the {}, and the record of the call does "
+                            "not have it, because no rule judged the call then",
+                            read));
+      return {};
+    }
     if (files_ && files_->unknown()) {
       undecided("state_unknown", "files", "what a folder holds is not known here");
       return {};
@@ -282,7 +360,7 @@ class Explaining {
     }
     explained_.now = std::move(answer.seen);
     explained_.release = std::move(answer.release);
-    if (!explained_.holes.empty()) show_marks(words);
+    if (!explained_.holes.empty() || input_gone()) show_marks(words);
     explained_.decider = decider_of(explained_.now, answer.policy(), answer.tree());
     compare_with_record();
     if (!options_.with_changes || verdict_of(explained_.now) == CallVerdict::Runs) return {};
@@ -345,6 +423,7 @@ class Explaining {
   ExplainMemory* memory_ = nullptr;  // null: there is no store
   std::optional<PastFacts> past_;
   std::optional<RecordedFiles> files_;
+  bool no_surroundings_ = false;  // the record has neither folder nor links nor server
   std::optional<RecordedCall> then_;
   CallTrial trial_;
   Explained explained_;

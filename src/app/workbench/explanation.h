@@ -34,6 +34,7 @@ struct RecordedDecision {
   std::optional<bool> reproduced{};         // no value: it was not decided again as it was then
   bool redacted = false;                    // its input is not what it was
   std::vector<Hole> holes{};                // in its input
+  bool input_gone = false;                  // erased since, or not opened here
 };
 
 // Why a call is not decided (WB-2).

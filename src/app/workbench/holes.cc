@@ -96,6 +96,28 @@ std::string outline_of(const TrialAnswer& answer) {
   return canonical_json(outline);
 }
 
+bool refused_by_names(const TrialAnswer& answer, const PolicyTree& tree) {
+  for (const GuardRun& run : answer.seen.guard_runs) {
+    // These look at names and at the state of the ledger, never at the input.
+    if (run.verdict == GuardVerdict::Deny && (run.guard == "tool-pins" || run.guard == "agent"))
+      return true;
+  }
+  const json::value* const matches =
+      answer.seen.rules ? answer.seen.rules->record.if_contains("matches") : nullptr;
+  if (matches == nullptr || !matches->is_array()) return false;
+  return std::ranges::any_of(matches->get_array(), [&](const json::value& each) {
+    const json::object& match = each.as_object();
+    return text_in(match, "then") == "deny" && text_in(match, "match") == "yes" &&
+           decides_by_names(tree, text_or_empty(match, "rule"));
+  });
+}
+
+// Rules do not see text that a check removes.
+bool can_decide(const guardrails::Check& check, const policy::Policy& policy) {
+  return check.on_fail == guardrails::Action::Block ||
+         (check.on_fail == guardrails::Action::Redact && policy.rules);
+}
+
 class Filling {
  public:
   Filling(CallTrial& trial, std::vector<Hole> holes) : trial_(trial), holes_(std::move(holes)) {}
@@ -158,10 +180,8 @@ class Filling {
     const guardrails::Document& document = *answer.policy().guardrails;
     if (document.mode == guardrails::Mode::Advisory) return open;
     for (const guardrails::Check& check : document.checks) {
-      // Rules do not see text that a check removes.
-      const bool rewrites = check.on_fail == guardrails::Action::Redact && answer.policy().rules;
       const bool blocks = check.on_fail == guardrails::Action::Block;
-      if (!looks_at(check, trial_.call) || !(blocks || rewrites)) continue;
+      if (!looks_at(check, trial_.call) || !can_decide(check, answer.policy())) continue;
       const Reach reach = reach_of(check, recorded);
       refused_ = refused_ || (blocks && reach.must);
       if (reach.may && !open.missing) {
@@ -252,22 +272,6 @@ class Filling {
     }
   }
 
-  static bool refused_by_names(const TrialAnswer& answer, const PolicyTree& tree) {
-    for (const GuardRun& run : answer.seen.guard_runs) {
-      // These look at names and at the state of the ledger, never at the input.
-      if (run.verdict == GuardVerdict::Deny && (run.guard == "tool-pins" || run.guard == "agent"))
-        return true;
-    }
-    const json::value* const matches =
-        answer.seen.rules ? answer.seen.rules->record.if_contains("matches") : nullptr;
-    if (matches == nullptr || !matches->is_array()) return false;
-    return std::ranges::any_of(matches->get_array(), [&](const json::value& each) {
-      const json::object& match = each.as_object();
-      return text_in(match, "then") == "deny" && text_in(match, "match") == "yes" &&
-             decides_by_names(tree, text_or_empty(match, "rule"));
-    });
-  }
-
   struct Reach {
     bool must = false;          // the check hits every filling
     std::optional<Hole> may{};  // the hole by which it hits some
@@ -313,6 +317,20 @@ Result<HoleAnswer> fill_holes(CallTrial& trial, const std::vector<Hole>& holes,
   Filling filling(trial, holes);
   if (digest != nullptr) SALLYPORT_CHECK_OK(filling.restore(*digest));
   return filling.run();
+}
+
+Result<bool> needs_input(const CallTrial& trial) {
+  SALLYPORT_TRY(const TrialAnswer answer, decide(trial, core::RehearsalScope::All));
+  const policy::Policy& policy = answer.policy();
+  if (refused_by_names(answer, answer.tree())) return false;
+  const bool looked_at = (policy.grants && answer.seen.grant) || policy.rules ||
+                         !policy.external.empty() || trial.call.tool == "elicitation/create";
+  if (looked_at || !policy.guardrails) return looked_at;
+  const guardrails::Document& document = *policy.guardrails;
+  return document.mode != guardrails::Mode::Advisory &&
+         std::ranges::any_of(document.checks, [&](const guardrails::Check& check) {
+           return looks_at(check, trial.call) && can_decide(check, policy);
+         });
 }
 
 void put_marks_back(std::string& text, const std::map<std::string, std::string>& words) {

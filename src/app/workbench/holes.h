@@ -24,6 +24,9 @@ struct HoleAnswer {
 Result<HoleAnswer> fill_holes(CallTrial& trial, const std::vector<Hole>& holes,
                               const KeyedDigest* digest);
 
+// True if the policy looks at more than the names of the call, whose input is not known.
+Result<bool> needs_input(const CallTrial& trial);
+
 // The text, or every text of the value, with marks in the place of the words.
 void put_marks_back(std::string& text, const std::map<std::string, std::string>& words);
 void put_marks_back(json::value& value, const std::map<std::string, std::string>& words);
