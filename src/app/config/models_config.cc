@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <charconv>
 
@@ -105,10 +106,26 @@ Mapping upstream_keys(UpstreamSettings& out, const std::filesystem::path& folder
   return keys;
 }
 
+// The credential comes from one place. Of two, the last in the file would win.
+Result<void> check_one_key(const Place& place) {
+  constexpr std::string_view kSources[] = {"key", "key_env", "key_file"};
+  const YamlMember* given = nullptr;
+  for (const YamlMember& member : place.node.members) {
+    if (std::ranges::find(kSources, member.key.text) == std::end(kSources)) continue;
+    if (given != nullptr) {
+      return Place{member.key, place.file}.refuse(fmt::format(
+          "`{}` and `{}` exclude each other; keep one", given->key.text, member.key.text));
+    }
+    given = &member;
+  }
+  return {};
+}
+
 ReadValue read_upstreams(std::vector<UpstreamSettings>& out, const std::filesystem::path& folder) {
-  return policy::read_list(kMostProviders, [&out, folder](const Place& place) -> Result<void> {
+  const auto read_one = [&out, folder](const Place& place) -> Result<void> {
     UpstreamSettings entry;
     SALLYPORT_CHECK_OK(upstream_keys(entry, folder).read(place));
+    SALLYPORT_CHECK_OK(check_one_key(place));
     for (const UpstreamSettings& other : out) {
       if (other.name == entry.name) {
         return place.refuse(fmt::format("duplicate name `{}`", entry.name));
@@ -125,7 +142,12 @@ ReadValue read_upstreams(std::vector<UpstreamSettings>& out, const std::filesyst
     }
     out.push_back(std::move(entry));
     return {};
-  });
+  };
+  return [&out, read_one](const Place& place) -> Result<void> {
+    SALLYPORT_CHECK_OK(policy::read_list(kMostProviders, read_one)(place));
+    if (!out.empty()) return {};
+    return place.refuse("`upstreams` is empty; name at least one provider, or leave `models` out");
+  };
 }
 
 ReadValue read_price(double& out) {

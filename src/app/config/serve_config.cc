@@ -156,7 +156,10 @@ Mapping upstream_keys(ServeConfig::ToolServer& out, const std::filesystem::path&
 
 // The conflict between two entries of a list; empty: none.
 std::string clash(const ServeConfig::Agent& one, const ServeConfig::Agent& other) {
-  return one.name == other.name ? fmt::format("duplicate name `{}`", one.name) : std::string();
+  if (one.name == other.name) return fmt::format("duplicate name `{}`", one.name);
+  if (one.token_sha256 != other.token_sha256) return {};
+  return fmt::format("`{}` and `{}` have the same token; give each agent its own", other.name,
+                     one.name);
 }
 
 std::string clash(const EventsConfig& one, const EventsConfig& other) {

@@ -105,6 +105,34 @@ TEST(ConfigTest, WhatIsNoConfigurationIsRefused) {
   }
 }
 
+// Of two credentials of one provider the last in the file once won in silence, and two agents could
+// have one token: the first in the list was recorded for both.
+TEST(ConfigTest, TwoCredentialsOfOneProviderAndOneTokenOfTwoAgentsAreErrors) {
+  const std::string providers =
+      "version: 1\nserve:\n  models:\n    upstreams:\n"
+      "      - {name: a, api: openai_chat, url: \"https://a.example\", ";
+  const std::pair<const char*, const char*> kPairs[] = {
+      {"key_env: A, key_file: b", "`key_env` and `key_file` exclude each other; keep one"},
+      {"key: none, key_file: b", "`key` and `key_file` exclude each other; keep one"},
+      {"key_env: A, key: client", "`key_env` and `key` exclude each other; keep one"}};
+  for (const auto& [keys, why] : kPairs) {
+    const Error error = error_of(providers + keys + "}\n");
+    EXPECT_EQ(error.message, why);
+    EXPECT_TRUE(error.where.starts_with("/etc/sallyport.yaml:5:")) << error.where;
+  }
+  EXPECT_TRUE(parse_config(providers + "key_env: A}\n", "c.yaml"));
+  EXPECT_EQ(error_of("version: 1\nserve: {models: {upstreams: []}}\n").message,
+            "`upstreams` is empty; name at least one provider, or leave `models` out");
+  const std::string token(64, 'a');
+  const std::string agents =
+      "version: 1\nserve:\n  agents:\n    - {name: ada, token_sha256: " + token +
+      "}\n    - {name: bo, token_sha256: ";
+  const Error error = error_of(agents + token + "}\n");
+  EXPECT_EQ(error.message, "`ada` and `bo` have the same token; give each agent its own");
+  EXPECT_EQ(error.where.substr(0, 21), "/etc/sallyport.yaml:5");
+  EXPECT_TRUE(parse_config(agents + std::string(64, 'b') + "}\n", "c.yaml"));
+}
+
 TEST(ConfigTest, AFileIsBounded) {
   const test::TempFolder folder;
   std::ofstream(folder / "big.yaml") << "version: 1\n" << std::string(1u << 20, '#');
