@@ -185,6 +185,36 @@ bool fixed_part_below(Segments base, Segments pattern, Segments path) {
   return true;
 }
 
+// True if the path ends inside the fixed part of a pattern that begins with `**`: a change of
+// everything below `.git` reaches `**/.git/config`.
+bool ends_in_fixed_part(Segments pattern, Segments path) {
+  const bool may = !path.empty() && pattern.size() > 1 &&
+                   std::ranges::any_of(pattern.first(pattern.size() - 1), [&](const auto& own) {
+                     return !is_any_depth(own) && is_literal(own) && own == path.back();
+                   });
+  if (!may) return false;
+  std::vector<bool> states(pattern.size() + 1, false);
+  std::vector<bool> fixed(pattern.size() + 1, false);  // reached with a literal
+  states[0] = true;
+  for (const std::string& segment : path) {
+    std::vector<bool> next(pattern.size() + 1, false);
+    fixed.assign(pattern.size() + 1, false);
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+      if (!states[i]) continue;
+      if (is_any_depth(pattern[i])) {
+        next[i] = true;
+        states[i + 1] = true;  // it stands for nothing
+      } else if (segment_matches(pattern[i], segment)) {
+        next[i + 1] = true;
+        fixed[i + 1] = is_literal(pattern[i]);
+      }
+    }
+    states = std::move(next);
+  }
+  fixed.pop_back();  // the whole pattern matched
+  return std::ranges::find(fixed, true) != fixed.end();
+}
+
 Match match_segments(Segments base, Segments pattern, Segments path, const Glob::Query& query) {
   const bool reaches = query.changes_below && fixed_part_below(base, pattern, path);
   if (reaches) return Match::Yes;
@@ -194,6 +224,7 @@ Match match_segments(Segments base, Segments pattern, Segments path, const Glob:
   }
   if (!starts_with(path, base)) return Match::No;
   const Segments rest = path.subspan(base.size());
+  if (query.changes_below && ends_in_fixed_part(pattern, rest)) return Match::Yes;
   if (!query.below) return match_of(segments_match(pattern, rest));
   if (matches_all_below(pattern, rest)) return Match::Yes;
   return may_match_below(pattern, rest) ? Match::Unknown : Match::No;

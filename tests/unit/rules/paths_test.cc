@@ -103,6 +103,20 @@ TEST(GlobTest, ARecursiveChangeReachesWhatLiesBelow) {
   EXPECT_EQ(glob("/v/.git/**", "/w", Side::Wide, true), Match::No);
 }
 
+// A recursive change of `.git` once passed over a rule about `**/.git/config`, and only a rule with
+// the whole path saw it.
+// RU-39
+TEST(GlobTest, ARecursiveChangeReachesTheFixedPartBehindAnyDepth) {
+  EXPECT_EQ(glob("**/.git/config", "/w/.git", Side::Wide, true), Match::Yes);
+  EXPECT_EQ(glob("**/.git/hooks/**", "/w/a/.git", Side::Wide, true), Match::Yes);
+  EXPECT_EQ(glob("**/.GIT/config", "/w/.git", Side::Wide, true), Match::Yes);
+  EXPECT_EQ(glob("/w/**/.git/config", "/w/a/.git", Side::Wide, true), Match::Yes);
+  EXPECT_EQ(glob("**/.git/config", "/w/.git", Side::Wide, false), Match::No);
+  EXPECT_EQ(glob("**/.git/config", "/w/.git/objects", Side::Wide, true), Match::No);
+  EXPECT_EQ(glob("**/.git/config", "/w", Side::Wide, true), Match::No);
+  EXPECT_EQ(glob("**/*/config", "/w/.git", Side::Wide, true), Match::No);
+}
+
 // RU-40
 TEST(GlobTest, SomePathBelowAFolderMatchesWhatCoversAllOfIt) {
   EXPECT_EQ(glob("/w/**", "/w/d", Side::Wide, false, true), Match::Yes);
