@@ -210,8 +210,12 @@ void wget_files(ShellReader& reader, const Arguments& arguments) {
   const Argument* named = arguments.value("--default-page");
   const Argument page = named != nullptr ? *named : literal("index.html");
   const bool many = arguments.has('R') || arguments.value("-i") != nullptr;
+  // The server, or a list, names the files.
+  const bool unknown = arguments.has("-r") || arguments.has("-m") || arguments.has("-p") ||
+                       arguments.has("--content-disposition") || arguments.value("-i") != nullptr;
   const Argument here = folder != nullptr ? *folder : literal(".");
   if (many) reader.add_path("fs.write", here, true);
+  if (unknown) reader.add_path("fs.write", here, false, true);
   for (const Argument& address : arguments.operands) {
     if (!many || arguments.has("-nd")) {
       reader.add_path("fs.write", in_given_folder(folder, remote_name(address, page)));
@@ -310,7 +314,10 @@ void copies_in_target(ShellReader& reader, const Arguments& arguments, const Arg
   for (std::size_t i = 0; i + 1 < operands.size(); ++i)
     names.push_back(copied_name(operands[i], rsync));
   const bool whole = rsync && (arguments.has("-R") || arguments.has("--relative"));
-  add_files_in(reader, target, names, whole);
+  const bool trees = arguments.has("-a") || arguments.has("-r") || arguments.has("--archive") ||
+                     arguments.has("--recursive");
+  const bool recursive = rsync ? trees : arguments.has('R');
+  add_files_in(reader, target, names, {.whole = whole, .recursive = recursive});
 }
 
 void copy_remote(ShellReader& reader, const Invocation& call, const std::string& name) {

@@ -45,7 +45,8 @@ void to_target(ShellReader& reader, const Program& row, const Arguments& argumen
   if (row.operands == Operands::Move) each_path(reader, "fs.delete", sources, false);
   reader.add_path("fs.write", target, recursive);
   if (in_target && !arguments.has("-T"))
-    add_files_in(reader, target, sources, arguments.has("--parents"));
+    add_files_in(reader, target, sources,
+                 {.whole = arguments.has("--parents"), .recursive = recursive});
   for (const Argument& source : sources) {
     if (reader.was_downloaded(source)) reader.mark_downloaded(target, source);
   }

@@ -91,7 +91,7 @@ Argument in_folder(const Argument& folder, const Argument& file) {
 }
 
 void add_files_in(ShellReader& reader, const Argument& target, std::span<const Argument> sources,
-                  bool whole) {
+                  NamesInFolder names) {
   if (!target.word.known()) return;
   for (const Argument& source : sources) {
     if (source.process) continue;
@@ -100,10 +100,11 @@ void add_files_in(ShellReader& reader, const Argument& target, std::span<const A
       continue;
     }
     for (const std::string& text : source.word.values) {
-      const std::string_view name = whole ? text : last_segment(text);
+      const std::string_view name = names.whole ? text : last_segment(text);
       if (name.empty() || name == "." || name == ".." || name == "/") continue;
       for (const std::string& folder : target.word.values)
-        reader.add_path("fs.write", in_folder(literal(folder), literal(std::string(name))));
+        reader.add_path("fs.write", in_folder(literal(folder), literal(std::string(name))),
+                        names.recursive);
     }
   }
 }

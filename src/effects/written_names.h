@@ -11,10 +11,14 @@ namespace sallyport::effects {
 // The file in the folder. An unknown part makes the whole unknown.
 Argument in_folder(const Argument& folder, const Argument& file);
 
-// A program writes each source into the target folder: under its last name, or with `whole` under
-// its whole path.
+// How a program names in a target folder what it writes there.
+struct NamesInFolder {
+  bool whole = false;      // the whole path of a source; else its last name
+  bool recursive = false;  // a source may be a folder
+};
+// A program writes each source into the target folder.
 void add_files_in(ShellReader& reader, const Argument& target, std::span<const Argument> sources,
-                  bool whole);
+                  NamesInFolder names);
 
 // True if the target of `cp` or `mv` may be a folder that exists.
 bool may_be_folder(ShellReader& reader, const Argument& target);

@@ -140,7 +140,11 @@ TEST(ProgramEffectsTest, FilesThatATargetFolderReceivesAreWritten) {
       {"rsync config .git/",
        "fs.read config recursive; fs.write .git/ recursive; fs.write .git/config"},
       {"rsync -aR a/config d/",
-       "fs.read a/config recursive; fs.write d/ recursive; fs.write d/a/config"},
+       "fs.read a/config recursive; fs.write d/ recursive; fs.write d/a/config recursive"},
+      {"cp -r x/.git d/",
+       "fs.read x/.git recursive; fs.write d/ recursive; fs.write d/.git recursive"},
+      {"scp -r h.example:x/.git d/",
+       "network.request host=h.example; fs.write d/ recursive; fs.write d/.git recursive"},
       {"scp h.example:config .git/",
        "network.request host=h.example; fs.write .git/; fs.write .git/config"},
       {"scp 'h.example:*' .git/",
@@ -150,6 +154,23 @@ TEST(ProgramEffectsTest, FilesThatATargetFolderReceivesAreWritten) {
   });
   EXPECT_EQ(effects_text("mv config .git", {"/w/.git/HEAD"}),
             "fs.delete config; fs.write .git; fs.write .git/config");
+}
+
+// `wget -r` once wrote names that no rule about one of them saw: the server chooses them.
+// RU-40, RU-53
+TEST(ProgramEffectsTest, NamesThatAServerOrAListChoosesAreBelowTheFolder) {
+  const std::string here = "network.request host=localhost; ";
+  expect_all({
+      {"wget -r http://localhost/x",
+       here + "fs.write . recursive; fs.write . below; fs.write localhost/x"},
+      {"wget -m -P d http://localhost/x",
+       here + "fs.write d recursive; fs.write d below; fs.write d/localhost/x"},
+      {"wget --page-requisites http://localhost/x",
+       here + "fs.write . recursive; fs.write . below; fs.write localhost/x"},
+      {"wget --content-disposition http://localhost/x",
+       here + "fs.write . recursive; fs.write . below; fs.write localhost/x"},
+      {"wget -r -O all http://localhost/x", here + "fs.write all"},
+  });
 }
 
 // RU-53
