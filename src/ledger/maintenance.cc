@@ -7,7 +7,6 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "core/handoff/waiting_facts.h"
 #include "ledger/open_calls.h"
 #include "ledger/read/query.h"
 #include "ledger/read/stored_entry.h"
@@ -175,7 +174,8 @@ Group::Compose prune(std::uint64_t minimum, std::string actor, std::string reaso
                   fmt::format("the ledger has {} entries, {} is beyond its end", size, minimum));
     }
     SALLYPORT_TRY(const std::vector<Hold> kept, holds(view));
-    SALLYPORT_TRY(const std::vector<core::Fact> open_calls, view.facts(core::kOpenCall));
+    SALLYPORT_TRY(const OpenCalls open, OpenCalls::in(view));
+    SALLYPORT_TRY(const auto waiting, waiting_entries(view));
     std::uint64_t count = 0;
     bool before = false;
     std::vector<std::uint64_t> whole = {minimum};
@@ -187,11 +187,10 @@ Group::Compose prune(std::uint64_t minimum, std::string actor, std::string reaso
       SALLYPORT_CHECK_OK(refuse_if_held(kept, entry));
       // Must not hide the changes of another program.
       SALLYPORT_TRY([[maybe_unused]] const std::vector<Opening> openings, openings_of(stored));
-      for (const core::Fact& open : open_calls) {
-        if (open.key == entry.call_id) {
-          return fail(ErrorCode::Conflict,
-                      fmt::format("call `{}` of entry {} is still open", open.key, entry.sequence));
-        }
+      SALLYPORT_CHECK_OK(open.refuse(entry));
+      if (const auto wait = waiting.find(stored.sequence); wait != waiting.end()) {
+        return fail(ErrorCode::Conflict,
+                    fmt::format("entry {} is still needed: {}", stored.sequence, wait->second));
       }
       ++count;
       return true;
@@ -255,7 +254,7 @@ Result<std::vector<Hold>> holds(ReadView& view) {
   std::vector<Hold> holds;
   for (const core::Fact& fact : facts) {
     SALLYPORT_TRY(const json::value value, parse_own_json(*fact.value));
-    Hold hold{.id = fact.key};
+    Hold hold{.id = fact.key, .reason = "(pruned)"};
     SALLYPORT_TRY(hold.selection, Selection::from_json(value.at("selection")));
     hold.actor = value.at("who").as_string();
     holds.push_back(std::move(hold));

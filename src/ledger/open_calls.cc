@@ -6,7 +6,10 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
+#include "core/approval/approval_request.h"
 #include "core/approval/approval_state.h"
+#include "core/approval/escalations.h"
+#include "core/approval/live_questions.h"
 #include "core/call/idempotency.h"
 #include "core/handoff/waiting_facts.h"
 
@@ -74,6 +77,34 @@ Result<void> OpenCalls::refuse(const EntryView& entry) const {
   if (found == ends_by_.end()) return {};
   return fail(ErrorCode::Conflict, fmt::format("call `{}` of entry {} is still open: {}",
                                                entry.call_id, entry.sequence, found->second));
+}
+
+Result<std::map<std::uint64_t, std::string>> waiting_entries(ReadView& view) {
+  std::map<std::uint64_t, std::string> waiting;
+  SALLYPORT_TRY(const std::vector<core::Fact> questions, view.facts(core::kApprovalSpace));
+  for (const core::Fact& fact : questions) {
+    SALLYPORT_TRY(const core::ApprovalState state, core::ApprovalState::parse(*fact.value));
+    if (!core::live_questions::is_live(state)) continue;
+    const std::string what =
+        fmt::format("approval `{}` still waits; answer or cancel it first", fact.key);
+    waiting[state.sequence] = what;
+    for (const core::Vote& vote : state.votes) {
+      if (vote.sequence != 0) waiting[vote.sequence] = what;
+    }
+    SALLYPORT_TRY(const auto stored, view.fact(core::kRequestSpace, fact.key));
+    const auto placed = stored ? core::split_place(*stored) : std::nullopt;
+    if (placed) waiting[placed->sequence] = what;
+  }
+  SALLYPORT_TRY(const std::vector<core::Fact> escalations, view.facts(core::kEscalationSpace));
+  for (const core::Fact& fact : escalations) {
+    const std::optional<core::Placed> placed = core::split_place(*fact.value);
+    if (!placed) continue;
+    waiting[placed->sequence] = fmt::format(
+        "escalation `{}` still waits; settle it first with `sallyport approvals accept` or "
+        "`dismiss`",
+        fact.key);
+  }
+  return waiting;
 }
 
 Result<void> drop_kept_copies(WriteView& view, const std::set<std::string>& ended_calls) {

@@ -2,6 +2,7 @@
 // kept for them beside their entries.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -23,6 +24,10 @@ class OpenCalls {
  private:
   std::map<std::string, std::string> ends_by_;  // by call id
 };
+
+// Entries that a person still needs, each with what waits for it: approval requests, their answers,
+// and escalations. By sequence.
+Result<std::map<std::uint64_t, std::string>> waiting_entries(ReadView& view);
 
 // Removes what is still kept for calls that have ended, such as an operation that a caller may
 // repeat. A repetition is then prepared again.

@@ -14,7 +14,7 @@ namespace sallyport::core {
 
 namespace {
 
-constexpr std::string_view kItems = "escalation";
+constexpr std::string_view kItems = kEscalationSpace;
 constexpr std::string_view kCounts = "escalation_count";
 constexpr std::chrono::seconds kShared{60};
 constexpr std::chrono::seconds kOnItsWay{5};
@@ -27,12 +27,19 @@ std::uint64_t counted(std::string_view stored) {
   return count;
 }
 
+// Without members: an earlier release pruned the entry, and the item can still be settled.
+Result<json::object> opening_entry(RecordReader& records, std::uint64_t sequence) {
+  Result<json::object> entry = records.entry(sequence);
+  if (!entry && entry.error().code == ErrorCode::NotFound) return json::object();
+  return entry;
+}
+
 // `stored`: the fact of the item, which names the entry that opened it.
 Result<Draft> accepted_event(RecordReader& records, const std::string& id,
                              const std::string& stored, const std::string& by) {
   json::object opened;
   if (const std::optional<Placed> placed = split_place(stored)) {
-    SALLYPORT_TRY(opened, records.entry(placed->sequence));
+    SALLYPORT_TRY(opened, opening_entry(records, placed->sequence));
   }
   const std::string trace = text_or_empty(opened, "trace_id");
   SALLYPORT_TRY(
@@ -99,9 +106,10 @@ Result<std::optional<EscalationItem>> waiting_escalation(RecordReader& records,
   SALLYPORT_TRY(const std::optional<std::string> stored, records.fact(kItems, id));
   const std::optional<Placed> placed = stored ? split_place(*stored) : std::nullopt;
   if (!placed) return std::nullopt;
-  SALLYPORT_TRY(const json::object entry, records.entry(placed->sequence));
+  SALLYPORT_TRY(const json::object entry, opening_entry(records, placed->sequence));
   SALLYPORT_TRY(const std::optional<std::string> count, records.fact(kCounts, id));
-  const json::object& body = entry.at("body").as_object();
+  const json::object* const found = object_in(entry, "body");
+  const json::object body = found ? *found : json::object{{"message", "(its entry was pruned)"}};
   return EscalationItem{.id = id,
                         .call_id = text_or_empty(entry, "call_id"),
                         .session_id = text_or_empty(entry, "session_id"),

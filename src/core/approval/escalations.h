@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -13,6 +14,9 @@
 #include "sallyport/escalation.h"
 
 namespace sallyport::core {
+
+// Key: escalation. Value: the place of the entry that opened it.
+inline constexpr std::string_view kEscalationSpace = "escalation";
 
 // Returns the open escalations, oldest first.
 Result<std::vector<EscalationItem>> waiting_escalations(RecordReader& records);
