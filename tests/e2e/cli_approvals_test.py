@@ -55,6 +55,15 @@ class Approvals(ApprovalsTest):
         self.assertIn("already cancelled", self.refused(1, *self.answer("approve", question["request_id"])))
         self.assertEqual(self.ran(), [])
 
+    # Before the first ledger the command said that it cannot write the list.
+    # AP-28 (partly)
+    def test_the_first_registration_with_a_key_elsewhere_makes_the_data_folder(self):
+        self.assertFalse(self.data.exists())
+        self.good("approvals", "init", "--name", "user:ada", "--key-file", self.folder / "ada.key", "--passphrase-file", self.words,
+                  "--register")
+        self.assertEqual(self.data.stat().st_mode & 0o777, 0o700)
+        self.assertIn('name: "user:ada"', (self.data / "reviewers.yaml").read_text())
+
     # AP-10 AP-14 (partly)
     def test_two_of_three_people_are_needed_and_one_twice_is_one(self):
         lines = self.init("user:ada", "user:bo", "user:cy") + "  quorum: 2\n"

@@ -117,7 +117,9 @@ Result<int> approvals_init(const Context& context, const ApprovalsInitOptions& o
   const std::filesystem::path file = options.key_file.value_or(approver_key_file(folder, name));
   const std::filesystem::path list = place.reviewers_file();
   if (options.register_it) SALLYPORT_CHECK_OK(check_free(list, name));
-  if (!options.key_file) SALLYPORT_CHECK_OK(ledger::make_private_folder(folder));
+  if (!options.key_file || options.register_it) {
+    SALLYPORT_CHECK_OK(ledger::make_private_folder(folder));
+  }
   SALLYPORT_TRY(const ApproverKey key, key_in(file, name, options));
   const std::string text = trust::key_text(key.key());
   const std::string line = fmt::format(
