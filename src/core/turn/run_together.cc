@@ -10,7 +10,7 @@ namespace sallyport::core {
 
 namespace {
 
-constexpr std::size_t kTogether = 16;
+constexpr std::size_t kTogether = 8;  // RT-24
 
 bool must_run_alone(const Trail& trail, const Upstream& upstream) {
   return trail.classification().tier == Tier::Confirm || upstream.raises_caution();

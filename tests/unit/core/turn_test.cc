@@ -214,6 +214,18 @@ TEST_F(MeetingTest, ACallThatMayActRunsAlone) {
                           "begins d", "ends d", "begins e", "begins f", "ends f", "ends e"}));
 }
 
+// Up to sixteen ran together in a turn that may pause.
+// RT-24
+TEST_F(MeetingTest, AtMostEightCallsRunTogether) {
+  std::vector<Call> calls;
+  for (char id = 'a'; id <= 'j'; ++id) {
+    calls.push_back(look(std::string(1, id)));
+    if (id < 'h') behind_[std::string(1, id)] = std::string(1, static_cast<char>(id + 1));
+  }
+  EXPECT_EQ(run(calls).results.size(), 10u);
+  EXPECT_EQ(most_, 8);
+}
+
 // AU-43
 TEST_F(MeetingTest, TheSameIdTwiceInATurnIsAnsweredFromTheRecordOfTheFirst) {
   const Turns::Ended ended = run({look("a"), look("a")});
