@@ -271,9 +271,14 @@ void Asking::add_proposal(const Trail& trail, Batch& batch) const {
 }
 
 Fact Asking::proposed_call(const Trail& trail) const {
+  // Includes the token, which is checked again when the call runs (CG-23).
+  json::object call = to_json(trail.call_with_grants());
+  if (trail.prepared()) {
+    call["input"] = trail.requested_input();
+    call["prepared"] = to_json(*trail.prepared());
+  }
   return {std::string(kProposedCall), trail.approval_id,
-          // Includes the token, which is checked again when the call runs (CG-23).
-          parts_.recorder.encrypt(canonical_json(to_json(trail.call_with_grants())))};
+          parts_.recorder.encrypt(canonical_json(call))};
 }
 
 // Invalidates an approval that was given for another call, on record (AP-4, EV-75).

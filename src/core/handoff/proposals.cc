@@ -2,6 +2,7 @@
 // process: the intent and the use of the approval are one commit (AP-22).
 #include <boost/json.hpp>
 
+#include "base/json_members.h"
 #include "base/try.h"
 #include "core/call/call_json.h"
 #include "core/call/governor.h"
@@ -23,6 +24,9 @@ Task<std::vector<Answer>> Governor::run_answered(FindTool find_tool, std::stop_t
     SALLYPORT_CO_TRY(const json::value value, parse_own_json(text, {.bytes = kLargestCall}));
     SALLYPORT_CO_TRY(const Call call, call_from_json(value));
     Resumption waited{.call = call, .approval_id = fact.key};
+    if (const json::object* const prepared = object_in(value.as_object(), "prepared")) {
+      SALLYPORT_CO_TRY(waited.prepared, prepared_from_json(*prepared));
+    }
     waited.closing.push_back({fact.space, fact.key, std::nullopt});
     std::shared_ptr<Upstream> upstream = find_tool(call);
     if (!upstream) continue;  // another process has its server

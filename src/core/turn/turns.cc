@@ -6,6 +6,7 @@
 
 #include "base/try.h"
 #include "core/call/call_check.h"
+#include "core/handoff/waiting_facts.h"
 
 namespace sallyport::core {
 
@@ -59,14 +60,20 @@ Task<Turns::Ended> Turns::go_on(Continuation::Payload frame, std::vector<Call> c
         calls[done].tool_call_id = answer.call_id;
         frame.pending_tool_calls[done].id = answer.call_id;
       }
-      if (answer.outcome.kind == Outcome::Kind::RequiresConfirmation) {
-        co_return co_await pause(std::move(frame), std::move(calls), done, answer);
-      }
+      SALLYPORT_CO_TRY(const bool pauses, waits(answer));
+      if (pauses) co_return co_await pause(std::move(frame), std::move(calls), done, answer);
       frame.completed_results.push_back({calls[done].tool_call_id, std::move(answer.result)});
       ++done;
     }
   }
   co_return Ended{.results = std::move(frame.completed_results)};
+}
+
+// The caller of a proposal is answered at once, and the proposal runs without it (AU-39).
+Result<bool> Turns::waits(const Answer& answer) {
+  if (answer.outcome.kind != Outcome::Kind::RequiresConfirmation) return false;
+  SALLYPORT_TRY(const auto proposed, governor_.recorder().fact(kProposedCall, answer.approval_id));
+  return !proposed;
 }
 
 Task<Turns::Ended> Turns::pause(Continuation::Payload frame, std::vector<Call> calls,
@@ -159,9 +166,8 @@ Task<Turns::Ended> Turns::resume(Continuation continuation, std::string session_
                                        .prepared = frame.pending_tool_calls[index].listen_context,
                                        .closing = Continuations::closed(continuation.id)},
                                       upstream, caller));
-  if (answer.outcome.kind == Outcome::Kind::RequiresConfirmation) {
-    co_return co_await pause(std::move(frame), std::move(calls), index, answer);
-  }
+  SALLYPORT_CO_TRY(const bool pauses, waits(answer));
+  if (pauses) co_return co_await pause(std::move(frame), std::move(calls), index, answer);
   frame.completed_results.push_back({calls[index].tool_call_id, std::move(answer.result)});
   co_return co_await go_on(std::move(frame), std::move(calls), index + 1, std::move(caller));
 }

@@ -40,6 +40,7 @@ class Turns {
  private:
   Task<Ended> go_on(Continuation::Payload frame, std::vector<Call> calls, std::size_t next,
                     Caller caller);
+  Result<bool> waits(const Answer& answer);
   Task<Ended> pause(Continuation::Payload frame, std::vector<Call> calls, std::size_t index,
                     const Answer& asked);
   Task<Continuations::Found> take(const Continuation& continuation, const std::string& session_id,

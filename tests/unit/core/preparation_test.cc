@@ -56,6 +56,27 @@ class PreparationTest : public testing::Test {
   std::shared_ptr<FakePreparer> tool = std::make_shared<FakePreparer>();
 };
 
+// The tool prepared again when the proposal ran. That was another operation, so a person was asked
+// again, and no proposal of such a tool ever ran.
+// AP-22 AU-63 (partly) AU-67 (partly)
+TEST_F(PreparationTest, AnApprovedProposalExecutesWhatWasPreparedForIt) {
+  governed.plan.autonomy(Autonomy::Suggest);
+  tool->outlives = true;
+  const Result<Answer> proposed = governed.call(Governed::read_file());
+  ASSERT_TRUE(proposed);
+  const std::string& id = proposed->approval_id;
+  ASSERT_TRUE(
+      test::run_now(governed.governor().approvals().answer(id, Reply::approve("user:ada"))));
+  tool->prepared.operation_id = "op-2";
+  const auto ran =
+      test::run_now(governed.governor().run_answered([&](const Call&) { return tool; }));
+  ASSERT_TRUE(ran && ran->size() == 1u);
+  EXPECT_TRUE(ran->front().result.success) << ran->front().result.output;
+  EXPECT_EQ(tool->preparations.size(), 1u);
+  ASSERT_EQ(tool->calls.size(), 1u);
+  EXPECT_EQ(tool->calls.front().input.at("operation_id"), "op-1");
+}
+
 // AU-6 AU-61 (partly) AU-63 AU-67
 TEST_F(PreparationTest, WhatWasPreparedIsWhatIsAskedConfirmedAndExecuted) {
   tool->prepared.expires_at = in(std::chrono::minutes(5));

@@ -226,6 +226,18 @@ TEST_F(MeetingTest, AtMostEightCallsRunTogether) {
   EXPECT_EQ(most_, 8);
 }
 
+// A turn paused until a person had decided about a proposal, which is answered at once.
+// AU-39 AT-27 (partly) EV-38 (partly)
+TEST_F(MeetingTest, AProposalPausesNoTurn) {
+  governed.plan.autonomy(Autonomy::Suggest);
+  const Turns::Ended ended = run({act("a"), look("b")});
+  EXPECT_FALSE(ended.paused);
+  ASSERT_EQ(ended.results.size(), 2u);
+  EXPECT_TRUE(ended.results[0].result.output.starts_with("proposed: `act`"));
+  EXPECT_EQ(ended.results[1].result.output, "of b");
+  EXPECT_EQ(governed.upstream->calls.size(), 1u);
+}
+
 // AU-43
 TEST_F(MeetingTest, TheSameIdTwiceInATurnIsAnsweredFromTheRecordOfTheFirst) {
   const Turns::Ended ended = run({look("a"), look("a")});
