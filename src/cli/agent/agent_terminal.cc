@@ -152,7 +152,7 @@ Async<void> AgentTerminal::ask(core::WaitingCall call, std::string reviewer) {
   const auto given = co_await desk.answer(
       call.approval_id, {.kind = yes ? Reply::Kind::Approved : Reply::Kind::Denied,
                          .by = reviewer,
-                         .door = std::string(core::kClientDoor),
+                         .door = std::string(core::kAgentTerminalDoor),
                          .reason = yes ? "" : "refused at the terminal",
                          .binding = binding});
   if (!given) note(given.error().message);

@@ -7,6 +7,8 @@ namespace sallyport::core {
 
 // A form of an MCP client, which is software near the agent.
 inline constexpr std::string_view kClientDoor = "mcp:elicitation";
+// The terminal of our own agent. Its reviewer is registered as the client of that name.
+inline constexpr std::string_view kAgentTerminalDoor = "cli:client";
 // The dialog of a coding agent's host. Its approval counts only for the call with which it was
 // observed, not for an identical one (AP-33).
 inline constexpr std::string_view kHostDoor = "hook";

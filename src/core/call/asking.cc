@@ -410,11 +410,12 @@ void Asking::check_consent(Trail& trail) {
   // A call that is resumed was not decided in this process, so the question says it.
   const bool human = body != nullptr && bool_in(*body, "needs_human").value_or(false);
   trail.consent->binding = text_or_empty(request, "binding");
-  // Never through the client or the host of the requester, or an external approver (AP-31, AP-33).
+  // Never through the client, the terminal or the host of the requester, or an external approver
+  // (AP-31, AP-33).
   const bool strict = human || trail.needs_human || kind_of(request) == QuestionKind::DualControl;
   for (const Vote& vote : trail.consent->votes) {
-    const bool in_hands_of_agent =
-        vote.door == kClientDoor || vote.door == kHostDoor || vote.door.starts_with(kExternalDoor);
+    const bool in_hands_of_agent = vote.door == kClientDoor || vote.door == kAgentTerminalDoor ||
+                                   vote.door == kHostDoor || vote.door.starts_with(kExternalDoor);
     if (strict && in_hands_of_agent) return refuse("a person has to answer elsewhere");
   }
   const ApprovalRules& rules = trail.plan().approvals();

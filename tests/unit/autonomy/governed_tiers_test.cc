@@ -503,8 +503,10 @@ TEST_F(GovernedTiersTest, TheQuestionAboutAnotherCallSaysNothingOfIt) {
 TEST_F(GovernedTiersTest, AResumedCallThatNeedsAHumanTakesNoYesThroughTheClient) {
   use({.tier = Autonomy::ActWithApproval, .requires_human = true});
   EXPECT_TRUE(approved_through("cli:key").result.success);
-  EXPECT_EQ(approved_through(std::string(core::kClientDoor)).outcome,
-            Outcome::blocked("approval_invalid: a person has to answer elsewhere"));
+  for (const std::string_view door : {core::kClientDoor, core::kAgentTerminalDoor}) {
+    EXPECT_EQ(approved_through(std::string(door)).outcome,
+              Outcome::blocked("approval_invalid: a person has to answer elsewhere"));
+  }
   EXPECT_EQ(upstream->calls.size(), 1u);
 }
 

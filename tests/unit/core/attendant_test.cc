@@ -116,9 +116,11 @@ TEST_F(AttendantTest, AnAnswerThroughTheClientNeverServesDualControl) {
   const Result<Answer> good = ask("cli:key");
   ASSERT_TRUE(good);
   EXPECT_TRUE(good->result.success);
-  const Result<Answer> bad = ask(std::string(kClientDoor));
-  ASSERT_TRUE(bad);
-  EXPECT_EQ(bad->outcome, Outcome::blocked("approval_invalid: a person has to answer elsewhere"));
+  for (const std::string_view door : {kClientDoor, kAgentTerminalDoor}) {
+    const Result<Answer> bad = ask(std::string(door));
+    ASSERT_TRUE(bad);
+    EXPECT_EQ(bad->outcome, Outcome::blocked("approval_invalid: a person has to answer elsewhere"));
+  }
   EXPECT_EQ(governed.upstream->calls.size(), 1u);
 }
 
