@@ -11,6 +11,7 @@
 #include "embed/either_stop.h"
 #include "embed/engine_body.h"
 #include "embed/engine_tools.h"
+#include "ledger/read/last_record.h"
 
 namespace sallyport {
 
@@ -119,6 +120,10 @@ struct Agent::Body {
             .entropy = engine.entropy,
             .digest = engine.ledger->digest(),
             .store = *store,
+            .last_record = [this](const std::string& session_id, const std::string& tool_call_id,
+                                  WallTime since) {
+              return ledger::last_record(*engine.store, session_id, tool_call_id, since);
+            },
             .data_folder = engine.folder,
             .log = [this](std::string_view line) {
               if (options.log) options.log(line);

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/try.h"
+#include "sallyport/continuation.h"
 #include "sallyport/json.h"
 
 namespace sallyport::sessions {
@@ -84,9 +85,11 @@ std::int64_t end_of_lease(std::int64_t now, std::chrono::seconds length) {
 
 Result<void> check_run(const Run& run) {
   SALLYPORT_CHECK_OK(check_id("run", run.id));
-  constexpr std::size_t kTextBytes = 1024 * 1024;
-  if (run.reason.size() <= kTextBytes && run.continuation.size() <= kTextBytes) return {};
-  return fail(ErrorCode::Exhausted, fmt::format("the texts of run `{}` exceed 1 MiB", run.id));
+  constexpr std::size_t kReasonBytes = 1024 * 1024;
+  if (run.reason.size() <= kReasonBytes && run.continuation.size() <= kContinuationBytes) return {};
+  return fail(ErrorCode::Exhausted,
+              fmt::format("the reason of run `{}` exceeds {} MiB, or its continuation {} MiB",
+                          run.id, kReasonBytes >> 20, kContinuationBytes >> 20));
 }
 
 }  // namespace

@@ -124,6 +124,11 @@ Task<RunReport> Run::go(std::optional<std::string> message) {
                    co_await on_store(
                        runtime_, [id = asker_.session_id](SessionStore& s) { return s.runs(id); }));
   if (!runs.empty()) before_ = runs.back();
+  // A run that did not come to its end leaves the turn as it was.
+  for (auto run = runs.rbegin(); run != runs.rend() && parked_.empty(); ++run) {
+    if (run->status == RunStatus::Finished) break;
+    parked_ = run->continuation;
+  }
   if (!message && !waits_for_model(items_)) {
     co_return fail(
         ErrorCode::InvalidInput,
@@ -322,6 +327,8 @@ Async<RunReport> Run::end(End end) {
                     .reason = end.reason,
                     .ended_at = rfc3339(runtime_.clock.wall())};
   if (end.continuation) run.continuation = canonical_json(to_json(*end.continuation));
+  // Without it, `agent resume` continues the calls one by one.
+  if (run.continuation.size() > kContinuationBytes) run.continuation.clear();
   const Result<void> ended =
       co_await on_store(runtime_, [lease = parts_.lease.lease(), run](SessionStore& store) {
         return store.end_run(lease, run);

@@ -108,15 +108,12 @@ class Run {
   std::uint64_t ledger_size();
 
   // run_calls.cc
+  // The id itself, or a short one made from it, which the Governor takes.
+  static std::string short_id(std::string id);
   Async<Ended> run_calls(std::vector<ModelCall> calls, std::string refused = {});
   Async<Ended> run_in_slices(std::vector<Call> calls);
   Async<Ended> run_parking(std::vector<Call> calls);
-  std::optional<Continuation> parked_turn() const;
-  Task<void> refuse_while_parked();
-  Async<Ended> resume_parked(Continuation continuation);
   Async<Ended> end_turn(Result<core::Turns::Ended> ended);
-  Async<Ended> complete_open_calls();
-  Task<std::optional<sessions::NewItem>> known_result(const ModelCall& model_call, Call& call);
   Async<Ended> commit_results(std::vector<sessions::NewItem> results);
   Task<void> make_ids_unique(std::vector<ModelCall>& calls);
   Result<bool> was_used(const std::string& id, const std::set<std::string>& in_transcript);
@@ -128,6 +125,27 @@ class Run {
   // The number of calls, from this one on, that may run at the same time.
   std::size_t adjacent(const std::vector<Call>& calls, std::size_t first) const;
   sessions::NewItem result_of(const Call& call, const ToolResult& result) const;
+
+  // run_resume.cc
+  // In the state of a parked turn: the calls over the budget, and why they do not run.
+  static constexpr std::string_view kRefused = "refused";
+  // What is known of a call without a result in the history. Neither: it may run.
+  struct Known {
+    std::optional<sessions::NewItem> result{};
+    std::optional<json::object> asked{};  // the record of the question that it waits for
+  };
+  static End awaits(const std::string& approval_id, std::optional<Continuation> continuation = {});
+  std::optional<Continuation> parked_turn() const;
+  Task<bool> is_pending(std::string approval_id);
+  Task<std::string> pending_of(const Continuation& parked);
+  Task<void> refuse_while_parked();
+  Ended count_parked(const Continuation::Payload& payload);
+  Async<Ended> resume_parked(Continuation continuation);
+  Async<Ended> wait_for_answer(std::string approval_id);
+  Async<Ended> complete_open_calls();
+  Task<Known> known_of(const ModelCall& model_call, Call& call);
+  Async<std::optional<Ended>> resume_waiting(const Call& call, const json::object& asked);
+  Async<Ended> run_again(Call call);
 
   RunParts parts_;
   RuntimeParts& runtime_;
@@ -141,6 +159,7 @@ class Run {
   std::vector<sessions::Item> items_;  // the transcript, as it is stored
   std::uint64_t revision_ = 0;
   std::optional<sessions::Run> before_;           // the run before this one
+  std::string parked_;                            // the continuation of the last turn that waited
   std::optional<std::string> refused_prompt_;     // blocked, and not in the transcript
   std::map<std::string, std::string> refusals_;   // by tool call id: why the call does not run
   std::map<std::string, std::string> first_ids_;  // id in the transcript, by another id of the call

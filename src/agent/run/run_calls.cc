@@ -1,5 +1,5 @@
 // The tool calls of a run. All go through the Governor, and each has one result in the history
-// before the next model request (RT-9, RT-22..RT-25, RT-72, RT-86, RT-87).
+// before the next model request (RT-9, RT-22..RT-25, RT-72, RT-87).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,23 +22,15 @@ using sessions::RunStatus;
 namespace {
 
 constexpr std::size_t kTogether = 8;  // RT-24
-constexpr std::string_view kUnknown = "interrupted: outcome unknown";
-constexpr std::string_view kAwaits = "approval ";
 // The Governor takes no longer id or name.
 constexpr std::size_t kLongestGoverned = 512;
 
-// The id itself, or a short one made from it.
-std::string short_id(std::string id) {
+}  // namespace
+
+std::string Run::short_id(std::string id) {
   if (id.size() <= kLongestGoverned) return id;
   return "call_" + hex(sha256(id)).substr(0, 32);
 }
-
-// The id of a call that runs again after a crash, in this run.
-std::string id_to_run_again(const std::string& id, std::string_view run_id) {
-  return short_id(fmt::format("{}.again.{}", id, run_id));
-}
-
-}  // namespace
 
 Result<bool> Run::was_used(const std::string& id, const std::set<std::string>& in_transcript) {
   if (in_transcript.contains(id)) return true;
@@ -213,10 +205,12 @@ Async<Run::Ended> Run::commit_results(std::vector<NewItem> results) {
 Async<Run::Ended> Run::run_parking(std::vector<Call> calls) {
   if (Ended ended = check()) co_return ended;
   Ended over;
+  json::object refused;
   for (const Call& call : calls) {
     if (!control_.take_call()) {
       over = aborted(control_.over_calls());
       refusals_[call.tool_call_id] = over->reason;
+      refused[call.tool_call_id] = over->reason;
     }
     parts_.view.calling(call);
   }
@@ -224,6 +218,8 @@ Async<Run::Ended> Run::run_parking(std::vector<Call> calls) {
                               .run_id = asker_.run_id,
                               .turn = report_.rounds,
                               .total_usage = control_.usage()};
+  // Whoever resumes the turn refuses them too.
+  if (!refused.empty()) frame.state = json::object{{kRefused, std::move(refused)}};
   Ended ended = co_await end_turn(co_await turns_.run(std::move(frame), std::move(calls),
                                                       {.cancel = control_.stop(), .holds = false}));
   co_return ended ? std::move(ended) : std::move(over);
@@ -233,97 +229,13 @@ Async<Run::Ended> Run::run_parking(std::vector<Call> calls) {
 Async<Run::Ended> Run::end_turn(Result<core::Turns::Ended> ended) {
   if (!ended) co_return failed(ended.error().message);
   if (ended->paused) {
-    co_return End{RunStatus::AwaitingApproval, fmt::format("{}{}", kAwaits, ended->approval_id),
-                  ended->paused};
+    co_return awaits(ended->approval_id, ended->paused);
   }
   std::vector<NewItem> results;
   for (const CallResult& call_result : ended->results) {
     results.push_back(result_of({.tool_call_id = call_result.tool_call_id}, call_result.result));
   }
   co_return co_await commit_results(std::move(results));
-}
-
-// The turn of the run before this one, if it waits for a person.
-std::optional<Continuation> Run::parked_turn() const {
-  const bool parked = before_ && before_->status == RunStatus::AwaitingApproval;
-  if (!parked || open_calls(items_).empty()) return std::nullopt;
-  const auto continuation = continuation_from_text(before_->continuation);
-  return continuation ? std::optional(*continuation) : std::nullopt;
-}
-
-// A message has no place in the transcript before the results of the turn that waits.
-Task<void> Run::refuse_while_parked() {
-  if (!parked_turn() || !before_->reason.starts_with(kAwaits)) co_return Result<void>{};
-  const std::string approval_id = before_->reason.substr(kAwaits.size());
-  SALLYPORT_CO_CHECK_OK(co_await runtime_.governor.approvals().expire(approval_id));
-  const auto decision = turns_.decision(approval_id);
-  if (decision || decision.error().cause != "approval_pending") co_return Result<void>{};
-  co_return fail(ErrorCode::Conflict,
-                 fmt::format("session `{}` waits for approval {}, so the message was not stored; "
-                             "send it again when a person has answered",
-                             asker_.session_id, approval_id),
-                 {}, "awaiting_approval");
-}
-
-Async<Run::Ended> Run::resume_parked(Continuation continuation) {
-  for (const ModelCall& call : open_calls(items_)) {
-    const std::string id = governed_id(call.id);
-    first_ids_[id_to_run_again(id, continuation.payload.run_id.value_or(""))] = call.id;
-  }
-  Result<core::Turns::Ended> ended = co_await turns_.resume(
-      continuation, asker_.session_id, {}, {.cancel = control_.stop(), .holds = false});
-  if (ended) co_return co_await end_turn(std::move(ended));
-  if (ended.error().cause == "approval_pending") {
-    parts_.view.note("no person has answered yet; see `sallyport approvals list`");
-    co_return End{RunStatus::AwaitingApproval, before_->reason, std::move(continuation)};
-  }
-  // Another process resumed the turn, or the turn is gone. The results of its calls are recorded.
-  runtime_.log("the parked turn cannot be resumed: " + ended.error().message);
-  co_return std::nullopt;
-}
-
-// The recorded result, or the result that the outcome is unknown. No value: `call` may run.
-Task<std::optional<NewItem>> Run::known_result(const ModelCall& model_call, Call& call) {
-  core::Idempotency& rows = runtime_.governor.idempotency();
-  SALLYPORT_CO_TRY(const auto row, rows.row(rows.key(call)));
-  if (row && row->status == core::Idempotency::Status::Completed) {
-    SALLYPORT_CO_TRY(const auto read, rows.read(call.session_id, call.tool_call_id));
-    if (read && read->result) co_return result_of(call, *read->result);
-  }
-  const bool replay_safe = parts_.tools.replay_safe(model_call.name);
-  // If intents are written first, a call without a recorded intent never began.
-  const bool never_began =
-      !row && runtime_.plans.current()->durability() != core::IntentDurability::Relaxed;
-  if (!replay_safe && !never_began) {
-    co_return result_item(model_call.id, kUnknown, true);
-  }
-  if (row) {
-    call.tool_call_id = id_to_run_again(call.tool_call_id, asker_.run_id);
-    first_ids_[call.tool_call_id] = model_call.id;
-  }
-  co_return std::nullopt;
-}
-
-Async<Run::Ended> Run::complete_open_calls() {
-  for (const ModelCall& model_call : open_calls(items_)) {
-    if (Ended ended = check()) co_return ended;
-    Call call = call_for(model_call);
-    const Result<std::optional<NewItem>> known = co_await known_result(model_call, call);
-    if (!known) co_return failed(known.error().message);
-    Ended ended;
-    if (*known) {
-      std::vector<NewItem> results;
-      results.push_back(**known);
-      ended = co_await commit_results(std::move(results));
-    } else {
-      std::vector<Call> calls;
-      calls.push_back(std::move(call));
-      ended = parts_.parks ? co_await run_parking(std::move(calls))
-                           : co_await run_in_slices(std::move(calls));
-    }
-    if (ended) co_return ended;
-  }
-  co_return std::nullopt;
 }
 
 }  // namespace sallyport::agent

@@ -6,7 +6,9 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <stop_token>
+#include <string>
 #include <string_view>
 
 #include "base/async.h"
@@ -25,6 +27,11 @@ namespace sallyport::agent {
 using Wait = std::function<Async<bool>(std::chrono::milliseconds time, std::stop_token cancel)>;
 Async<bool> wait_by_timer(std::chrono::milliseconds time, std::stop_token cancel);
 
+// The newest record of a call of a session since a time, as readers see it (AU-1). No value: there
+// is none.
+using LastRecord = std::function<Result<std::optional<json::object>>(
+    const std::string& session_id, const std::string& tool_call_id, WallTime since)>;
+
 // All members must outlive the runtime. It runs on `executor`, a context with one thread.
 struct RuntimeParts {
   boost::asio::any_io_executor executor;
@@ -39,6 +46,7 @@ struct RuntimeParts {
   Entropy& entropy;
   KeyedDigest digest;
   sessions::SessionStore& store;
+  LastRecord last_record;
   std::filesystem::path data_folder;  // snapshots of transcripts are kept below it
   std::function<void(std::string_view line)> log;
   Wait wait = wait_by_timer;

@@ -7,6 +7,7 @@
 #include "app/agents/agent_store.h"
 #include "app/run_on.h"
 #include "base/try.h"
+#include "ledger/read/last_record.h"
 
 namespace sallyport::app {
 
@@ -58,6 +59,12 @@ Result<void> AgentDesk::prepare(Gate& gate) {
                               .entropy = workspace.entropy(),
                               .digest = gate.ledger().digest(),
                               .store = *store_,
+                              .last_record = [&workspace](const std::string& session_id,
+                                                          const std::string& tool_call_id,
+                                                          WallTime since) {
+                                return ledger::last_record(workspace.store(), session_id,
+                                                           tool_call_id, since);
+                              },
                               .data_folder = folder,
                               .log = [&gate](std::string_view line) { gate.log(line); }});
   // Before anything is closed: a script with a bad turn, or a missing key, changes nothing.

@@ -104,6 +104,7 @@ class ModelRoundTest : public testing::TestWithParam<Api> {
                        .entropy = entropy_,
                        .digest = KeyedDigest("k"),
                        .store = *store,
+                       .last_record = {},
                        .data_folder = {},
                        .log = [](std::string_view) {},
                        .wait = [&](milliseconds time, std::stop_token cancel) -> Async<bool> {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "sallyport/continuation.h"
 #include "store_on_disk.h"
 
 namespace sallyport::sessions {
@@ -137,6 +138,21 @@ TEST_F(Runs, RunsAreKeptOldestFirstWithTheirEnds) {
   EXPECT_EQ(runs[1].status, RunStatus::Running);
   EXPECT_EQ(runs[1].ended_at, "");
   EXPECT_EQ(runs[1].instance_id, "i-1");
+}
+
+// A run whose waiting turn had over 1 MiB could not end as waiting.
+// RT-87 (partly), AU-95 (partly)
+TEST_F(Runs, AContinuationOfEightMebibytesIsKept) {
+  const Lease held = lease();
+  const auto end = [&](const std::string& id, std::size_t size) {
+    EXPECT_TRUE(store_->begin_run(held, {.id = id}));
+    return store_->end_run(held, {.id = id,
+                                  .status = RunStatus::AwaitingApproval,
+                                  .continuation = std::string(size, 'x')});
+  };
+  ASSERT_TRUE(end("r-1", kContinuationBytes));
+  EXPECT_EQ(store_->runs("s-1")->at(0).continuation.size(), kContinuationBytes);
+  EXPECT_EQ(end("r-2", kContinuationBytes + 1).error().code, ErrorCode::Exhausted);
 }
 
 // RT-74, RT-77
