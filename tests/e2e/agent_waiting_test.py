@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Calls of our own agent that wait for a person or were refused by one, across runs and kills."""
+"""Calls of our own agent that wait for a person, were refused by one, or are proposed, across runs and kills."""
 import fcntl
 import json
 import os
@@ -202,6 +202,31 @@ class Parked(Waiting):
         self.assertEqual(self.resume()["status"], "finished")
         self.assertEqual(sorted(os.listdir(self.work)), ["a", "b"])
         self.assertEqual(self.pending(), [])
+
+
+class Proposed(Waiting):
+    def setUp(self):
+        super().setUp()
+        self.use({"version": 1, "autonomy": {"tier": "suggest"}})
+
+    # No process ran an approved proposal of our own agent, and none ended a refused one.
+    # AP-22, EV-38, AU-32 (partly)
+    def test_the_next_run_of_the_session_runs_an_approved_proposal_once(self):
+        turns = [{"calls": [call("write_file", path=name, content="1") for name in "ab"]}, {"text": "one"}, {"text": "two"}, {"text": "three"}]
+        report = self.park(turns)
+        self.assertEqual((report["status"], report["text"]), ("finished", "one"))
+        for result in self.results():
+            self.assertIn("proposed: `write_file` was not run", result)
+        first, second = sorted(self.pending(), key=lambda one: one["request_id"])
+        self.answer("approve", first)
+        self.answer("deny", second)
+        for task in ("next", "last"):
+            report, _ = self.run_to_end("run", self.agent, task, "--session", "s-1")
+            self.assertEqual(report["status"], "finished")
+        self.assertEqual(sorted(os.listdir(self.work)), ["a"])
+        self.assertEqual(sorted(self.records()), [
+            ("script_0_0", "completed", True), ("script_0_0", "requires_confirmation", False),
+            ("script_0_1", "blocked", True), ("script_0_1", "requires_confirmation", False)])
 
 
 class Terminal(Waiting):

@@ -213,6 +213,7 @@ Async<Run::End> Run::rounds() {
 
 Async<Run::Ended> Run::round() {
   if (Ended ended = check()) co_return ended;
+  co_await run_proposals();
   co_await emit_notices();
   std::string recalled = co_await memory_.recall(last_user_text(items_), control_.stop());
   if (Ended ended = co_await compact_if_due()) co_return ended;

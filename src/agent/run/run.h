@@ -146,6 +146,7 @@ class Run {
   Task<Known> known_of(const ModelCall& model_call, Call& call);
   Async<std::optional<Ended>> resume_waiting(const Call& call, const json::object& asked);
   Async<Ended> run_again(Call call);
+  Async<void> run_proposals();
 
   RunParts parts_;
   RuntimeParts& runtime_;

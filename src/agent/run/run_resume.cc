@@ -1,5 +1,5 @@
-// Continues what earlier runs left open: a turn that waits for a person, and calls without a result
-// in the history (RT-85..RT-87, AU-75).
+// Continues what earlier runs left open: a turn that waits for a person, calls without a result in
+// the history, and proposals that a person has answered (RT-85..RT-87, AU-75, AP-22).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -273,6 +273,16 @@ Async<Run::Ended> Run::complete_open_calls() {
     if (*ended) co_return std::move(*ended);
   }
   co_return std::nullopt;
+}
+
+// Proposals of this session run without the model: it was told that they do not run now (AP-22).
+Async<void> Run::run_proposals() {
+  const auto find_tool = [this](const Call& call) -> std::shared_ptr<core::Upstream> {
+    const bool ours = call.session_id == asker_.session_id && call.agent_id == asker_.agent_id;
+    return ours && offered_for(call) != nullptr ? upstream_for(call) : nullptr;
+  };
+  const auto ran = co_await runtime_.governor.run_answered(find_tool, control_.stop());
+  if (!ran) runtime_.log("proposals cannot be run: " + ran.error().message);
 }
 
 }  // namespace sallyport::agent
