@@ -112,8 +112,11 @@ Task<Verdict> ToolUseGuardrails::judge(const Call& call, const core::GuardContex
 }
 
 Verdict ToolUseGuardrails::look_at(const Call& call) const {
-  const Evaluation seen = guardrails_->evaluate(
-      {.stage = Stage::ToolUse, .value = &call.input, .tool = std::string_view(call.tool)});
+  const Evaluation seen =
+      guardrails_->evaluate({.stage = Stage::ToolUse,
+                             .value = &call.input,
+                             .received = call.raw_input ? *call.raw_input : std::string_view(),
+                             .tool = std::string_view(call.tool)});
   Verdict verdict;
   if (seen.verdict == guardrails::Verdict::Block) {
     verdict = Verdict::deny(refusal_of(*guardrails_, *seen.decision), seen.decision->check);

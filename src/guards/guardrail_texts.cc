@@ -158,10 +158,13 @@ core::PassedText GuardrailTexts::look_at(core::TextStage stage, std::string_view
   return out;
 }
 
-core::CheckedCall GuardrailTexts::look_at_call(std::string_view tool,
-                                               const json::value& input) const {
+core::CheckedCall GuardrailTexts::look_at_call(std::string_view tool, const json::value& input,
+                                               const std::optional<std::string>& received) const {
   const guardrails::Evaluation seen =
-      guardrails_->evaluate({.stage = Stage::ToolUse, .value = &input, .tool = tool});
+      guardrails_->evaluate({.stage = Stage::ToolUse,
+                             .value = &input,
+                             .received = received ? *received : std::string_view(),
+                             .tool = tool});
   core::CheckedCall out;
   out.findings = findings_of(*guardrails_, {seen}, excerpts_);
   if (seen.verdict == guardrails::Verdict::Block) {

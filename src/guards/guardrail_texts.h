@@ -23,7 +23,8 @@ class GuardrailTexts final : public core::StreamGuard {
                                          std::optional<std::string_view> tool) const override;
   core::PassedText look_at(core::TextStage stage, std::string_view text,
                            std::optional<std::string_view> tool) const override;
-  core::CheckedCall look_at_call(std::string_view tool, const json::value& input) const override;
+  core::CheckedCall look_at_call(std::string_view tool, const json::value& input,
+                                 const std::optional<std::string>& received) const override;
   // Made when it is first asked for.
   Result<std::shared_ptr<const core::StreamGuard>> for_json_answers() const override;
   json::array coverage(core::TextStage stage, std::optional<std::string_view> tool) const override;

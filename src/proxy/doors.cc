@@ -236,7 +236,7 @@ class Door final : public llm::MessageDoor {
       co_return CallRuling{};
     }
     const ToolName name = tool_name(call.name, parts_.record.agent_id);
-    core::CheckedCall checked = guard_->look_at_call(name.tool, call.input);
+    core::CheckedCall checked = guard_->look_at_call(name.tool, call.input, call.raw_input);
     add_findings(parts_, std::move(checked.findings), "tool_use");
     parts_.record.coverage["tool_use"] = guard_->coverage(TextStage::ToolUse, name.tool);
     if (checked.block) {

@@ -64,6 +64,15 @@ class Guard(CliTest):
             self.assertEqual((code, lines[0]["error"]["code"]), (1, "bad_arguments"), bad)
             self.assertEqual(err.count("\n"), 1)
 
+    # The check saw 1.2345678901234568e+22, and the tool would have received the number.
+    # GR-32 GR-36
+    def test_a_number_is_checked_as_it_is_written(self):
+        number = "12345678901234567890123"
+        for action, verdict in (("block", "block"), ("redact", "block"), ("log", "allow")):
+            document = {"checks": [{"type": "regex", "stage": "tool_use", "id": "n", "on_fail": action, "patterns": [number]}]}
+            code, seen = self.check(document, "tool_use", "--tool", "pay", text='{"to": [%s]}' % number)
+            self.assertEqual((code, seen["verdict"], seen["hits"][0]["path"]), (int(verdict == "block"), verdict, "/to/0"))
+
     # GR-14 GR-62
     def test_coverage_says_why_a_check_did_not_run(self):
         document = {"checks": [

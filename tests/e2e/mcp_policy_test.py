@@ -13,6 +13,16 @@ guardrails:
     - {type: blocklist, stage: tool_use, id: word, words: [%s]}
 """
 
+EVERY_STAGE = """version: 1
+autonomy: {tier: act_auto}
+guardrails:
+  checks:
+    - {type: regex, stage: tool_use, id: account, patterns: ["12345678901234567890123"]}
+    - {type: regex, stage: tool_use, id: customer, patterns: ["C-[0-9]{6}"]}
+    - {type: blocklist, stage: tool_use, id: given, on_fail: log, words: [hush]}
+    - {type: blocklist, stage: tool_output, id: read, on_fail: log, words: [tool echo, AKIA]}
+"""
+
 METHODS = ("resources/read", "prompts/get", "completion/complete", "tasks/result", "tasks/get")
 # The names of its tools look like protocol methods, and each tool leaves a file when it runs.
 DISGUISED = f"""
@@ -85,6 +95,15 @@ class Policies(McpTest):
         self.assertIn("result", client.request("tools/list"))
         client.close()
         self.assertFalse((self.folder / "ran").exists())
+
+    # A check saw 1.2345678901234568e+22 in the place of the number that the tool received.
+    # GR-32
+    def test_a_number_is_checked_as_the_tool_receives_it(self):
+        client = self.wrapped(self.write("policy.yaml", EVERY_STAGE))
+        client.last_id += 1
+        client.send_text('{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"echo","arguments":{"to":12345678901234567890123}}}' % client.last_id)
+        self.assertIn("guardrail check 'account' refused", client.answer(client.last_id)["result"]["content"][0]["text"])
+        client.close()
 
     # AT-10
     def test_the_agent_that_a_policy_names_is_the_one_who_acts(self):

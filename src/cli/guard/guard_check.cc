@@ -78,10 +78,10 @@ void print_in_words(const Evaluation& seen) {
 }
 
 // The arguments of a call, as a text on the command line gives them (GR-61).
-std::expected<json::value, guardrails::DocumentError> arguments_in(const std::string& text) {
-  if (text.empty()) return json::object{};
+std::expected<ParsedJson, guardrails::DocumentError> arguments_in(const std::string& text) {
+  if (text.empty()) return ParsedJson{.value = json::object{}};
   Result<ParsedJson> parsed = parse_json(text, {.bytes = kLargestText});
-  if (parsed) return std::move(parsed->value);
+  if (parsed) return std::move(*parsed);
   return std::unexpected(guardrails::DocumentError{
       .code = "bad_arguments",
       .message = fmt::format("the arguments are not good JSON: {}", parsed.error().message)});
@@ -107,11 +107,12 @@ Result<int> guard_check(const Context& context, const GuardCheckOptions& options
   if (given.exit_code != 0) return given.exit_code;
 
   guardrails::Request request{.stage = *stage, .text = given.text};
-  std::expected<json::value, guardrails::DocumentError> arguments;
+  std::expected<ParsedJson, guardrails::DocumentError> arguments;
   if (*stage == Stage::ToolUse) {
     arguments = arguments_in(given.text);
     if (!arguments) return report_error(context, arguments.error());
-    request.value = &*arguments;
+    request.value = &arguments->value;
+    if (!arguments->exact) request.received = given.text;
   }
   if (options.tool) request.tool = *options.tool;
   request.skip = [&](std::size_t index) { return skip.contains(index); };

@@ -79,7 +79,9 @@ class StreamGuard {
   // A whole text. An engine failure is a block (GR-75).
   virtual PassedText look_at(TextStage stage, std::string_view text,
                              std::optional<std::string_view> tool) const = 0;
-  virtual CheckedCall look_at_call(std::string_view tool, const json::value& input) const = 0;
+  // `received`: the text of the input, if a double cannot hold one of its numbers.
+  virtual CheckedCall look_at_call(std::string_view tool, const json::value& input,
+                                   const std::optional<std::string>& received) const = 0;
   // The same checks for answers that are JSON: those of `Output` also see what is escaped in its
   // strings (MP-52). Null: they see no more than these. An error: they cannot be made.
   virtual Result<std::shared_ptr<const StreamGuard>> for_json_answers() const;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <boost/json/string.hpp>
+#include <iterator>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "base/cut_text.h"
@@ -307,6 +309,27 @@ void ValueRedaction::look_outside_strings() {
   add_hits(all_.hits, std::move(hits));
 }
 
+// In the canonical form, a number that a double cannot hold is another number, and the tool gets the
+// received one. So the value is searched again with the text of such numbers. What only this search
+// finds is in no string, so it cannot be redacted (GR-36).
+void add_received_numbers(const Compiled& compiled, const Request& request, Evaluation& seen) {
+  const std::size_t size = request.received.size();
+  const Result<ParsedJson> received =
+      parse_json(request.received, {.bytes = size, .numbers = Numbers::Exact, .values = size});
+  if (!received) throw std::runtime_error("the received arguments cannot be read");
+  Request again = request;
+  again.value = &received->value;
+  std::vector<Hit> hits = Looking(compiled, again, false).run().hits;
+  std::erase_if(hits, [&](const Hit& hit) {
+    return std::ranges::find(seen.hits, hit.check_index, &Hit::check_index) != seen.hits.end();
+  });
+  if (hits.empty()) return;
+  block_redactions(hits);
+  std::ranges::move(hits, std::back_inserter(seen.hits));
+  std::ranges::sort(seen.hits, {}, &Hit::check_index);
+  decide(compiled.document, seen);
+}
+
 Evaluation evaluate_text(const Compiled& compiled, const Request& request) {
   Round round = Looking(compiled, request).run();
   Evaluation all{.hits = std::move(round.hits)};
@@ -347,8 +370,10 @@ Evaluation evaluate(const Compiled& compiled, const Request& request) {
     if (seen.text) seen.value = json::value(*seen.text);
     return seen;
   }
-  return request.value == nullptr ? evaluate_text(compiled, request)
-                                  : ValueRedaction(compiled, request).run();
+  if (request.value == nullptr) return evaluate_text(compiled, request);
+  Evaluation seen = ValueRedaction(compiled, request).run();
+  if (!request.received.empty()) add_received_numbers(compiled, request, seen);
+  return seen;
 }
 
 }  // namespace sallyport::guardrails

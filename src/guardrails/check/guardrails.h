@@ -65,6 +65,9 @@ struct Request {
   std::string_view text{};  // ignored if `value` is given
   const json::value* value =
       nullptr;  // arguments of `tool_use`; a `tool_output` that is not a string
+  // The received text of `value`, if a double cannot hold one of its numbers (ParsedJson::exact):
+  // such numbers are checked as received too.
+  std::string_view received{};
   std::optional<std::string_view> error_text{};  // one more text of a `tool_output` (GR-32)
   std::optional<std::string_view> tool{};
   std::function<bool(std::size_t)> skip{};

@@ -125,6 +125,7 @@ Result<CallDecision> MessageGate::decide(std::size_t place) {
   CallDecision decision;
   decision.seen = guardrails_->evaluate({.stage = Stage::ToolUse,
                                          .value = &arguments.value,
+                                         .received = arguments.exact ? std::string_view() : text,
                                          .tool = std::string_view(calls_[place].tool)});
   const bool redacted = decision.seen.verdict == Verdict::Redact;
   // A redaction would also change numbers that only the received text holds.

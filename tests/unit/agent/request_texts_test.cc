@@ -36,7 +36,10 @@ class TwoWords final : public core::StreamGuard {
     passed.pieces.push_back({at, text.size(), std::string(text.substr(at))});
     return passed;
   }
-  core::CheckedCall look_at_call(std::string_view, const json::value&) const override { return {}; }
+  core::CheckedCall look_at_call(std::string_view, const json::value&,
+                                 const std::optional<std::string>&) const override {
+    return {};
+  }
   json::array coverage(core::TextStage, std::optional<std::string_view>) const override {
     return {};
   }

@@ -44,6 +44,36 @@ TEST(ToolTexts, LeavesAreSeenDecodedAndTheWholeLast) {
   EXPECT_EQ(path_of(call(guardrails, R"("drop table")")), "");
 }
 
+// In the canonical form, a number that a double cannot hold is another number. A check of the
+// number that the tool receives was passed by.
+// GR-32 GR-36
+TEST(ToolTexts, NumbersAreSeenAsTheToolReceivesThem) {
+  const auto hits = [](const std::string& check, std::string_view arguments) {
+    const json::value value = parse_json(arguments)->value;
+    return guard({check})->evaluate(
+        {.stage = Stage::ToolUse, .value = &value, .received = arguments, .tool = "db"});
+  };
+  const std::string_view arguments = R"({"to":[12345678901234567890123],"b":"x 9007199254740993"})";
+  const Evaluation seen = hits(regex("^12345678901234567890123$"), arguments);
+  EXPECT_EQ(seen.verdict, Verdict::Block);
+  EXPECT_EQ(path_of(seen), "/to/0");
+  ASSERT_TRUE(seen.decision);
+  EXPECT_EQ(path_of(hits(regex("9{3}", R"(,"args":["/to"])"), arguments)), "none");
+  EXPECT_EQ(path_of(hits(regex("0123", R"(,"args":["/to"])"), arguments)), "/to/0");
+  const Evaluation both = hits(regex("9007199254740993", R"(,"on_fail":"redact")"), arguments);
+  EXPECT_EQ(both.verdict, Verdict::Redact);
+  EXPECT_EQ(both.hits.size(), 1u);
+  EXPECT_EQ(hits(regex("90123", R"(,"on_fail":"redact")"), arguments).verdict, Verdict::Block)
+      << "no redaction reaches a number";
+  EXPECT_EQ(hits(regex("90123", R"(,"on_fail":"log")"), arguments).verdict, Verdict::Allow);
+  const json::value value = json::object{{"a", 1}};
+  const auto broken =
+      guard({regex("x")})
+          ->evaluate(
+              {.stage = Stage::ToolUse, .value = &value, .received = R"({"a":1)", .tool = "db"});
+  EXPECT_EQ(broken.verdict, Verdict::Block) << "what cannot be searched does not pass";
+}
+
 // GR-33 GR-62
 TEST(ToolTexts, ArgsLimitACheckToPartsOfTheArguments) {
   const auto guardrails = guard({regex("x|4|true", R"(,"args":["/query","/items/*/sql"])")});

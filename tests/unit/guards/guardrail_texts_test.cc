@@ -78,13 +78,15 @@ TEST(GuardrailTextsTest, AStreamLetsOutWhatIsDecidedAndNothingBehindABlock) {
 
 TEST(GuardrailTextsTest, ArgumentsOfACallAreBlockedOrRedacted) {
   const auto texts = texts_of(kChecks);
-  const core::CheckedCall fine = texts->look_at_call("sh", json::object{{"c", "ls"}});
+  const core::CheckedCall fine = texts->look_at_call("sh", json::object{{"c", "ls"}}, std::nullopt);
   EXPECT_FALSE(fine.block || fine.rewritten || !fine.findings.empty());
-  const core::CheckedCall blocked = texts->look_at_call("sh", json::object{{"c", "rm -rf /"}});
+  const core::CheckedCall blocked =
+      texts->look_at_call("sh", json::object{{"c", "rm -rf /"}}, std::nullopt);
   ASSERT_TRUE(blocked.block);
   EXPECT_EQ(blocked.block->check, "args");
   EXPECT_FALSE(blocked.rewritten);
-  const core::CheckedCall masked = texts->look_at_call("sh", json::object{{"c", "use key-12"}});
+  const core::CheckedCall masked =
+      texts->look_at_call("sh", json::object{{"c", "use key-12"}}, std::nullopt);
   ASSERT_TRUE(masked.rewritten);
   EXPECT_EQ(*masked.rewritten, json::value(json::object{{"c", "use [K]"}}));
 }
