@@ -129,7 +129,7 @@ Verdict ToolUseGuardrails::look_at(const Call& call) const {
                                first_label(seen, guardrails::Action::Redact));
   }
   verdict.evidence = evidence_of(*guardrails_, {seen});
-  verdict.findings = findings_of(*guardrails_, {seen}, excerpts_);
+  verdict.findings = findings_of(*guardrails_, {seen}, excerpts_, call.tool);
   return verdict;
 }
 
@@ -166,7 +166,7 @@ Verdict ToolOutputGuardrails::look_at(const Envelope& result, std::string_view t
                                first_label(*redacted, guardrails::Action::Redact));
   }
   verdict.evidence = evidence_of(*guardrails_, look.seen());
-  verdict.findings = findings_of(*guardrails_, look.seen(), excerpts_);
+  verdict.findings = findings_of(*guardrails_, look.seen(), excerpts_, tool);
   return verdict;
 }
 

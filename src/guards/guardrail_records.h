@@ -1,7 +1,9 @@
 // Builds the entries of an evaluation: every hit, and which checks ran (GR-72, GR-73).
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "guardrails/check/guardrails.h"
@@ -16,8 +18,8 @@ json::object evidence_of(const guardrails::Guardrails& guardrails,
 enum class Excerpts : std::uint8_t { Withheld, Kept };
 
 std::vector<Finding> findings_of(const guardrails::Guardrails& guardrails,
-                                 const std::vector<guardrails::Evaluation>& seen,
-                                 Excerpts excerpts);
+                                 const std::vector<guardrails::Evaluation>& seen, Excerpts excerpts,
+                                 std::optional<std::string_view> tool);
 
 // The body of an entry of kind `guard_hit`. `channel`: the text of a message, for a stream.
 Finding finding_of(const guardrails::Guardrails& guardrails, const guardrails::Hit& hit,

@@ -147,7 +147,7 @@ core::PassedText GuardrailTexts::look_at(core::TextStage stage, std::string_view
   const guardrails::Evaluation seen =
       guardrails_->evaluate({.stage = stage_of(stage), .text = text, .tool = tool});
   core::PassedText out;
-  out.findings = findings_of(*guardrails_, {seen}, excerpts_);
+  out.findings = findings_of(*guardrails_, {seen}, excerpts_, tool);
   if (seen.verdict == guardrails::Verdict::Block) {
     out.block =
         block_of(seen.decision->check, seen.decision->reason_code, seen.decision->replacement);
@@ -166,7 +166,7 @@ core::CheckedCall GuardrailTexts::look_at_call(std::string_view tool, const json
                              .received = received ? *received : std::string_view(),
                              .tool = tool});
   core::CheckedCall out;
-  out.findings = findings_of(*guardrails_, {seen}, excerpts_);
+  out.findings = findings_of(*guardrails_, {seen}, excerpts_, tool);
   if (seen.verdict == guardrails::Verdict::Block) {
     out.block =
         block_of(seen.decision->check, seen.decision->reason_code, seen.decision->replacement);

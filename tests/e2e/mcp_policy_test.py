@@ -105,6 +105,26 @@ class Policies(McpTest):
         self.assertIn("guardrail check 'account' refused", client.answer(client.last_id)["result"]["content"][0]["text"])
         client.close()
 
+    # A name of 70,000 letters before a hit: the call could not be recorded, and the next one was refused.
+    # GR-72
+    def test_a_hit_in_any_place_is_recorded(self):
+        client = self.wrapped(self.write("policy.yaml", EVERY_STAGE))
+        self.assertEqual(client.said("echo", {"message": "one", "a": {"k" * 70000: "hush"}}), "one")
+        self.assertEqual(client.said("echo", {"message": "two"}), "two")
+        client.close()
+        hits = self.good("ledger", "show", "--kind", "guard_hit", "--json").lines()
+        self.assertEqual([hit["body"]["path"] for hit in hits if hit["body"]["check"] == "given"], ["/a"])
+        self.one_end_for_each_call(2)
+
+    # The name of a member that was withheld stood in the path of the entry.
+    # GR-56 (partly) PI-47 (partly)
+    def test_the_path_of_a_hit_does_not_hold_what_was_withheld(self):
+        client = self.wrapped(self.write("policy.yaml", EVERY_STAGE))
+        self.assertTrue(client.result("echo", {"a": {"C-123456": {"b": "C-123456"}}})["isError"])
+        client.close()
+        hits = self.good("ledger", "show", "--kind", "guard_hit", "--json").lines()
+        self.assertEqual([hit["body"]["path"] for hit in hits if hit["body"]["check"] == "customer"], ["/a"])
+
     # AT-10
     def test_the_agent_that_a_policy_names_is_the_one_who_acts(self):
         tiers = "version: 1\nautonomy: {agent_id: %s, agent_tiers: {deploy-bot: act_auto}}\n"

@@ -18,7 +18,7 @@ Task<Decision> judge_text(core::RecordLog& records, TextRules rules, std::string
   const Subject subject{
       .policy_hash = rules.policy_hash, .session_id = event.session_id, .agent_id = agent};
   std::vector<core::Draft> drafts;
-  for (Finding& finding : guards::findings_of(*guardrails, {seen}, rules.excerpts)) {
+  for (Finding& finding : guards::findings_of(*guardrails, {seen}, rules.excerpts, std::nullopt)) {
     drafts.push_back(core::finding_row(std::move(finding), subject));
   }
   if (!drafts.empty()) {

@@ -200,6 +200,41 @@ TEST_F(GovernedGuardrailsTest, TheTextOfAnErrorIsLookedAtToo) {
   EXPECT_EQ(answer->released.message, "login with [redacted] failed");
 }
 
+// A path that fits no entry: the call failed or, after its effect, was never recorded.
+// GR-72 LE-4 (partly)
+TEST_F(GovernedGuardrailsTest, AHitInTheDeepestPlaceIsRecorded) {
+  in_force(
+      "{type: blocklist, stage: tool_use, on_fail: log, words: [hush]},"
+      "{type: blocklist, stage: tool_output, on_fail: log, words: [hush]}");
+  open();
+  const std::string longest(70'000, 'k');
+  tool_says(json::object{{"a", json::object{{longest, "hush"}}}});
+  Call asked = Governed::read_file();
+  asked.input = json::object{{"b/c", json::object{{longest, json::object{{"d", "hush"}}}}}};
+  const Result<Answer> answer = call(asked);
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_TRUE(answer->result.success);
+  const std::vector<json::object> found = hits();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].at("body").at("path"), "/b~1c");
+  EXPECT_EQ(found[1].at("body").at("path"), "/a");
+  EXPECT_EQ(last_record().outcome.kind, Outcome::Kind::Completed);
+}
+
+// The name of a member that was withheld stood in the path of the entry.
+// GR-56 (partly) PI-47 (partly)
+TEST_F(GovernedGuardrailsTest, ThePathOfAHitDoesNotHoldWhatWasWithheld) {
+  in_force("{type: regex, stage: tool_output, tools: ['read_*'], patterns: ['C-[0-9]{3}/']}");
+  open();
+  tool_says(json::parse(R"({"rows":[{"C-123/":{"a":"C-123/"}}]})"));
+  const Result<Answer> answer = call(Governed::read_file());
+  ASSERT_TRUE(answer);
+  EXPECT_FALSE(answer->result.success);
+  const std::vector<json::object> found = hits();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].at("body").at("path"), "/rows/0");
+}
+
 // GR-15 GR-72
 TEST_F(GovernedGuardrailsTest, AnAdvisoryHitIsRecordedAndChangesNothing) {
   in_force("{type: blocklist, stage: tool_output, id: word, on_fail: log, words: [swordfish]}");
