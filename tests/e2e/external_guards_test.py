@@ -143,6 +143,24 @@ else:
         text = self.echo(client, "wrong")[0]
         self.assertIn("guard external:check failed", text)
 
+    def escalating(self, **more):
+        guard = self.program("guard.py", 'say(verdict="escalate", message="look \\x1bat this")\n')
+        return self.gate(self.entry(guard, kind="result", **more))
+
+    def items(self):
+        opened = [entry["body"] for entry in self.good("ledger", "show", "--kind", "approval", "--json").lines()]
+        return [one["request_id"] for one in opened], self.good("approvals", "list", "--json").lines()
+
+    # Each progress message opened the item again, with the text as the guard wrote it, and the result opened another.
+    # PI-83 PI-88
+    def test_equal_escalations_of_one_call_share_one_item(self):
+        client = self.escalating(when={"tool": "progress"})
+        client.result("progress", _meta={"progressToken": "p"})
+        client.close()
+        opened, items = self.items()
+        self.assertEqual([(item["message"], item["count"], item["request_id"]) for item in items], [("look at this", 4, *opened)])
+        self.assertEqual(self.records()[-1]["post_invocation"]["escalation_ids"], opened)
+
     # PI-38 (partly) PI-86
     def test_an_answer_about_a_result_that_is_no_verdict_is_malformed(self):
         client = self.gate(self.entry(self.program("guard.py", 'print(q["result"]["value"]["content"][0]["text"])\n'), kind="result",

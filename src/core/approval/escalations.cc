@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <charconv>
 
@@ -53,10 +54,18 @@ Result<Draft> accepted_event(RecordReader& records, const std::string& id,
   return event;
 }
 
+bool opens(const std::vector<Draft>& drafts, const std::string& id) {
+  return std::ranges::any_of(drafts, [&](const Draft& draft) {
+    return std::ranges::any_of(
+        draft.facts, [&](const Fact& fact) { return fact.space == kItems && fact.key == id; });
+  });
+}
+
 }  // namespace
 
 Escalations::Opened Escalations::open(const std::vector<Escalation>& messages,
-                                      const SharedSubject& subject) {
+                                      const SharedSubject& subject,
+                                      const std::vector<Draft>& beside) {
   Opened opened;
   const SteadyTime now = clock_.steady();
   for (const Escalation& escalation : messages) {
@@ -81,7 +90,7 @@ Escalations::Opened Escalations::open(const std::vector<Escalation>& messages,
     const bool shared = waiting || item.call_id != subject->call_id;
     opened.ids.push_back(id);
     opened.counts.push_back({.space = std::string(kCounts), .key = id, .counts = true});
-    if (shared) continue;
+    if (shared || opens(opened.drafts, id) || opens(beside, id)) continue;
     Draft draft{.kind = Kind::Approval,
                 .subject = subject,
                 .body = {{"record", "approval_request"},

@@ -37,7 +37,9 @@ class Escalations {
     std::vector<Draft> drafts;
     std::vector<Fact> counts;  // committed with the record
   };
-  Opened open(const std::vector<Escalation>& messages, const SharedSubject& subject);
+  // `beside`: drafts of the same commit, which may open the same items.
+  Opened open(const std::vector<Escalation>& messages, const SharedSubject& subject,
+              const std::vector<Draft>& beside = {});
 
   Result<std::vector<EscalationItem>> waiting() { return waiting_escalations(records_); }
   // Removes an item from the queue. `Conflict`: it was already settled.

@@ -13,6 +13,7 @@
 #include "core/handoff/waiting_facts.h"
 #include "core/record/artifacts.h"
 #include "core/record/finding.h"
+#include "core/record/plain_text.h"
 #include "core/record/shapes.h"
 #include "sallyport/event.h"
 
@@ -209,6 +210,10 @@ Draft Journal::joined(const Trail& trail) const {
 EndPlaces Journal::record(Trail& trail, Ending& ending, Batch& batch) const {
   Escalations::Opened opened;
   if (ending.terminal && !trail.escalations.empty()) {
+    // Those of progress messages come as the guard wrote them (PI-88).
+    for (Escalation& escalation : trail.escalations) {
+      escalation.message = plain_text(parts_.redactor, std::move(escalation.message));
+    }
     opened = parts_.escalations.open(trail.escalations, trail.subject());
     name_escalations(trail, opened.ids);
   }
@@ -252,16 +257,18 @@ EndPlaces Journal::complete(CallRecord record, Ending& ending, Batch& batch) con
   }
   if (ending.release) append(record.in_front, finding_rows(*ending.release, record.subject));
   if (ending.terminal && ending.release) {
-    append(record.in_front, open_escalations(*ending.release, record.subject, record.facts));
+    append(record.in_front,
+           open_escalations(*ending.release, record.subject, record.facts, record.in_front));
   }
   return add_end(std::move(record), ending, batch);
 }
 
 // The escalations of the second door: items before the record, which names them.
 std::vector<Draft> Journal::open_escalations(Release& release, const SharedSubject& subject,
-                                             std::vector<Fact>& facts) const {
+                                             std::vector<Fact>& facts,
+                                             const std::vector<Draft>& beside) const {
   if (release.escalations.empty()) return {};
-  Escalations::Opened opened = parts_.escalations.open(release.escalations, subject);
+  Escalations::Opened opened = parts_.escalations.open(release.escalations, subject, beside);
   for (Fact& count : opened.counts) facts.push_back(std::move(count));
   release.escalation_ids = std::move(opened.ids);
   return std::move(opened.drafts);
@@ -284,7 +291,7 @@ std::vector<Draft> Journal::late_result(const Call& call, const std::string& pol
                        {"tool_call_id", call.tool_call_id},
                        {"duration_ms", std::chrono::duration_cast<milliseconds>(after).count()}}};
   std::vector<Draft> drafts = finding_rows(release, draft.subject);
-  append(drafts, open_escalations(release, draft.subject, draft.facts));
+  append(drafts, open_escalations(release, draft.subject, draft.facts, {}));
   draft.body["post_invocation"] = release.to_json();
   commit_to_release(draft, release);
   drafts.push_back(std::move(draft));

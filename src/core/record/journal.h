@@ -60,7 +60,8 @@ class Journal {
  private:
   std::vector<Draft> gathered(Trail& trail, FailOpenLog::Share& share) const;
   std::vector<Draft> open_escalations(Release& release, const SharedSubject& subject,
-                                      std::vector<Fact>& facts) const;
+                                      std::vector<Fact>& facts,
+                                      const std::vector<Draft>& beside) const;
   Async<void> end_without_record(Trail& trail, Ending ending, const Error& error);
 
   Parts parts_;

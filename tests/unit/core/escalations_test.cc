@@ -94,6 +94,25 @@ TEST_F(EscalationsTest, AGuardBeforeTheCallOpensAnItemToo) {
   EXPECT_EQ(items[0].message, "it is night");
 }
 
+// Each progress message opened the same item again, and its text was stored as the guard wrote it,
+// so the result of the call opened a second item.
+// PI-83 PI-88
+TEST_F(EscalationsTest, EqualMessagesOfOneCallShareOneItem) {
+  escalates("pii", "an address\x1b was seen");
+  governed.upstream = std::make_shared<FakeUpstream>(
+      [](Call, std::shared_ptr<Delivery> delivery, std::stop_token) -> Task<Envelope> {
+        for (int i = 0; i < 3; ++i) co_await delivery->progress(i);
+        co_return Envelope::of("hello");
+      });
+  ASSERT_TRUE(governed.call(Governed::read_file(), Caller{.progress = [](const json::value&) {}}));
+  const auto items = waiting();
+  ASSERT_EQ(items.size(), 1u);
+  EXPECT_EQ(items[0].message, "an address was seen");
+  EXPECT_EQ(items[0].count, 4u);
+  EXPECT_EQ(governed.recorder.of(Kind::Approval).size(), 1u);
+  EXPECT_EQ(ids(), Texts{items[0].id});
+}
+
 // A guard's finding in the text of a tool that did not run was once shown to no person.
 TEST_F(EscalationsTest, AGuardOpensAnItemAboutTheTextOfAToolThatDidNotRun) {
   const auto tool = std::make_shared<test::FakePreparer>();
