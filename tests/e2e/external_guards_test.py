@@ -151,6 +151,15 @@ else:
         opened = [entry["body"] for entry in self.good("ledger", "show", "--kind", "approval", "--json").lines()]
         return [one["request_id"] for one in opened], self.good("approvals", "list", "--json").lines()
 
+    # What a guard said about a list or a notification opened nothing.
+    # PI-80 (partly)
+    def test_an_escalation_about_a_message_that_is_no_result_opens_an_item(self):
+        client = self.escalating()
+        client.request("tools/list")
+        client.close()
+        opened, items = self.items()
+        self.assertEqual([(item["guard"], item["message"], item["request_id"]) for item in items], [("external:check", "look at this", *opened)])
+
     # Each progress message opened the item again, with the text as the guard wrote it, and the result opened another.
     # PI-83 PI-88
     def test_equal_escalations_of_one_call_share_one_item(self):
@@ -160,6 +169,13 @@ else:
         opened, items = self.items()
         self.assertEqual([(item["message"], item["count"], item["request_id"]) for item in items], [("look at this", 4, *opened)])
         self.assertEqual(self.records()[-1]["post_invocation"]["escalation_ids"], opened)
+
+    # The client read the reason as the guard wrote it.
+    # PI-88
+    def test_the_reason_for_a_withheld_list_has_no_secret(self):
+        guard = self.program("guard.py", 'say(verdict="block", reason="has \\x1b[31m AKIAIOSFODNN7EXAMPLE")\n')
+        client = self.gate(self.entry(guard, kind="result", when={"tool": "tools/list"}))
+        self.assertEqual(client.request("tools/list")["error"]["message"], "Result withheld by external:check: has [31m [REDACTED:secret]")
 
     # PI-38 (partly) PI-86
     def test_an_answer_about_a_result_that_is_no_verdict_is_malformed(self):

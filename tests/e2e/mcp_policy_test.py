@@ -125,6 +125,21 @@ class Policies(McpTest):
         hits = self.good("ledger", "show", "--kind", "guard_hit", "--json").lines()
         self.assertEqual([hit["body"]["path"] for hit in hits if hit["body"]["check"] == "customer"], ["/a"])
 
+    # A hit in a list or a notification had no entry of its own, and one that changed nothing left no trace.
+    # GR-72
+    def test_a_hit_in_a_message_that_is_no_result_is_recorded(self):
+        client = self.wrapped(self.write("policy.yaml", EVERY_STAGE))
+        client.request("tools/list")
+        self.assertEqual(client.said("log"), "logged")
+        client.next(lambda message: message.get("method") == "notifications/message")
+        client.close()
+        hits = [hit["entry"] for hit in self.good("ledger", "show", "--kind", "guard_hit", "--json").lines()]
+        self.assertEqual({(hit["tool_name"], hit["body"]["check"], hit["body"]["action"], hit["body"]["path"]) for hit in hits},
+                         {("tools/list", "read", "log", "/tools/0/description"), ("notifications/message", "read", "log", "/data")})
+        topics = [entry["body"] for entry in self.good("ledger", "show", "--topic", "mcp", "--json").lines()]
+        noted = {message["method"] for topic in topics for message in topic["messages"] if message["what"] == "noted"}
+        self.assertEqual(noted, {"tools/list", "notifications/message"})
+
     # AT-10
     def test_the_agent_that_a_policy_names_is_the_one_who_acts(self):
         tiers = "version: 1\nautonomy: {agent_id: %s, agent_tiers: {deploy-bot: act_auto}}\n"

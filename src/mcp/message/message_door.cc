@@ -2,18 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "core/record/plain_text.h"
+
 namespace sallyport::mcp {
 
 MessageDoor::MessageDoor(Parts parts, Settings settings)
     : parts_(parts),
       log_(std::move(settings.log)),
-      messages_(parts_.recorder, parts_.redactor, settings.subject),
+      messages_(parts_.recorder, parts_.escalations, parts_.redactor, settings.subject),
       bridge_(parts_.recorder, settings.subject.server),
       screen_(parts_.plans, parts_.recorder, parts_.recorder, parts_.clock, settings.limits.json(),
-              [this](const Screen::Seen& seen) {
-                note(seen.withheld ? MessageLog::Action::Withheld : MessageLog::Action::Redacted,
-                     Side::Server, seen.method, seen.evidence);
-              }) {}
+              [this](Screen::Seen seen) { note_seen(std::move(seen)); }) {}
 
 bool MessageDoor::passes(Side from, const Message& notification) {
   if (is_known(from, notification)) return true;
@@ -33,7 +34,22 @@ bool MessageDoor::may_ask(Side from, const Message& request) {
 }
 
 Task<Message> MessageDoor::release(std::string method, Message message, bool granted) {
-  return screen_.pass(std::move(method), std::move(message), granted);
+  Result<Message> passed = co_await screen_.pass(std::move(method), std::move(message), granted);
+  if (!passed) {
+    passed.error().message = core::plain_text(parts_.redactor, std::move(passed.error().message));
+  }
+  co_return passed;
+}
+
+void MessageDoor::note_seen(Screen::Seen seen) {
+  using Action = MessageLog::Action;
+  const Action action = seen.withheld    ? Action::Withheld
+                        : seen.unchanged ? Action::Noted
+                                         : Action::Redacted;
+  FoundInMessage found{std::move(seen.findings), std::move(seen.escalations)};
+  if (messages_.note(action, Side::Server, seen.method, seen.evidence, std::move(found))) {
+    parts_.tasks.start(messages_.write());
+  }
 }
 
 void MessageDoor::note(MessageLog::Action action, Side from, std::string_view method,

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/approval/escalations.h"
 #include "core/record/recorder.h"
 #include "mcp/message/bridge_log.h"
 #include "mcp/message/message_log.h"
@@ -21,6 +22,7 @@ class MessageDoor {
   struct Parts {
     const core::PlanSource& plans;
     core::Recorder& recorder;
+    core::Escalations& escalations;
     const core::Redactor& redactor;
     const Clock& clock;
     net::TaskGroup& tasks;  // writes what was counted
@@ -51,6 +53,8 @@ class MessageDoor {
   void hurry() { messages_.hurry(); }  // the session ends
 
  private:
+  void note_seen(Screen::Seen seen);
+
   Parts parts_;
   Server::Log log_;
   MessageLog messages_;

@@ -12,14 +12,24 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 #include "base/async.h"
 #include "base/bell.h"
+#include "core/approval/escalations.h"
 #include "core/record/record_log.h"
 #include "core/record/redactor.h"
 #include "mcp/message/methods.h"
 
 namespace sallyport::mcp {
+
+// What guards found in a message. Each finding and escalation becomes an entry of its own. Those
+// that repeat one of the same write are counted.
+struct FoundInMessage {
+  std::vector<Finding> findings{};
+  std::vector<core::Escalation> escalations{};
+};
 
 // On the strand of its gateway, which owns it.
 class MessageLog {
@@ -31,13 +41,19 @@ class MessageLog {
     Dropped,   // a notification with such a method
     Passed,    // a notification with such a method that the policy lets pass
     Trimmed,   // members that no message has were left out
+    Noted,     // a guard found something and changed nothing
   };
-  MessageLog(core::RecordLog& records, const core::Redactor& redactor, Subject subject)
-      : records_(records), redactor_(redactor), subject_(std::move(subject)) {}
+  MessageLog(core::RecordLog& records, core::Escalations& escalations,
+             const core::Redactor& redactor, Subject subject)
+      : records_(records),
+        escalations_(escalations),
+        redactor_(redactor),
+        subject_(std::move(subject)) {}
 
   // True: no write is under way, so the caller must start `write`. The number of distinct methods
   // is bounded; messages beyond it are counted together.
-  bool note(Action action, Side from, std::string_view method, const std::string& evidence = {});
+  bool note(Action action, Side from, std::string_view method, const std::string& evidence = {},
+            FoundInMessage found = {});
   // Writes until nothing is left. The first entry comes at once, later ones after growing pauses,
   // so that a peer that floods gets an entry a minute.
   Async<void> write();
@@ -52,13 +68,21 @@ class MessageLog {
   };
   struct Count {
     std::uint64_t messages = 0;
+    std::uint64_t more_hits = 0;  // without an entry of their own
     std::set<std::string> evidence{};
   };
+  using HitKey = std::tuple<std::string, std::string, std::string>;  // method, check, action
+
+  std::uint64_t keep(const std::string& method, FoundInMessage found);
 
   core::RecordLog& records_;
+  core::Escalations& escalations_;
   const core::Redactor& redactor_;
   Subject subject_;
   std::map<Key, Count> counts_;
+  std::set<HitKey> hits_;
+  std::vector<core::Draft> hit_rows_;
+  std::vector<core::Escalation> escalated_;
   Bell bell_;
   bool writing_ = false;
   bool hurries_ = false;

@@ -4,7 +4,6 @@
 #include <boost/json.hpp>
 
 #include "core/plan/grant_use.h"
-#include "core/plan/pipeline.h"
 #include "core/plan/protocol_frame.h"
 #include "mcp/message/json_text.h"
 
@@ -57,17 +56,22 @@ Task<Message> Screen::pass(std::string method, Message message, bool granted) {
     auto written = co_await records_.append(share.drafts, core::Urgency::Reports);
     if (!written) records_.owe(std::move(share.drafts));
   }
-  if (release.verdict == Verdict::Kind::Deny) {
-    report_({.withheld = true, .method = std::move(method), .evidence = evidence_of(release)});
-    co_return fail(ErrorCode::Conflict, release.released.message);
-  }
-  if (release.verdict != Verdict::Kind::Rewrite) co_return std::move(message);
+  const bool unchanged =
+      release.verdict == Verdict::Kind::Allow || release.verdict == Verdict::Kind::Escalate;
+  const bool denied = release.verdict == Verdict::Kind::Deny;
   // A text in the place of an object makes no valid message.
-  if (object && !release.released.value.is_object()) {
-    report_({.withheld = true, .method = std::move(method), .evidence = evidence_of(release)});
-    co_return fail(ErrorCode::Conflict, canonical_json(release.released.value));
+  const bool misshapen = !denied && !unchanged && object && !release.released.value.is_object();
+  if (!unchanged || !release.findings.empty() || !release.escalations.empty()) {
+    report_({.withheld = denied || misshapen,
+             .unchanged = unchanged,
+             .method = std::move(method),
+             .evidence = evidence_of(release),
+             .findings = std::move(release.findings),
+             .escalations = std::move(release.escalations)});
   }
-  report_({.method = std::move(method), .evidence = evidence_of(release)});
+  if (denied) co_return fail(ErrorCode::Conflict, release.released.message);
+  if (unchanged) co_return std::move(message);
+  if (misshapen) co_return fail(ErrorCode::Conflict, canonical_json(release.released.value));
   std::string text = with_member(message.text, member, json::serialize(release.released.value));
   JsonLimits limits = limits_;
   limits.bytes = std::max(limits.bytes, text.size());

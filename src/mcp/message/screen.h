@@ -5,10 +5,12 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/async.h"
 #include "base/clock.h"
 #include "core/plan/fail_open.h"
+#include "core/plan/pipeline.h"
 #include "core/plan/plan.h"
 #include "core/record/instances.h"
 #include "core/record/record_log.h"
@@ -18,13 +20,16 @@ namespace sallyport::mcp {
 
 class Screen {
  public:
-  // What a guard did to a message, for the record. Must not wait.
+  // What guards did to a message and found in it, for the record. Must not wait.
   struct Seen {
-    bool withheld = false;  // else it was changed
+    bool withheld = false;  // else it was changed, or:
+    bool unchanged = false;
     std::string method{};
-    std::string evidence{};  // findings of the guards, without the found text
+    std::string evidence{};  // of the guards, without the found text
+    std::vector<Finding> findings{};
+    std::vector<core::Escalation> escalations{};
   };
-  using Report = std::function<void(const Seen& seen)>;
+  using Report = std::function<void(Seen seen)>;
 
   // `limits` are those of a message that a guard has changed.
   Screen(const core::PlanSource& plans, core::RecordLog& records, const core::Instances& instances,

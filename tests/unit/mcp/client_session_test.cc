@@ -52,10 +52,12 @@ class ClientSessionTest : public testing::Test {
   Limits limits_{.frame_bytes = 1000};
   sallyport::test::FakeRecorder recorder_;
   core::NoRedactor redactor_;
+  SystemEntropy entropy_;
   SystemClock clock_;
   sallyport::test::ChangingPlan plans_{core::PlanBuilder().build().value()};
+  core::Escalations escalations_{recorder_, clock_, entropy_};
   net::TaskGroup tasks_{loop_.get_executor(), [](std::string_view) {}};
-  MessageDoor door_{{plans_, recorder_, redactor_, clock_, tasks_},
+  MessageDoor door_{{plans_, recorder_, escalations_, redactor_, clock_, tasks_},
                     {{.session_id = "s"}, limits_, [](std::string_view) {}}};
   test::FakeClient* client_ = nullptr;
   std::optional<ClientSession> session_;

@@ -5,7 +5,9 @@
 
 #include <boost/json.hpp>
 
+#include "base/entropy.h"
 #include "support/governed.h"
+#include "support/test_clock.h"
 
 namespace sallyport::mcp {
 namespace {
@@ -25,7 +27,10 @@ class MessageLogTest : public testing::Test {
 
   sallyport::test::FakeRecorder recorder;
   core::NoRedactor redactor;
-  MessageLog log{recorder, redactor, {.server = "files"}};
+  sallyport::test::TestClock clock;
+  SystemEntropy entropy;
+  core::Escalations escalations{recorder, clock, entropy};
+  MessageLog log{recorder, escalations, redactor, {.server = "files"}};
 };
 
 TEST_F(MessageLogTest, EqualMessagesAreCountedTogether) {
@@ -64,6 +69,66 @@ TEST_F(MessageLogTest, ManyMethodsAndMuchEvidenceAreBounded) {
     }
   }
   EXPECT_EQ(refused, 500u) << "those beyond are counted together";
+}
+
+// What guards found in a list or a notification had no entry, and a hit that changed nothing left no
+// trace at all.
+// GR-72 (partly)
+TEST_F(MessageLogTest, AHitHasAnEntryAndThoseThatRepeatItAreCounted) {
+  const auto found = [](const char* check, const char* action) {
+    return FoundInMessage{
+        .findings = {{.body = {{"check", check}, {"action", action}}, .excerpt = "words"}}};
+  };
+  using Action = MessageLog::Action;
+  for (int i = 0; i < 3; ++i) log.note(Action::Noted, Side::Server, "x", "", found("a", "log"));
+  log.note(Action::Noted, Side::Server, "y", "", found("a", "log"));
+  log.note(Action::Withheld, Side::Server, "x", "", found("a", "block"));
+  const json::array all = written();
+  const std::vector<core::Draft> hits = recorder.of(core::Kind::GuardHit);
+  ASSERT_EQ(hits.size(), 3u);
+  EXPECT_EQ(hits[0].body.at("check"), "a");
+  EXPECT_EQ(hits[0].subject->tool_name, "x");
+  EXPECT_EQ(hits[0].subject->server, "files");
+  EXPECT_EQ(hits[1].subject->tool_name, "y");
+  EXPECT_EQ(hits[2].body.at("action"), "block");
+  ASSERT_EQ(all.size(), 3u);
+  for (const json::value& one : all) {
+    const bool noted_x = one.at("what") == "noted" && one.at("method") == "x";
+    EXPECT_EQ(one.as_object().contains("more_hits"), noted_x);
+    if (noted_x) EXPECT_EQ(one.at("more_hits"), 2);
+  }
+}
+
+// GR-84 (partly)
+TEST_F(MessageLogTest, APeerThatFloodsDoesNotFillTheLogWithHits) {
+  for (int i = 0; i < 2000; ++i) {
+    const std::string check = fmt::format("check-{}", i);
+    log.note(MessageLog::Action::Noted, Side::Server, "x", "",
+             {.findings = {{.body = {{"check", check}, {"action", "log"}}}},
+              .escalations = {{"g", check}}});
+  }
+  const json::array all = written();
+  EXPECT_LE(recorder.of(core::Kind::GuardHit).size(), 256u);
+  EXPECT_LE(recorder.of(core::Kind::Approval).size(), 256u);
+  EXPECT_EQ(all.at(0).at("count"), 2000);
+}
+
+// An escalation about a list or a notification was dropped.
+// PI-80 (partly) PI-83 PI-88
+TEST_F(MessageLogTest, AnEscalationOpensAnItem) {
+  for (int i = 0; i < 3; ++i) {
+    log.note(MessageLog::Action::Noted, Side::Server, "x", "",
+             {.findings = {}, .escalations = {{"g", "look\x1b"}}});
+  }
+  (void)written();
+  const std::vector<core::Draft> items = recorder.of(core::Kind::Approval);
+  ASSERT_EQ(items.size(), 1u);
+  EXPECT_EQ(items[0].body.at("message"), "look");
+  EXPECT_EQ(items[0].body.at("guard"), "g");
+  const auto waiting = core::waiting_escalations(recorder);
+  ASSERT_TRUE(waiting);
+  ASSERT_EQ(waiting->size(), 1u);
+  EXPECT_EQ(waiting->front().count, 3u);
 }
 
 TEST_F(MessageLogTest, WhatCannotBeWrittenIsOwed) {

@@ -117,5 +117,26 @@ TEST_F(ScreenedTest, WhatIsWithheldOrChangedIsTold) {
   EXPECT_TRUE(seen[0].evidence.starts_with("g")) << seen[0].evidence;
 }
 
+// GR-72 (partly) PI-80 (partly)
+TEST_F(ScreenedTest, WhatAGuardFoundIsToldAlsoIfTheMessagePasses) {
+  const std::string text = R"({"jsonrpc":"2.0","id":1,"result":{"a":1}})";
+  Verdict noted = Verdict::allow();
+  noted.findings = {{.body = {{"check", "words"}}}};
+  EXPECT_TRUE(pass("x", text, noted));
+  EXPECT_TRUE(pass("x", text, Verdict::escalate("look")));
+  EXPECT_TRUE(pass("x", text, Verdict::allow()));
+  Verdict denied = Verdict::deny("no");
+  denied.findings = noted.findings;
+  EXPECT_FALSE(pass("x", text, denied));
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_TRUE(seen[0].unchanged);
+  EXPECT_EQ(seen[0].findings, noted.findings);
+  EXPECT_TRUE(seen[1].unchanged);
+  ASSERT_EQ(seen[1].escalations.size(), 1u);
+  EXPECT_EQ(seen[1].escalations[0].message, "look");
+  EXPECT_TRUE(seen[2].withheld);
+  EXPECT_EQ(seen[2].findings, noted.findings);
+}
+
 }  // namespace
 }  // namespace sallyport::mcp

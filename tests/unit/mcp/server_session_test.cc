@@ -79,10 +79,12 @@ class ServerSessionTest : public testing::Test, private ServerListener {
   sallyport::test::TestClock clock_;
   sallyport::test::FakeRecorder recorder_;
   core::NoRedactor redactor_;
+  SystemEntropy entropy_;
   PinBook pins_{recorder_};
   sallyport::test::ChangingPlan plans_{core::PlanBuilder().build().value()};
+  core::Escalations escalations_{recorder_, clock_, entropy_};
   net::TaskGroup tasks_{loop_.get_executor(), [](std::string_view) {}};
-  MessageDoor door_{{plans_, recorder_, redactor_, clock_, tasks_},
+  MessageDoor door_{{plans_, recorder_, escalations_, redactor_, clock_, tasks_},
                     {{.server = "files"}, limits_, [](std::string_view) {}}};
   ClientProfile client_{.era = Era::Legacy, .name = "ann"};
   test::FakeServer::Answer answer_;
