@@ -152,6 +152,11 @@ bool RowFilter::filter_shape(json::value& value, Count& count) {
   if (json::object* const object = value.if_object()) return filter_table(*object, count);
   json::array* const rows = value.if_array();
   if (rows == nullptr || !all_objects(*rows)) return false;
+  // Several tables, as several statements return them. Each has rows of its own.
+  if (std::ranges::any_of(*rows, is_shape)) {
+    for (json::value& table : *rows) filter_content(table, count);
+    return true;
+  }
   drop_rows(*rows, count);
   for (json::value& row : *rows) filter_row(row, "");
   return true;
@@ -194,6 +199,23 @@ void RowFilter::filter_row(json::value& row, std::string_view table) const {
       member.value() = kMask;
     } else {
       filter_row(member.value(), table);
+    }
+  }
+  filter_inner_table(*object, table);
+}
+
+// The cells of a table inside a row, whose names are in `columns`.
+void RowFilter::filter_inner_table(json::object& inner, std::string_view table) const {
+  json::value* const rows = inner.if_contains("rows");
+  const json::value* const columns = inner.if_contains("columns");
+  if (limits_.denied_columns.empty() || rows == nullptr || columns == nullptr) return;
+  if (!rows->is_array() || !columns->is_array()) return;
+  const bool named = all_strings(columns->get_array());
+  for (json::value& row : rows->get_array()) {
+    if (named && row.is_array()) {
+      filter_cells(row.get_array(), columns->get_array(), table);
+    } else if (!row.is_object()) {
+      mask_all(row);
     }
   }
 }

@@ -40,6 +40,7 @@ class RowFilter {
   bool filter_shape(json::value& value, Count& count);
   bool filter_table(json::object& table, Count& count);
   void filter_row(json::value& row, std::string_view table) const;
+  void filter_inner_table(json::object& inner, std::string_view table) const;
   void filter_cells(json::array& cells, const json::array& columns, std::string_view table) const;
   void drop_rows(json::array& rows, Count& count) const;
   void check_tables(const json::object& object);

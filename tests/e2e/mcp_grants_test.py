@@ -64,6 +64,19 @@ class McpGrants(GrantTest):
         client.close()
         self.assertFalse([line for line in client.lines if "notifications/message" in line])
 
+    # Each table counted as one row, and its cells, which have no names of their own, were all shown.
+    # PI-75 (partly) PI-76 (partly) PI-77
+    def test_the_tables_of_several_statements_are_each_limited(self):
+        client = self.gateway(policy="results: [{hook: query-result}]\n")
+        limited = self.token(scope={"server": "fake", "tool": "*", "operations": ["invoke", "read_result"],
+                                    "constraints": [{"type": "max_rows_returned", "value": 1}, {"type": "column_denylist", "value": ["ssn"]}]})
+        for tables, shown in (
+                ('[{"columns":["id","SSN"],"rows":[[1,"x"],[2,"y"]]}]', '[{"columns":["id","SSN"],"rows":[[1,"****"]]}]'),
+                ('[{"rows":[{"ssn":1}]},{"rows":[{"a":1}]}]', '[{"rows":[{"ssn":"****"}]},{"rows":[]}]'),
+                ('[{"a":{"columns":["ssn"],"rows":[["x"]]}}]', '[{"a":{"columns":["ssn"],"rows":[["****"]]}}]')):
+            self.assertEqual(self.call(client, limited, tables), (shown, False))
+        client.close()
+
     # CG-18 CG-61
     def test_a_revoked_token_and_every_child_of_a_revoked_one_is_refused_from_the_next_call_on(self):
         client = self.gateway()

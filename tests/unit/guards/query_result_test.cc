@@ -239,6 +239,25 @@ TEST(QueryResultTest, ADeniedColumnIsMaskedHoweverDeepItStands) {
             R"({"columns":["a"],"rows":[[1,2]]})");
 }
 
+// The tables of several statements counted as one row each, and the cells of a table inside a row
+// passed, because no member has the name of a denied column.
+// PI-76 PI-77 PI-79
+TEST(QueryResultTest, SeveralTablesAreEachRead) {
+  EXPECT_EQ(
+      filter(R"([{"columns":["id","ssn"],"rows":[[1,"x"]]},{"rows":[{"ssn":"y"}]}])", kNoSsn).text,
+      R"([{"columns":["id","ssn"],"rows":[[1,"****"]]},{"rows":[{"ssn":"****"}]}])");
+  const Filtered limited = filter(R"([{"rows":[{"a":1},{"a":2}]},{"rows":[{"a":3}]}])", kTwoRows);
+  EXPECT_EQ(limited.text, R"([{"rows":[{"a":1},{"a":2}]},{"rows":[]}])");
+  EXPECT_EQ(limited.evidence, "rows=2/3");
+  EXPECT_EQ(filter(R"([{"rows":[]},{"a":"x"}])", kTwoRows).text, R"([{"rows":[]},{"a":"****"}])");
+  EXPECT_EQ(filter(R"([{"table":"salaries","rows":[]}])", kUsers).text,
+            "blocked: the result names a table that the grant does not allow");
+  EXPECT_EQ(filter(R"({"rows":[{"a":{"columns":["b","SSN"],"rows":[[1,"x"],"y"]}}]})", kNoSsn).text,
+            R"({"rows":[{"a":{"columns":["b","SSN"],"rows":[[1,"****"],"****"]}}]})");
+  EXPECT_EQ(filter(R"({"rows":[{"a":{"columns":[{"name":"ssn"}],"rows":[["x"]]}}]})", kNoSsn).text,
+            R"({"rows":[{"a":{"columns":[{"name":"ssn"}],"rows":[["****"]]}}]})");
+}
+
 // PI-77
 TEST(QueryResultTest, AColumnOfOneTableIsDeniedOfThatTableOnly) {
   EXPECT_EQ(
