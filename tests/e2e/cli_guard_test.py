@@ -149,6 +149,15 @@ class Guard(CliTest):
         self.assertEqual(len(list(cache.glob("*.patterns"))), 2)
 
     # GR-4
+    # The value of `password` was a passphrase only in the second scan, when a mark had replaced the token.
+    # PI-67
+    def test_a_second_scan_of_a_result_changes_nothing(self):
+        policy = self.config("version: 1\nresults: [{hook: output-sanitizer}]\n", "policy.yaml")
+        given = json.dumps({"password": "correct horse battery ghp_" + "a" * 200})
+        for text in (given, '{"password":"****"}'):
+            code, lines, _ = self.guard("check", "--policy", policy, text=text)
+            self.assertEqual((code, lines[0]["released"]["value"]), (0, {"password": "****"}))
+
     def test_a_text_has_a_limit(self):
         code, lines, _ = self.guard("check", "--config", self.config(AWS), "--stage", "output", text=b"x" * (16 << 20))
         self.assertEqual((code, lines[0]["verdict"]), (0, "allow"))

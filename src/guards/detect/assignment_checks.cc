@@ -211,22 +211,34 @@ constexpr auto kPasswordNames =
 constexpr auto kAwsSecretNames =
     std::to_array<std::string_view>({"secretaccesskey", "awssecret", "awssecretkey"});
 
+// The letters at the end of a name, or none if no name of a secret ends like that, as most do not.
+std::string last_letters_of(std::string_view name) {
+  constexpr std::string_view kLastLetters = "dtnyeDTNYE";
+  constexpr std::size_t kLongestEnding = 24;
+  if (name.empty() || kLastLetters.find(name.back()) == std::string_view::npos) return {};
+  return letters_of(name.substr(name.size() - std::min(name.size(), kLongestEnding)));
+}
+
 bool is_password(std::string_view value) {
   return !holds(value, kNeverInPassword | kLineEnd) && looks_like_password(value);
 }
 
 }  // namespace
 
+bool may_name_secret(std::string_view name) {
+  const std::string letters = last_letters_of(name);
+  if (letters.empty()) return false;
+  return ends_in_one_of(letters, kAwsSecretNames) || ends_in_one_of(letters, kPasswordNames) ||
+         is_plain_password_name(name, name.size());
+}
+
 std::optional<Detector> secret_of_member(std::string_view name, std::string_view value,
                                          const DetectorSet& wanted) {
   // This is called for every member, and most are neither.
   constexpr std::size_t kShortest = 8;
-  constexpr std::string_view kLastLetters = "dtnyeDTNYE";
-  if (value.size() < kShortest || name.empty()) return std::nullopt;
-  if (kLastLetters.find(name.back()) == std::string_view::npos) return std::nullopt;
-  constexpr std::size_t kLongestEnding = 24;
-  const std::size_t ending = name.size() - std::min(name.size(), kLongestEnding);
-  const std::string letters = letters_of(name.substr(ending));
+  if (value.size() < kShortest) return std::nullopt;
+  const std::string letters = last_letters_of(name);
+  if (letters.empty()) return std::nullopt;
   if (wanted.test(index_of(Detector::AwsSecretAccessKey)) &&
       ends_in_one_of(letters, kAwsSecretNames) && is_aws_secret(value)) {
     return Detector::AwsSecretAccessKey;

@@ -16,6 +16,8 @@ void check_password_assignment(Candidates& found, Anchor at);
 // (`password: must be changed`) is not a match.
 void check_passphrase_assignment(Candidates& found, Anchor at);
 
+// False: no value of a member with this name is a secret because of the name.
+bool may_name_secret(std::string_view name);
 // The same for a member of an object. Returns the detector that its whole string matches, if any.
 std::optional<Detector> secret_of_member(std::string_view name, std::string_view value,
                                          const DetectorSet& wanted);

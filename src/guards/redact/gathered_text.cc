@@ -150,10 +150,11 @@ class Gathering {
 
   // The next piece is the value of this member.
   void note_secret_member(std::string_view name, std::string_view value) {
-    if (!by_name_ || !secret_of_member(name, value, settings_.detectors)) return;
+    if (!by_name_ || !may_name_secret(name)) return;
     const auto piece = static_cast<std::uint32_t>(gathered_.pieces.size());
+    // Also if the value is no secret yet: it may be one when other findings are marks (PI-67).
     gathered_.secret_members.push_back({piece, name});
-    gathered_.suspects.push_back(piece);
+    if (secret_of_member(name, value, settings_.detectors)) gathered_.suspects.push_back(piece);
   }
 
   // All text blocks of a result are one text, even with other blocks between them (PI-53).

@@ -253,6 +253,19 @@ TEST(OutputSanitizerTest, AForgedMarkHidesNothing) {
   EXPECT_EQ(sanitize(R"("[FP:4111111111111111]")").text, R"("[FP:4111111111111111]")");
 }
 
+// The value of a member `password` that was a passphrase only without the other findings, or only
+// up to the limit, was found by the second scan.
+// PI-67
+TEST(OutputSanitizerTest, AValueThatBecomesAPassphraseIsOneAtOnce) {
+  const std::string token = "ghp_" + std::string(200, 'a');
+  EXPECT_EQ(sanitize(R"({"password":"correct horse battery )" + token + "\"}").text,
+            R"({"password":"****"})");
+  EXPECT_EQ(sanitize(R"({"password":"correct horse battery staple )" + token + "\"}",
+                     R"({"max_string_bytes":28})")
+                .text,
+            R"({"password":"****[TRUNCATED_UNSCANNED_OUTPUT]"})");
+}
+
 // PI-63, PI-67: text that a deny entry finds inside a mark stays there.
 TEST(OutputSanitizerTest, OnlyMarksThatAreWrittenAreLeftAlone) {
   const auto guard =
