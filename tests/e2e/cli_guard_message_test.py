@@ -109,6 +109,16 @@ class GuardMessage(CliTest):
         code, _, err = self.run_lines("", "--delta", "3")
         self.assertEqual((code, err.count("\n")), (64, 1))
 
+    # A tool that only a later line named was left out of the decision.
+    # GR-34
+    def test_the_tool_of_a_call_is_the_one_it_began_with(self):
+        lines = [call("a", delta='{"q":"drop'), call("a", delta=' table"}', tool="sql_run", done=True)]
+        code, out, err = self.run_lines(lines, "--json")
+        self.assertEqual((code, json.loads(out.splitlines()[-1])["error"]["code"]), (1, "bad_delta"))
+        self.assertIn("line 2", err)
+        code, events, _ = self.message([call("a", tool="sql_run", delta='{"q":"drop'), call("a", delta=' table"}', tool="sql_run", done=True)])
+        self.assertEqual((code, events[-1]["verdict"]), (0, "block"))
+
     def test_people_read_it_without_json(self):
         code, out, _ = self.run_lines([text("Mr Smith"), call("c1", tool="sql", delta='{"q":"drop table t"}', done=True)])
         self.assertEqual((code, out.splitlines()), (0, [

@@ -110,6 +110,7 @@ class Guard(CliTest):
         for words in (["check", "--config", config], ["check", "--config", config, "--stage", "nowhere"],
                       ["check", "--config", config, "--stage", "output", "--tool", "x"],
                       ["check", "--config", config, "--stage", "output", "--skip", "a"],
+                      ["check", "--config", config, "--stage", "tool_use", "--tool", b"a\xff"],
                       ["stream", "--config", config], ["stream", "--config", config, "--delta", "0"],
                       ["stream", "--config", config, "--delta", "1", "--splits", "1"],
                       ["stream", "--config", config, "--delta", "1", "--stage", "tool_use"],
@@ -148,7 +149,6 @@ class Guard(CliTest):
         self.assertEqual((code, lines[0]["hits"]), (0, []))
         self.assertEqual(len(list(cache.glob("*.patterns"))), 2)
 
-    # GR-4
     # The value of `password` was a passphrase only in the second scan, when a mark had replaced the token.
     # PI-67
     def test_a_second_scan_of_a_result_changes_nothing(self):
@@ -158,6 +158,7 @@ class Guard(CliTest):
             code, lines, _ = self.guard("check", "--policy", policy, text=text)
             self.assertEqual((code, lines[0]["released"]["value"]), (0, {"password": "****"}))
 
+    # GR-4
     def test_a_text_has_a_limit(self):
         code, lines, _ = self.guard("check", "--config", self.config(AWS), "--stage", "output", text=b"x" * (16 << 20))
         self.assertEqual((code, lines[0]["verdict"]), (0, "allow"))

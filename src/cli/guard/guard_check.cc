@@ -99,6 +99,9 @@ Result<int> guard_check(const Context& context, const GuardCheckOptions& options
     return fail(ErrorCode::InvalidInput,
                 fmt::format("stage `{}` knows no tool; leave `--tool` out", options.stage));
   }
+  if (options.tool && !is_utf8(*options.tool)) {
+    return fail(ErrorCode::InvalidInput, "`--tool` is not UTF-8; give the name of a tool");
+  }
   SALLYPORT_TRY(const std::vector<std::size_t> numbers, number_list(options.skip, "--skip"));
   const std::set<std::size_t> skip(numbers.begin(), numbers.end());
   SALLYPORT_TRY(const GuardConfig config, load_guardrails(context, options.config));

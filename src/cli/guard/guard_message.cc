@@ -106,9 +106,14 @@ class MessageRun {
   }
 
   Result<void> take_call(const MessageDelta& delta) {
-    const bool known =
-        std::ranges::find(gate_.calls(), delta.call, &MessageCall::id) != gate_.calls().end();
-    if (!known) SALLYPORT_CHECK_OK(gate_.open_call(delta.call, delta.tool));
+    const auto known = std::ranges::find(gate_.calls(), delta.call, &MessageCall::id);
+    if (known == gate_.calls().end()) {
+      SALLYPORT_CHECK_OK(gate_.open_call(delta.call, delta.tool));
+    } else if (!delta.tool.empty() && delta.tool != known->tool) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("call `{}` began with the tool `{}`; give the tool on its first line",
+                              delta.call, known->tool));
+    }
     if (delta.delta) {
       SALLYPORT_TRY(const std::string out, gate_.push_arguments(delta.call, *delta.delta));
       if (!out.empty()) print_arguments(delta.call, out);
