@@ -47,6 +47,7 @@ class Gateway final : public Conversation,
     Pong,          // answered at once
     HasAnswers,    // with answers for a stateless server; routed again once released
     Open,          // `initialize`
+    AfterOpening,  // about tasks of a server that has not opened; routed again then
     RefusedTask,   // about tasks, which one side does not support
     OwnTask,       // about a task of ours
     Here,          // answered here: the server's era has no such request
@@ -70,6 +71,7 @@ class Gateway final : public Conversation,
   void begin_call(Message request, Grants grants);
   void go_on_with_state(Message request, const Grants& grants);
   Async<void> go_on_with_server_state(Message request, Grants grants, SealedState state);
+  Async<void> route_after_opening(Message request, net::Quota::Share held);
   Async<void> pass_answers(Message request);
   Async<void> open(Message request, net::Quota::Share held);
   void on_notification(const Message& notification);

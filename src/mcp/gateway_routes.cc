@@ -117,6 +117,7 @@ bool Gateway::has_usable_meta(const Message& request) {
 Gateway::Route Gateway::route_of(const Message& request) const {
   if (request.method == "ping" && client_.era() != Era::Modern) return Route::Pong;
   if (request.method == "initialize") return Route::Open;
+  if (call_tasks_.needs_opening(request)) return Route::AfterOpening;
   if (!call_tasks_.refusal(request).empty()) return Route::RefusedTask;
   if (call_tasks_.is_ours(request)) return Route::OwnTask;
   if (server_.opening().ready() && relay_.is_answered_here(request)) return Route::Here;
@@ -149,6 +150,12 @@ void Gateway::send_along(Route route, Message request) {
       if (!held) return;
       client_.begin(request.id);
       return tasks_.start(open(std::move(request), std::move(*held)));
+    }
+    case Route::AfterOpening: {
+      auto held = relay_.room_for(request);
+      if (!held) return;
+      client_.begin(request.id);
+      return tasks_.start(route_after_opening(std::move(request), std::move(*held)));
     }
     case Route::RefusedTask:
       return client_.send(call_tasks_.refusal(request));
@@ -205,8 +212,20 @@ Async<void> Gateway::go_on_with_server_state(Message request, Grants grants, Sea
   const std::string id = request.id;
   Result<Message> opened = co_await handed_.with_own_state(std::move(request), std::move(state));
   if (!client_.end(id)) co_return;  // cancelled meanwhile
-  if (opened) co_return begin_call(std::move(*opened), std::move(grants));
+  if (opened) {
+    client_.note_profile(*opened);  // other requests came meanwhile
+    co_return begin_call(std::move(*opened), std::move(grants));
+  }
   client_.send(error_text(id, kInvalidParams, opened.error().message));
+}
+
+Async<void> Gateway::route_after_opening(Message request, net::Quota::Share /*held*/) {
+  const Result<void> ready = co_await server_.opening().wait_ready(settings_.limits.start);
+  if (!client_.end(request.id)) co_return;  // cancelled meanwhile
+  if (!ready) co_return client_.refuse(request, kInternalError, ready.error().message);
+  client_.note_profile(request);  // other requests came meanwhile
+  const Route route = route_of(request);
+  send_along(route, std::move(request));
 }
 
 Async<void> Gateway::pass_answers(Message request) {
@@ -214,6 +233,7 @@ Async<void> Gateway::pass_answers(Message request) {
   Result<Message> passed = co_await handed_.with_answers(std::move(request));
   if (!client_.end(id)) co_return;  // cancelled meanwhile
   if (!passed) co_return client_.send(error_text(id, kDenied, passed.error().message));
+  client_.note_profile(*passed);  // other requests came meanwhile
   const Route route = route_of(*passed);
   send_along(route, std::move(*passed));
 }

@@ -288,6 +288,19 @@ class StatelessToStateless(Eras):
         for declared in ({"elicitation": {}}, {"elicitation": {"form": {}, "url": {}}}):
             self.assertEqual(self.stateless(MODERN, declared).result("ask")["resultType"], "input_required")
 
+    def test_a_request_with_answers_is_judged_by_its_own_capabilities(self):
+        """While its answers were recorded, a later request replaced the capabilities that it had declared."""
+        client = self.stateless(MODERN, {"elicitation": {}})
+        asked = client.result("ask_forever")
+        retry = {"name": "ask_forever", "arguments": {}, "requestState": asked["requestState"],
+                 "inputResponses": {"k": {"action": "accept", "content": {}}}, "_meta": client.meta()}
+        client.capabilities = {}
+        other = {"_meta": client.meta()}
+        client.send_text("\n".join(json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+                                   for id, method, params in (("retry", "tools/call", retry), ("other", "tools/list", other))))
+        self.assertEqual(client.answer("retry").get("result", {}).get("resultType"), "input_required")
+        self.assertIn("tools", client.answer("other")["result"])
+
     def test_subscriptions_keep_the_id_that_the_client_knows(self):
         client = self.stateless(MODERN)
         client.said("echo", {"message": "x"})

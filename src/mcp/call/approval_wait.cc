@@ -259,6 +259,7 @@ Async<void> ApprovalWait::take_answer(Message request, SealedState state) {
   }
   // The request was cancelled meanwhile, so the client stays away.
   if (!context_.client.end(request.id)) co_return;
+  context_.client.note_profile(request);  // other requests came meanwhile
   reattach(call, request);
   if (call->client_id().empty() || !call->waits) co_return;
   // A form without an answer is shown again. A client that closed it waits for another person.

@@ -155,11 +155,18 @@ bool CallTasks::is_ours(const Message& request) const {
          task_named_by(request).starts_with(kPrefix);
 }
 
+// A server that has not opened does not say yet whether it has tasks.
+bool CallTasks::needs_opening(const Message& request) const {
+  return context_.client.era() == Era::Modern && request.method.starts_with("tasks/") &&
+         !context_.server.opening().ready() && !is_ours(request) &&
+         !declares_tasks(context_.client.profile().capabilities);
+}
+
 // A server that has no tasks is not said to lack this one.
 std::string CallTasks::refusal(const Message& request) const {
   const ServerOpening& opening = context_.server.opening();
-  if (!opening.ready() || !request.method.starts_with("tasks/")) return {};
   const bool ours = is_ours(request);
+  if ((!opening.ready() && !ours) || !request.method.starts_with("tasks/")) return {};
   const bool offered =
       opening.era() == Era::Modern
           ? find(opening.discovery(), {"capabilities", "extensions", kExtension}).has_value()

@@ -36,6 +36,8 @@ class CallTasks {
   // True if the request is about a task of ours.
   bool is_ours(const Message& request) const;
   void answer(const Message& request);
+  // True if only the opening of the server tells how the request is answered.
+  bool needs_opening(const Message& request) const;
   // Returns the whole refusal of a request about tasks; empty: it is not refused. A client that did
   // not declare tasks does not learn whether a task exists.
   std::string refusal(const Message& request) const;

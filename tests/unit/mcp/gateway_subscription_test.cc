@@ -236,6 +236,40 @@ TEST_F(GatewaySubscriptionTest, ATaskIsCancelledUpdatedAndNothingElse) {
   EXPECT_EQ(server_->times("tools/call"), 0u);
 }
 
+// A request with answers waited for their record, and was judged by the capabilities of a request
+// that came meanwhile.
+TEST_F(GatewaySubscriptionTest, ARequestWithAnswersIsJudgedByItsOwnCapabilities) {
+  says_["server/discover"] =
+      fmt::format(R"({{"supportedVersions":["2026-07-28"],"capabilities":{}}})", kTasks);
+  serves_others_ = true;
+  connect(true);
+  ask("1", "tools/list");
+  EXPECT_NE(answer_to("1"), "");
+  const std::string update = R"("taskId":"t","inputResponses":{"k":{"action":"accept"}})";
+  ask("2", "tasks/update", update);
+  ask("3", "tools/list", "", kTasks);
+  EXPECT_EQ(find(answer_to("2"), {"error", "code"}), std::to_string(kMissingCapability));
+  ask("4", "tasks/update", update, kTasks);
+  ask("5", "tools/list");
+  EXPECT_EQ(find(answer_to("4"), {"error", "code"}), std::to_string(kInvalidParams));
+}
+
+// The first request named a task, and was told that there is none before the server had opened.
+TEST_F(GatewaySubscriptionTest, ARequestAboutATaskWaitsForTheServerToOpen) {
+  says_["server/discover"] =
+      fmt::format(R"({{"supportedVersions":["2026-07-28"],"capabilities":{}}})", kTasks);
+  serves_others_ = true;
+  connect(true);
+  for (const char* const method : {"tasks/get", "tasks/cancel", "tasks/update"}) {
+    ask(json_quoted(method), method, R"("taskId":"t")");
+  }
+  for (const char* const method : {"tasks/get", "tasks/cancel", "tasks/update"}) {
+    EXPECT_EQ(find(answer_to(json_quoted(method)), {"error", "code"}),
+              std::to_string(kMissingCapability))
+        << method;
+  }
+}
+
 TEST_F(GatewaySubscriptionTest, ACancelOfATaskThatHasEndedChangesNothing) {
   use(asking(60s));
   connect(true);
