@@ -109,6 +109,9 @@ class Sessions(ServeTest):
             rest = [json.loads(e["data"]) for e in events(session.listen(**{"Last-Event-ID": first["id"]})) if e.get("data")]
         self.assertEqual([m["params"]["progress"] for m in rest[:-1]], [1, 2])
         self.assertEqual(rest[-1]["id"], 40)
+        # A stream whose answer was delivered stayed open.
+        [last] = events(session.listen(**{"Last-Event-ID": "2-4"}))
+        self.assertEqual((last["id"], last["data"]), ("2-4", ""))
         self.assertEqual(session.listen(**{"Last-Event-ID": "77-1"}).status, 400)
         self.assertEqual(session.listen(**{"Last-Event-ID": "x"}).status, 400)
         server.stop()

@@ -279,7 +279,7 @@ Async<void> HttpFront::post_batch(net::ServerExchange& exchange, std::string pri
     co_return;
   }
   const ResponseStyle style{};
-  bool there = co_await begin_stream(exchange, **session, *outlets.front(), style);
+  bool there = co_await begin_stream(exchange, **session, *outlets.front(), 0, style);
   for (const auto& outlet : outlets) {
     while (there && !(outlet->closed() && !outlet->waits())) {
       const auto event = co_await outlet->next(settings_.front.keep_alive);
@@ -329,7 +329,7 @@ Async<void> HttpFront::get(net::ServerExchange& exchange, std::string principal)
   const Use use(*this, session);
   if (standing) session->listened = true;
   ResponseStyle style{.numbered = true};
-  if (co_await begin_stream(exchange, *session, *outlet, style)) {
+  if (co_await begin_stream(exchange, *session, *outlet, outlet->delivered(), style)) {
     co_await answer(exchange, session, outlet, std::move(style));
   }
   if (standing) session->listened = false;

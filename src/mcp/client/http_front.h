@@ -108,8 +108,11 @@ class HttpFront final : public net::HttpHandler {
                       ResponseStyle style);
   Async<std::optional<std::string>> answer(net::ServerExchange& exchange, SessionPtr session,
                                            std::shared_ptr<Outlet> outlet, ResponseStyle style);
+  Async<void> end_without_answer(net::ServerExchange& exchange, const Session& session,
+                                 const Outlet& outlet, const ResponseStyle& style);
   Async<bool> begin_stream(net::ServerExchange& exchange, const Session& session,
-                           const Outlet& outlet, const ResponseStyle& style);
+                           const Outlet& outlet, std::uint64_t delivered,
+                           const ResponseStyle& style);
   Async<bool> write_event(net::ServerExchange& exchange, const Outlet& outlet,
                           const Outlet::Event& event, bool numbered);
 

@@ -35,14 +35,8 @@ Async<std::optional<std::string>> HttpFront::answer(net::ServerExchange& exchang
       if (event) outlet->rewind(event->number - 1);
       break;
     }
-    if (!event && outlet->closed()) {
-      if (!streaming && session->link->broken()) {
-        co_await exchange.respond(ServerResponse::json(
-            503, error_text(style.id, kInternalError, "the session has ended")));
-      } else if (!streaming) {
-        // The request was cancelled: no answer will come.
-        co_await begin_stream(exchange, *session, *outlet, style);
-      }
+    if (!event && outlet->done()) {
+      co_await end_without_answer(exchange, *session, *outlet, style);
       break;
     }
     if (event && event->last && !streaming) {
@@ -54,7 +48,11 @@ Async<std::optional<std::string>> HttpFront::answer(net::ServerExchange& exchang
     }
     // A client that reads no streams gets only the answer.
     if (!style.streams) continue;
-    if (!streaming && !co_await begin_stream(exchange, *session, *outlet, style)) break;
+    const std::uint64_t delivered = event ? event->number - 1 : outlet->delivered();
+    if (!streaming && !co_await begin_stream(exchange, *session, *outlet, delivered, style)) {
+      if (event) outlet->rewind(delivered);
+      break;
+    }
     streaming = true;
     if (!event) {
       if (!co_await exchange.write(":\n\n")) break;
@@ -69,8 +67,24 @@ Async<std::optional<std::string>> HttpFront::answer(net::ServerExchange& exchang
   co_return std::nullopt;
 }
 
+// No answer comes: the session has ended, the request was cancelled, or a client resumes a stream
+// whose answer it has.
+Async<void> HttpFront::end_without_answer(net::ServerExchange& exchange, const Session& session,
+                                          const Outlet& outlet, const ResponseStyle& style) {
+  const bool broken = outlet.closed() && session.link->broken();
+  const std::string why = error_text(style.id, kInternalError, "the session has ended");
+  if (!exchange.streaming() && broken) {
+    co_await exchange.respond(ServerResponse::json(503, why));
+  } else if (!exchange.streaming()) {
+    co_await begin_stream(exchange, session, outlet, outlet.delivered(), style);
+  } else if (broken && !style.id.empty()) {
+    co_await write_event(exchange, outlet, {.text = why, .last = true}, false);
+  }
+}
+
 Async<bool> HttpFront::begin_stream(net::ServerExchange& exchange, const Session& session,
-                                    const Outlet& outlet, const ResponseStyle& style) {
+                                    const Outlet& outlet, std::uint64_t delivered,
+                                    const ResponseStyle& style) {
   ServerResponse head{.headers = style.headers};
   head.headers.emplace_back("content-type", std::string(kEventStream));
   head.headers.emplace_back("cache-control", "no-cache, no-transform");
@@ -79,7 +93,7 @@ Async<bool> HttpFront::begin_stream(net::ServerExchange& exchange, const Session
   // An event without data gives the client an id to reconnect with.
   if (!style.numbered || session.version != kLegacyVersion) co_return true;
   co_return co_await exchange.write(
-      fmt::format("id: {}-{}\ndata: \n\n", outlet.number(), outlet.delivered()));
+      fmt::format("id: {}-{}\ndata: \n\n", outlet.number(), delivered));
 }
 
 Async<bool> HttpFront::write_event(net::ServerExchange& exchange, const Outlet& outlet,

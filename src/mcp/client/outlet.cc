@@ -34,7 +34,7 @@ void Outlet::wake() {
 Async<std::optional<Outlet::Event>> Outlet::next(std::chrono::milliseconds longest) {
   const auto end = std::chrono::steady_clock::now() + longest;
   boost::system::error_code ignored;
-  while (!waits() && !closed_ && !woken_ && std::chrono::steady_clock::now() < end) {
+  while (!waits() && !done() && !woken_ && std::chrono::steady_clock::now() < end) {
     bell_.expires_at(end);
     co_await bell_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   }

@@ -37,7 +37,7 @@ class Outlet {
   bool put(std::string text, bool last);
   void close();  // nothing more will be put
 
-  // The next message. No value: none came in time, `wake` was called, or it is closed and empty.
+  // The next message. No value: none came in time, `wake` was called, or it is done.
   Async<std::optional<Event>> next(std::chrono::milliseconds longest);
   void wake();
   // Continues after the message of this number, or after the newest that is no longer kept.
@@ -47,6 +47,8 @@ class Outlet {
   bool closed() const { return closed_; }
   bool waits() const { return delivered_ < last_; }  // some message is not delivered yet
   bool ended() const { return ended_; }              // its last message is there
+  // Nothing is left to deliver, and nothing more comes.
+  bool done() const { return (closed_ || ended_) && !waits(); }
 
  private:
   void forget();
