@@ -102,6 +102,7 @@ Async<void> Gateway::end() {
   while (desk_.busy() && parts_.clock.steady() < last) {
     co_await bell_.wait("ended", std::chrono::milliseconds(20), {});
   }
+  client_.end_all(gave_up_ ? std::string_view(gave_up_->message) : "the gateway ends");
   co_await client_.link().flush(settings_.limits.patience);
   co_await server_.stop();
   door_.hurry();

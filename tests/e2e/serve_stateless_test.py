@@ -121,6 +121,9 @@ class Stateless(ServeTest):
                 told = next(heard)
                 self.assertEqual((told["method"], told["params"]["_meta"][META + "subscriptionId"]), ("notifications/tools/list_changed", "L"))
                 server.stop()
+                # The stream ended without a result, or with an error about the server.
+                self.assertEqual([(last["id"], last["result"]) for last in heard],
+                                 [("L", {"_meta": {META + "subscriptionId": "L"}, "resultType": "complete"})])
 
     def test_arguments_that_headers_repeat_are_compared(self):
         script = self.write("region.py", REGION_SERVER)

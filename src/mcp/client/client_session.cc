@@ -151,6 +151,23 @@ std::size_t ClientSession::unanswered() const {
   }));
 }
 
+// On standard streams, a notification that the request is cancelled follows the result. Over HTTP
+// the stream has ended then, and the link drops it.
+void ClientSession::end_subscription(const std::string& id, std::string_view result) {
+  send(ended_subscription(id, result));
+  send(notification_text("notifications/cancelled", "{\"requestId\":" + id + '}'), id);
+}
+
+void ClientSession::end_all(std::string_view why) {
+  for (const auto& [id, request] : std::exchange(requests_, {})) {
+    if (request.endless || request.listening) {
+      end_subscription(id, "{}");
+    } else {
+      send(error_text(id, kInternalError, why));
+    }
+  }
+}
+
 ClientSession::Question ClientSession::open_question() {
   const std::string id = std::to_string(next_number());
   const auto answer = std::make_shared<AwaitedAnswer>(executor_);

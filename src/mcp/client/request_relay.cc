@@ -118,9 +118,15 @@ Async<void> RequestRelay::answered(std::string client_id, std::string method, Re
     co_return;
   }
   Result<Message> answer = co_await shown(method, std::move(*reply.message));
-  context_.client.send(
-      answer ? with_member(bridge_.translated(method, std::move(answer->text)), "id", client_id)
-             : error_text(client_id, kDenied, answer.error().message));
+  if (!answer) {
+    context_.client.send(error_text(client_id, kDenied, answer.error().message));
+  } else if (method == "subscriptions/listen" && context_.client.era() == Era::Modern &&
+             !answer->is_error()) {
+    context_.client.end_subscription(client_id, answer->result_text());
+  } else {
+    context_.client.send(
+        with_member(bridge_.translated(method, std::move(answer->text)), "id", client_id));
+  }
   co_await context_.client.room();
 }
 

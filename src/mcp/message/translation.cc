@@ -122,6 +122,12 @@ std::string modern_result(std::string_view method, std::string_view result,
   return out;
 }
 
+std::string ended_subscription(std::string_view id, std::string_view result) {
+  const std::string meta = with_member(meta_of(std::string(result)), kMetaSubscription, id);
+  return result_text(id,
+                     modern_result("subscriptions/listen", with_member(result, "_meta", meta), {}));
+}
+
 std::string questions_from_error(std::string_view error) {
   constexpr std::string_view kPageRequired = "-32042";
   const auto pages = find(error, {"data", "elicitations"});

@@ -42,6 +42,8 @@ std::string legacy_result(std::string_view method, std::string_view result);
 // Results for a stateless client. `server_info` is JSON text.
 std::string modern_result(std::string_view method, std::string_view result,
                           std::string_view server_info);
+// The whole answer to a subscription that has ended without an error, from its result.
+std::string ended_subscription(std::string_view id, std::string_view result);
 // If a stateful server refuses until a person has visited a page: the question to a stateless
 // client. Empty for any other error.
 std::string questions_from_error(std::string_view error);

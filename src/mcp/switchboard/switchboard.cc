@@ -59,7 +59,7 @@ Task<void> Switchboard::run() {
   // Each gateway ends its own calls, within deadlines.
   for (const Party& party : parties_) party.line->finish();
   (void)co_await tasks_.join(4 * settings_.limits.start);
-  merges_.clear();
+  end_merges();
   co_await client_->flush(settings_.limits.patience);
   client_->close();
   (void)co_await writing.join(settings_.limits.patience);

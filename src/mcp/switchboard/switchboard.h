@@ -138,6 +138,8 @@ class Switchboard final : public Conversation {
   void on_deadline(const std::string& id);
   void take_part(const std::string& id, std::size_t party, const Message* response);
   void finish(const std::string& id);
+  void end_subscription(const std::string& id, std::string_view result);
+  void end_merges();
   void on_granted(std::size_t party, const Message& notification);
   void acknowledge(const std::string& id, Merge& merge);
   void remember(const Merge& merge);

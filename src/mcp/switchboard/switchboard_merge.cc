@@ -209,8 +209,26 @@ void Switchboard::finish(const std::string& id) {
   for (const auto& [party, result] : merge.results) parts.push_back({parties_[party].name, result});
   if (method == "initialize") return to_client(result_text(id, merged_opening(parts, all)));
   if (method == "server/discover") return to_client(result_text(id, merged_discovery(parts, all)));
+  if (method == "subscriptions/listen") return end_subscription(id, parts.front().result);
   const bool is_list = !list_member(method).empty();
   to_client(result_text(id, is_list ? merged_list(method, parts) : parts.front().result));
+}
+
+// As `ClientSession::end_subscription`.
+void Switchboard::end_subscription(const std::string& id, std::string_view result) {
+  to_client(ended_subscription(id, result));
+  to_client(notification_text("notifications/cancelled", "{\"requestId\":" + id + '}'), id);
+}
+
+// All gateways have ended. Requests to them that nobody has answered are answered here.
+void Switchboard::end_merges() {
+  for (const auto& [id, merge] : std::exchange(merges_, {})) {
+    if (merge.request.method == "subscriptions/listen") {
+      end_subscription(id, "{}");
+    } else {
+      to_client(error_text(id, kInternalError, "the gateway ends"));
+    }
+  }
 }
 
 void Switchboard::on_granted(std::size_t party, const Message& notification) {

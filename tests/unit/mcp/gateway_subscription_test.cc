@@ -337,6 +337,55 @@ TEST_F(GatewaySubscriptionTest, TheTaskOfAProcessThatHasEndedIsLostAndIsItsOwner
             std::to_string(kInvalidParams));
 }
 
+// A subscription was cut off without a result when the gateway ended.
+TEST_F(GatewaySubscriptionTest, ASubscriptionIsAnsweredWhenTheGatewayEnds) {
+  for (const bool stateless_server : {false, true}) {
+    says_["subscriptions/listen"] = "";
+    ended_ = false;
+    connect(stateless_server);
+    ask("1", "tools/list");
+    EXPECT_NE(answer_to("1"), "");
+    listen("\"s\"", R"({"toolsListChanged":true})");
+    until([&] { return !stateless_server || server_->times("subscriptions/listen") == 1; });
+    gateway_->stop();
+    EXPECT_EQ(
+        find(answer_to("\"s\""), {"result"}),
+        R"({"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":"s"}})");
+    EXPECT_EQ(find(client_->told.back(), {"method"}), R"("notifications/cancelled")");
+    EXPECT_EQ(find(client_->told.back(), {"params"}), R"({"requestId":"s"})");
+    until([this] { return ended_ && gateway_->quiet(); });
+  }
+}
+
+// A client waited for ever for requests that were open when the gateway ended.
+TEST_F(GatewaySubscriptionTest, AnOpenRequestIsAnsweredWhenTheGatewayEnds) {
+  says_["prompts/list"] = "";
+  stateless_client_ = false;
+  connect();
+  open();
+  say("1", "prompts/list", "{}");
+  until([&] { return server_->times("prompts/list") == 1; });
+  gateway_->stop();
+  EXPECT_EQ(find(answer_to("1"), {"error", "code"}), std::to_string(kInternalError));
+}
+
+// The result of a subscription that the server ended named the subscription by the gateway's id.
+TEST_F(GatewaySubscriptionTest, ASubscriptionThatTheServerEndsIsAnsweredUnderTheIdOfTheClient) {
+  connect(true);
+  says_["subscriptions/listen"] = "";
+  ask("1", "tools/list");
+  EXPECT_NE(answer_to("1"), "");
+  listen("\"mine\"", R"({"toolsListChanged":true})");
+  until([&] { return server_->times("subscriptions/listen") == 1; });
+  const std::string id = server_->last("subscriptions/listen").id;
+  server_->reply(std::stoull(id), R"({"resultType":"complete","_meta":{"x":1,)"
+                                  R"("io.modelcontextprotocol/subscriptionId":)" +
+                                      id + "}}");
+  EXPECT_EQ(find(answer_to("\"mine\""), {"result", "_meta"}),
+            R"({"x":1,"io.modelcontextprotocol/subscriptionId":"mine"})");
+  until([&] { return count("notifications/cancelled") == 1; });
+}
+
 // A server that was away may have other tools, prompts and resources by now.
 TEST_F(GatewaySubscriptionTest, AReturnedServerIsToldOfToAClientOfSessions) {
   says_["initialize"] =

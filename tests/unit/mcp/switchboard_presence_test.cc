@@ -63,7 +63,9 @@ TEST_F(SwitchboardPresenceTest, ASubscriptionIsOneToTheClient) {
   fakes_["a"]->link->send(result_text("5", "{}"), {});
   EXPECT_EQ(client_->heard.size(), 1u);
   fakes_["b"]->link->send(result_text("5", "{}"), {});
-  EXPECT_EQ(client_->heard.size(), 2u);
+  ASSERT_EQ(client_->heard.size(), 3u);
+  EXPECT_EQ(find(client_->heard[1], {"id"}), "5");
+  EXPECT_EQ(client_->heard[2], notification_text("notifications/cancelled", R"({"requestId":5})"));
 }
 
 TEST_F(SwitchboardPresenceTest, OneThatComesBackIsOpenedAsTheOthersAndItsListIsToldOf) {
@@ -218,6 +220,31 @@ TEST_F(SwitchboardPresenceTest, AListThatCameLaterIsToldOnTheSubscriptionsThatNa
                               R"({"_meta":{"io.modelcontextprotocol/subscriptionId":5}})"));
   EXPECT_EQ(std::ranges::count(fakes_["b"]->heard, "subscriptions/listen", &Message::method), 3)
       << "it already has the subscriptions";
+}
+
+// Subscriptions and requests that were open at the end got no answer.
+TEST_F(SwitchboardPresenceTest, WhatIsOpenAtTheEndIsAnswered) {
+  for (const char* const name : {"a", "b"}) {
+    answers_[name] = [name](const Message& message) -> std::string {
+      if (message.method == "tools/list") return {};
+      if (message.method != "subscriptions/listen") return by_default(name, message);
+      return notification_text(
+          "notifications/subscriptions/acknowledged",
+          R"({"_meta":{"io.modelcontextprotocol/subscriptionId":5},"notifications":{}})");
+    };
+  }
+  connect({"a", "b"});
+  ASSERT_EQ(said(request_text("5", "subscriptions/listen", R"({"notifications":{}})")).size(), 1u);
+  EXPECT_EQ(said(request_text("6", "tools/list", "{}"), 5ms).size(), 0u);
+  client_->heard.clear();
+  client_->end();
+  settle();
+  ASSERT_TRUE(ended_);
+  ASSERT_EQ(client_->heard.size(), 3u);
+  EXPECT_EQ(find(client_->heard[0], {"result"}),
+            R"({"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":5}})");
+  EXPECT_EQ(client_->heard[1], notification_text("notifications/cancelled", R"({"requestId":5})"));
+  EXPECT_EQ(find(client_->heard[2], {"error", "code"}), std::to_string(kInternalError));
 }
 
 TEST_F(SwitchboardPresenceTest, AServersConversationRunsUntilItIsClosed) {
