@@ -61,7 +61,9 @@ Result<Url> Url::parse(std::string_view text) {
   const std::size_t slash = std::min(text.find_first_of("/?#"), text.size());
   std::string_view authority = text.substr(0, slash);
   if (authority.find('@') != std::string_view::npos) {
-    return fail(ErrorCode::InvalidInput, "a URL must not hold credentials; use `--bearer-env`");
+    return fail(ErrorCode::InvalidInput,
+                "a URL must not hold credentials; name a variable that holds them, as with "
+                "`bearer_env` (`--bearer-env`)");
   }
   const bool bracketed = authority.starts_with('[');
   const std::size_t end = bracketed ? authority.find(']') : authority.find(':');

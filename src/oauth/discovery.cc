@@ -104,7 +104,7 @@ Task<Authority> discover(const Application& application, Challenge challenge) {
     co_return fail(
         ErrorCode::NotFound,
         fmt::format("no authorization server was found: `{}` has no metadata; if you have a "
-                    "token, name a variable that holds it with `--bearer-env`",
+                    "token, name a variable that holds it with `bearer_env` (`--bearer-env`)",
                     visible(issuer.substr(0, 200))));
   }
   SALLYPORT_CO_CHECK_OK(check_addresses(application, *server));

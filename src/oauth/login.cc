@@ -60,20 +60,20 @@ Result<void> check_binding(const Login& login, const Authority& authority) {
                            before->client.id == login.application.client_id &&
                            !before->client.id.starts_with("https://");
   if (!same_client || before->issuer == authority.server.issuer) return {};
-  return fail(
-      ErrorCode::Conflict,
-      fmt::format("the server now names `{}`, but client `{}` is one of `{}`; if that is "
-                  "right, name the new one with `--issuer`, or run `sallyport mcp logout` and log "
-                  "in with a client of the new one",
-                  visible(authority.server.issuer), visible(before->client.id),
-                  visible(before->issuer)));
+  return fail(ErrorCode::Conflict,
+              fmt::format("the server now names `{}`, but client `{}` is one of `{}`; if that is "
+                          "right, name the new one with `issuer` (`--issuer`), or run `sallyport "
+                          "mcp logout` and log "
+                          "in with a client of the new one",
+                          visible(authority.server.issuer), visible(before->client.id),
+                          visible(before->issuer)));
 }
 
 Result<void> check_server(const ServerMetadata& server) {
   if (server.authorization_endpoint.empty() || !has(server.grants, "authorization_code")) {
     return fail(ErrorCode::Conflict,
                 fmt::format("`{}` has no login with a browser; to log in without a person, use "
-                            "`--client-credentials`",
+                            "`grant: client_credentials` (`--client-credentials`)",
                             server.issuer));
   }
   if (server.has_s256) return {};

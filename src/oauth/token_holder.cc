@@ -112,7 +112,7 @@ std::unexpected<Error> TokenHolder::needs_person(const Challenge& challenge) con
                   more ? "wants more rights" : "asks for a login", settings_.login_command,
                   more && may_stand_in_shell(scope) ? " --scope '" + scope + '\'' : "",
                   by_hand ? "; or, if you have a token, name the variable that holds it "
-                            "with `--bearer-env`"
+                            "with `bearer_env` (`--bearer-env`)"
                           : ""),
       {}, "login_needed");
 }

@@ -78,7 +78,7 @@ Task<Client> register_client(const Application& application, const ServerMetadat
         ErrorCode::Conflict,
         fmt::format("the authorization server `{}` does not register clients by itself; register "
                     "a client there, which comes back to http://127.0.0.1/callback, "
-                    "and name it with `--client-id`",
+                    "and name it with `client_id` (`--client-id`)",
                     server.issuer));
   }
   const std::string method = takes(server, kNone) ? kNone : takes(server, kBasic) ? kBasic : kPost;

@@ -68,7 +68,7 @@ class Configuration(ServeTest):
                 {"version": 1, "serve": {"tls": "off"}}, {"version": 1, "serve": {"tls": {"cert_file": "a", "key_file": "b"}}},
                 {"version": 1, "serve": {"upstreams": [upstream], "authorization": {"scopes": ["a"], "issuers": [{"name": "a", "issuer": "https://a", "agents": [{"claim": "c", "name": "n"}]}]}}}]
         bad = [{}, {"version": 2}, {"version": 1, "serve": {"tls": "on"}}, {"version": 1, "serve": {"tls": {"cert_file": "a"}}}, {"version": 1, "serv": {}}, {"version": 1, "serve": {"upstreams": {}}}, {"version": 1, "serve": {"upstreams": [{"nam": "a"}]}},
-               {"version": 1, "serve": {"upstreams": [upstream], "sessions": 0}}, {"version": 1, "ledger": {"retention": {"event": "soon"}}},
+               {"version": 1, "serve": {"upstreams": [upstream], "sessions": 0}}, {"version": 1, "serve": {"idle": "0m"}}, {"version": 1, "ledger": {"retention": {"event": "soon"}}},
                {"version": 1, "serve": {"upstreams": [upstream], "metrics_token_sha256": "x"}},
                {"version": 1, "serve": {"upstreams": [upstream], "authorization": {"issuers": [{"name": "a"}]}}},
                {"version": 1, "serve": {"upstreams": [upstream], "authorization": {"issuer": "https://a"}}}]

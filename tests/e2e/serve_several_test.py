@@ -275,10 +275,17 @@ class Several(ServeTest):
         for upstream, words in (({"name": "x"}, "needs a `command` or a `url`"),
                                 ({"name": "x", "url": "http://example.com/mcp"}, "without encryption"),
                                 ({"name": "x", "url": "nowhere"}, "not a URL"),
-                                ({"name": "x", "url": "https://example.com", "bearer_env": "NO_SUCH"}, "`NO_SUCH` is not set")):
+                                ({"name": "x", "url": "https://example.com", "bearer_env": "NO_SUCH"}, "`bearer_env`: the variable `NO_SUCH` is not set"),
+                                ({"name": "x", "command": ["cat"], "allow_http": True}, "`bearer_env` and `allow_http` of `x` are for a `url`"),
+                                ({"name": "x", "command": ["cat"], "bearer_env": "T"}, "`bearer_env` and `allow_http` of `x` are for a `url`"),
+                                ({"name": "x", "url": "https://example.com", "auth": {"client_secret_env": "NO_SUCH"}}, "`client_secret_env`: the variable `NO_SUCH` is not set"),
+                                ({"name": "x", "url": "https://example.com", "auth": {"grant": "client_credentials"}}, "`grant: client_credentials` needs `client_id`")):
             done = self.run_bare("serve", "--config", self.several(upstream))
             self.assertNotEqual(done.code, 0)
             self.assertIn(words, done.err)
+            # The errors named options of `sallyport mcp`, which nobody gave here.
+            self.assertNotIn("`--bearer-env`:", done.err)
+            self.assertNotIn("--client", done.err)
 
 
 if __name__ == "__main__":

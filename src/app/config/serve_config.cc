@@ -321,6 +321,10 @@ Result<void> check_tool_server(const ServeConfig::ToolServer& upstream, const Se
     return place.refuse(
         fmt::format("`auth` of `{}` is for a `url` without `bearer_env`", upstream.name));
   }
+  if (upstream.url.empty() && (!upstream.bearer_env.empty() || upstream.allow_http)) {
+    return place.refuse(
+        fmt::format("`bearer_env` and `allow_http` of `{}` are for a `url`", upstream.name));
+  }
   if (!upstream.run_as.empty() && upstream.command.empty()) {
     return place.refuse(fmt::format("`run_as` of `{}` is for a `command`", upstream.name));
   }
@@ -419,7 +423,8 @@ Mapping serve_keys(ServeConfig& out, const std::filesystem::path& folder) {
           policy::number_schema(1, 10'000),
           policy::read_number(1, 10'000, [&out](std::uint64_t count) { out.sessions = count; }))
       .optional("idle", "time after which an unused session ends [30m]",
-                json::object{{"type", "string"}, {"pattern", "^[0-9]+[smhdw]$"}}, read_idle(out));
+                json::object{{"type", "string"}, {"pattern", "^0*[1-9][0-9]*[smhdw]$"}},
+                read_idle(out));
   return keys;
 }
 

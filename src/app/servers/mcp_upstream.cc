@@ -18,11 +18,12 @@ namespace sallyport::app {
 
 namespace {
 
-Result<std::string> token_in(const std::string& variable) {
+Result<std::string> token_in(const std::string& variable, WrittenIn written) {
   const char* const value = std::getenv(variable.c_str());
   if (value == nullptr || *value == 0) {
     return fail(ErrorCode::InvalidInput,
-                fmt::format("`--bearer-env`: the variable `{}` is not set", variable));
+                fmt::format("`{}`: the variable `{}` is not set",
+                            setting_name("--bearer-env", written), variable));
   }
   return std::string(value);
 }
@@ -45,7 +46,7 @@ Result<std::shared_ptr<oauth::Credentials>> credentials_of(const McpOptions& opt
                                                            const LoginMeans& means,
                                                            const net::Url& url) {
   SALLYPORT_TRY(oauth::Application application,
-                application_of(options.oauth, url, options.allow_http));
+                application_of(options.oauth, url, options.allow_http, options.written));
   std::function<void(const std::string&)> open_page;
   if (options.login) open_page = open_in_browser;
   auto file = std::make_unique<AccountFile>(means.data_dir, application);
@@ -69,7 +70,7 @@ Result<McpUpstream> remote(const McpOptions& options, const LoginMeans& means) {
       return fail(ErrorCode::InvalidInput,
                   "`--bearer-env` names a token, so there is nothing to log in for");
     }
-    SALLYPORT_TRY(place.bearer, token_in(*options.bearer_env));
+    SALLYPORT_TRY(place.bearer, token_in(*options.bearer_env, options.written));
   } else {
     SALLYPORT_TRY(place.credentials, credentials_of(options, means, url));
   }

@@ -12,7 +12,7 @@
 
 namespace sallyport::app {
 
-// The command line of `sallyport mcp`.
+// The command line of `sallyport mcp`, or the same settings in a configuration.
 struct McpOptions {
   std::optional<std::string> policy;      // a file, or a shipped one by its name; none: `starter`
   std::optional<std::string> name;        // of the server, in records
@@ -24,6 +24,7 @@ struct McpOptions {
   std::string era = "auto";
   std::optional<std::string> grant;  // token of calls that bring none: a file, or the JSON itself
   std::vector<std::string> command;  // that starts it
+  WrittenIn written = WrittenIn::Options;
 };
 
 struct McpUpstream {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "app/terminal/input.h"
@@ -16,26 +17,27 @@ std::unexpected<Error> refuse(std::string why) {
   return fail(ErrorCode::InvalidInput, std::move(why));
 }
 
-Result<std::string> secret_in(const std::filesystem::path& file, const char* option) {
+Result<std::string> secret_in(const std::filesystem::path& file, const std::string& setting) {
   SALLYPORT_TRY(const std::optional<std::string> text, ledger::read_private_file(file));
   if (!text || trimmed(*text).empty()) {
-    return fail(ErrorCode::InvalidInput, fmt::format("`{}`: there is nothing in it", option),
+    return fail(ErrorCode::InvalidInput, fmt::format("`{}`: there is nothing in it", setting),
                 file.string());
   }
   return std::string(trimmed(*text));
 }
 
-Result<std::string> secret_of(const OAuthOptions& options) {
+Result<std::string> secret_of(const OAuthOptions& options, WrittenIn written) {
   if (options.client_secret_env && options.client_secret_file) {
     return refuse("give the secret of the client by a variable or by a file, not by both");
   }
   if (options.client_secret_file) {
-    return secret_in(*options.client_secret_file, "--client-secret-file");
+    return secret_in(*options.client_secret_file, setting_name("--client-secret-file", written));
   }
   if (!options.client_secret_env) return std::string();
   const char* const value = std::getenv(options.client_secret_env->c_str());
   if (value == nullptr || *value == 0) {
-    return refuse(fmt::format("`--client-secret-env`: the variable `{}` is not set",
+    return refuse(fmt::format("`{}`: the variable `{}` is not set",
+                              setting_name("--client-secret-env", written),
                               *options.client_secret_env));
   }
   return std::string(value);
@@ -43,8 +45,16 @@ Result<std::string> secret_of(const OAuthOptions& options) {
 
 }  // namespace
 
+std::string setting_name(std::string_view option, WrittenIn written) {
+  if (written == WrittenIn::Options) return std::string(option);
+  if (option == "--client-credentials") return "grant: client_credentials";
+  std::string key(option.substr(2));
+  std::ranges::replace(key, '-', '_');
+  return key;
+}
+
 Result<oauth::Application> application_of(const OAuthOptions& options, const net::Url& server,
-                                          bool allow_http) {
+                                          bool allow_http, WrittenIn written) {
   oauth::Application out{.server = server,
                          .allow_plain = allow_http,
                          .client_id = options.client_id.value_or(""),
@@ -52,9 +62,10 @@ Result<oauth::Application> application_of(const OAuthOptions& options, const net
                          .scope = options.scope.value_or(""),
                          .client_credentials = options.client_credentials,
                          .redirect_port = options.redirect_port};
-  SALLYPORT_TRY(out.client_secret, secret_of(options));
+  SALLYPORT_TRY(out.client_secret, secret_of(options, written));
   if (options.client_key_file) {
-    SALLYPORT_TRY(out.client_key, secret_in(*options.client_key_file, "--client-key-file"));
+    SALLYPORT_TRY(out.client_key,
+                  secret_in(*options.client_key_file, setting_name("--client-key-file", written)));
     out.client_key += '\n';
   }
   const bool proves = !out.client_secret.empty() || !out.client_key.empty();
@@ -62,10 +73,13 @@ Result<oauth::Application> application_of(const OAuthOptions& options, const net
     return refuse("a client has a secret or a key, not both");
   }
   if (proves && out.client_id.empty()) {
-    return refuse("a client secret needs `--client-id`; name the client");
+    return refuse(fmt::format("a client secret needs `{}`; name the client",
+                              setting_name("--client-id", written)));
   }
   if (out.client_credentials && !proves) {
-    return refuse("`--client-credentials` needs `--client-id`, and its secret or its key");
+    return refuse(fmt::format("`{}` needs `{}`, and its secret or its key",
+                              setting_name("--client-credentials", written),
+                              setting_name("--client-id", written)));
   }
   return out;
 }

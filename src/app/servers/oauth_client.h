@@ -9,6 +9,6 @@ namespace sallyport::app {
 
 // Reads secrets. `InvalidInput`: a secret is missing, or the settings contradict each other.
 Result<oauth::Application> application_of(const OAuthOptions& options, const net::Url& server,
-                                          bool allow_http);
+                                          bool allow_http, WrittenIn written = WrittenIn::Options);
 
 }  // namespace sallyport::app

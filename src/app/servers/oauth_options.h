@@ -5,8 +5,14 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace sallyport::app {
+
+// Where a person wrote the settings of a tool server. Errors name them as they are named there.
+enum class WrittenIn { Options, Configuration };
+// `option` is a name such as `--client-id`.
+std::string setting_name(std::string_view option, WrittenIn written);
 
 // Our client at the authorization server of a tool server.
 struct OAuthOptions {

@@ -35,7 +35,8 @@ Result<std::vector<ServedUpstream>> served_upstreams(const ServeConfig& config,
                                                      Workspace& workspace) {
   std::vector<ServedUpstream> out;
   for (const ServeConfig::ToolServer& named : config.upstreams) {
-    McpOptions options{.name = named.name, .command = named.command};
+    McpOptions options{
+        .name = named.name, .command = named.command, .written = WrittenIn::Configuration};
     options.allow_http = named.allow_http;
     options.era = named.era;
     if (!named.url.empty()) options.url = named.url;

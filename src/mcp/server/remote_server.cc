@@ -54,7 +54,7 @@ Response refusal(std::uint64_t id, unsigned status, const std::string& body,
   if (status == 401 || status == 403) {
     return failed(
         fmt::format("the server refuses us (HTTP {}); name a variable that holds a token "
-                    "for it with `--bearer-env`",
+                    "for it with `bearer_env` (`--bearer-env`)",
                     status));
   }
   return failed(fmt::format("the server answered with HTTP {}", status));
@@ -75,7 +75,7 @@ Result<ServerMaker> RemoteServer::maker(Place place) {
   if (!place.url.tls && !place.url.is_loopback() && !place.allow_plain) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("`{}` would be reached without encryption; use `https`, or say "
-                            "`--allow-http` where the network between is trusted",
+                            "`allow_http` (`--allow-http`) where the network between is trusted",
                             place.url.text()));
   }
   return [place = std::move(place)](Parts parts) {
