@@ -320,6 +320,9 @@ class Credentials(RemoteTest):
         self.assertIn("`http` or `https`", self.refused("--url", "ftp://example.com/mcp"))
         self.assertIn("`NO_SUCH` is not set", self.refused("--url", "https://example.com/mcp", "--bearer-env", "NO_SUCH"))
         self.assertIn("not both", self.refused("--url", "https://example.com/mcp", "--", "cat"))
+        # An empty name was a name of a server in records, and an empty token was no token.
+        for option in ("--name", "--grant"):
+            self.assertIn(f"`{option}` is empty", self.refused(option, "", "--", "cat"))
 
 
 

@@ -26,6 +26,17 @@ namespace {
 
 namespace asio = boost::asio;
 
+// A text that is given and empty is mostly a variable that is not set.
+Result<void> check_texts(const McpOptions& options) {
+  for (const auto& [option, given] :
+       {std::pair("--name", &options.name), std::pair("--grant", &options.grant)}) {
+    if (!*given || !(*given)->empty()) continue;
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("`{}` is empty; give it a value, or leave it out", option));
+  }
+  return {};
+}
+
 // The token for calls that bring none of their own. The policy decides what it permits.
 Result<std::string> presented_grant(const Context& context, const McpOptions& options) {
   const std::optional<std::string>& named =
@@ -90,6 +101,7 @@ Result<void> serve(Gate& gate, mcp::Gateway& gateway, telemetry::Exporter* expor
 }
 
 Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
+  SALLYPORT_CHECK_OK(check_texts(options));
   SALLYPORT_CHECK_OK(check_streams());
   if (!context.system) return std::unexpected(context.system.error());
   if (*context.system && !context.names_own_folder()) return relay_mcp(context, options);
