@@ -1,9 +1,12 @@
 // The two sides of a call that is forwarded, as the call sees them.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/plan/call_rules.h"
+#include "mcp/message/message.h"
 #include "mcp/server/server.h"
 #include "mcp/server/tool_definition.h"
 
@@ -35,6 +38,10 @@ class CallClient {
   virtual ~CallClient() = default;
   // True: the gateway asks the client. False: the client sees the questions in the result.
   virtual bool is_asked() const = 0;
+  // Returns the answer to the client in place of these questions, if it did not declare that it can
+  // answer them. `questions` is the server's result, `request` that of the client.
+  virtual std::optional<Message> refusal(std::string_view questions,
+                                         const Message& request) const = 0;
   // Returns the result that the client gave. `about` is the id of its request.
   virtual Task<std::string> ask(std::string method, std::string params, std::string about) = 0;
 };

@@ -175,7 +175,12 @@ Task<Envelope> ForwardedCall::converse(Call call, std::shared_ptr<core::Delivery
     if (!questions.empty() && cancel.stop_requested()) {
       co_return fail(ErrorCode::Cancelled, "the call was given up on");
     }
-    if (questions.empty() || parts_.client == nullptr || !parts_.client->is_asked()) {
+    if (questions.empty() || parts_.client == nullptr) co_return envelope_of(std::move(reply));
+    if (!parts_.client->is_asked()) {
+      // A call that ends with an error has an error in its record.
+      if (auto refused = parts_.client->refusal(questions, request_)) {
+        reply.message = std::move(*refused);
+      }
       co_return envelope_of(std::move(reply));
     }
     const Result<std::string> answers = co_await answers_to(questions);

@@ -58,7 +58,6 @@ std::string HandedQuestions::sealed(std::string response, const HeldCall& call) 
   const GatewayParts& parts = context_.parts;
   if (!context_.bridges(Era::Modern, Era::Modern)) return response;
   if (find(response, {"result", "resultType"}) != R"("input_required")") return response;
-  if (auto refused = refusal(response, call.capabilities)) return *refused;
   const auto carried = find(response, {"result", "requestState"});
   if (!carried) return response;
   const SealedState state{.id = uuid7_text(parts.clock, parts.entropy),
@@ -68,25 +67,6 @@ std::string HandedQuestions::sealed(std::string response, const HeldCall& call) 
                           .expires = rfc3339(parts.clock.wall() + kLasts),
                           .carried = std::string(*carried)};
   return edited(response, {{*carried, json_quoted(seal(parts.recorder, state))}});
-}
-
-// The error if the client of this call has not declared that it can answer these questions.
-std::optional<std::string> HandedQuestions::refusal(std::string_view response,
-                                                    const json::object& capabilities) const {
-  const auto questions = find(response, {"result", "inputRequests"});
-  if (!questions) return std::nullopt;
-  for (const auto& [key, question] : members(*questions)) {
-    const Result<ParsedJson> read = parse_json(question, context_.settings.limits.json());
-    const json::object* const object = read ? read->value.if_object() : nullptr;
-    const auto method = object ? text_in(*object, "method") : std::nullopt;
-    const std::string_view params = find(question, {"params"}).value_or("");
-    if (!method || may_be_asked(context_.client.era(), *method, params, capabilities)) continue;
-    context_.door.note_degraded(feature_of(*method));
-    return error_text({}, kMissingCapability,
-                      "the server asks for what the client did not declare that it can answer",
-                      json::object{{"requiredCapabilities", capability_for(*method, params)}});
-  }
-  return std::nullopt;
 }
 
 // Returns the params for the client, JSON text. No value: the question is denied.

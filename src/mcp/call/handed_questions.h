@@ -38,8 +38,6 @@ class HandedQuestions {
 
  private:
   std::string sealed(std::string response, const HeldCall& call) const;
-  std::optional<std::string> refusal(std::string_view response,
-                                     const json::object& capabilities) const;
   Async<std::optional<std::string>> govern(std::string_view key, std::string_view question);
 
   const GatewayContext& context_;

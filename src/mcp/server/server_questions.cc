@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/json_members.h"
 #include "base/try.h"
 #include "base/uuid.h"
 #include "core/record/plain_text.h"
@@ -118,6 +119,32 @@ void ServerQuestions::decline(const Message& question) {
   context_.server.link().send(
       form ? result_text(question.id, R"({"action":"decline"})")
            : error_text(question.id, kMethodNotFound, "the client cannot be asked this"));
+}
+
+std::optional<Message> ServerQuestions::refusal(std::string_view questions,
+                                                const Message& request) const {
+  if (!context_.bridges(Era::Modern, Era::Modern)) return std::nullopt;
+  const json::object* const meta = request.meta();
+  const json::object* const declared = meta ? object_in(*meta, kMetaCapabilities) : nullptr;
+  const std::string_view wanted = find(questions, {"inputRequests"}).value_or("{}");
+  for (const auto& [key, question] : members(wanted)) {
+    const Result<ParsedJson> read = parse_json(question, context_.settings.limits.json());
+    const json::object* const object = read ? read->value.if_object() : nullptr;
+    const auto method = object ? text_in(*object, "method") : std::nullopt;
+    const std::string_view params = find(question, {"params"}).value_or("");
+    if (!method || may_be_asked(context_.client.era(), *method, params,
+                                declared ? *declared : json::object())) {
+      continue;
+    }
+    context_.door.note_degraded(feature_of(*method));
+    Result<Message> refused = Message::read(
+        error_text("0", kMissingCapability,
+                   "the server asks for what the client did not declare that it can answer",
+                   json::object{{"requiredCapabilities", capability_for(*method, params)}}),
+        context_.settings.limits.json());
+    if (refused) return std::move(*refused);
+  }
+  return std::nullopt;
 }
 
 Task<std::string> ServerQuestions::ask(std::string method, std::string params, std::string about) {

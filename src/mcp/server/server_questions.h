@@ -29,6 +29,7 @@ class ServerQuestions final : public CallClient {
 
   // For a stateless server and a client of sessions.
   bool is_asked() const override { return context_.bridges(Era::Legacy, Era::Modern); }
+  std::optional<Message> refusal(std::string_view questions, const Message& request) const override;
   Task<std::string> ask(std::string method, std::string params, std::string about) override;
 
  private:

@@ -303,6 +303,21 @@ TEST_F(GatewayTest, APageOfAStatelessServerHasAnIdForAClientOfSessions) {
   }
 }
 
+// The record of a call whose client got the error -32021 said that it had succeeded.
+TEST_F(GatewayTest, ACallThatAsksWhatItsClientDidNotDeclareIsRecordedAsAFailure) {
+  connect(true);
+  calls_ = R"({"resultType":"input_required","inputRequests":{"q":{"method":)"
+           R"("elicitation/create","params":{"message":"which?"}}},"requestState":"s"})";
+  call("1", "{}");
+  EXPECT_EQ(find(answer_to("1"), {"error", "code"}), std::to_string(kMissingCapability));
+  EXPECT_EQ(find(answer_to("1"), {"error", "data"}),
+            R"({"requiredCapabilities":{"elicitation":{}}})");
+  ASSERT_EQ(governed_.recorder.records().size(), 1u);
+  EXPECT_EQ(
+      sallyport::test::text_at(governed_.recorder.records().front(), "/outcome/result/success"),
+      "false");
+}
+
 TEST_F(GatewayTest, ARequestStateMeansNothingBetweenSessions) {
   connect();
   open();
