@@ -42,8 +42,14 @@ class CallClient {
   // answer them. `questions` is the server's result, `request` that of the client.
   virtual std::optional<Message> refusal(std::string_view questions,
                                          const Message& request) const = 0;
-  // Returns the result that the client gave. `about` is the id of its request.
-  virtual Task<std::string> ask(std::string method, std::string params, std::string about) = 0;
+  struct Given {
+    std::string result{};
+    std::string page{};  // id of the page that a person agreed to visit, JSON text; empty: none
+  };
+  // Returns what the client gave. `about` is the id of its request.
+  virtual Task<Given> ask(std::string method, std::string params, std::string about) = 0;
+  // Notifies the client that a person has visited this page.
+  virtual void page_done(const std::string& page, const std::string& about) = 0;
 };
 
 }  // namespace sallyport::mcp

@@ -175,7 +175,10 @@ Task<Envelope> ForwardedCall::converse(Call call, std::shared_ptr<core::Delivery
     if (!questions.empty() && cancel.stop_requested()) {
       co_return fail(ErrorCode::Cancelled, "the call was given up on");
     }
-    if (questions.empty() || parts_.client == nullptr) co_return envelope_of(std::move(reply));
+    if (questions.empty() || parts_.client == nullptr) {
+      note_end(reply);
+      co_return envelope_of(std::move(reply));
+    }
     if (!parts_.client->is_asked()) {
       // A call that ends with an error has an error in its record.
       if (auto refused = parts_.client->refusal(questions, request_)) {
@@ -229,15 +232,22 @@ Task<std::string> ForwardedCall::answers_to(std::string questions) {
     if (!method || !method->value.is_string()) {
       co_return fail(ErrorCode::Corrupt, "the server sent a question without a `method`");
     }
-    SALLYPORT_CO_TRY(const std::string answer,
+    SALLYPORT_CO_TRY(CallClient::Given given,
                      co_await parts_.client->ask(
                          std::string(method->value.get_string()),
                          std::string(find(question, {"params"}).value_or("{}")), request_.id));
     if (answers.size() > 1) answers += ',';
     append_canonical_string(answers, key);
-    answers += ':' + answer;
+    answers += ':' + given.result;
+    if (!given.page.empty()) pages_.push_back(std::move(given.page));
   }
   co_return answers + '}';
+}
+
+// A stateless server goes on once the pages were visited. A client of sessions waits to hear that.
+void ForwardedCall::note_end(const Response& reply) const {
+  if (!reply.message || reply.message->is_error()) return;
+  for (const std::string& page : pages_) parts_.client->page_done(page, request_.id);
 }
 
 Envelope ForwardedCall::envelope_of(Response reply) {

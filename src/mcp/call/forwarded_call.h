@@ -79,6 +79,7 @@ class ForwardedCall final : public core::Upstream {
   Task<Response> exchange(std::string text, std::shared_ptr<core::Delivery> delivery,
                           std::stop_token cancel);
   Task<std::string> answers_to(std::string questions);
+  void note_end(const Response& reply) const;
   Envelope envelope_of(Response reply);
 
   Parts parts_;
@@ -86,6 +87,7 @@ class ForwardedCall final : public core::Upstream {
   CallParams call_params_;
   std::shared_ptr<Inbox> inbox_;  // shared with the server, which fills it
   std::string reason_;
+  std::vector<std::string> pages_;  // that a person agreed to visit in this call
   std::optional<Span> span_;
   std::optional<GivenAnswer> answer_;
   std::optional<Message> interim_;

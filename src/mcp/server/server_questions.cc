@@ -147,7 +147,8 @@ std::optional<Message> ServerQuestions::refusal(std::string_view questions,
   return std::nullopt;
 }
 
-Task<std::string> ServerQuestions::ask(std::string method, std::string params, std::string about) {
+Task<CallClient::Given> ServerQuestions::ask(std::string method, std::string params,
+                                             std::string about) {
   const ClientProfile& client = context_.client.profile();
   if (!may_be_asked(client.era, method, params, client.capabilities)) {
     context_.door.note_degraded(feature_of(method));
@@ -162,6 +163,7 @@ Task<std::string> ServerQuestions::ask(std::string method, std::string params, s
     params = with_member(params, "elicitationId",
                          '"' + uuid7_text(context_.parts.clock, context_.parts.entropy) + '"');
   }
+  std::string page(asks_for_page(params) ? *find(params, {"elicitationId"}) : "");
   SALLYPORT_CO_TRY(Message question,
                    Message::make_request(method, params, context_.settings.limits.json()));
   if (!context_.door.may_ask(Side::Server, question)) {
@@ -176,11 +178,20 @@ Task<std::string> ServerQuestions::ask(std::string method, std::string params, s
   const std::string answer = co_await govern(std::move(shown), asking);
   asking_.erase(key);
   const auto result = find(answer, {"result"});
-  if (result) co_return std::string(*result);
+  if (result) {
+    if (find(*result, {"action"}) != R"("accept")") page.clear();
+    co_return Given{std::string(*result), std::move(page)};
+  }
   const Result<ParsedJson> why = parse_json(find(answer, {"error", "message"}).value_or("\"\""));
   const std::string words =
       why && why->value.is_string() ? std::string(why->value.get_string()) : std::string();
   co_return fail(ErrorCode::Conflict, "the client refused to answer: " + words);
+}
+
+void ServerQuestions::page_done(const std::string& page, const std::string& about) {
+  context_.client.send(
+      notification_text("notifications/elicitation/complete", "{\"elicitationId\":" + page + '}'),
+      about);
 }
 
 // Answers a question of a server of sessions.

@@ -30,7 +30,8 @@ class ServerQuestions final : public CallClient {
   // For a stateless server and a client of sessions.
   bool is_asked() const override { return context_.bridges(Era::Legacy, Era::Modern); }
   std::optional<Message> refusal(std::string_view questions, const Message& request) const override;
-  Task<std::string> ask(std::string method, std::string params, std::string about) override;
+  Task<Given> ask(std::string method, std::string params, std::string about) override;
+  void page_done(const std::string& page, const std::string& about) override;
 
  private:
   // A question that is being governed.

@@ -303,6 +303,37 @@ TEST_F(GatewayTest, APageOfAStatelessServerHasAnIdForAClientOfSessions) {
   }
 }
 
+// A client of sessions was never told that a page of a stateless server is done.
+TEST_F(GatewayTest, AVisitedPageIsDoneOnceTheServerGoesOn) {
+  connect(true);
+  say("0", "initialize",
+      R"({"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"url":{}}},)"
+      R"("clientInfo":{"name":"ann"}})");
+  EXPECT_NE(answer_to("0"), "");
+  client_->say(notification_text("notifications/initialized", {}));
+  int number = 10;
+  for (const auto& [action, result, done] :
+       {std::tuple("accept", R"({"content":[],"resultType":"complete"})", true),
+        {"decline", R"({"content":[],"resultType":"complete"})", false},
+        {"accept", "error no", false}}) {
+    calls_ =
+        R"({"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create",)"
+        R"("params":{"mode":"url","url":"https://example.org","message":"m"}}}})";
+    client_->told.clear();
+    const std::string id = std::to_string(++number);
+    call(id);
+    until([&] { return !client_->message("elicitation/create").empty(); });
+    const std::string asked = client_->message("elicitation/create");
+    calls_ = result;
+    client_->say(result_text(*find(asked, {"id"}), fmt::format(R"({{"action":"{}"}})", action)));
+    EXPECT_NE(answer_to(id), "");
+    const std::string told = client_->message("notifications/elicitation/complete");
+    EXPECT_EQ(find(told, {"params", "elicitationId"}),
+              done ? find(asked, {"params", "elicitationId"}) : std::nullopt)
+        << action;
+  }
+}
+
 // The record of a call whose client got the error -32021 said that it had succeeded.
 TEST_F(GatewayTest, ACallThatAsksWhatItsClientDidNotDeclareIsRecordedAsAFailure) {
   connect(true);
