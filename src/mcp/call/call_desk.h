@@ -52,6 +52,7 @@ struct HeldCall {
   bool placed = false;  // holds a place among the running calls
 
   std::map<std::string, Question> open{};    // by key
+  std::string roots{};                       // the client's answer to `roots/list`, JSON text
   std::optional<core::WaitingCall> waits{};  // while it waits for a person
   std::string approval_id{};                 // of the last question
   std::string form{};                        // our question to the client, while it is open

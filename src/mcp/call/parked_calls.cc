@@ -36,6 +36,11 @@ CallDesk::Held ParkedCalls::to_ask(std::string_view method, std::string_view par
 Task<Message> ParkedCalls::park(std::string method, std::string params, std::stop_token cancel) {
   const CallDesk::Held call = to_ask(method, params);
   if (!call) co_return fail(ErrorCode::NotFound, "no open call has a client that can answer this");
+  // The roots are asked for once in a call.
+  const bool lists_roots = method == "roots/list";
+  if (lists_roots && !call->roots.empty()) {
+    co_return Message::make_answer(call->roots, context_.settings.limits.json());
+  }
   const std::string key = fmt::format("q{}", context_.client.next_number());
   std::string wanted = "{\"method\":" + json::serialize(json::string(method));
   if (!params.empty()) {
@@ -50,8 +55,9 @@ Task<Message> ParkedCalls::park(std::string method, std::string params, std::sto
   std::optional<Message> answer =
       co_await awaited->wait(context_.parts.plans.current()->time_limit());
   call->open.erase(key);
-  if (answer) co_return std::move(*answer);
-  co_return fail(ErrorCode::Deadline, "the client did not answer");
+  if (!answer) co_return fail(ErrorCode::Deadline, "the client did not answer");
+  if (lists_roots) call->roots = answer->result_text();
+  co_return std::move(*answer);
 }
 
 void ParkedCalls::send_questions(const CallDesk::Held& call) {

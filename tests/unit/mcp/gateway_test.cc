@@ -334,6 +334,30 @@ TEST_F(GatewayTest, AVisitedPageIsDoneOnceTheServerGoesOn) {
   }
 }
 
+// A client was asked for its roots anew each time that the server wanted them in one call.
+TEST_F(GatewayTest, AStatelessClientIsAskedForItsRootsOnceInACall) {
+  calls_.clear();
+  connect();
+  const std::string capabilities = R"({"roots":{}})";
+  call("1", capabilities);
+  until([this] { return server_->times("tools/call") == 1; });
+  server_->ask(request_text("77", "roots/list", ""));
+  const std::string parked = answer_to("1");
+  const auto asked = members(find(parked, {"result", "inputRequests"}).value_or("{}"));
+  ASSERT_EQ(asked.size(), 1u) << parked;
+  const std::string roots = R"({"roots":[{"uri":"file:///r"}]})";
+  call("2", capabilities,
+       fmt::format(R"(,"requestState":{},"inputResponses":{{"{}":{}}})",
+                   find(parked, {"result", "requestState"}).value_or(""), asked.front().first,
+                   roots));
+  until([this] { return !server_->told.empty() && server_->told.back().contains("77"); });
+  server_->ask(request_text("78", "roots/list", ""));
+  until([this] { return server_->told.back().contains("78"); });
+  EXPECT_EQ(find(server_->told.back(), {"result"}), roots);
+  server_->reply(std::stoull(server_->last("tools/call").id), R"({"content":[]})");
+  EXPECT_EQ(find(answer_to("2"), {"result", "content"}), "[]");
+}
+
 // The record of a call whose client got the error -32021 said that it had succeeded.
 TEST_F(GatewayTest, ACallThatAsksWhatItsClientDidNotDeclareIsRecordedAsAFailure) {
   connect(true);
