@@ -75,11 +75,11 @@ class ClientSession {
   bool end(const std::string& id) { return requests_.erase(id) > 0; }
   std::size_t unanswered() const;  // without subscriptions
 
-  // Questions to the client. The id is ours, and JSON.
   // Answers a subscription that has ended without an error. `result` is JSON text.
   void end_subscription(const std::string& id, std::string_view result);
   // Answers all that are open: subscriptions have ended, other requests get an error.
   void end_all(std::string_view why);
+  // Questions to the client. The id is ours, and JSON.
   using Question = std::pair<std::string, std::shared_ptr<AwaitedAnswer>>;
   Question open_question();
   // Null: it is no longer open.
