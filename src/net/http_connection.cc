@@ -170,7 +170,7 @@ Async<bool> HttpServer::Connection::one_request() {
   forget_last_request();
   if (!co_await first_bytes()) co_return false;
   Refusal refusal = co_await read_request();
-  if (gone_) co_return false;
+  if (gone_ && request_.unread.empty()) co_return false;
   if (refusal) {
     co_await respond(std::move(*refusal));
     if (!gone_) co_await linger();
@@ -228,10 +228,11 @@ Async<HttpServer::Connection::Refusal> HttpServer::Connection::read_request() {
   if (refusal) keep_alive_ = false;
   if (!refusal || !admitted) co_return refusal;
   const HttpHandler& handler = *route_->second.handler;
-  if (refusal->cause.empty() || !handler.answers_unread()) {
-    co_return handler.format_refusal(std::move(*refusal));
-  }
+  if (!handler.answers_unread()) co_return handler.format_refusal(std::move(*refusal));
   request_.unread = std::move(refusal->cause);
+  if (request_.unread.empty()) request_.unread = gone_ ? "cut" : "damaged";
+  // The handler of an upload that the end of the server interrupts may still write.
+  if (gone_) co_await asio::this_coro::reset_cancellation_state();
   co_return std::nullopt;
 }
 

@@ -54,7 +54,8 @@ class HttpHandler {
   virtual Async<std::optional<ServerResponse>> refuse(ServerRequest& head) = 0;
   // A handler that returns without a response is a bug; the client gets 500.
   virtual Async<void> handle(ServerExchange& exchange) = 0;
-  // True: a request is handled without its body if that is too long or there is no room for it.
+  // True: a request is handled without its body if that is too long, damaged or cut, or if there is
+  // no room for it.
   virtual bool answers_unread() const { return false; }
   // Formats a refusal of the server itself for this route, for example of a host name or a length.
   virtual ServerResponse format_refusal(ServerResponse refusal) const { return refusal; }

@@ -18,7 +18,8 @@ struct ServerRequest {
   std::string body{};
   std::string principal{};  // set by the handler once it is authenticated
   std::string peer{};       // the address of the client, without its port
-  // Why the body was not read: `too_large` or `busy`. Only for `HttpHandler::answers_unread`.
+  // Why the body was not read: `too_large`, `busy`, `damaged` (its chunks), or `cut` (the client left
+  // or was too slow; nobody reads the answer). Only for `HttpHandler::answers_unread`.
   std::string unread{};
 
   // `name` in lower case. No value: it is missing, or occurs more than once.

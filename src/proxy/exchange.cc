@@ -104,7 +104,9 @@ Async<void> ModelExchange::run() {
 
 Async<void> ModelExchange::answer_here(net::ServerResponse response) {
   begin();
-  if (Ended refusal = refuse_upgrade()) {
+  Ended refusal = refuse_upgrade();
+  if (!refusal) refusal = refuse_unread();
+  if (refusal) {
     co_await refuse(std::move(*refusal));
     co_return;
   }

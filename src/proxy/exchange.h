@@ -106,6 +106,7 @@ class ModelExchange {
   Ended refuse_stream();
   // exchange_request.cc
   void begin();
+  Ended refuse_unread();
   Ended read_body();
   Ended choose();
   Ended apply_rules();

@@ -32,6 +32,7 @@ std::string id_in(std::string_view text) {
 
 void ModelExchange::begin() {
   const net::ServerRequest& request = client_.request();
+  if (request.unread == "cut") gone_.request_stop();
   record_.bytes_in = request.body.size();
   const std::string_view parent = request.header("traceparent").value_or("");
   if (const auto trace = telemetry::TraceContext::parse(parent)) {
@@ -96,10 +97,21 @@ ModelExchange::Refusal ModelExchange::busy() const {
   return refusal;
 }
 
+// A body that did not come whole. Its request is recorded like any other (MP-66).
+ModelExchange::Ended ModelExchange::refuse_unread() {
+  const std::string& why = client_.request().unread;
+  if (why.empty()) return std::nullopt;
+  if (why == "too_large") return deny(413, "request_too_large", kTooLarge);
+  if (why == "damaged") {
+    return deny(400, "damaged_body", "the body is not framed as HTTP/1.1 requires");
+  }
+  if (why == "cut") return deny(499, "cancelled", "the client left before its body had come");
+  return busy();
+}
+
 ModelExchange::Ended ModelExchange::read_body() {
   const net::ServerRequest& request = client_.request();
-  if (request.unread == "too_large") return deny(413, "request_too_large", kTooLarge);
-  if (!request.unread.empty()) return busy();
+  if (Ended ended = refuse_unread()) return ended;
   const auto coding = request.header("content-encoding");
   Result<std::string> decoded =
       net::ContentDecoder::decode(coding.value_or(""), request.body, kLargestBody);

@@ -292,6 +292,57 @@ class Leaving(FaultTest):
         self.assertEqual({entry["outcome"] for entry in entries}, {"cancelled", "completed"})
 
 
+class Uploads(FaultTest):
+    def send(self, proxy, api, rest, method="POST", path=None):
+        """Sends a head and a part of its body; returns the connection."""
+        where = urllib.parse.urlsplit(proxy.url)
+        peer = socket.create_connection((where.hostname, where.port), 60)
+        self.addCleanup(peer.close)
+        head = "".join(f"{name}: {value}\r\n" for name, value in proxy.headers(api))
+        peer.sendall(f"{method} {path or PATHS[api]} HTTP/1.1\r\nHost: {where.netloc}\r\n{head}".encode() + rest)
+        return peer
+
+    # MP-66, MP-79: an upload that the client left in the middle had no record
+    def test_an_upload_that_the_client_leaves_has_one_record(self):
+        provider = Provider(self)
+        proxy = self.proxy(provider)
+        halves = [b"Content-Length: 100\r\n\r\n{\"model\":", b"Transfer-Encoding: chunked\r\n\r\n9\r\n{\"model\":\r\n"]
+        for api in APIS:
+            for half in halves:
+                self.send(proxy, api, half).close()
+        self.send(proxy, CHAT, halves[0], path="/v1/no/such/route").close()
+        self.send(proxy, CHAT, halves[0], method="GET", path="/v1/models").close()
+        entries = proxy.entries(count=8)
+        self.assertEqual({(entry["agent_id"], entry["outcome"], entry["attempts"], entry["request"]) for entry in entries}, {("agent:ada", "cancelled", 0, None)})
+        self.assertEqual(sorted(entry["route"] for entry in entries), sorted([*PATHS.values()] * 2 + ["other", "/v1/models"]))
+        self.assertEqual(len({entry["request_id"] for entry in entries}), 8)
+        self.assertEqual(provider.requests, [])
+        self.assertEqual(proxy.ask(CHAT).status, 200)
+
+    # MP-66, MP-10: damaged chunks of an upload gave a text that no client of the API reads, and no record
+    def test_an_upload_with_damaged_chunks_is_refused_in_the_shape_of_the_api(self):
+        provider = Provider(self)
+        proxy = self.proxy(provider)
+        for api in APIS:
+            response = http.client.HTTPResponse(self.send(proxy, api, b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nzz\r\n"))
+            response.begin()
+            said = json.loads(response.read())
+            entry = proxy.audit()
+            with self.subTest(api=api):
+                self.assertEqual((response.status, said["error"]["type"], response.getheader("x-should-retry")), (400, "invalid_request_error", "false"))
+                self.assertEqual((entry["request_id"], entry["outcome"], entry["status"]), (response.getheader("x-sallyport-record"), "refused", 400))
+        self.assertEqual(len(proxy.entries(count=3)), 3)
+        self.assertEqual(provider.requests, [])
+
+    # MP-66, MP-85: the end of the process left an upload that was still coming without a record
+    def test_an_upload_that_outlasts_the_process_has_a_record(self):
+        proxy = self.proxy(Provider(self))
+        self.send(proxy, CHAT, b"Content-Length: 100\r\n\r\n{")
+        time.sleep(0.5)
+        self.assertEqual(proxy.stop(), 0)
+        self.assertEqual(self.outcomes(proxy, 1), ["cancelled"])
+
+
 class Crashes(FaultTest):
     # MP-66, MP-68
     def test_a_stream_that_was_killed_has_one_record_after_the_restart(self):
