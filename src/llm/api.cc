@@ -3,6 +3,7 @@
 #include <array>
 #include <boost/json.hpp>
 
+#include "base/visible_text.h"
 #include "sallyport/json.h"
 
 namespace sallyport::llm {
@@ -68,18 +69,17 @@ std::string_view error_type(Api api, unsigned status) {
 
 std::string error_body(Api api, const ApiError& error) {
   const std::string_view type = error_type(api, error.status);
+  const std::string message = is_utf8(error.message) ? error.message : visible(error.message);
   if (api == Api::AnthropicMessages) {
     return json::serialize(json::object{{"type", "error"},
-                                        {"error", {{"type", type}, {"message", error.message}}},
+                                        {"error", {{"type", type}, {"message", message}}},
                                         {"request_id", error.request_id}});
   }
   json::value code;
   if (!error.code.empty()) code = error.code;
-  return json::serialize(json::object{{"error",
-                                       {{"message", error.message},
-                                        {"type", type},
-                                        {"param", nullptr},
-                                        {"code", std::move(code)}}}});
+  return json::serialize(json::object{
+      {"error",
+       {{"message", message}, {"type", type}, {"param", nullptr}, {"code", std::move(code)}}}});
 }
 
 }  // namespace sallyport::llm

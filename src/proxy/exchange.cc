@@ -7,6 +7,7 @@
 #include "base/json_members.h"
 #include "base/lower_case.h"
 #include "base/uuid.h"
+#include "base/visible_text.h"
 #include "proxy/kept_messages.h"
 
 namespace sallyport::proxy {
@@ -159,6 +160,8 @@ ModelExchange::Ended ModelExchange::refuse_stream() {
 
 ModelExchange::Refusal ModelExchange::deny(unsigned status, std::string code,
                                            std::string message) const {
+  // A client may put any bytes into a path or a header.
+  if (!is_utf8(message)) message = visible(message);
   return {.error = {.status = status,
                     .message = std::move(message),
                     .code = std::move(code),

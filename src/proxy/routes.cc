@@ -71,6 +71,7 @@ std::optional<Route> models_route(const net::ServerRequest& request) {
   // Clients escape the slash.
   const auto decoded = percent_decoded(id);
   route.id = decoded && is_utf8(*decoded) ? *decoded : std::string(id);
+  if (!is_utf8(route.id)) return std::nullopt;  // no model has such a name
   return route;
 }
 

@@ -334,6 +334,21 @@ class Uploads(FaultTest):
         self.assertEqual(len(proxy.entries(count=3)), 3)
         self.assertEqual(provider.requests, [])
 
+    # MP-1, MP-66: the answer to a path that is not UTF-8 was no JSON, and its record had no reason
+    def test_a_path_of_any_bytes_is_refused_in_json_and_recorded(self):
+        proxy = self.proxy(Provider(self))
+        for method, path, shown in (("POST", "/v1/\xff\xfe", "/v1/\\x{FF}\\x{FE}"), ("GET", "/v1/models/\xff", "\\x{FF}"), ("GET", "/v1/responses/\xff", "\\x{FF}")):
+            where = urllib.parse.urlsplit(proxy.url)
+            peer = socket.create_connection((where.hostname, where.port), 60)
+            self.addCleanup(peer.close)
+            peer.sendall(f"{method} {path} HTTP/1.1\r\nHost: {where.netloc}\r\nAuthorization: Bearer {proxy.token}\r\nContent-Length: 0\r\n\r\n".encode("latin-1"))
+            response = http.client.HTTPResponse(peer, method=method)
+            response.begin()
+            self.assertEqual(response.status, 404)
+            self.assertIn(shown, json.loads(response.read())["error"]["message"])
+        self.assertEqual(self.outcomes(proxy, 3), ["refused"] * 3)
+        self.assertIn("\\x{FF}\\x{FE}", proxy.entries()[0]["reason"])
+
     # MP-66, MP-85: the end of the process left an upload that was still coming without a record
     def test_an_upload_that_outlasts_the_process_has_a_record(self):
         proxy = self.proxy(Provider(self))
