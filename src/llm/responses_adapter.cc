@@ -292,6 +292,7 @@ Result<void> ResponsesAdapter::on_error(const Incoming& in, EventSink& out) {
 
 Task<void> ResponsesAdapter::on_response(Incoming in, EventSink& out) {
   const json::value& response = in.value.at("response");
+  SALLYPORT_CO_CHECK_OK(check_output(response));
   const bool final = is_final(in.type);
   observe(response);
   if (final) {
@@ -353,6 +354,13 @@ void ResponsesAdapter::observe(const json::value& response) {
       observed_.item_ids.emplace_back(id);
     }
   }
+}
+
+// The items of an answer are a list. What stands there otherwise, no check could read.
+Result<void> ResponsesAdapter::check_output(const json::value& response) {
+  const json::value* const output = member_of(response, "output");
+  if (output == nullptr || output->is_null() || output->is_array()) return {};
+  return sallyport::fail(ErrorCode::Corrupt, "the output of the provider's response is not a list");
 }
 
 bool ResponsesAdapter::is_known_of_response(std::string_view name) {

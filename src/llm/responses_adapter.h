@@ -103,6 +103,7 @@ class ResponsesAdapter final : public AnswerAdapter {
                                       Splice& edits);
   void observe(const json::value& response);
   static bool is_final(std::string_view type);
+  static Result<void> check_output(const json::value& response);
   static bool is_known_of_response(std::string_view name);
   static std::string stop_reason(const json::value& response);
   // Returns an event of the provider with the next number.

@@ -32,6 +32,7 @@ Task<std::string> ResponsesAdapter::on_body(std::string body) {
     co_return sallyport::fail(ErrorCode::Corrupt, "the provider's answer is not a JSON object");
   }
   const json::value& value = parsed->value;
+  SALLYPORT_CO_CHECK_OK(check_output(value));
   observe(value);
   Splice edits;
   SALLYPORT_CO_TRY(MaybeBlocked blocked, check_response(value, "", edits));

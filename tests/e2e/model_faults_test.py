@@ -14,7 +14,7 @@ import unittest
 import urllib.parse
 
 from cli_support import within
-from model_answers import APIS, CHAT, MESSAGES, PATHS, RESPONSES, Answer, say
+from model_answers import APIS, CHAT, MESSAGES, PATHS, RESPONSES, Answer, frames, say
 from model_provider import CLOSE, RESET, STALL, STREAM, Provider, Reply, refusing, wait
 from model_support import ModelTest, guard, question
 
@@ -93,6 +93,19 @@ class BeforeTheFirstByte(FaultTest):
                     self.failed(api, proxy.ask(api, stream=True))
                 self.assertEqual(proxy.ask(api).status, 200)
         self.assertEqual(self.outcomes(proxy, 2 * len(APIS) * len(faults)), ["failed", "completed"] * len(APIS) * len(faults))
+
+    # MP-41, MP-81: no check read the output of a response that was not a list
+    def test_a_response_whose_output_is_not_a_list_gives_502(self):
+        odd = [{"0": {"type": "message", "content": "SECRET"}}, "SECRET"]
+        bodies = [{**LONG.body(RESPONSES), "output": output} for output in odd]
+        events = [frames([("response.completed", json.dumps({"type": "response.completed", "sequence_number": 0, "response": body}))]) for body in bodies]
+        provider = Provider(self, *[Reply(json.dumps(body).encode(), framing="length") for body in bodies], *[Reply(event, type=STREAM) for event in events])
+        proxy = self.proxy(provider, policy=guard("output", "SECRET"), apis=[RESPONSES])
+        for stream in (False, False, True, True):
+            answered = proxy.ask(RESPONSES, stream=stream)
+            self.failed(RESPONSES, answered)
+            self.assertNotIn(b"SECRET", answered.body)
+        self.assertEqual(self.outcomes(proxy, 4), ["failed"] * 4)
 
     # MP-81, MP-76
     def test_a_provider_that_takes_no_connection_opens_the_circuit(self):
