@@ -179,12 +179,23 @@ class ItemReader {
   ItemTexts& out_;
 };
 
+bool has_value(const json::value& item, std::string_view name) {
+  const json::value* const member = member_of(item, name);
+  return member != nullptr && !member->is_null();
+}
+
+// A computer call may have both `action` and `actions`, and a client may execute either.
+bool has_two_arguments(const json::value& item) {
+  return item_type(item) == "computer_call" && has_value(item, "action") &&
+         has_value(item, "actions");
+}
+
 // The member of an item with the arguments of its call.
 std::string_view arguments_member(const json::value& item) {
   const std::string_view type = item_type(item);
   if (type == "custom_tool_call") return "input";
   if (type == "apply_patch_call") return "operation";
-  if (type == "computer_call") return member_of(item, "actions") ? "actions" : "action";
+  if (type == "computer_call") return has_value(item, "actions") ? "actions" : "action";
   if (type == "local_shell_call" || type == "shell_call") return "action";
   return "arguments";
 }
@@ -245,12 +256,16 @@ std::optional<ProposedCall> read_call(const json::value& item, std::string_view 
     call.input = json::object{{"input", *given}};
     return call;
   }
+  const bool two = has_two_arguments(item);
   std::string text(value_at(raw, pointer_to("", member)));
-  if (const json::string* const written = given->if_string()) text = *written;
+  if (two) {
+    text = fmt::format(R"({{"action":{},"actions":{}}})", value_at(raw, "/action"), text);
+  }
+  if (const json::string* const written = given->if_string(); written && !two) text = *written;
   const Result<ParsedJson> arguments = read_wire_json(text);
   if (!arguments) return std::nullopt;
   call.input = arguments->value;
-  if (type == "computer_call" && member == "actions") {
+  if (type == "computer_call" && member == "actions" && !two) {
     call.input = json::object{{"actions", arguments->value}};
     text = fmt::format("{{\"actions\":{}}}", text);
   }
@@ -261,6 +276,13 @@ std::optional<ProposedCall> read_call(const json::value& item, std::string_view 
 void write_arguments(Splice& splice, const std::string& pointer, const json::value& item,
                      const json::value& input) {
   const std::string_view type = item_type(item);
+  if (has_two_arguments(item)) {
+    for (const std::string_view name : {"action", "actions"}) {
+      const json::value* const made = member_of(input, name);
+      splice.replace(pointer_to(pointer, name), made ? canonical_json(*made) : "null");
+    }
+    return;
+  }
   const std::string_view member = arguments_member(item);
   const json::value* const given = member_of(item, member);
   std::string text = canonical_json(input);
@@ -300,12 +322,13 @@ ItemTexts texts_of(const json::value& item, std::uint64_t index) {
 }
 
 ItemTexts unknown_texts_of_call(const json::value& item, std::uint64_t index) {
-  static constexpr std::array<std::string_view, 7> kCallMembers{
-      "arguments",          "input", "action", "actions", "operation", "pending_safety_checks",
-      "approval_request_id"};
+  static constexpr std::array<std::string_view, 2> kCallMembers{"pending_safety_checks",
+                                                                "approval_request_id"};
   ItemTexts out;
   for (const auto& [name, value] : item.get_object()) {
-    if (is_among(name, kPlainMembers) || is_among(name, kCallMembers)) continue;
+    const bool decided =
+        name == arguments_member(item) || (name == "action" && has_two_arguments(item));
+    if (decided || is_among(name, kPlainMembers) || is_among(name, kCallMembers)) continue;
     add_unknown_texts(out, value, pointer_to("", name), index);
   }
   return out;

@@ -6,8 +6,8 @@ import re
 import threading
 import unittest
 
-from model_answers import APIS, CHAT, MESSAGES, MODELS, RESPONSES, Answer, call, say
-from model_provider import Provider, Reply
+from model_answers import APIS, CHAT, MESSAGES, MODELS, RESPONSES, Answer, call, frames, say
+from model_provider import STREAM, Provider, Reply
 from model_support import ModelTest, guards
 
 REVIEWER = "token-of-rita-0123456789"
@@ -125,6 +125,34 @@ class ProposedCalls(ModelTest):
                     self.assertIn("an output limit cut its arguments", json.dumps(whole))
                     self.assertEqual([(one["tool_call_id"], one["verdict"]) for one in proxy.audit()["calls"]], [(ids[0], "handed_off"), (ids[1], "not_run")])
                     proxy.stop()
+
+    # MP-55, MP-56: a computer call may have `action` and `actions`. Only the second was decided, also if it was null.
+    def test_every_action_of_a_computer_call_is_decided(self):
+        good, bad = {"type": "type", "text": "ls"}, {"type": "type", "text": "git push --force"}
+        check = {name: value for name, value in NO_FORCE.items() if name != "args"}
+        for number, (members, leaves) in enumerate([({"action": bad, "actions": None}, False), ({"action": bad, "actions": [good]}, False),
+                                                    ({"action": good, "actions": [bad]}, False), ({"action": good, "actions": [good]}, True)]):
+            for stream in (False, True):
+                item = {"type": "computer_call", "id": "cu_1", "call_id": f"call_{number}_{stream}", "status": "completed", "pending_safety_checks": [], **members}
+                body = {**Answer(say("x")).body(RESPONSES), "output": [item]}
+                done = {"type": "response.output_item.done", "sequence_number": 0, "output_index": 0, "item": item}
+                events = frames([(one["type"], json.dumps(one)) for one in (done, {"type": "response.completed", "sequence_number": 1, "response": body})])
+                reply = Reply(events, type=STREAM) if stream else Reply(json.dumps(body).encode(), framing="length")
+                proxy = self.proxy(Provider(self, reply), policy=guards(check), apis=(RESPONSES,))
+                with self.subTest(members=members, stream=stream):
+                    answered = proxy.ask(RESPONSES, stream=stream)
+                    self.assertEqual((answered.status, b"computer_call" in answered.body, b"--force" in answered.body), (200, leaves, False), answered.body)
+                    self.assertEqual([one["verdict"] for one in proxy.audit()["calls"]], ["handed_off" if leaves else "refused"])
+                proxy.stop()
+
+    # MP-44, MP-56: members of a call other than its arguments were not checked if another kind of call has such arguments
+    def test_other_members_of_a_call_are_checked_as_output(self):
+        item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "run", "arguments": "{}", "input": {"command": "git push --force"}}
+        body = {**Answer(say("x")).body(RESPONSES), "output": [item]}
+        proxy = self.proxy(Provider(self, Reply(json.dumps(body).encode(), framing="length")), apis=(RESPONSES,),
+                           policy=guards({"type": "regex", "stage": "output", "id": "out", "on_fail": "block", "patterns": ["--force"]}))
+        answered = proxy.ask(RESPONSES)
+        self.assertEqual((answered.status, answered.json()["status"], b"--force" in answered.body), (200, "incomplete", False))
 
     # MP-32, MP-55, AU-7: some models number their calls from zero in each conversation.
     def test_an_id_that_comes_again_without_a_session_is_another_call(self):
