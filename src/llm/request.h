@@ -53,7 +53,8 @@ struct ToolReturn {
   std::string tool_call_id{};
   std::string tool{};
   bool is_error = false;
-  json::value content{};  // in the form of the API
+  json::value content{};           // in the form of the API
+  std::string member = "content";  // the member that holds it
 };
 
 // A tool that the provider runs (MP-36).

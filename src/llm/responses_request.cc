@@ -313,7 +313,8 @@ class ResponsesReader {
          .tool_call_id = of.id,
          .tool = of.tool,
          .is_error = text_in(item, "status") == "failed" || (error != nullptr && !error->is_null()),
-         .content = content ? *content : json::value()});
+         .content = content ? *content : json::value(),
+         .member = std::string(holds)});
   }
 
   void tools(const std::string& path, const json::value& value, bool runs = true) {

@@ -41,10 +41,8 @@ std::string text_of(const json::value& content) {
   return text.empty() ? json::serialize(content) : text;
 }
 
-std::string content_path(llm::RequestKind kind, const llm::ToolReturn& result) {
-  const bool responses = kind == llm::RequestKind::Responses ||
-                         kind == llm::RequestKind::InputTokens || kind == llm::RequestKind::Compact;
-  return pointer_to(result.path, responses ? "output" : "content");
+std::string content_path(const llm::ToolReturn& result) {
+  return pointer_to(result.path, result.member);
 }
 
 ToolResult result_of(const llm::ToolReturn& result) {
@@ -95,7 +93,7 @@ Task<InputStage::Decision> InputStage::run(const llm::Request& request, const js
   std::vector<std::string> results;  // where their contents stand
   for (const llm::ToolReturn& returned : request.returns) {
     SALLYPORT_CO_CHECK_OK(co_await pass_result(request, returned, body, edits));
-    results.push_back(content_path(request.kind, returned));
+    results.push_back(content_path(returned));
   }
   for (const Leaf& leaf : request.leaves) {
     out.text_bytes += leaf.text.size();
@@ -237,7 +235,7 @@ Task<void> InputStage::pass_result(const llm::Request& request, const llm::ToolR
                   value ? std::string_view("[redacted]") : std::string_view(changed->message),
                   body);
   } else {
-    add_edits(edits, content_path(request.kind, result), result.content, now);
+    add_edits(edits, content_path(result), result.content, now);
   }
   co_return Result<void>{};
 }

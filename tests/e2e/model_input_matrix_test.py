@@ -97,6 +97,11 @@ ROWS = [
     ("tool result", MESSAGES, "tool_result, blocks", messages(used(), result([{"type": "text", "text": TEXT}]))),
     ("tool result", CHAT, "role tool", chat(called(), {"role": "tool", "tool_call_id": "call_1", "content": TEXT})),
     ("tool result", RESPONSES, "function_call_output", responses(item(), {"type": "function_call_output", "call_id": "call_1", "output": TEXT})),
+    # Results in other members than `output`: their redaction once failed the request.
+    ("tool result", RESPONSES, "code_interpreter_call", responses({"type": "code_interpreter_call", "id": "ci_1", "code": "x", "outputs": [{"type": "logs", "logs": TEXT}]})),
+    ("tool result", RESPONSES, "file_search_call", responses({"type": "file_search_call", "id": "fs_1", "queries": ["x"], "results": [{"filename": "a", "text": TEXT}]})),
+    ("tool result", RESPONSES, "program_output", responses({"type": "program_output", "call_id": "call_1", "result": TEXT})),
+    ("tool result", RESPONSES, "mcp_call", responses({"type": "mcp_call", "id": "mcp_1", "name": "run", "server_label": "s", "arguments": "{}", "output": TEXT})),
     ("signed block", MESSAGES, "thinking", messages({"role": "assistant", "content": [
         {"type": "thinking", "thinking": TEXT, "signature": opaque("s")}, {"type": "text", "text": "well"}]}, {"role": "user", "content": "go on"})),
     ("other leaf", MESSAGES, "metadata", messages(metadata={"user_id": TEXT})),
