@@ -41,6 +41,7 @@ struct AnswerSettings {
 // What the provider reported, and what the client received instead.
 struct Observed {
   std::optional<Usage> usage{};
+  bool usage_is_final = true;  // false: it is that of the beginning of a message
   std::string response_id{};
   std::vector<std::string> item_ids{};  // Responses: ids of the items, at most a limit
   std::vector<std::string> file_ids{};  // of files that tools of the provider made or found

@@ -177,6 +177,7 @@ void AnthropicAdapter::open_message(const json::value& message) {
   observed_.response_id = text_in(message, "id");
   observed_.model = text_in(message, "model");
   take_usage(message);
+  observed_.usage_is_final = whole_body_;
 }
 
 // Counters are totals of the message, so a later report replaces the members that it has.
@@ -200,7 +201,9 @@ void AnthropicAdapter::take_usage(const json::value& holder) {
 
 Result<void> AnthropicAdapter::end_message(const Event& event, EventSink& out) {
   take_usage(event.value);
-  usage_at_end_came_ = usage_at_end_came_ || member_of(event.value, "usage") != nullptr;
+  const json::value* const reported = member_of(event.value, "usage");
+  usage_at_end_came_ = usage_at_end_came_ || reported != nullptr;
+  if (reported != nullptr && count_in(*reported, "output_tokens")) observed_.usage_is_final = true;
   const json::value* const delta = member_of(event.value, "delta");
   if (delta == nullptr || !delta->is_object()) {
     return sallyport::fail(ErrorCode::Corrupt, "`message_delta` of the provider has no delta");

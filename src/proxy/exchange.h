@@ -134,6 +134,7 @@ class ModelExchange {
   Ended take_query();
   Refusal over_budget(std::string message) const;
   Ended reserve();  // with the first attempt
+  void estimate_usage();
   void price();
   void settle(core::Draft& record);
   Async<Ended> announce_attempt();
@@ -213,6 +214,7 @@ class ModelExchange {
   bool responded_ = false;        // a 2xx answer was opened and its end is not yet emitted
   std::optional<bool> durable_;   // of the entry; no value: it is not written yet
   bool checked_ = false;          // checks of `input` have run
+  bool usage_is_final_ = true;    // what the provider reported counts the whole answer
   bool emitted_later_ = false;    // the success of the attempt is not yet emitted
   KeptTexts kept_;                // of the answer, for `keep: content`
 };

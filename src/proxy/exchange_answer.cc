@@ -135,6 +135,7 @@ void ModelExchange::take_observed(const llm::AnswerAdapter& adapter) {
   const llm::Observed& seen = adapter.observed();
   record_.usage = seen.usage;
   record_.usage_source = seen.usage ? "reported" : "none";
+  usage_is_final_ = seen.usage_is_final;
   if (!seen.response_id.empty()) record_.response_id = seen.response_id;
   response_model_ = seen.model;
   record_.stop_reason = seen.stop_reason;

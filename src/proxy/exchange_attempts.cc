@@ -178,18 +178,35 @@ ModelExchange::Ended ModelExchange::reserve() {
   return std::nullopt;
 }
 
+// Estimates the counts that the provider has not reported. If it reported only the beginning of an
+// answer, the text that came counts: otherwise a client that leaves early would pay for no output.
+void ModelExchange::estimate_usage() {
+  constexpr std::uint64_t kBytesPerToken = 4;
+  const std::uint64_t input = std::max<std::uint64_t>(estimate_.input_tokens, 1);
+  const std::uint64_t output = (record_.answer_bytes + 3) / kBytesPerToken;
+  const bool reported =
+      record_.usage && (record_.usage->input_tokens || record_.usage->output_tokens);
+  if (!reported) {
+    record_.usage = Usage{.input_tokens = input, .output_tokens = output};
+    record_.usage_source = "estimated";
+  }
+  Usage& usage = *record_.usage;
+  if (!usage.input_tokens) {
+    usage.input_tokens = input;
+    record_.usage_source = "estimated";
+  }
+  const bool counts_all = usage.output_tokens && usage_is_final_;
+  if (route_.generates() && !counts_all && usage.output_tokens.value_or(0) < output) {
+    usage.output_tokens = output;
+    record_.usage_source = "estimated";
+  }
+}
+
 // Sets the cost of the answer: as reported, otherwise an estimate, never nothing (MP-72). A provider
 // that has the whole request may have done its work without an answer.
 void ModelExchange::price() {
   if ((!opened_ && !spent_) || !route_.spends()) return;
-  const bool reported =
-      record_.usage && (record_.usage->input_tokens || record_.usage->output_tokens);
-  if (!reported) {
-    constexpr std::uint64_t kBytesPerToken = 4;
-    record_.usage = Usage{.input_tokens = std::max<std::uint64_t>(estimate_.input_tokens, 1),
-                          .output_tokens = (record_.answer_bytes + 3) / kBytesPerToken};
-    record_.usage_source = "estimated";
-  }
+  estimate_usage();
   if (const NamedPrice* const price = price_of(live_->settings, record_.model)) {
     record_.price = price->first;
     record_.cost_microusd = cost_of(price->second, route_.api, *record_.usage);

@@ -5,7 +5,7 @@ import json
 import unittest
 
 from model_answers import APIS, CHAT, MESSAGES, RESPONSES, Answer, say
-from model_provider import Provider
+from model_provider import STALL, STREAM, Provider, Reply
 from model_support import ModelTest, guards
 
 PRICES = '    prices: {"claude-*": {input: 3, output: 15, cache_read: 0.3, cache_write: 3.75}, "gpt-5-mini": {input: 1, output: 2}}\n'
@@ -149,6 +149,34 @@ class Budgets(ModelTest):
         record = proxy.audit()
         self.assertEqual(record["usage_source"], "estimated")
         self.assertEqual(record["usage"]["output_tokens"], 300)
+
+    # MP-72, MP-79: a message of Anthropic begins with a usage of one token of output. A client that read a whole answer and left before its
+    # end paid for that one.
+    def test_an_answer_that_the_client_leaves_costs_what_came(self):
+        answer = Answer(say("hello " * 200), usage=(25, 400))
+        events = [piece + b"\n\n" for piece in answer.stream(MESSAGES).split(b"\n\n") if piece]
+        provider = Provider(self, Reply(*events[:-2], STALL, type=STREAM))
+        proxy = self.proxy(provider, policy=budget(output_tokens=500))
+        begun = proxy.begin(MESSAGES, stream=True, max_tokens=250)
+        begun.until(b"content_block_stop")
+        begun.leave()
+        record = proxy.audit()
+        self.assertEqual((record["outcome"], record["usage_source"]), ("cancelled", "estimated"))
+        self.assertEqual((record["usage"]["input_tokens"], record["usage"]["output_tokens"]), (25, 300))
+        self.assertEqual(proxy.ask(MESSAGES, max_tokens=250).status, 402)
+
+    # MP-72: an answer whose provider counts only the input had free output
+    def test_a_count_that_the_provider_leaves_out_is_estimated(self):
+        body = Answer(say("hello " * 200)).body(CHAT)
+        cases = {"prompt_tokens": (10, 300), "completion_tokens": (None, 10)}
+        provider = Provider(self, *[Reply(json.dumps({**body, "usage": {name: 10}}).encode(), framing="length") for name in cases])
+        proxy = self.proxy(provider)
+        for name, (given, counted) in cases.items():
+            self.assertEqual(proxy.ask(CHAT).status, 200)
+            record = proxy.audit()
+            with self.subTest(reported=name):
+                self.assertEqual((record["usage_source"], record["usage"]["output_tokens"]), ("estimated", counted))
+                self.assertTrue(given is None and record["usage"]["input_tokens"] > 0 or record["usage"]["input_tokens"] == given)
 
 
 if __name__ == "__main__":
