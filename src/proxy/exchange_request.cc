@@ -28,6 +28,15 @@ std::string id_in(std::string_view text) {
   return text.size() <= kLongestId && is_utf8(text) ? std::string(text) : std::string();
 }
 
+// Several headers are one list of codings.
+std::string codings_of(const net::ServerRequest& request) {
+  std::string codings;
+  for (const auto& [name, value] : request.headers) {
+    if (name == "content-encoding") codings += (codings.empty() ? "" : ",") + value;
+  }
+  return codings;
+}
+
 }  // namespace
 
 void ModelExchange::begin() {
@@ -112,15 +121,14 @@ ModelExchange::Ended ModelExchange::refuse_unread() {
 ModelExchange::Ended ModelExchange::read_body() {
   const net::ServerRequest& request = client_.request();
   if (Ended ended = refuse_unread()) return ended;
-  const auto coding = request.header("content-encoding");
-  Result<std::string> decoded =
-      net::ContentDecoder::decode(coding.value_or(""), request.body, kLargestBody);
+  const std::string coding = codings_of(request);
+  Result<std::string> decoded = net::ContentDecoder::decode(coding, request.body, kLargestBody);
   if (!decoded) {
     const Error& error = decoded.error();
     if (error.code == ErrorCode::InvalidInput) {
       return deny(415, "unsupported_encoding",
                   fmt::format("content coding `{:.80}` is not known; use gzip, deflate, br or zstd",
-                              coding.value_or("")));
+                              coding));
     }
     if (error.code == ErrorCode::Exhausted) {
       return deny(413, "request_too_large", kTooLarge);

@@ -244,6 +244,18 @@ class Codings(ModelTest):
                 error_of(self, CHAT, answered)
         self.assertEqual(provider.requests, [])
 
+    # MP-10: of two headers neither counted, and the body went upstream as it came
+    def test_two_headers_are_one_list_of_codings(self):
+        provider = Provider(self)
+        proxy = self.proxy(provider)
+        twice = gzip.compress(zlib.compress(self.BODY))
+        for status, body, codings in ((200, twice, ("deflate", "gzip")), (200, gzip.compress(self.BODY), ("gzip", "identity")), (400, self.BODY, ("gzip", "br")),
+                                      (415, self.BODY, ("identity", "rot13"))):
+            with self.subTest(codings=codings):
+                provider.clear()
+                self.assertEqual(proxy.ask(CHAT, body, headers=[("content-encoding", coding) for coding in codings]).status, status)
+                self.assertEqual([asked.body for asked in provider.requests], [self.BODY] if status == 200 else [])
+
     # MP-10, MP-66, MP-78
     def test_a_body_over_the_limit_is_refused_in_the_shape_of_the_api_and_recorded(self):
         provider = Provider(self)
