@@ -323,7 +323,17 @@ class ResponsesReader {
     for (const json::value& element : value.get_array()) {
       const std::string at = pointer_to(path, index++);
       descriptions(at, element);
-      if (runs && element.is_object() && is_provider_tool(element)) add_provider_tool(at, element);
+      if (runs) note_provider_tools(at, element);
+    }
+  }
+
+  // Also those inside a namespace.
+  void note_provider_tools(const std::string& path, const json::value& tool) {
+    if (!tool.is_object()) return;
+    if (is_provider_tool(tool)) return add_provider_tool(path, tool);
+    const json::array* const inner = array_in(tool, "tools");
+    for (std::size_t i = 0; inner != nullptr && i < inner->size(); ++i) {
+      note_provider_tools(pointer_to(pointer_to(path, "tools"), i), (*inner)[i]);
     }
   }
 

@@ -167,6 +167,18 @@ class Rules(ModelTest):
                 self.assertIn("provider_tool:web_search_20250305", proxy.audit()["degraded"])
                 proxy.stop()
 
+    # MP-36: a tool inside a namespace was not seen
+    def test_tools_of_the_provider_inside_a_namespace_are_refused_or_taken_out(self):
+        own = {"type": "function", "name": "own"}
+        tools = [{"type": "namespace", "name": "both", "tools": [own, {"type": "web_search"}]}]
+        for rule, status in (("refuse", 403), ("strip", 200)):
+            provider = Provider(self)
+            proxy = self.proxy(provider, policy=guards(model={"provider_tools": rule}), apis=(RESPONSES,))
+            self.assertEqual(proxy.ask(RESPONSES, tools=tools).status, status)
+            self.assertEqual([asked.json()["tools"][0]["tools"] for asked in provider.requests], [[own]] if rule == "strip" else [])
+            self.assertIn("provider_tool:web_search", proxy.audit()["degraded"])
+            proxy.stop()
+
     # MP-28
     def test_a_blocked_prompt_reaches_no_provider(self):
         provider = Provider(self)
