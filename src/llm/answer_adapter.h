@@ -43,8 +43,9 @@ struct Observed {
   std::optional<Usage> usage{};
   bool usage_is_final = true;  // false: it is that of the beginning of a message
   std::string response_id{};
-  std::vector<std::string> item_ids{};  // Responses: ids of the items, at most a limit
-  std::vector<std::string> file_ids{};  // of files that tools of the provider made or found
+  std::vector<std::string> item_ids{};       // Responses: ids of the items, at most a limit
+  std::vector<std::string> file_ids{};       // of files that tools of the provider made or found
+  std::vector<std::string> container_ids{};  // in which they ran
   std::string model{};
   std::string stop_reason{};               // the provider's, of the first choice; empty: none
   std::string sent_stop_reason{};          // the one that the client received

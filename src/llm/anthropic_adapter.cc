@@ -177,7 +177,14 @@ void AnthropicAdapter::open_message(const json::value& message) {
   observed_.response_id = text_in(message, "id");
   observed_.model = text_in(message, "model");
   take_usage(message);
+  take_container(message);
   observed_.usage_is_final = whole_body_;
+}
+
+void AnthropicAdapter::take_container(const json::value& holder) {
+  const json::value* const container = member_of(holder, "container");
+  const std::string_view id = container ? text_in(*container, "id") : std::string_view();
+  if (!id.empty()) observed_.container_ids = {std::string(id)};
 }
 
 // Counters are totals of the message, so a later report replaces the members that it has.
@@ -208,6 +215,7 @@ Result<void> AnthropicAdapter::end_message(const Event& event, EventSink& out) {
   if (delta == nullptr || !delta->is_object()) {
     return sallyport::fail(ErrorCode::Corrupt, "`message_delta` of the provider has no delta");
   }
+  take_container(*delta);
   const std::string_view reason = text_in(*delta, "stop_reason");
   if (!reason.empty()) {
     observed_.stop_reason = reason;

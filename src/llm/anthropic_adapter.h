@@ -82,6 +82,7 @@ class AnthropicAdapter : public AnswerAdapter {
   Result<void> begin(const Event& event, EventSink& out);
   void open_message(const json::value& message);
   void take_usage(const json::value& holder);
+  void take_container(const json::value& holder);
   Task<void> take(Event event, EventSink& out);
   static bool ends_call(const Event& event);
   Result<void> hold_behind(const Event& event);

@@ -190,7 +190,7 @@ void AnthropicAdapter::start_result(Block& block, const Event& event, EventSink&
   CheckedLeaves checked = check_leaves(*door_, channel, content, "/content_block", Leaves::Known);
   if (checked.block) return end_blocked(*checked.block, out);
   if (!checked.edits.empty()) note_change({});
-  collect_file_ids(content, observed_.file_ids);
+  collect_ids(content, "file_id", observed_.file_ids);
   start(block, event.name, event.data, std::move(checked.edits), out);
 }
 

@@ -30,6 +30,13 @@ class AnthropicReader : public RequestReader {
                                   .id = std::string(id)});
       }
     }
+    if (name == "container") {
+      const std::string_view id =
+          value.is_string() ? std::string_view(value.get_string()) : text_in(value, "id");
+      if (!id.empty()) {
+        request_.stores.push_back({.path = path, .kind = "container", .id = std::string(id)});
+      }
+    }
     all(fixed(), path, value);
   }
 

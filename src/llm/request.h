@@ -67,7 +67,8 @@ struct ProviderTool {
 // State that the provider keeps (MP-35).
 struct StateRef {
   std::string path{};
-  std::string kind{};  // `response`, `conversation`, `item`, `message`, `file`
+  // `response`, `conversation`, `item`, `message`, `file`, `container`, `vector_store`
+  std::string kind{};
   std::string id{};
 };
 
@@ -90,6 +91,8 @@ struct Request {
   std::vector<ToolReturn> returns{};
   std::vector<ProviderTool> provider_tools{};
   std::vector<StateRef> state{};
+  // Containers and vector stores. An operator may have made one for all agents.
+  std::vector<StateRef> stores{};
   std::vector<std::string> call_ids{};  // ids of repeated calls of earlier answers
 };
 

@@ -348,7 +348,11 @@ void ResponsesAdapter::observe(const json::value& response) {
   const json::array* const items = array_in(response, "output");
   observed_.item_ids.clear();
   observed_.file_ids.clear();
-  if (items != nullptr) collect_file_ids(*member_of(response, "output"), observed_.file_ids);
+  observed_.container_ids.clear();
+  if (items != nullptr) {
+    collect_ids(*member_of(response, "output"), "file_id", observed_.file_ids);
+    collect_ids(*member_of(response, "output"), "container_id", observed_.container_ids);
+  }
   for (std::size_t i = 0; items != nullptr && i < std::min(items->size(), kItemIds); ++i) {
     if (const std::string_view id = text_in((*items)[i], "id"); !id.empty()) {
       observed_.item_ids.emplace_back(id);

@@ -127,7 +127,9 @@ class ResponsesReader {
   void item(const std::string& path, const json::value& item) {
     if (!item.is_object()) return all(LeafKind::Fixed, path, item);
     const std::string_view type = item_type(item);
-    if (type == "item_reference") {
+    // A generated image without its bytes is one that the provider keeps.
+    const bool kept = type == "image_generation_call" && text_in(item, "result").empty();
+    if (type == "item_reference" || kept) {
       if (const json::value* const id = member_of(item, "id")) {
         state(pointer_to(path, "id"), "item", *id);
       }
@@ -323,7 +325,24 @@ class ResponsesReader {
     for (const json::value& element : value.get_array()) {
       const std::string at = pointer_to(path, index++);
       descriptions(at, element);
+      stores(at, element);
       if (runs) note_provider_tools(at, element);
+    }
+  }
+
+  // Containers and vector stores that a tool uses.
+  void stores(const std::string& path, const json::value& tool) {
+    const auto add = [&](std::string_view kind, std::string_view id) {
+      if (id.empty()) return;
+      request_.stores.push_back({.path = path, .kind = std::string(kind), .id = std::string(id)});
+    };
+    add("container", text_in(tool, "container"));
+    if (const json::value* const environment = member_of(tool, "environment")) {
+      add("container", text_in(*environment, "container_id"));
+    }
+    const json::array* const ids = array_in(tool, "vector_store_ids");
+    for (std::size_t i = 0; ids != nullptr && i < ids->size(); ++i) {
+      if ((*ids)[i].is_string()) add("vector_store", (*ids)[i].get_string());
     }
   }
 

@@ -135,17 +135,18 @@ std::optional<std::uint64_t> count_in(const json::value& object, std::string_vie
   return static_cast<std::uint64_t>(std::min(*real, static_cast<double>(kMostCount)));
 }
 
-void collect_file_ids(const json::value& value, std::vector<std::string>& ids) {
+void collect_ids(const json::value& value, std::string_view member, std::vector<std::string>& ids) {
   constexpr std::size_t kMostIds = 256;
   if (const json::array* const list = value.if_array()) {
-    for (const json::value& element : *list) collect_file_ids(element, ids);
+    for (const json::value& element : *list) collect_ids(element, member, ids);
   }
   const json::object* const members = value.if_object();
   if (members == nullptr) return;
-  if (const std::string_view id = text_in(value, "file_id"); !id.empty() && ids.size() < kMostIds) {
+  const std::string_view id = text_in(value, member);
+  if (!id.empty() && ids.size() < kMostIds && std::ranges::find(ids, id) == ids.end()) {
     ids.emplace_back(id);
   }
-  for (const auto& [name, member] : *members) collect_file_ids(member, ids);
+  for (const auto& [name, inner] : *members) collect_ids(inner, member, ids);
 }
 
 void set_member(Splice& edits, const json::value& object, const std::string& pointer,

@@ -29,8 +29,8 @@ std::string_view text_in(const json::value& object, std::string_view name);
 inline constexpr std::uint64_t kMostCount = (std::uint64_t{1} << 53) - 1;
 std::optional<std::uint64_t> count_in(const json::value& object, std::string_view name);
 
-// Adds the ids in members `file_id` at any depth, at most 256.
-void collect_file_ids(const json::value& value, std::vector<std::string>& ids);
+// Adds the ids in members of this name at any depth, each once, at most 256.
+void collect_ids(const json::value& value, std::string_view member, std::vector<std::string>& ids);
 
 // Replaces a member of the object at `pointer`, or adds it.
 void set_member(Splice& edits, const json::value& object, const std::string& pointer,

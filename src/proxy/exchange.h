@@ -112,6 +112,7 @@ class ModelExchange {
   Ended apply_rules();
   Async<Ended> check_input();
   Ended owns_state();
+  Ended owns_stores();
   Ended owns_ids();
   void touch_state(const std::string& kind, const std::string& id, OwnedState::Owner owner);
   Ended refuse_other_route();

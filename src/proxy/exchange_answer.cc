@@ -1,6 +1,7 @@
 // Passes the answer of a provider to the client: streamed, whole, or an error.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "base/encoding.h"
@@ -146,6 +147,14 @@ void ModelExchange::take_observed(const llm::AnswerAdapter& adapter) {
   const OwnedState owned(shared_.recorder);
   for (const std::string& id : seen.file_ids) {
     if (!owned.find("file", id)) facts_.push_back(OwnedState::fact("file", id, owner()));
+  }
+  for (const std::string& id : seen.container_ids) {
+    // One that the request names has its owner already, or was made by the operator.
+    const bool named = request_ && std::ranges::find(request_->stores, id, &llm::StateRef::id) !=
+                                       request_->stores.end();
+    if (!named && !owned.find("container", id)) {
+      facts_.push_back(OwnedState::fact("container", id, owner()));
+    }
   }
   // Later requests may name a response, or a message of a thread that the provider keeps.
   const bool thread = route_.api == llm::Api::AnthropicMessages;

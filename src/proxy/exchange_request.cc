@@ -237,7 +237,9 @@ ModelExchange::Ended ModelExchange::owns_state() {
     return deny(404, "not_found",
                 fmt::format("there is no response `{:.200}` of this agent", route_.id));
   }
-  if (!request_ || request_->state.empty()) return std::nullopt;
+  if (!request_) return std::nullopt;
+  if (Ended ended = owns_stores()) return ended;
+  if (request_->state.empty()) return std::nullopt;
   if (plan_->model_rules().refuses_state) {
     return deny(403, "state_refused",
                 fmt::format("the policy refuses `{}`: the provider keeps that conversation",
@@ -253,6 +255,24 @@ ModelExchange::Ended ModelExchange::owns_state() {
     record_.state.push_back(owner->request_id);
     touch_state(ref.kind, ref.id, *owner);
     answer_unanswered(owner->unanswered);
+  }
+  return std::nullopt;
+}
+
+// A container or a vector store that an agent obtained here works for no other agent. Of others the
+// proxy knows no owner: the operator may have made them for all.
+ModelExchange::Ended ModelExchange::owns_stores() {
+  const OwnedState owned(shared_.recorder);
+  for (const llm::StateRef& ref : request_->stores) {
+    const auto owner = owned.find(ref.kind, ref.id);
+    if (!owner) continue;
+    if (owner->agent_id != record_.agent_id) {
+      return deny(404, "not_found",
+                  fmt::format("there is no {} `{:.200}` of this agent", ref.kind, ref.id));
+    }
+    if (Ended ended = take_upstream(owner->upstream)) return ended;
+    record_.state.push_back(owner->request_id);
+    touch_state(ref.kind, ref.id, *owner);
   }
   return std::nullopt;
 }

@@ -3,8 +3,8 @@
 import json
 import unittest
 
-from model_answers import CHAT, MESSAGES, MODELS, RESPONSES, Answer, call, say
-from model_provider import Provider, Reply
+from model_answers import CHAT, MESSAGES, MODELS, RESPONSES, Answer, call, frames, say
+from model_provider import STREAM, Provider, Reply
 from model_support import ModelTest, guards
 
 
@@ -45,6 +45,60 @@ class ProviderState(ModelTest):
         self.assertEqual(proxy.ask(RESPONSES, token=bob, previous_response_id=id).status, 404)
         self.assertEqual(proxy.ask(RESPONSES, token=ada, previous_response_id="resp_of_nobody").status, 404)
         self.assertEqual(len(provider.requests), count)
+
+    # MP-25, MP-35: an image that the provider keeps, named by its item alone, was open to every agent
+    def test_a_generated_image_works_only_for_the_agent_that_got_it(self):
+        made = {"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": "aGk="}
+        provider, proxy, ada, bob = self.one(answer=Reply(json.dumps({**Answer(say("x")).body(RESPONSES), "output": [made]}).encode(), framing="length"))
+        self.assertEqual(proxy.ask(RESPONSES, token=ada).status, 200)
+        for item, statuses in (({"type": "image_generation_call", "id": "ig_1"}, [404, 200]), (made, [200, 200])):
+            named = {"model": MODELS[RESPONSES], "input": [item, {"role": "user", "content": "make it blue"}]}
+            self.assertEqual([proxy.ask(RESPONSES, named, token=token).status for token in (bob, ada)], statuses)
+
+    # MP-25: the container in which code of one agent ran was open to every agent
+    def test_a_container_of_an_answer_works_only_for_the_agent_that_got_it(self):
+        ran = {"type": "code_interpreter_call", "id": "ci_1", "status": "completed", "code": "1", "container_id": "cntr_1", "outputs": []}
+        body = {**Answer(say("x")).body(RESPONSES), "output": [ran]}
+        message = {**Answer(say("x")).body(MESSAGES), "container": {"id": "container_1", "expires_at": "2027-01-01T00:00:00Z"}}
+        stream = Answer(say("x")).events(MESSAGES)
+        delta = next(at for at, (name, _) in enumerate(stream) if name == "message_delta")
+        value = json.loads(stream[delta][1])
+        value["delta"]["container"] = {"id": "container_2", "expires_at": "2027-01-01T00:00:00Z"}
+        stream[delta] = ("message_delta", json.dumps(value))
+        provider = Provider(self, *[Reply(json.dumps(one).encode(), framing="length") for one in (body, message)], Reply(frames(stream), type=STREAM))
+        proxy = self.proxy(provider)
+        ada, bob = proxy.agents.values()
+        self.assertEqual([proxy.ask(api, token=ada, stream=api == MESSAGES and at == 2).status for at, api in enumerate((RESPONSES, MESSAGES, MESSAGES))], [200] * 3)
+        names = [(RESPONSES, {"tools": [{"type": "code_interpreter", "container": "cntr_1"}]}),
+                 (RESPONSES, {"tools": [{"type": "shell", "environment": {"type": "container_reference", "container_id": "cntr_1"}}]}),
+                 (MESSAGES, {"container": "container_1"}), (MESSAGES, {"container": {"id": "container_2", "skills": []}})]
+        for api, named in names:
+            with self.subTest(named=named):
+                count = len(provider.requests)
+                refused = proxy.ask(api, token=bob, **named)
+                self.assertEqual((refused.status, len(provider.requests)), (404, count), refused.body)
+                self.assertEqual(proxy.ask(api, token=ada, **named).status, 200)
+                self.assertEqual(len(proxy.audit()["state"]), 1)
+
+    # MP-25: an operator may make a container or a vector store for all agents, and its use makes it nobody's own
+    def test_a_container_of_the_operator_works_for_all_agents(self):
+        provider, proxy, ada, bob = self.one()
+        ran = {"type": "code_interpreter_call", "id": "ci_1", "status": "completed", "code": "1", "container_id": "cntr_1", "outputs": []}
+        provider.otherwise = Reply(json.dumps({**Answer(say("x")).body(RESPONSES), "output": [ran]}).encode(), framing="length")
+        for token in (ada, bob, ada):
+            self.assertEqual(proxy.ask(RESPONSES, token=token, tools=[{"type": "code_interpreter", "container": "cntr_1"}]).status, 200)
+        provider.otherwise = Answer(say("x"))
+        for token in (ada, bob):
+            self.assertEqual(proxy.ask(RESPONSES, token=token, tools=[{"type": "file_search", "vector_store_ids": ["vs_1"]}]).status, 200)
+
+    # MP-25: a vector store that one agent made here was open to the file search of every agent
+    def test_a_vector_store_works_only_for_the_agent_that_made_it(self):
+        provider = Provider(self, Reply(b'{"id": "vs_1", "object": "vector_store"}', framing="length"))
+        proxy = self.proxy(provider, apis=(RESPONSES,), pass_through=["/v1/vector_stores"])
+        ada, bob = proxy.agents.values()
+        self.assertEqual(proxy.send("POST", "/v1/vector_stores", b"{}", proxy.headers(RESPONSES, ada)).status, 200)
+        tools = [{"type": "file_search", "vector_store_ids": ["vs_of_the_operator", "vs_1"]}]
+        self.assertEqual([proxy.ask(RESPONSES, token=token, tools=tools).status for token in (bob, ada)], [404, 200])
 
     # MP-25, MP-35
     def test_an_item_of_an_answer_works_only_for_the_agent_that_got_it(self):
