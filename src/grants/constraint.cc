@@ -93,7 +93,10 @@ Test every_host(std::function<bool(const Host&)> fits) {
 Result<Test> domain_exact(const json::value& value) {
   SALLYPORT_TRY(const std::string text, text_of(value, "a host"));
   std::optional<Host> wanted = read_host(text);
-  if (!wanted) return wrong("a host");
+  // A port would be ignored, and the grant wider than it looks.
+  const bool port = wanted && text.find(':') != text.npos &&
+                    (!wanted->name.starts_with('[') || text.find("]:") != text.npos);
+  if (!wanted || port) return wrong("a host, without a port");
   return every_host([wanted = std::move(*wanted)](const Host& host) { return host == wanted; });
 }
 

@@ -36,9 +36,31 @@ std::optional<std::size_t> authority_start(std::string_view text) {
   return colon + 3;
 }
 
+constexpr auto kSchemes =
+    std::to_array<std::string_view>({"http:", "https:", "ws:", "wss:", "ftp:"});
+
+// True for an address behind a prefix that some programs drop, such as `<https://host>`,
+// `URL:https://host` and `view-source:https://host`.
+bool is_wrapped(std::string_view address) {
+  const std::size_t end = address.find("://");
+  if (end == std::string_view::npos) return false;
+  std::string_view front = address.substr(0, end);
+  if (front.starts_with('<')) front.remove_prefix(1);
+  const std::size_t colon = front.rfind(':');
+  const std::size_t begin = colon == std::string_view::npos ? 0 : colon + 1;
+  const bool prefix = std::ranges::all_of(front, [](char c) {
+    return is_letter(c) || is_digit(c) || c == '+' || c == '-' || c == '.' || c == ':';
+  });
+  std::string scheme;
+  for (const char c : front.substr(begin)) scheme += lower_letter(c);
+  return prefix && (begin > 0 || address.starts_with('<')) &&
+         std::ranges::find(kSchemes, scheme + ':') != kSchemes.end();
+}
+
 // True for an address of which programs read different hosts. The URL standard reads `https:/host`,
 // `https:host` and a scheme with a tab inside as `https://host`; other programs do not.
 bool has_other_reading(std::string_view address) {
+  if (is_wrapped(address)) return true;
   if (address.empty() || std::string_view("hHwWfF").find(address[0]) == std::string_view::npos) {
     return false;
   }
@@ -46,8 +68,6 @@ bool has_other_reading(std::string_view address) {
   for (const char c : address) {
     if (c != '\t' && c != '\r' && c != '\n') text += lower_letter(c);
   }
-  constexpr auto kSchemes =
-      std::to_array<std::string_view>({"http:", "https:", "ws:", "wss:", "ftp:"});
   const auto scheme = std::ranges::find_if(
       kSchemes, [&](std::string_view begin) { return text.starts_with(begin); });
   if (scheme == kSchemes.end()) return false;
@@ -159,7 +179,7 @@ std::vector<std::string_view> host_leaves(const json::value& input) {
     return std::nullopt;
   };
   visit_strings(input, false, named, [&](std::string_view text, bool under_host_key) {
-    const std::string_view address = trimmed(text);
+    const std::string_view address = trimmed(without_front(text));
     if (address.starts_with("file:")) return;
     const bool counts = under_host_key || authority_start(address) || has_other_reading(address);
     if (counts) leaves.push_back(text);
@@ -175,7 +195,7 @@ std::optional<std::vector<Host>> hosts_in(const json::value& input) {
     return std::nullopt;
   };
   visit_strings(input, false, named, [&](std::string_view text, bool under_host_key) {
-    const std::string_view address = trimmed(text);
+    const std::string_view address = trimmed(without_front(text));
     std::optional<Host> host;
     if (const std::optional<std::size_t> start = authority_start(address)) {
       const std::string_view authority = address.substr(

@@ -26,6 +26,10 @@ void visit_strings(const json::value& value, Mark mark, const Named& named, cons
   }
 }
 
+// Removes what programs ignore in front of an address: blanks of any script, and controls. `requests`
+// of Python removes a no-break space there, for example.
+std::string_view without_front(std::string_view text);
+
 inline std::vector<std::string_view> all_strings(const json::value& value) {
   std::vector<std::string_view> strings;
   visit_strings(

@@ -28,6 +28,8 @@ TEST(ConstraintTest, UnknownTypesAndWrongFormsMatchNothingAndSayWhy) {
   const std::pair<const char*, json::value> wrong[] = {
       {"path_prefix", 7},
       {"domain_exact", "a b"},
+      {"domain_exact", "a.org:8443"},
+      {"domain_exact", "[::1]:80"},
       {"domain_glob", "example.org"},
       {"regex_match", 7},
       {"arg_regex", "x"},

@@ -98,6 +98,26 @@ TEST(HostTest, WhatProgramsReadDifferentlyIsNoHost) {
   EXPECT_EQ(hosts({{"host", "user@a.org"}}), "?");
 }
 
+// CG-45: an address behind a no-break space was no address, and `requests` of Python fetched it.
+TEST(HostTest, WhatProgramsDropInFrontOfAnAddressDoesNotHideIt) {
+  for (const std::string_view front : {"\u00a0", "\u2003", "\u3000 ", "\ufeff", "\u200b", "\u0085",
+                                       "\u2028", "\x01", "\x7f", "\t\u00a0\t"}) {
+    const std::string address = std::string(front) + "https://evil.org/";
+    EXPECT_EQ(host_of(address), "evil.org") << address;
+    EXPECT_EQ(host_of(std::string(front) + "https:evil.org"), "?");
+  }
+  EXPECT_EQ(host_of(std::string(10'000, ' ') + "\u00a0https://evil.org/"), "evil.org");
+  for (const std::string_view address :
+       {"<https://evil.org>", "<evil:https://evil.org>", "URL:https://evil.org",
+        "url:HTTP://evil.org", "view-source:https://evil.org/", "jar:url:ftp://evil.org",
+        "\u00a0URL:https://evil.org"}) {
+    EXPECT_EQ(host_of(address), "?") << address;
+  }
+  EXPECT_EQ(host_of("see https://a.org"), "");
+  EXPECT_EQ(host_of("a:b://c"), "");
+  EXPECT_EQ(host_of("\u00a0a text"), "");
+}
+
 // CG-38
 TEST(HostTest, AGlobIsAStarAndADomain) {
   EXPECT_EQ(glob_suffix("*.Example.org")->name, "example.org");
