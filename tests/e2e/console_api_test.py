@@ -364,6 +364,10 @@ class ConsoleApi(ConsoleTest):
         behind = [frame for frame in frames if int(frame["id"]) > int(asked["id"])]
         self.assertEqual([next(resumed) for _ in behind], behind)
         again.close()
+        # The number after the largest one is zero, and the stream began with the first entry.
+        for wrong in (str(2**64 - 1), str(2**53), "-1", "x"):
+            refused = self.server.ask("GET", ROOT + "stream", headers={"Content-Type": None, "Last-Event-ID": wrong}, token=TOKENS["viewer"])
+            self.assertEqual((refused[0], json.loads(refused[2])["place"]), (400, "last-event-id"))
 
     # An opened stream had not yet read the log, so a page missed entries that were written in between.
     # CO-49 (partly)

@@ -26,6 +26,7 @@ namespace asio = boost::asio;
 namespace schema = api::schema;
 using api::Role;
 
+constexpr std::uint64_t kLastSequence = (1ull << 53) - 1;
 constexpr std::uint64_t kMostBehind = 5000;  // then the stream ends, and says so
 constexpr std::uint64_t kAtOnce = 500;
 constexpr std::chrono::milliseconds kLook{250};  // everything but new entries is looked for
@@ -50,12 +51,12 @@ Result<Wanted> wanted_in(const api::Request& request, const net::ServerRequest& 
     }
     wanted.topics.emplace(one);
   }
-  SALLYPORT_TRY(wanted.after, request.query.number("after", 0, (1ull << 53) - 1));
+  SALLYPORT_TRY(wanted.after, request.query.number("after", 0, kLastSequence));
   // After a reconnect, the header of the client is newer than `after` in the address.
   if (const auto last = http.header("last-event-id")) {
     std::uint64_t id = 0;
     const auto [end, error] = std::from_chars(last->data(), last->data() + last->size(), id);
-    if (error != std::errc{} || end != last->data() + last->size()) {
+    if (error != std::errc{} || end != last->data() + last->size() || id > kLastSequence) {
       return fail(ErrorCode::InvalidInput, "`Last-Event-ID` must be a sequence number",
                   "last-event-id");
     }
