@@ -8,6 +8,7 @@
 #include "base/uuid.h"
 #include "core/call/call_record.h"
 #include "core/handoff/interrupted_call.h"
+#include "core/handoff/left_call.h"
 #include "trust/tally.h"
 #include "trust/trust_record.h"
 
@@ -84,6 +85,25 @@ std::function<std::vector<core::Draft>(const json::object& entry)> closing_inter
                                                   : asked    ? ApprovalGranted
                                                              : Auto,
                                    .succeeded = false,
+                                   .approval_id = record.approval_id},
+                                  clock.wall(), clock, entropy));
+    return drafts;
+  };
+}
+
+std::function<std::vector<core::Draft>(const json::object& entry, core::ApprovalStatus)>
+closing_left(const Clock& clock, Entropy& entropy) {
+  return [&clock, &entropy](const json::object& entry, core::ApprovalStatus status) {
+    std::vector<core::Draft> drafts = core::close_left(entry, status);
+    const core::CallRecord record = core::CallRecord::from_entry(entry);
+    const core::LeftEnd end = core::left_end(status);
+    if (record.tier_source == core::kTierOfPlan || !end.enforcement) return drafts;
+    const Call call = core::call_of(record.subject);
+    const Classification classification{record.tool_tier, record.effect_class};
+    drafts.push_back(trust_memory({.call = call,
+                                   .classification = classification,
+                                   .tier = record.tier,
+                                   .enforcement = *end.enforcement,
                                    .approval_id = record.approval_id},
                                   clock.wall(), clock, entropy));
     return drafts;

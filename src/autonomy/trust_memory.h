@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/entropy.h"
+#include "core/approval/approval_state.h"
 #include "core/plan/autonomy_rules.h"
 #include "core/record/draft.h"
 
@@ -19,5 +20,9 @@ core::Draft trust_memory(const core::Remembered& ended, WallTime now, const Cloc
 // if it cannot run any more (AP-21). The clock and the entropy must outlive the function.
 std::function<std::vector<core::Draft>(const json::object& entry)> closing_interrupted(
     const Clock& clock, Entropy& entropy);
+
+// The same for `core::close_left`: a call that waited for a person and that nobody resumed.
+std::function<std::vector<core::Draft>(const json::object& entry, core::ApprovalStatus)>
+closing_left(const Clock& clock, Entropy& entropy);
 
 }  // namespace sallyport::autonomy

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
+#include <iterator>
 #include <set>
 
 #include "base/json_members.h"
@@ -127,10 +129,13 @@ bool selects(const Selection& selection, const EntryView& entry, std::string_vie
   return covers(selection, entry) && (!selection.path || under(path, *selection.path));
 }
 
-Group::Compose erase(Selection selection, std::string actor, std::string reason, Held held) {
+Group::Compose erase(Selection selection, std::string actor, std::string reason, Held held,
+                     LeftCalls left_calls) {
   return [=](WriteView& view) -> Result<std::vector<core::Draft>> {
     SALLYPORT_TRY(const std::vector<Hold> kept, holds(view));
-    SALLYPORT_TRY(const OpenCalls open, OpenCalls::in(view));
+    SALLYPORT_TRY(OpenCalls open, OpenCalls::in(view));
+    std::map<std::string, core::ApprovalStatus> left;
+    if (left_calls.end) left = open.take_left(left_calls.now);
     Taken taken;
     std::set<std::string> calls;
     std::vector<std::pair<std::uint64_t, std::string>> changes;
@@ -158,11 +163,17 @@ Group::Compose erase(Selection selection, std::string actor, std::string reason,
     SALLYPORT_CHECK_OK(drop_kept_copies(view, calls));
     json::array fields;
     for (const std::string& path : taken.paths) fields.emplace_back(path);
-    return std::vector{control("erased", {{"who", actor},
+    std::vector drafts{control("erased", {{"who", actor},
                                           {"selection", selection.to_json()},
                                           {"fields", std::move(fields)},
                                           {"count", taken.count},
                                           {"reason", reason}})};
+    for (const auto& [call_id, status] : left) {
+      if (!calls.contains(call_id)) continue;
+      SALLYPORT_TRY(std::vector<core::Draft> ends, end_left(view, call_id, status, left_calls.end));
+      std::ranges::move(ends, std::back_inserter(drafts));
+    }
+    return drafts;
   };
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "ledger/open_calls.h"
 #include "ledger/write/committer.h"
 
 namespace sallyport::ledger {
@@ -33,14 +34,21 @@ enum class Held {
   Skip,    // it removes the others, for retention
 };
 
+// What a removal does about calls that were left. Without `end` they are open.
+struct LeftCalls {
+  EndLeft end{};
+  WallTime now{};
+};
+
 // The cause of `NotFound` if a removal finds only what was removed before. Files may still hold that.
 inline constexpr const char* kRemovedBefore = "removed_before";
 
 // Removes salts and values of the selected openings, and what is still kept for their calls beside
 // the entries (LE-57, LE-58). `Conflict` names the hold or the open call that forbids it.
-// `NotFound`: nothing was selected.
+// `NotFound`: nothing was selected. Ends selected calls that were left
+// (`OpenCalls::take_left`).
 Group::Compose erase(Selection selection, std::string actor, std::string reason,
-                     Held held = Held::Refuse);
+                     Held held = Held::Refuse, LeftCalls left_calls = {});
 
 // True if an `erased` entry covers this opening of this entry.
 bool selects(const Selection& selection, const EntryView& entry, std::string_view path);

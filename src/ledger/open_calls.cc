@@ -12,6 +12,8 @@
 #include "core/approval/live_questions.h"
 #include "core/call/idempotency.h"
 #include "core/handoff/waiting_facts.h"
+#include "core/turn/continuations.h"
+#include "ledger/read/query.h"
 
 namespace sallyport::ledger {
 
@@ -25,6 +27,19 @@ std::string ends_by_answer(std::string_view approval_id) {
 std::string value_of(const core::Fact& fact) {
   const std::optional<core::Placed> placed = core::split_place(*fact.value);
   return placed ? placed->value : *fact.value;
+}
+
+// Null for each sealed field.
+void take_out_sealed(json::value& value) {
+  if (json::object* const object = value.if_object()) {
+    if (object->contains("$sealed")) {
+      value = nullptr;
+      return;
+    }
+    for (json::key_value_pair& member : *object) take_out_sealed(member.value());
+  } else if (json::array* const array = value.if_array()) {
+    for (json::value& item : *array) take_out_sealed(item);
+  }
 }
 
 // No value: there is no such question.
@@ -57,7 +72,14 @@ Result<OpenCalls> OpenCalls::in(ReadView& view) {
         fmt::format("wait for the result from its host, at most until {}", value_of(fact));
   }
   SALLYPORT_TRY(const std::vector<core::Fact> waiting, view.facts(core::kWaitingCall));
-  for (const core::Fact& fact : waiting) open.ends_by_[fact.key] = ends_by_answer(*fact.value);
+  for (const core::Fact& fact : waiting) {
+    // A prepared operation of a process is open there as well.
+    const bool only_waits =
+        open.ends_by_.try_emplace(fact.key, fmt::format("answer or cancel `{}` first", *fact.value))
+            .second;
+    SALLYPORT_TRY(auto asked, question(view, *fact.value));
+    if (asked && only_waits) open.resumable_.emplace(fact.key, std::move(*asked));
+  }
   SALLYPORT_TRY(const std::vector<core::Fact> held, view.facts(core::kHeldCall));
   for (const core::Fact& fact : held) {
     const std::string value = value_of(fact);  // the approval and the holder
@@ -77,6 +99,45 @@ Result<void> OpenCalls::refuse(const EntryView& entry) const {
   if (found == ends_by_.end()) return {};
   return fail(ErrorCode::Conflict, fmt::format("call `{}` of entry {} is still open: {}",
                                                entry.call_id, entry.sequence, found->second));
+}
+
+std::map<std::string, core::ApprovalStatus> OpenCalls::take_left(WallTime now) {
+  std::map<std::string, core::ApprovalStatus> left;
+  for (const auto& [call_id, asked] : resumable_) {
+    const core::ApprovalStatus status = core::live_questions::shown_status(asked, now);
+    if (status == core::ApprovalStatus::Pending || status == core::ApprovalStatus::Approved) {
+      continue;
+    }
+    left.emplace(call_id, status);
+    ends_by_.erase(call_id);
+  }
+  return left;
+}
+
+Result<std::vector<core::Draft>> end_left(WriteView& view, const std::string& call_id,
+                                          core::ApprovalStatus status, const EndLeft& end) {
+  std::optional<json::object> asked;
+  std::vector<core::Fact> facts = {{std::string(core::kWaitingCall), call_id, std::nullopt}};
+  SALLYPORT_CHECK_OK(find_entries(
+      view, {.facets = {{Facet::Call, call_id}}},
+      [&](const StoredEntry& stored, const EntryView&) -> Result<bool> {
+        SALLYPORT_TRY(json::value entry, parse_own_json(*stored.bytes));
+        json::object& members = entry.get_object();
+        const json::object* const body = object_in(members, "body");
+        const std::string record = body ? text_or_empty(*body, "record") : std::string();
+        if (record == core::kTurnWaits) {
+          for (core::Fact& fact :
+               core::Continuations::closed(text_or_empty(*body, "continuation_id"))) {
+            facts.push_back(std::move(fact));
+          }
+        } else if (text_or_empty(members, "outcome") == "requires_confirmation") {
+          take_out_sealed(members.at("body"));
+          asked = std::move(members);
+        }
+        return true;
+      }));
+  for (const core::Fact& fact : facts) SALLYPORT_CHECK_OK(view.put_fact(fact));
+  return asked ? end(*asked, status) : std::vector<core::Draft>();
 }
 
 Result<std::map<std::uint64_t, std::string>> waiting_entries(ReadView& view) {

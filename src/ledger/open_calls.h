@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
 
+#include "base/clock.h"
+#include "core/approval/approval_state.h"
 #include "ledger/entry/entry.h"
 #include "ledger/store.h"
 
@@ -21,9 +24,23 @@ class OpenCalls {
   // `Conflict`, with what ends the call, if the entry belongs to an open call.
   Result<void> refuse(const EntryView& entry) const;
 
+  // Takes out the calls that were left: their question is over, so they can only be told that they
+  // did not run, and nobody came for that. Returns the states of their questions, by call id. The
+  // caller ends them.
+  std::map<std::string, core::ApprovalStatus> take_left(WallTime now);
+
  private:
-  std::map<std::string, std::string> ends_by_;  // by call id
+  std::map<std::string, std::string> ends_by_;            // by call id
+  std::map<std::string, core::ApprovalState> resumable_;  // calls that any process may resume
 };
+
+// Returns the entries that end a call which was left. `entry` is its `requires_confirmation`, with
+// null for each sealed field.
+using EndLeft =
+    std::function<std::vector<core::Draft>(const json::object& entry, core::ApprovalStatus status)>;
+// Ends a call that was left, with the turn that waits for it.
+Result<std::vector<core::Draft>> end_left(WriteView& view, const std::string& call_id,
+                                          core::ApprovalStatus status, const EndLeft& end);
 
 // Entries that a person still needs, each with what waits for it: approval requests, their answers,
 // and escalations. By sequence.

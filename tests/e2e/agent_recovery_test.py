@@ -284,6 +284,37 @@ class Parked(ScriptedAgents):
         self.assertIn("more", json.dumps(self.transcript("s-1")))
         self.assertEqual(self.lines(), ["once"])
 
+    # The call of a session that nobody resumed was once open for ever, and its content could not be erased.
+    # LE-57, LE-58, AP-21
+    def test_a_parked_call_whose_approval_was_denied_can_be_erased(self):
+        self.park()
+        erase = ("ledger", "erase", "--session", "s-1", "--reason", "asked to")
+        self.assertIn("is still open: answer or cancel", self.refused(1, *erase))
+        self.answer("deny")
+        login = ("--key-file", self.folder / "ada.key", "--passphrase-file", self.folder / "words")
+        self.good(*erase, "--dry-run")
+        self.good(*erase, *login)
+        (end,) = self.good("ledger", "show", "--session", "s-1", "--kind", "tool_audit", "--terminal", "true", "--json").lines()
+        self.assertEqual((end["entry"]["outcome"], end["body"]["outcome"]["reason"]), ("blocked", "rejected"))
+        for file in self.data.rglob("*"):
+            self.assertNotIn(b"echo once", file.read_bytes() if file.is_file() else b"", file)
+        self.good("ledger", "verify")
+
+    # They once shrank, and an agent without a record that was left was not listed.
+    # LE-60, TR-9
+    def test_the_sums_of_an_agent_outlive_a_prune(self):
+        agent = self.park()
+        self.answer("approve")
+        self.run_to_end("resume", agent, "s-1", "--park")
+        shown = ("trust", "show", "--json")
+        (before,) = self.good(*shown).lines()
+        self.assertEqual((before["agent"], before["total"], before["successes"]), ("agent:worker", 1, 1))
+        size = self.good("ledger", "checkpoint").out.splitlines()[1]
+        self.good("ledger", "prune", "--before", size, "--reason", "old", "--key-file", self.folder / "ada.key",
+                  "--passphrase-file", self.folder / "words")
+        (after,) = self.good(*shown).lines()
+        self.assertEqual({**after, "latest_timestamp": before["latest_timestamp"]}, before)
+
     # RT-87 (partly)
     def test_a_no_is_told_to_the_model(self):
         agent = self.park()

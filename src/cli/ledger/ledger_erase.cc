@@ -7,6 +7,9 @@
 #include "app/people/login.h"
 #include "app/records/selection.h"
 #include "app/terminal/output.h"
+#include "autonomy/trust_memory.h"
+#include "base/clock.h"
+#include "base/entropy.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "cli/common_options.h"
@@ -148,9 +151,13 @@ Result<int> ledger_erase(const Context& context, const EraseOptions& options) {
   SALLYPORT_TRY(const std::string who,
                 authorize_removal(context, options.login, options.dry_run, "ledger erase"));
   SessionErasure sessions(context, selection);
-  return take_out(context, "erased",
-                  "values:", ledger::erase(std::move(selection), who, options.reason),
-                  options.dry_run, &sessions);
+  const SystemClock clock;
+  SystemEntropy entropy;
+  return take_out(
+      context, "erased", "values:",
+      ledger::erase(std::move(selection), who, options.reason, ledger::Held::Refuse,
+                    {.end = autonomy::closing_left(clock, entropy), .now = clock.wall()}),
+      options.dry_run, &sessions);
 }
 
 Result<int> ledger_prune(const Context& context, const PruneOptions& options) {

@@ -5,39 +5,11 @@
 #include "base/json_members.h"
 #include "base/try.h"
 #include "core/call/call_record.h"
+#include "core/handoff/left_call.h"
 #include "core/handoff/waiting_facts.h"
 #include "core/plan/budgets.h"
 
 namespace sallyport::core {
-
-namespace {
-
-struct Lost {
-  std::string_view reason;
-  std::optional<Enforcement> enforcement{};
-};
-
-Lost lost_after(std::optional<ApprovalStatus> status) {
-  using enum ApprovalStatus;
-  switch (status.value_or(Invalidated)) {
-    case Denied:
-      return {"rejected", Enforcement::ApprovalDenied};
-    case Expired:
-      return {"approval_expired", Enforcement::ApprovalTimeout};
-    case Cancelled:
-      return {"cancelled", Enforcement::ApprovalCancelled};
-    case Used:
-      // The same act ran under another call, which has a trust record of its own.
-      return {"approval_used"};
-    case Pending:
-    case Approved:
-    case Invalidated:
-      break;
-  }
-  return {"approval_invalidated", Enforcement::ApprovalInvalidated};
-}
-
-}  // namespace
 
 // A process that waited for an answer is gone, and its call with it (CG-55). A call that any
 // process may resume keeps its reservation.
@@ -81,7 +53,7 @@ Task<void> LostCalls::close_lost_calls() {
 Task<void> LostCalls::close_lost_call(Fact fact, std::uint64_t sequence,
                                       std::optional<Approvals::State> state) {
   SALLYPORT_CO_TRY(const json::object entry, parts_.recorder.entry(sequence));
-  const Lost lost = lost_after(state ? std::optional(state->status) : std::nullopt);
+  const LeftEnd lost = left_end(state ? std::optional(state->status) : std::nullopt);
   CallRecord record = CallRecord::from_entry(entry);
   record.facts.push_back({fact.space, fact.key, std::nullopt});
   record.changes.push_back(budgets::reverse(fact.key));

@@ -95,7 +95,7 @@ Draft Continuations::keep(const Kept& kept, const SharedSubject& subject) {
   Draft draft{.kind = Kind::Topic,
               .subject = subject,
               .topic = "turns",
-              .body = {{"record", "turn_waits"},
+              .body = {{"record", kTurnWaits},
                        {"continuation_id", kept.continuation.id},
                        {"call_ids", std::move(call_ids)},
                        {"approval_id", kept.approval_id},

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -18,6 +19,9 @@
 #include "sallyport/continuation.h"
 
 namespace sallyport::core {
+
+// The record of the entry that keeps a continuation.
+inline constexpr std::string_view kTurnWaits = "turn_waits";
 
 // A continuation and its private part.
 struct Kept {

@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <boost/json.hpp>
+
 #include "base/entropy.h"
 #include "base/try.h"
 #include "core/approval/escalations.h"
+#include "core/handoff/left_call.h"
 #include "core/handoff/waiting_facts.h"
 #include "ledger/maintenance.h"
 #include "support/governed.h"
@@ -104,6 +107,103 @@ TEST(OpenCallsTest, AnEscalationWithoutItsEntryIsListedAndCanBeSettled) {
   EXPECT_EQ(waiting->front().message, "(its entry was pruned)");
   EXPECT_TRUE(test::run_now(escalations.settle("esc-1", true, "user:ada", "seen")));
   EXPECT_TRUE(escalations.waiting()->empty());
+}
+
+core::Fact question(core::ApprovalStatus status, WallTime until = {}) {
+  return core::ApprovalState{.status = status, .call_id = "call-1", .expires_at = until}.fact(
+      "apr-1");
+}
+
+// A ledger with a call that waits to be resumed, and with the turn that waits for it.
+void add_waiting_call(TestLedger& ledger, const core::Fact& asked) {
+  core::Draft draft = call(1);
+  draft.facts = {{"waiting_call", "call-1", "apr-1"}, asked};
+  ledger.append(draft);
+  core::Draft turn{.kind = core::Kind::Topic,
+                   .topic = "turns",
+                   .body = {{"record", "turn_waits"}, {"continuation_id", "con-1"}}};
+  turn.subject.set(&Subject::call_id, "call-1");
+  turn.facts = {{"continuation", "con-1", "open"}, {"continuation_kept", "con-1", "sealed"}};
+  ledger.append(turn);
+}
+
+Result<Positions> erase_session(TestLedger& ledger, WallTime now, json::object* seen = nullptr) {
+  const EndLeft end = [seen](const json::object& entry, core::ApprovalStatus status) {
+    if (seen != nullptr) *seen = entry;
+    return std::vector{TestLedger::event({{"ended", to_string(status)}})};
+  };
+  return ledger->transact(erase({.session_id = "session-1"}, "ops", "asked to", Held::Refuse,
+                                {.end = end, .now = now}));
+}
+
+// A call that was to be resumed and whose session never came back could never be erased.
+// LE-57, LE-58, AP-21
+TEST(OpenCallsTest, ACallThatWasLeftEndsWhenItIsErased) {
+  using enum core::ApprovalStatus;
+  const WallTime now = *from_rfc3339("2026-11-16T00:00:00Z");
+  const std::pair<core::Fact, std::string> kOver[] = {
+      {question(Denied), "denied"},
+      {question(Cancelled), "cancelled"},
+      {question(Expired), "expired"},
+      // No process has recorded the expiry.
+      {question(Pending, now - std::chrono::seconds(1)), "expired"}};
+  for (const auto& [asked, status] : kOver) {
+    TestLedger ledger;
+    ledger.open();
+    add_waiting_call(ledger, asked);
+    json::object seen;
+    const auto erased = erase_session(ledger, now, &seen);
+    ASSERT_TRUE(erased) << status << erased.error().message;
+    EXPECT_EQ(erased->size(), 2u) << "the erasure and the end";
+    EXPECT_EQ(seen.at("body").at("input"), json::value()) << "no content is written again";
+    EXPECT_EQ(seen.at("body").at("n"), json::value(1));
+    const Result<void> read = ledger.store().read([](ReadView& view) -> Result<void> {
+      EXPECT_EQ(*view.fact("waiting_call", "call-1"), std::nullopt);
+      EXPECT_EQ(*view.fact("continuation", "con-1"), "closed");
+      EXPECT_EQ(*view.fact("continuation_kept", "con-1"), std::nullopt);
+      return {};
+    });
+    EXPECT_TRUE(read);
+    EXPECT_EQ(test::verdict(ledger.store()), "ok");
+  }
+}
+
+// LE-57
+TEST(OpenCallsTest, ACallThatMayStillRunIsNotErased) {
+  using enum core::ApprovalStatus;
+  const WallTime now = *from_rfc3339("2026-11-16T00:00:00Z");
+  for (const core::ApprovalStatus status : {Pending, Approved}) {
+    TestLedger ledger;
+    ledger.open();
+    add_waiting_call(ledger, question(status, now + std::chrono::seconds(1)));
+    const auto refused = erase_session(ledger, now);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::Conflict);
+  }
+  TestLedger retention;
+  retention.open();
+  add_waiting_call(retention, question(Denied));
+  EXPECT_FALSE(retention->transact(erase({.session_id = "session-1"}, "retention", "age")))
+      << "only a person ends a call";
+}
+
+// AP-21
+TEST(OpenCallsTest, TheEndOfALeftCallIsATerminalRecordWithoutContent) {
+  const json::object entry{{"kind", "tool_audit"},
+                           {"call_id", "call-1"},
+                           {"body",
+                            {{"tool_call_id", "t"},
+                             {"tier", "confirm"},
+                             {"approval_id", "apr-1"},
+                             {"effective_input", nullptr},
+                             {"outcome", {{"kind", "requires_confirmation"}}}}}};
+  const std::vector<core::Draft> drafts = core::close_left(entry, core::ApprovalStatus::Expired);
+  ASSERT_EQ(drafts.size(), 1u);
+  EXPECT_EQ(drafts[0].outcome, "blocked");
+  const json::object body = drafts[0].body.members();
+  EXPECT_EQ(body.at("terminal"), json::value(true));
+  EXPECT_EQ(body.at("effective_input"), json::value());
+  EXPECT_EQ(body.at("outcome").at("reason"), json::value("approval_expired"));
 }
 
 }  // namespace
