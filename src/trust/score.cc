@@ -24,6 +24,13 @@ void ScoreKeeper::take(const TrustRecord& record) {
   tally_.take(record.outcome);
 }
 
+void ScoreKeeper::take_whole(const Tally& whole) {
+  // The counts are of all actions.
+  if (score_.action || whole.total() <= tally_.total()) return;
+  score_.total += whole.total() - tally_.total();
+  tally_ = whole;
+}
+
 TrustScore ScoreKeeper::score(Autonomy effective_tier) const {
   TrustScore score = score_;
   score.successes = tally_.successes;

@@ -37,6 +37,8 @@ class ScoreKeeper {
 
   // Records of other agents and actions are passed over.
   void take(const TrustRecord& record);
+  // Takes over the counts of all records, of which some were pruned. Smaller counts change nothing.
+  void take_whole(const Tally& whole);
   TrustScore score(Autonomy effective_tier) const;
 
  private:

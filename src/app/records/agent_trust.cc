@@ -31,6 +31,8 @@ class Gathering {
     if (calls_.size() > kMostCalls) calls_.pop_front();
   }
 
+  void take_whole(const trust::Tally& whole) { keeper_.take_whole(whole); }
+
   AgentTrust result(AgentTier tier) const {
     return {.score = keeper_.score(tier.tier),
             .tier = std::move(tier),
@@ -95,6 +97,19 @@ AgentTier tier_of(const trust::Standing& standing, const AgentTier& declared) {
   return lowers ? AgentTier{*standing.demoted_to, "demotion"} : tier;
 }
 
+Result<std::map<std::string, trust::Tally>> tallies_of(core::RecordReader& records,
+                                                       const std::optional<std::string>& agent) {
+  std::map<std::string, trust::Tally> tallies;
+  SALLYPORT_TRY(const std::vector<core::Fact> stored, records.facts(trust::kTallySpace));
+  for (const core::Fact& fact : stored) {
+    if (agent && fact.key != *agent) continue;
+    // Unreadable counts lower the tier of live calls. Here the records that are left count.
+    const Result<trust::Tally> tally = trust::Tally::parse(fact.value.value_or(""));
+    if (tally) tallies.emplace(fact.key, *tally);
+  }
+  return tallies;
+}
+
 void ScoreHistory::take(const trust::TrustRecord& record, const trust::TrustScore& score) {
   last_ = {record.timestamp, score.total, score.successes, score.success_rate};
   if (seen_++ % step_ != 0) return;
@@ -134,6 +149,10 @@ Result<std::map<std::string, AgentTrust>> agents_of(ledger::ReadView& view,
     if (query.agent && record.agent != *query.agent) return;
     all.try_emplace(record.agent, record.agent).first->second.take(record);
   }));
+  SALLYPORT_TRY(const auto tallies, tallies_of(records, query.agent));
+  for (const auto& [agent, whole] : tallies) {
+    all.try_emplace(agent, agent).first->second.take_whole(whole);
+  }
   std::map<std::string, AgentTrust> agents;
   for (const auto& [agent, gathered] : all) {
     SALLYPORT_TRY(const trust::Standing standing, trust::standing_of(records, agent, query.people));

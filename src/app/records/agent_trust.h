@@ -39,6 +39,11 @@ class DeclaredTiers {
 
 AgentTier tier_of(const trust::Standing& standing, const AgentTier& declared);
 
+// The counts of all trust records, by agent. They stay when records are pruned. Only of `agent`, if
+// there is one.
+Result<std::map<std::string, trust::Tally>> tallies_of(core::RecordReader& records,
+                                                       const std::optional<std::string>& agent);
+
 // The counts after one record, for charts.
 struct ScorePoint {
   std::string at{};

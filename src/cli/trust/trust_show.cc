@@ -80,6 +80,12 @@ class Finder {
     selection_.take(std::move(record));
   }
 
+  // The counts of all records, also of those that were pruned.
+  void take_whole(const std::string& agent, const trust::Tally& whole) {
+    found_.scores.try_emplace(agent, trust::ScoreKeeper(agent, options_.action))
+        .first->second.take_whole(whole);
+  }
+
   Found found() && {
     found_.records = std::move(selection_).records();
     if (options_.agent)
@@ -104,8 +110,10 @@ Result<Found> look(const Context& context, const TrustShowOptions& options,
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   SALLYPORT_CHECK_OK(workspace->store().read(
       [&](ledger::ReadView& view) { return each_trust_record(view, take); }));
-  Found found = std::move(finder).found();
   ledger::StoreReader records(workspace->store());
+  SALLYPORT_TRY(const auto tallies, tallies_of(records, options.agent));
+  for (const auto& [agent, whole] : tallies) finder.take_whole(agent, whole);
+  Found found = std::move(finder).found();
   SALLYPORT_TRY(found.declared, DeclaredTiers::read(records));
   SALLYPORT_TRY(trust::Reviewers reviewers, registered_reviewers(context));
   const trust::ApproverBook people(std::move(reviewers));

@@ -45,6 +45,30 @@ TEST(ScoreTest, AScoreHasTheseMembers) {
             R"("timeouts":1,"total":2,"withheld":0})");
 }
 
+// The sums of an agent once shrank when old records were pruned, while its live calls were weighed
+// by all of them.
+// TR-9, TR-12
+TEST(ScoreTest, RecordsThatWerePrunedStillCount) {
+  const Tally whole{
+      .successes = 3, .failures = 4, .denied = 1, .timeouts = 0, .latest = Outcome::Success};
+  ScoreKeeper keeper("bot");
+  keeper.take(record(Outcome::Success));
+  keeper.take(promotion());
+  keeper.take_whole(whole);
+  const TrustScore score = keeper.score(Autonomy::ActAuto);
+  EXPECT_EQ(score.total, 9u);
+  EXPECT_EQ(score.successes, 3u);
+  EXPECT_EQ(score.failures, 4u);
+  EXPECT_EQ(score.success_rate, 3.0 / 8);
+  EXPECT_EQ(score.level, whole.level(Autonomy::ActAuto));
+  keeper.take_whole(Tally{.successes = 1, .latest = Outcome::Success});
+  EXPECT_EQ(keeper.score(Autonomy::ActAuto).total, 9u) << "fewer counts change nothing";
+  ScoreKeeper of_action("bot", "fs.write");
+  of_action.take(record(Outcome::Success));
+  of_action.take_whole(whole);
+  EXPECT_EQ(of_action.score(Autonomy::ActAuto).total, 1u) << "the counts are of all actions";
+}
+
 // TR-10
 TEST(ScoreTest, ControlAndWithheldRecordsDoNotCount) {
   const TrustScore score =
