@@ -39,6 +39,7 @@ struct ServerDescription {
   std::string profile{};  // empty: none; `auto`: by the server's command (RU-28)
   bool trust_hints = false;
   bool remote_paths = false;
+  std::string place{};  // file:line:column
 };
 
 struct ToolBook {

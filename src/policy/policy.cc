@@ -235,6 +235,26 @@ std::shared_ptr<const external::Scope> scope_of(const Policy& policy,
   return std::make_shared<const external::Scope>(std::move(set), machine, files);
 }
 
+// Only effects use them, and without rules only conditions of `external:` look at effects.
+std::vector<rules::Warning> warnings_without_rules(const Policy& policy) {
+  std::vector<rules::Warning> found;
+  if (policy.rules || !policy.external.empty()) return found;
+  for (const auto& [server, own] : policy.servers) {
+    const std::pair<const char*, bool> keys[] = {{"profile: auto", own.profile == "auto"},
+                                                 {"trust_hints: true", own.trust_hints},
+                                                 {"paths: remote", own.remote_paths}};
+    for (const auto& [key, given] : keys) {
+      if (!given) continue;
+      found.push_back({.place = own.place,
+                       .code = "unreachable",
+                       .text = fmt::format("`{}` of the server `{:.80}` has no effect without "
+                                           "`rules`; add `rules: []` to use it",
+                                           key, server)});
+    }
+  }
+  return found;
+}
+
 guards::Excerpts excerpts_of(const Policy& policy) {
   return policy.keeps_excerpts ? guards::Excerpts::Kept : guards::Excerpts::Withheld;
 }
@@ -254,9 +274,12 @@ Result<Policy> read_policy(core::PolicyText texts, const std::string& file,
   if (root.kind != YamlNode::Kind::Mapping) {
     return fail(ErrorCode::InvalidInput, "a policy begins with `version: 1`", place_of(root, file));
   }
+  const bool own_servers = std::ranges::any_of(
+      root.members, [](const YamlMember& member) { return member.key.text == "servers"; });
   SALLYPORT_TRY(const std::optional<Policy> base, extended(root, file, patterns, texts));
   SALLYPORT_TRY(Policy policy, read_policy_tree(root, file, patterns));
   if (base) keep_places(policy, *base);
+  if (base && !own_servers) policy.servers = base->servers;  // with the places of that file
   if (base) policy.extended_file = base->extended_file;
   cover_extended(policy);
   policy.text = std::make_shared<const core::PolicyText>(std::move(texts));

@@ -51,6 +51,7 @@
 #include "guards/guardrail_records.h"
 #include "policy/yaml.h"
 #include "rules/rule_set.h"
+#include "rules/warnings.h"
 #include "sallyport/result.h"
 
 namespace sallyport::policy {
@@ -133,6 +134,9 @@ Result<Policy> read_policy_tree(const YamlNode& root, const std::string& file,
 // tiers. Coding agents with a profile are always known and not listed. No value: the policy names
 // no agents, so any agent may exist.
 std::optional<std::set<std::string>> known_agents(const Policy& policy);
+
+// Warnings about keys that have no effect because the policy has no rules (RU-74).
+std::vector<rules::Warning> warnings_without_rules(const Policy& policy);
 
 guards::Excerpts excerpts_of(const Policy& policy);
 

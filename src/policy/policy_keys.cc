@@ -220,6 +220,7 @@ ReadValue read_server(Policy& out) {
       return place.refuse("not every server is of one profile; `*` takes `profile: auto`");
     }
     if (!own.profile.empty() && own.profile != "auto") out.profiles.emplace(server, own.profile);
+    own.place = place_of(place.node, place.file);
     if (out.servers.emplace(server, std::move(own)).second) return {};
     return place.refuse(fmt::format("duplicate server `{}`", server));
   };

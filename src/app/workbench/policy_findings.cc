@@ -54,6 +54,10 @@ class PolicyLint {
   // The warnings of `policy check`, under the same codes (RU-74).
   void rules() {
     const auto& set = linted_.policy->rules;
+    for (rules::Warning& warning : policy::warnings_without_rules(*linted_.policy)) {
+      find(std::move(warning.code), std::move(warning.place), warning.text,
+           json::object{{"why", warning.text}});
+    }
     if (!set) return;
     for (rules::Warning& warning :
          rules::warnings(*set, {.now = linted_.now,

@@ -45,6 +45,8 @@ Result<PolicyReport> report_on(Result<policy::Policy> read, const Environment& e
     report.warnings = rules::warnings(
         *report.policy.rules,
         {.now = clock.wall(), .home = home, .agents = policy::known_agents(report.policy)});
+  } else {
+    report.warnings = policy::warnings_without_rules(report.policy);
   }
   return report;
 }
@@ -72,8 +74,8 @@ json::object to_json(const PolicyReport& report) {
         json::object{{"config_hash", report.guardrails->document().config_hash},
                      {"report", guardrails::to_json(report.guardrails->report())}};
   }
-  if (policy.rules) {
-    summary["rules"] = policy.rules->rules.size();
+  if (policy.rules) summary["rules"] = policy.rules->rules.size();
+  if (policy.rules || !report.warnings.empty()) {
     summary["warnings"] = warning_list(report.warnings);
   }
   return summary;

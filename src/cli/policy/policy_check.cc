@@ -51,6 +51,8 @@ Result<int> policy_check(const Context& context, const PolicyCheckOptions& optio
   if (policy.rules) {
     print_line(fmt::format("  {}, {}", counted(policy.rules->rules.size(), "rule"),
                            counted(report.warnings.size(), "warning")));
+  } else if (!report.warnings.empty()) {
+    print_line(fmt::format("  {}", counted(report.warnings.size(), "warning")));
   }
   if (!policy.external.empty()) {
     print_line(fmt::format("  {}", counted(policy.external.size(), "external guard")));

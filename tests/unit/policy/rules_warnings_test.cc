@@ -61,6 +61,28 @@ TEST(RuleWarnings, WhatIsProbablyNotMeantIsSaid) {
               ElementsAre("no_workspace"));
 }
 
+// Keys that only rules use were once accepted without a word where there are none.
+// RU-28, RU-29, RU-74
+TEST(RuleWarnings, KeysThatNeedRulesAreSaidToHaveNoEffectWithoutThem) {
+  const auto text = [](const std::string& policy) {
+    const Result<Policy> read = read_policy("version: 1\n" + policy, "p.yaml");
+    EXPECT_TRUE(read.has_value()) << read.error().message;
+    std::string found;
+    for (const rules::Warning& warning : warnings_without_rules(*read)) {
+      found += warning.place + " " + warning.code + " " + warning.text + "\n";
+    }
+    return found;
+  };
+  const std::string end = " has no effect without `rules`; add `rules: []` to use it\n";
+  EXPECT_EQ(text("servers: [{server: \"*\", profile: auto}]\n"),
+            "p.yaml:2:12 unreachable `profile: auto` of the server `*`" + end);
+  EXPECT_EQ(text("servers:\n  - {server: fs, profile: mcp-filesystem, trust_hints: true}\n"),
+            "p.yaml:3:6 unreachable `trust_hints: true` of the server `fs`" + end);
+  EXPECT_EQ(text("servers: [{server: fs, profile: mcp-filesystem}]\n"), "");
+  EXPECT_EQ(text("servers: [{server: fs, trust_hints: false}]\n"), "");
+  EXPECT_EQ(text("rules: []\nservers: [{server: \"*\", profile: auto}]\n"), "");
+}
+
 // RU-74: a warning states only true facts. A rule counts as met if a link meets its restriction.
 TEST(RuleWarnings, WhatIsSaidIsSo) {
   const auto text = [](const std::string& rule) {
