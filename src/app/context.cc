@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <thread>
+
 #include "app/people/refused_to_user.h"
 #include "base/try.h"
 #include "base/visible_text.h"
@@ -81,6 +84,24 @@ Result<std::unique_ptr<Workspace>> Context::open_reading() const {
   SALLYPORT_TRY(std::unique_ptr<Workspace> workspace, Workspace::open_reading(std::move(here)));
   report_newer(*workspace);
   return workspace;
+}
+
+Result<std::unique_ptr<Workspace>> Context::await_reading(
+    const std::function<bool()>& stopped) const {
+  constexpr std::chrono::milliseconds kLookAgain{500};
+  const auto no_ledger = [](const Error& error) { return error.cause == Workspace::kNoLedger; };
+  Result<std::unique_ptr<Workspace>> opened = open_reading();
+  if (opened || !no_ledger(opened.error())) return opened;
+  fmt::print(stderr, "sallyport: there is no ledger yet, {}; waiting for the first call\n",
+             visible(opened.error().where));
+  while (!opened && no_ledger(opened.error()) && !stopped()) {
+    std::this_thread::sleep_for(kLookAgain);
+    opened = open_reading();
+  }
+  if (opened || stopped()) return opened;
+  // The process that makes the ledger may not be done.
+  std::this_thread::sleep_for(kLookAgain);
+  return open_reading();
 }
 
 void Context::report_newer(Workspace& workspace) {

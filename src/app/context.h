@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -44,6 +45,9 @@ struct Context {
   bool names_own_folder() const;
 
   Result<std::unique_ptr<Workspace>> open_reading() const;
+  // For commands that watch: says that there is no ledger yet, and waits until there is one or
+  // `stopped`.
+  Result<std::unique_ptr<Workspace>> await_reading(const std::function<bool()>& stopped) const;
   Result<std::unique_ptr<Workspace>> open_maintaining() const;
   // Warns on standard error that a newer release wrote the ledger, so it can only be read (LE-81).
   static void report_newer(Workspace& workspace);

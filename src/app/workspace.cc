@@ -55,7 +55,7 @@ Result<void> must_exist(const Workspace::Place& place) {
       ErrorCode::NotFound,
       "there is no ledger yet; the first call through `sallyport mcp`, `serve` or `hook` makes "
       "one, --data-dir names another folder",
-      place.data_dir.string());
+      place.data_dir.string(), Workspace::kNoLedger);
 }
 
 // Folders above it get the usual mode, the data folder itself is private from the first moment.

@@ -48,6 +48,9 @@ class Workspace {
     bool closes_interrupted = false;  // closes calls that dead processes left open
   };
 
+  // The cause if there is no ledger, and never was one. The first call makes it.
+  static constexpr const char* kNoLedger = "no_ledger";
+
   // Every failure to find a ledger is `NotFound`; a network file system that was not allowed is
   // `Conflict` (LE-44).
   static Result<std::unique_ptr<Workspace>> open_reading(Place place);

@@ -276,12 +276,22 @@ class WatchScreen {
   bool done_ = false;
 };
 
+// The queue opens the ledger again, so this connection is closed (see `Queue::close`).
+Result<void> await_ledger(const Context& context) {
+  SALLYPORT_TRY([[maybe_unused]] const std::unique_ptr<Workspace> first,
+                context.await_reading([] { return stopped.load(); }));
+  return {};
+}
+
 Result<int> approvals_watch(const Context& context, const ApprovalsWatchOptions& options) {
   SALLYPORT_CHECK_OK(refuse_agents(context, "approvals watch"));
   SALLYPORT_TRY(const std::filesystem::path folder, context.data_dir());
+  stop_on_signals();
+  const Result<void> there = await_ledger(context);
+  if (stopped) return 0;
+  SALLYPORT_CHECK_OK(there);
   Queue queue(context, options);
   SALLYPORT_CHECK_OK(queue.pending());
-  stop_on_signals();
   LedgerBell bell(folder);
   if (context.json()) return watch_lines(context, queue, bell);
   Result<RawTerminal> terminal = RawTerminal::open();

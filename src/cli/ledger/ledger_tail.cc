@@ -61,7 +61,9 @@ Result<int> ledger_tail(const Context& context, const TailOptions& options) {
     return fail(ErrorCode::InvalidInput,
                 "-n must be from 1 to 100000; use `sallyport ledger show` for more");
   }
-  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
+  const auto never = [] { return false; };
+  SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace,
+                options.follow ? context.await_reading(never) : context.open_reading());
   std::vector<ledger::StoredEntry> entries;
   std::uint64_t size = 0;
   SALLYPORT_CHECK_OK(workspace->store().read([&](ledger::ReadView& view) -> Result<void> {
