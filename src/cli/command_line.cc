@@ -232,6 +232,16 @@ std::string shown_name(const CLI::App& app, const std::string& name) {
   return type.empty() || type == "TEXT" ? name : type;
 }
 
+// True if the command that was understood, or one above it, has a flag of this name.
+bool is_flag(const CLI::App& app, const std::string& name) {
+  for (const CLI::App* at = &app; at != nullptr;) {
+    const CLI::Option* const option = at->get_option_no_throw(name);
+    if (option != nullptr) return option->get_expected_max() == 0;
+    at = at->get_subcommands().empty() ? nullptr : at->get_subcommands().front();
+  }
+  return false;
+}
+
 // `{a,b,c}` -> `a, b or c`
 std::string alternatives(std::string_view set) {
   std::string words;
@@ -258,16 +268,21 @@ std::string reworded(const CLI::App& app, const CLI::ParseError& error, const st
   const std::string kind = error.get_name();
   if (kind == "ValidationError") {
     const std::size_t set = rest.rfind(" not in {");
-    if (set == std::string_view::npos) return {};
+    if (set == std::string_view::npos) return std::string(said);  // our own text
     const std::string_view known = rest.substr(set + 9, rest.size() - set - 10);
     return fmt::format("{} is `{:.80}`; use {}", name, rest.substr(0, set), alternatives(known));
   }
-  if (kind == "ConversionError") {  // all numbers are ports
-    const auto [option, value] = around(" = ");
-    const std::size_t colon = option.find(": ");
-    if (colon == std::string_view::npos || value.empty()) return {};
-    return fmt::format("{} is `{:.80}`; use a number from 0 to 65535", option.substr(colon + 2),
-                       value);
+  if (kind == "ConversionError") {
+    const auto [before, value] = around(" = ");
+    const std::size_t colon = before.find(": ");
+    if (colon == std::string_view::npos) return {};
+    const std::string_view option = before.substr(colon + 2);
+    if (is_flag(app, std::string(option))) {
+      return fmt::format("{} takes no value, and `{:.80}` is one; write {} alone", option, value,
+                         option);
+    }
+    // All numbers are ports.
+    return fmt::format("{} is `{:.80}`; use a number from 0 to 65535", option, value);
   }
   if (kind == "ArgumentMismatch" && rest.starts_with("At Most 1 ")) {
     return fmt::format("{} is given more than once; give it once", name);
@@ -299,12 +314,13 @@ std::unexpected<Error> explain(Parser& line, const CLI::ParseError& error) {
   std::string own = reworded(line.app(), error, help);
   if (own.empty()) own = fmt::format("{}; {}", error.what(), help);
   // A value that does not fit ends the reading: what is behind it was not looked at yet.
-  if (error.get_name() == "ValidationError" || error.get_name() == "ConversionError") {
+  const std::string kind = error.get_name();
+  if (kind == "ValidationError" || kind == "ConversionError" || kind == "ArgumentMismatch") {
     return usage(std::move(own));
   }
   const std::vector<std::string> rest = line.app().remaining(true);
   const bool needs_verb =
-      error.get_name() == "RequiredError" &&
+      kind == "RequiredError" &&
       std::string_view(error.what()).find("subcommand") != std::string_view::npos;
   if (!rest.empty() && rest.front().starts_with('-') && rest.front().size() > 1) {
     const std::string name = rest.front().substr(0, rest.front().find('='));
@@ -318,12 +334,24 @@ std::unexpected<Error> explain(Parser& line, const CLI::ParseError& error) {
   return usage(std::move(own));
 }
 
+// `--name=` gives an empty value. The library would take the next argument as the value.
+void spell_out_empty_values(std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    std::string& word = arguments[i];
+    const bool empty = word.starts_with("--") && word.find('=') == word.size() - 1;
+    if (!empty) continue;
+    word.pop_back();
+    arguments.emplace(arguments.begin() + static_cast<std::ptrdiff_t>(++i));
+  }
+}
+
 }  // namespace
 
 Result<std::variant<Invocation, HelpText>> parse_command_line(std::vector<std::string> arguments) {
   Parser line(&arguments);
   const bool json = std::ranges::find(arguments, "--json") != arguments.end();
   if (arguments.empty()) return HelpText{help_of(line.app())};
+  spell_out_empty_values(arguments);
   try {
     line.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {

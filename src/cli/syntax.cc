@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 
 namespace sallyport::app {
 
@@ -13,6 +14,14 @@ namespace {
 void allow_several(CLI::Option& option) {
   if (option.get_positional()) return;
   option.take_all()->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+// An empty name comes from a variable that is not set. It never means that the option is absent.
+void check_file_name(std::string_view option, std::string_view value, std::string_view type) {
+  if (!value.empty() || !option.starts_with('-')) return;
+  const bool folder = type == "FOLDER" || type == "DIR";
+  throw CLI::ValidationError(
+      fmt::format("{} is empty; name a {}", option, folder ? "folder" : "file"));
 }
 
 }  // namespace
@@ -51,7 +60,12 @@ Option Syntax::flag(const char* name, bool& out, const char* description) {
 
 Option Syntax::number(const char* name, std::uint16_t& out, const char* description,
                       const char* type) {
-  return noted(command_.add_option(name, out, description)->type_name(type));
+  const auto read = [&out, option = std::string(name)](const std::string& value) {
+    const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), out);
+    if (code == std::errc() && end == value.data() + value.size()) return;
+    throw CLI::ConversionError(option, std::vector<std::string>{value});
+  };
+  return noted(command_.add_option_function<std::string>(name, read, description)->type_name(type));
 }
 
 Option Syntax::text(const char* name, std::string& out, const char* description, const char* type) {
@@ -76,7 +90,12 @@ Option Syntax::texts(const char* name, std::vector<std::string>& out, const char
 Option Syntax::file(const char* name, std::filesystem::path& out, const char* description) {
   return noted_file(command_
                         .add_option_function<std::string>(
-                            name, [&out](const std::string& value) { out = value; }, description)
+                            name,
+                            [&out, option = std::string(name)](const std::string& value) {
+                              check_file_name(option, value, "FILE");
+                              out = value;
+                            },
+                            description)
                         ->type_name("FILE")
                         ->required());
 }
@@ -85,20 +104,30 @@ Option Syntax::file(const char* name, std::optional<std::filesystem::path>& out,
                     const char* description, const char* type) {
   return noted_file(command_
                         .add_option_function<std::string>(
-                            name, [&out](const std::string& value) { out = value; }, description)
+                            name,
+                            [&out, option = std::string(name),
+                             kind = std::string(type)](const std::string& value) {
+                              check_file_name(option, value, kind);
+                              out = value;
+                            },
+                            description)
                         ->type_name(type));
 }
 
 Option Syntax::files(const char* name, std::vector<std::filesystem::path>& out,
                      const char* description) {
-  CLI::Option* const option = command_
-                                  .add_option_function<std::vector<std::string>>(
-                                      name,
-                                      [&out](const std::vector<std::string>& values) {
-                                        out.assign(values.begin(), values.end());
-                                      },
-                                      description)
-                                  ->type_name("FILE");
+  CLI::Option* const option =
+      command_
+          .add_option_function<std::vector<std::string>>(
+              name,
+              [&out, option = std::string(name)](const std::vector<std::string>& values) {
+                for (const std::string& value : values) {
+                  check_file_name(option, value, "FILE");
+                }
+                out.assign(values.begin(), values.end());
+              },
+              description)
+          ->type_name("FILE");
   allow_several(*option);
   return noted_file(option);
 }

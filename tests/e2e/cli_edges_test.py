@@ -7,6 +7,61 @@ import unittest
 
 from cli_support import BIN, CliTest, within
 
+ESCAPE = "\x1b[31m"
+
+
+class Words(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.make_ledger()
+
+    # `--reason= --call X` once took `--call` as the reason.
+    def test_an_empty_value_behind_an_equals_sign_does_not_take_the_next_word(self):
+        self.assertIn("--reason is empty", self.refused(64, "ledger", "erase", "--reason=", "--call", "call-00000"))
+        self.assertIn("--agent `` is not an id", self.refused(64, "ledger", "tail", "--agent=", "-n", "1"))
+        self.assertIn("--grant is empty", self.refused(64, "mcp", "--grant=", "--", "true"))
+        self.assertIn("--file is empty; name a file", self.refused(64, "trust", "show", "--file="))
+        self.assertIn("--data-dir is empty; name a folder", self.run_bare("ledger", "tail", "--data-dir=").err)
+        # Behind `--` the words belong to another program.
+        self.assertNotIn("is empty", self.cli("mcp", "--", "no-such-program", "--name=", "x").err)
+
+    def test_what_is_said_about_an_option_is_so(self):
+        again = self.run_bare("mcp", "--policy", "starter", "--policy", "starter", "--", "true")
+        self.assertEqual((again.code, again.err), (64, "sallyport: --policy is given more than once; give it once\n"))
+        self.assertIn("--gaps takes no value, and `x` is one; write --gaps alone", self.refused(64, "ledger", "verify", "--gaps=x"))
+        login = ("mcp", "login", "--url", "https://a.example/mcp", "--redirect-port")
+        for port in ("", " ", "-1", "65536", "1.5", "x"):
+            self.assertIn(f"--redirect-port is `{port}`; use a number from 0 to 65535", self.refused(64, *login, port))
+
+    # An empty token was once none, and the calls ran as if nothing restricted them.
+    # CG-70
+    def test_an_empty_grant_is_no_absent_one(self):
+        empty = self.write("empty.json", "\n")
+        call = json.dumps({"tool": "t", "input": {}})
+        self.assertIn("there is no token in it", self.refused(1, "mcp", "--grant", empty, "--", "true"))
+        self.assertIn("there is no token in it", self.refused(1, "policy", "explain", call, "--policy", "starter", "--grant", "-"))
+        self.assertIn("--grant is empty", self.refused(64, "mcp", "--grant", "", "--", "true"))
+        self.assertIn("belongs to the client", self.refused(64, "mcp", "--grant", "-", "--", "true"))
+
+    # These were once accepted, and did nothing or something else.
+    def test_values_that_cannot_be_meant_are_refused(self):
+        for words in (["mcp", "--name", "", "--", "true"], ["mcp", "--name", "a\nb", "--", "true"], ["mcp", "--name", "x" * 513, "--", "true"],
+                      ["ledger", "tables", "--gateway", ""], ["ledger", "tables", "--gateway", "x" * 64],
+                      ["ledger", "tables", "--gateway", "gate", "--keeper", ""], ["ledger", "tables", "--gateway", "a" + ESCAPE],
+                      ["ledger", "move", "--to", ""], ["ledger", "move", "--to", "host=elsewhere"],
+                      ["ledger", "hold", "add", "--id", " ", "--call", "c", "--reason", "r"],
+                      ["policy", "backtest", "starter", "--fail-on", ""], ["policy", "backtest", "starter", "--fail-on", "refused,"],
+                      ["policy", "backtest", "starter", "--last", "0"], ["trust", "show", ""], ["trust", "show", "--limit", "0"],
+                      ["trust", "show", "--action", ""], ["trust", "verify", "--origin", "ledger.example.com"]):
+            said = self.refused(64, *words)
+            self.assertNotIn("\x1b", said, words)
+        self.assertIn('"gate"', self.good("ledger", "tables", "--gateway", "gate").out)
+
+    # A script that misspelled a tool once passed.
+    def test_changes_of_a_tool_that_is_not_pinned_are_not_found(self):
+        self.assertIn("no tool of that name is pinned", self.refused(1, "pins", "diff", "fiels"))
+        self.assertEqual(self.good("pins", "diff").out, "nothing has changed\n")
+
 
 class NoLedgerYet(CliTest):
     def started(self, *arguments):

@@ -109,7 +109,7 @@ Result<void> register_person(const std::filesystem::path& named, const std::stri
 Result<int> approvals_init(const Context& context, const ApprovalsInitOptions& options) {
   SALLYPORT_CHECK_OK(refuse_agents(context, "approvals init"));
   const std::string name = options.name.value_or(usual_name());
-  if (visible(name) != name) {
+  if (visible(name) != name || trimmed(name).empty()) {
     return fail(ErrorCode::InvalidInput, "a name has only characters that can be seen", "--name");
   }
   SALLYPORT_TRY(const Workspace::Place place, context.place());

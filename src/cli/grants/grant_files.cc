@@ -130,6 +130,8 @@ Result<void> check_call_members(const json::object& call, const std::filesystem:
 Result<std::string> read_token_text(const std::string& token) {
   if (trimmed(token).starts_with('{')) return std::string(trimmed(token));
   SALLYPORT_TRY(const std::string content, content_of(token));
+  // Without a token a call would be judged as if none restricted it.
+  if (trimmed(content).empty()) return fail(ErrorCode::Conflict, "there is no token in it", token);
   return std::string(trimmed(content));
 }
 

@@ -68,6 +68,9 @@ Result<int> ledger_hold_add(const Context& context, const HoldAddOptions& option
   SALLYPORT_CHECK_OK(check_reason(options.reason));
   SALLYPORT_TRY(ledger::Selection selection, selection_from(options.selection));
   if (options.id) SALLYPORT_CHECK_OK(target_from(*options.id));
+  if (options.id && options.id->find_first_not_of(' ') == std::string::npos) {
+    return fail(ErrorCode::InvalidInput, "--id is empty; name the hold, or leave it out");
+  }
   SALLYPORT_TRY(const Person person, authorize_change(context, options.login, "ledger hold add"));
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_maintaining());
   const std::string id = options.id.value_or(fresh_id(workspace->entropy()));

@@ -6,6 +6,7 @@
 #include "app/people/login.h"
 #include "app/terminal/output.h"
 #include "base/try.h"
+#include "base/visible_text.h"
 #include "cli/common_options.h"
 #include "ledger/copy_ledger.h"
 #include "ledger/member/instance_lock.h"
@@ -60,7 +61,26 @@ Result<void> check_copy(const KeyedDigest& digest, ledger::LedgerStore& copy) {
                           report.first_bad ? report.first_bad->detail : "unreadable"));
 }
 
+// The library of the database takes more, and an empty text as an address of its own.
+Result<void> check_address(const std::string& url) {
+  if (url.starts_with("postgresql://") || url.starts_with("postgres://")) return {};
+  // The text is not repeated: it may hold a password.
+  return fail(ErrorCode::InvalidInput,
+              "--to is not an address of a database; write postgresql://user@host/database");
+}
+
+// PostgreSQL would cut a longer name.
+Result<void> check_role(std::string_view option, const std::string& role) {
+  constexpr std::size_t kLongest = 63;
+  if (!role.empty() && role.size() <= kLongest && visible(role) == role) return {};
+  return fail(ErrorCode::InvalidInput,
+              fmt::format("{} is `{:.80}`; name a role of the database, 1 to 63 bytes of "
+                          "characters that can be seen",
+                          option, role));
+}
+
 Result<int> ledger_move(const Context& context, const MoveOptions& options) {
+  SALLYPORT_CHECK_OK(check_address(options.to));
   SALLYPORT_TRY(const Workspace::Place place, context.place());
   if (place.config.ledger.shared) {
     return fail(ErrorCode::InvalidInput,
@@ -98,6 +118,8 @@ Result<int> ledger_move(const Context& context, const MoveOptions& options) {
 }
 
 Result<int> ledger_tables(const Context&, const TablesOptions& options) {
+  SALLYPORT_CHECK_OK(check_role("--gateway", options.gateway));
+  if (options.keeper) SALLYPORT_CHECK_OK(check_role("--keeper", *options.keeper));
   print_line(store::tables_sql(options.gateway, options.keeper.value_or("")));
   return 0;
 }

@@ -14,8 +14,10 @@
 #include "app/gate.h"
 #include "app/gateway_plan.h"
 #include "app/servers/mcp_upstream.h"
+#include "app/terminal/input.h"
 #include "base/try.h"
 #include "base/uuid.h"
+#include "base/visible_text.h"
 #include "cli/common_options.h"
 #include "cli/grants/grant_files.h"
 #include "cli/mcp/mcp_relay.h"
@@ -42,8 +44,29 @@ Result<std::string> presented_grant(const Context& context, const McpOptions& op
   const std::optional<std::string>& named =
       options.grant ? options.grant : context.environment.grant;
   unsetenv("SALLYPORT_GRANT");  // the server that is started does not see it (CG-10)
+  if (options.grant && trimmed(*options.grant).empty()) {
+    return fail(ErrorCode::InvalidInput, "--grant is empty; name a token, or leave it out");
+  }
+  if (options.grant == "-") {
+    return fail(ErrorCode::InvalidInput,
+                "--grant cannot be standard input, which belongs to the client; name a file");
+  }
   if (!named || named->empty()) return std::string();
   return read_token_text(*named);
+}
+
+// Records and rules name the server so. An empty name comes from a variable that is not set.
+Result<void> check_name(const std::optional<std::string>& name) {
+  constexpr std::size_t kLongest = 512;
+  if (!name) return {};
+  if (trimmed(*name).empty()) {
+    return fail(ErrorCode::InvalidInput, "--name is empty; name the server, or leave it out");
+  }
+  if (name->size() > kLongest || visible(*name) != *name) {
+    return fail(ErrorCode::InvalidInput,
+                "--name has 1 to 512 bytes of characters that can be seen; write another");
+  }
+  return {};
 }
 
 std::string about_policy(const McpOptions& options, const Gate& gate) {
@@ -103,6 +126,7 @@ Result<void> serve(Gate& gate, mcp::Gateway& gateway, telemetry::Exporter* expor
 Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
   SALLYPORT_CHECK_OK(check_texts(options));
   SALLYPORT_CHECK_OK(check_streams());
+  SALLYPORT_CHECK_OK(check_name(options.name));
   if (!context.system) return std::unexpected(context.system.error());
   if (*context.system && !context.names_own_folder()) return relay_mcp(context, options);
   const SystemClock clock;

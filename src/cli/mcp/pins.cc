@@ -78,16 +78,17 @@ Result<int> pins_diff(const Context& context, const PinsOptions& options) {
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   ledger::StoreReader records(workspace->store());
   SALLYPORT_TRY(const std::vector<mcp::Pin> pins, selected(records, options));
+  if (pins.empty() && options.server) {
+    return fail(ErrorCode::NotFound,
+                "no tool of that name is pinned; `sallyport pins list` shows what is pinned");
+  }
   bool any = false;
   for (const mcp::Pin& pin : pins) {
     if (!pin.held()) continue;
     any = true;
     SALLYPORT_CHECK_OK(show_change(records, pin, context.json()));
   }
-  const bool unknown = pins.empty() && options.server;
-  if (!any && !context.json()) {
-    print_line(unknown ? "no tool of that name is pinned" : "nothing has changed");
-  }
+  if (!any && !context.json()) print_line("nothing has changed");
   return any ? 1 : 0;
 }
 

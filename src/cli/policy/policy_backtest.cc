@@ -42,7 +42,8 @@ struct FailOn {
 Result<FailOn> fail_on_from(const std::string& text) {
   FailOn out;
   constexpr std::string_view kUndecided = "undecided:";
-  for (std::size_t at = 0; at < text.size();) {
+  // An empty list would never fail.
+  for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());
     const std::string_view word = std::string_view(text).substr(at, end - at);
     at = end + 1;
@@ -84,7 +85,10 @@ bool fails(const FailOn& on, const Backtest& test) {
 }
 
 Result<int> policy_backtest(const Context& context, const PolicyBacktestOptions& options) {
-  SALLYPORT_TRY(const FailOn on, fail_on_from(options.fail_on.value_or("")));
+  FailOn on;
+  if (options.fail_on) {
+    SALLYPORT_TRY(on, fail_on_from(*options.fail_on));
+  }
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   BacktestTerms terms;
   SALLYPORT_TRY(terms.candidate, policy_named(options.candidate, &workspace->store()));
@@ -98,6 +102,7 @@ Result<int> policy_backtest(const Context& context, const PolicyBacktestOptions&
                                            .since = options.since,
                                            .until = options.until}));
   if (options.last) {
+    SALLYPORT_CHECK_OK(limit_from(*options.last, "--last", kMostTested));
     SALLYPORT_TRY(terms.most, number_from(*options.last, kMostTested, "--last"));
   }
   if (options.examples) {

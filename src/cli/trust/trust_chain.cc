@@ -99,6 +99,10 @@ void print_chain_report(const Context& context, const trust::ChainReport& report
 }
 
 Result<int> trust_verify(const Context& context, const TrustVerifyOptions& options) {
+  if (options.origin && !options.file) {
+    return fail(ErrorCode::InvalidInput,
+                "--origin names the log of a document; name the FILE too, or leave it out");
+  }
   trust::ChainReport report;
   if (options.file) {
     SALLYPORT_TRY(report, check_file(context, options));

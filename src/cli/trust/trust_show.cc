@@ -39,8 +39,12 @@ struct TrustShowOptions {
 
 Result<trust::TrustQuery> query_from(const TrustShowOptions& options) {
   trust::TrustQuery query{.agent = options.agent, .action = options.action};
-  SALLYPORT_TRY(const ledger::Filter times,
-                filter_from({.since = options.since, .until = options.until}));
+  SALLYPORT_TRY(
+      const ledger::Filter times,
+      filter_from({.agent = options.agent, .since = options.since, .until = options.until}));
+  if (options.action == "") {
+    return fail(ErrorCode::InvalidInput, "--action is empty; name an action, or leave it out");
+  }
   query.since = times.since;
   query.until = times.until;
   if (options.tier) {
@@ -53,7 +57,7 @@ Result<trust::TrustQuery> query_from(const TrustShowOptions& options) {
     }
   }
   if (options.limit) {
-    SALLYPORT_TRY(query.limit, count_from(*options.limit, "--limit"));
+    SALLYPORT_TRY(query.limit, limit_from(*options.limit, "--limit"));
   }
   return query;
 }
