@@ -50,8 +50,11 @@ Result<std::string> policy_text(const std::filesystem::path& file) {
                     : fmt::format("cannot read `{}`: {}", file.string(), std::strerror(why)),
                 file.string());
   }
-  // Reads one byte more than expected or allowed, so that a longer file is noticed.
   std::error_code unknown;
+  if (std::filesystem::is_directory(file, unknown)) {
+    return fail(ErrorCode::InvalidInput, "this is a folder; name a file", file.string(), "io");
+  }
+  // Reads one byte more than expected or allowed, so that a longer file is noticed.
   const std::uintmax_t size = std::filesystem::file_size(file, unknown);
   std::string text;
   text.resize((unknown ? kLargestFile : std::min<std::uintmax_t>(size, kLargestFile)) + 1);

@@ -63,6 +63,42 @@ class Words(CliTest):
         self.assertEqual(self.good("pins", "diff").out, "nothing has changed\n")
 
 
+class Files(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.make_ledger(1)
+
+    def test_a_file_that_is_not_there_is_not_found(self):
+        login = ("mcp", "login", "--url", "https://a.example/mcp", "--client-id", "c")
+        for words in (["policy", "check"], ["policy", "lint"], ["policy", "test"], ["trust", "verify"], ["trust", "show", "--file"],
+                      [*login, "--client-secret-file"], [*login, "--client-key-file"]):
+            self.assertIn("no", self.refused(1, *words, "nothing.json"))
+        # A missing list of cases once passed: there was nothing to fail.
+        self.assertIn("no such file", self.refused(1, "policy", "test", "nothing.jsonl"))
+
+    # GR-67
+    def test_a_dry_run_of_guardrails_that_cannot_read_is_wrong_usage(self):
+        for words in (["--config", "nothing.json"], ["--config", "gallery:secrets", "--text-file", "nothing.txt"]):
+            self.refused(64, "guard", "check", "--stage", "output", *words)
+
+    def test_a_folder_where_a_file_belongs_is_wrong_usage(self):
+        login = ("mcp", "login", "--url", "https://a.example/mcp", "--client-id", "c")
+        for words in (["policy", "check"], ["policy", "lint"], ["mcp", "--policy"], ["trust", "verify"], ["trust", "show", "--file"],
+                      [*login, "--client-secret-file"], ["trust", "promote", "bot", "--to", "act_auto", "--key-file"]):
+            said = self.refused(64, *words, self.folder, *(["--", "true"] if words[0] == "mcp" and words[1] != "login" else []))
+            self.assertIn("this is a folder", said)
+            self.assertIn("name a file", said)
+
+    # AP-39
+    def test_names_of_files_are_shown_without_hidden_characters(self):
+        name = f"a{ESCAPE}b"
+        for words in (["guard", "check", "--stage", "output", "--config", name], ["policy", "test", name],
+                      ["guard", "check", "--stage", "output", "--config", f"gallery:{name}"], ["policy", "check", name]):
+            said = self.cli(*words)
+            self.assertIn("a\\u{001B}[31mb", said.err, words)
+            self.assertNotIn("\x1b", said.err, words)
+
+
 class NoLedgerYet(CliTest):
     def started(self, *arguments):
         process = subprocess.Popen([BIN, *arguments, "--data-dir", self.data], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

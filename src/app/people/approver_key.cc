@@ -10,6 +10,7 @@
 #include <boost/json.hpp>
 #include <vector>
 
+#include "app/terminal/input.h"
 #include "base/encoding.h"
 #include "base/object_reader.h"
 #include "base/try.h"
@@ -233,7 +234,10 @@ std::filesystem::path approver_key_file(const std::filesystem::path& data_dir,
 
 Result<std::filesystem::path> find_approver_key(const std::filesystem::path& data_dir,
                                                 const std::optional<std::filesystem::path>& named) {
-  if (named) return *named;
+  if (named) {
+    SALLYPORT_CHECK_OK(refuse_folder(*named));
+    return *named;
+  }
   std::vector<std::filesystem::path> keys;
   std::error_code code;
   for (const auto& entry : std::filesystem::directory_iterator(data_dir / "approvers", code)) {

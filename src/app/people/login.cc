@@ -7,6 +7,7 @@
 
 #include "app/people/agent_ancestry.h"
 #include "app/people/registered_reviewers.h"
+#include "app/terminal/input.h"
 #include "base/try.h"
 #include "core/approval/reply_check.h"
 #include "ledger/secret/private_file.h"
@@ -77,6 +78,7 @@ Result<Login> by_token(const LoginOptions& options, const trust::Reviewers& peop
   }
   SALLYPORT_TRY(const trust::Reviewer* const person,
                 registered(people, *options.name, role, [](const auto&) { return false; }));
+  SALLYPORT_CHECK_OK(refuse_folder(*options.token_file));
   SALLYPORT_TRY(const std::optional<std::string> text,
                 ledger::read_private_file(*options.token_file));
   if (!text) {

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 #include <fstream>
 
+#include "app/terminal/input.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "ledger/entry/trust_link.h"
@@ -42,6 +43,7 @@ Result<void> each_trust_record(ledger::ReadView& view, const OnTrustRecord& on_r
 }
 
 Result<void> each_trust_record(const std::filesystem::path& file, const OnTrustRecord& on_record) {
+  SALLYPORT_CHECK_OK(refuse_folder(file));
   std::ifstream in(file, std::ios::binary);
   if (!in) return fail(ErrorCode::NotFound, "there is no such file", file.string());
   const trust::OnChain on_chain{.record = [&](std::string_view text) -> Result<void> {

@@ -18,8 +18,13 @@ std::unexpected<Error> refuse(std::string why) {
 }
 
 Result<std::string> secret_in(const std::filesystem::path& file, const std::string& setting) {
+  SALLYPORT_CHECK_OK(refuse_folder(file));
   SALLYPORT_TRY(const std::optional<std::string> text, ledger::read_private_file(file));
-  if (!text || trimmed(*text).empty()) {
+  if (!text) {
+    return fail(ErrorCode::NotFound, fmt::format("cannot read `{}`: no such file", file.string()),
+                setting);
+  }
+  if (trimmed(*text).empty()) {
     return fail(ErrorCode::InvalidInput, fmt::format("`{}`: there is nothing in it", setting),
                 file.string());
   }

@@ -46,6 +46,12 @@ Result<std::string> read_input(const std::filesystem::path& file, std::size_t mo
   return content;
 }
 
+Result<void> refuse_folder(const std::filesystem::path& file) {
+  std::error_code unknown;
+  if (!std::filesystem::is_directory(file, unknown)) return {};
+  return fail(ErrorCode::InvalidInput, "this is a folder; name a file", file.string());
+}
+
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n";
   const std::size_t begin = text.find_first_not_of(kBlanks);

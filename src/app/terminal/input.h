@@ -17,6 +17,9 @@ using InputBegun = std::function<void(std::string_view content)>;
 Result<std::string> read_input(const std::filesystem::path& file, std::size_t most,
                                const InputBegun& begun = {});
 
+// `InvalidInput` if it is a folder. For files that another function reads.
+Result<void> refuse_folder(const std::filesystem::path& file);
+
 // Without the blanks and line ends around it.
 std::string_view trimmed(std::string_view text);
 

@@ -314,8 +314,7 @@ Result<CaseSuite> read_case_suite(const Context& context, const std::vector<std:
         SALLYPORT_CHECK_OK(read_case_file(file, suite.cases));
         continue;
       }
-      const Result<std::string> read = read_input(file, kLargestCaseFile + 1);
-      if (read) text = *read;
+      SALLYPORT_TRY(text, read_input(file, kLargestCaseFile + 1));
     }
     const Result<YamlNode> root = policy::parse_yaml(text, file);
     if (is_lines(file) || (root && !text.empty() && holds_cases(*root))) {

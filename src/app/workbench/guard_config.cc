@@ -10,6 +10,7 @@
 #include "app/terminal/output.h"
 #include "base/entropy.h"
 #include "base/try.h"
+#include "base/visible_text.h"
 #include "guardrails/document/gallery.h"
 #include "policy/yaml_json.h"
 
@@ -79,7 +80,7 @@ Result<int> report_error(const Context& context, const DocumentError& error) {
   if (context.json()) {
     print_line(json::serialize(json::object{{"error", to_json(error)}}));
   }
-  fmt::print(stderr, "sallyport: {}\n", error.message);
+  fmt::print(stderr, "sallyport: {}\n", visible(error.message));
   return error.code == "io" ? 64 : 1;
 }
 

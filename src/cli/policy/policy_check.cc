@@ -28,7 +28,9 @@ std::string counted(std::size_t count, std::string_view one) {
 
 Result<int> policy_check(const Context& context, const PolicyCheckOptions& options) {
   Result<policy::Policy> read = policy::PolicyOrigin::named(options.file).read(nullptr);
-  if (!read && read.error().code == ErrorCode::NotFound) return std::unexpected(read.error());
+  const bool no_file =
+      !read && (read.error().code == ErrorCode::NotFound || read.error().cause == "io");
+  if (no_file) return std::unexpected(read.error());
   SALLYPORT_TRY(const PolicyReport report,
                 report_on(std::move(read), context.environment, SystemClock()));
   if (context.json()) print_line(json::serialize(to_json(report)));

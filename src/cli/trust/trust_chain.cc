@@ -8,6 +8,7 @@
 #include "app/people/registered_reviewers.h"
 #include "app/records/selection.h"
 #include "app/records/trust_records.h"
+#include "app/terminal/input.h"
 #include "app/terminal/output.h"
 #include "app/version.h"
 #include "base/try.h"
@@ -84,6 +85,7 @@ Result<trust::ChainReport> check_file(const Context& context, const TrustVerifyO
     rules.reviewers = &*reviewers;
   }
   if (*options.file == "-") return trust::verify_chain_file(std::cin, rules);
+  SALLYPORT_CHECK_OK(refuse_folder(*options.file));
   std::ifstream in(*options.file, std::ios::binary);
   if (!in) return fail(ErrorCode::NotFound, "there is no such file", options.file->string());
   return trust::verify_chain_file(in, rules);
