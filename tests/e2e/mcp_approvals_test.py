@@ -83,6 +83,18 @@ class Held(Approvals):
             client.answer(call, timeout=0.5)
         self.assertEqual(self.ran(), [])
 
+    # After its use the page of an approval lacked the reason of the last person.
+    # AP-45 AP-2
+    def test_the_reason_of_a_yes_stays_after_its_use(self):
+        client = self.session(self.policy())
+        call = self.write_file(client)
+        request_id = self.pending()[0]
+        self.answer("approve", request_id, "--reason", "it is Friday")
+        client.answer(call)
+        page = self.good("approvals", "show", request_id, "--json").json()
+        self.assertEqual((page["state"], [one["reason"] for one in page["responses"]]), ("used", ["it is Friday"]))
+        self.assertIn("through cli:key: it is Friday", self.good("approvals", "show", request_id).out)
+
     # AP-18
     def test_the_end_of_a_session_takes_back_what_waits_and_leaves_proposals(self):
         client = self.session(self.policy(hold=1, autonomy=", action_tiers: {write_file: suggest}"))

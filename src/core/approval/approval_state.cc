@@ -135,10 +135,12 @@ Result<ApprovalState> ApprovalState::parse(std::string_view stored) {
                              .to = names_in(*members, "to")});
     }
   }
-  // The last vote could not know its own place.
-  if (state.open() && !state.votes.empty() && state.votes.back().sequence == 0) {
+  if (state.votes.empty() || state.votes.back().sequence != 0) return state;
+  // The last vote could not know its own place. The decision that came with a signed one repeats
+  // its reason, and is found after the approval was used, too.
+  const bool is_signed = !state.votes.back().signature.empty();
+  if (state.open() || (state.decided() && is_signed))
     state.votes.back().sequence = placed->sequence;
-  }
   return state;
 }
 

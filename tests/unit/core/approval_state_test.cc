@@ -66,6 +66,8 @@ TEST(ApprovalStateTest, TheNewestVoteOfAnOpenQuestionIsAtThePlaceOfTheState) {
   EXPECT_EQ(read_back(state).votes[1].proof(), "ledger:7");
   state.status = ApprovalStatus::Denied;
   EXPECT_EQ(read_back(state).votes[1].sequence, 0u);
+  state.votes[1].signature = "ed25519:x";  // its decision is in the same commit
+  EXPECT_EQ(read_back(state).votes[1].sequence, 7u);
   state = {.votes = {{.by = "b", .signature = "ed25519:x", .sequence = 5}}};
   EXPECT_EQ(read_back(state).votes[0].sequence, 5u);
   EXPECT_EQ(read_back(state).votes[0].proof(), "ed25519:x");
