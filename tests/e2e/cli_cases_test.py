@@ -77,6 +77,7 @@ class Cases(CasesTest):
         self.assertIsNone(self.one({"verdict": "runs", "class": "none", "tier_source": "observe", "asks": False}, "cat a"))
         self.assertIsNone(self.one({"verdict": "refused", "rule": "no-rm", "hits": [], "logged": []}, "rm -rf /srv"))
         self.assertIsNone(self.one({"input": {"command": "cat a"}}, "cat a"))
+        self.assertIsNone(self.one({"verdict": "refused", "tier_source": "not_weighed"}, "rm -rf /srv"))
         self.assertEqual(self.one({"rule": "look"}), "rule `push`, not `look`")
         self.assertEqual(self.one({"rule": None}), "rule `push`, not none")
         self.assertIn("verdict `asks` by rule push, not `runs`", self.one({"verdict": "runs"}))

@@ -313,11 +313,12 @@ ReadValue expected(CaseExpect& expect) {
       return policy::read_text(expect.effect_class.emplace(), 256)(at);
     });
     keys.optional("tier", "", {}, one_of(tier_words(), expect.tier));
-    keys.optional("tier_source", "", {},
-                  one_of({"agent_action_tiers", "agent_tiers", "action_tiers", "autonomy_tier",
-                          "tier", "dispatch_context", "default", "promotion", "demotion", "ceiling",
-                          "scope", "grant", "requires_human", "budget", "trust", "observe", "rule"},
-                         expect.tier_source));
+    keys.optional(
+        "tier_source", "", {},
+        one_of({"agent_action_tiers", "agent_tiers", "action_tiers", "autonomy_tier", "tier",
+                "dispatch_context", "default", "promotion", "demotion", "ceiling", "scope", "grant",
+                "requires_human", "budget", "trust", "observe", "rule", "not_weighed"},
+               expect.tier_source));
     keys.optional("input", "", {}, any_json(expect.input));
     keys.optional("result", "", {}, any_json(expect.result));
     keys.optional("result_rule", "", {}, name_or_none(expect.result_rule));
