@@ -82,20 +82,33 @@ Result<Call> call_in(const json::value& value, const std::string& where) {
   return call;
 }
 
-// The outcome of the call, as a verdict.
+// True if a guard or a rule asks for a person, whatever the tier.
+bool asks_anyway(const json::object& body) {
+  const json::object* const rules = object_in(body, "rules");
+  if (rules != nullptr && text_in(*rules, "verdict") == "asks") return true;
+  const json::value* const guards = body.if_contains("guards");
+  const json::array* const runs = guards ? guards->if_array() : nullptr;
+  return runs && std::ranges::any_of(*runs, [](const json::value& run) {
+           return run.is_object() && text_in(run.get_object(), "verdict") == "ask";
+         });
+}
+
+// The outcome of the call, as a verdict. The decision that used an approval is the one on record
+// (AP-9): by then the call may be refused, or may need no person any more.
 CallVerdict recorded_verdict(const RecordedDecision& then, const json::object& body) {
   const std::optional<Outcome::Kind> outcome = outcome_kind_from(then.outcome);
   const std::optional<Autonomy> tier = autonomy_from(then.tier);
   const bool asked = !text_or_empty(body, "approval_id").empty();
-  if (asked || outcome == Outcome::Kind::RequiresConfirmation) {
-    return tier == Autonomy::Suggest ? CallVerdict::Proposed : CallVerdict::Asks;
-  }
-  if (outcome != Outcome::Kind::Blocked && outcome != Outcome::Kind::Invalidated) {
-    return CallVerdict::Runs;
-  }
+  const bool ended = outcome == Outcome::Kind::Blocked || outcome == Outcome::Kind::Invalidated;
   // A refusal that came first left the tier unweighed; a tool that only observes needs no tier.
   const bool weighed = then.tier_source != kNotWeighed && text_or_empty(body, "tier") != "observe";
-  return weighed && tier == Autonomy::Shadow ? CallVerdict::Shadow : CallVerdict::Refused;
+  if (ended && weighed && tier == Autonomy::Shadow) return CallVerdict::Shadow;
+  const bool refused_later = ended && then.tier_source == kNotWeighed;
+  const bool free_later = !ended && tier == Autonomy::ActAuto && !asks_anyway(body);
+  if ((asked && !refused_later && !free_later) || outcome == Outcome::Kind::RequiresConfirmation) {
+    return tier == Autonomy::Suggest ? CallVerdict::Proposed : CallVerdict::Asks;
+  }
+  return ended ? CallVerdict::Refused : CallVerdict::Runs;
 }
 
 std::vector<Hole> holes_in(const json::object& entry) {

@@ -31,6 +31,33 @@ TEST(AskedCallTest, TheTierOfARecordSaysWhetherItWasShadowAndNotItsText) {
   EXPECT_EQ(verdict_of_record(blocked("no", "shadow", "plan", "observe")), CallVerdict::Refused);
 }
 
+// A call that the next policy refused, or shadowed, after a yes was shown as `asks`, so it was never
+// reproduced (WB-8).
+TEST(AskedCallTest, TheDecisionThatUsedAnApprovalIsTheOneOnRecord) {
+  const auto after_a_yes = [](std::string_view tier, std::string_view source) {
+    json::object body = blocked("no", tier, source);
+    body["approval_id"] = "apr_1";
+    return verdict_of_record(std::move(body));
+  };
+  EXPECT_EQ(after_a_yes("act_with_approval", "not_weighed"), CallVerdict::Refused);
+  EXPECT_EQ(after_a_yes("shadow", "demotion"), CallVerdict::Shadow);
+  // A person said no.
+  EXPECT_EQ(after_a_yes("act_with_approval", "tier"), CallVerdict::Asks);
+  EXPECT_EQ(after_a_yes("suggest", "tier"), CallVerdict::Proposed);
+  json::object ran{{"outcome", json::object{{"kind", "completed"}}},
+                   {"autonomy", "act_auto"},
+                   {"autonomy_source", "promotion"},
+                   {"tier", "confirm"},
+                   {"approval_id", "apr_1"},
+                   {"guards", json::array{json::object{{"guard", "g"}, {"verdict", "allow"}}}}};
+  EXPECT_EQ(verdict_of_record(ran), CallVerdict::Runs);
+  ran["rules"] = json::object{{"verdict", "asks"}};
+  EXPECT_EQ(verdict_of_record(ran), CallVerdict::Asks);
+  ran.erase("rules");
+  ran["guards"] = json::array{json::object{{"guard", "g"}, {"verdict", "ask"}}};
+  EXPECT_EQ(verdict_of_record(ran), CallVerdict::Asks);
+}
+
 TEST(AskedCallTest, TheOutcomeOfARecordIsAVerdict) {
   const auto ended = [](std::string_view outcome, std::string_view tier) {
     return verdict_of_record(
