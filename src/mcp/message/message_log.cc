@@ -1,5 +1,7 @@
 #include "mcp/message/message_log.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/json.hpp>
@@ -18,6 +20,8 @@ namespace {
 
 constexpr std::size_t kMostMethods = 64;
 constexpr std::size_t kMostEvidence = 16;
+constexpr std::size_t kLargestEvidence = 4 * 1024;
+constexpr std::size_t kMostEvidenceBytes = 12 * 1024;
 constexpr std::size_t kMostFound = 256;
 constexpr std::size_t kMostRead = 4096;
 constexpr std::size_t kLongestMethod = 200;
@@ -44,8 +48,20 @@ bool MessageLog::note(Action action, Side from, std::string_view method,
   Count& count = counts_[std::move(key)];
   ++count.messages;
   count.more_hits += more_hits;
-  if (!evidence.empty() && count.evidence.size() < kMostEvidence) count.evidence.insert(evidence);
+  keep_evidence(count, evidence);
   return !std::exchange(writing_, true);
+}
+
+// All of it must fit into one entry.
+void MessageLog::keep_evidence(Count& count, const std::string& evidence) {
+  if (evidence.empty() || count.evidence.size() >= kMostEvidence) return;
+  std::string kept = evidence;
+  if (kept.size() > kLargestEvidence) {
+    kept = fmt::format("[{} bytes of evidence left out]", evidence.size());
+  }
+  if (evidence_bytes_ + kept.size() > kMostEvidenceBytes) return;
+  const std::size_t size = kept.size();
+  if (count.evidence.insert(std::move(kept)).second) evidence_bytes_ += size;
 }
 
 // Returns the number of hits that get no entry, so that a peer that floods cannot fill the log.
@@ -83,6 +99,7 @@ Async<void> MessageLog::write() {
       messages.push_back(std::move(message));
     }
     hits_.clear();
+    evidence_bytes_ = 0;
     std::vector<core::Draft> drafts = std::exchange(hit_rows_, {});
     core::Escalations::Opened opened =
         escalations_.open(std::exchange(escalated_, {}), subject_, drafts);

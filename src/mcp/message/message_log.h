@@ -73,6 +73,7 @@ class MessageLog {
   };
   using HitKey = std::tuple<std::string, std::string, std::string>;  // method, check, action
 
+  void keep_evidence(Count& count, const std::string& evidence);
   std::uint64_t keep(const std::string& method, FoundInMessage found);
 
   core::RecordLog& records_;
@@ -80,6 +81,7 @@ class MessageLog {
   const core::Redactor& redactor_;
   Subject subject_;
   std::map<Key, Count> counts_;
+  std::size_t evidence_bytes_ = 0;  // of all counts
   std::set<HitKey> hits_;
   std::vector<core::Draft> hit_rows_;
   std::vector<core::Escalation> escalated_;

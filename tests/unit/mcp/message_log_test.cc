@@ -71,6 +71,27 @@ TEST_F(MessageLogTest, ManyMethodsAndMuchEvidenceAreBounded) {
   EXPECT_EQ(refused, 500u) << "those beyond are counted together";
 }
 
+// Evidence of several kilobytes for each of a few methods made an entry that could not be written:
+// the counts were lost, and the next call was refused.
+// GR-73 (partly) LE-4 (partly)
+TEST_F(MessageLogTest, AllEvidenceFitsIntoOneEntry) {
+  log.note(MessageLog::Action::Noted, Side::Server, "large", std::string(16'000, 'x'));
+  for (int i = 0; i < 30; ++i) {
+    log.note(MessageLog::Action::Noted, Side::Server, fmt::format("method-{}", i),
+             std::string(3000, static_cast<char>('a' + i % 26)));
+  }
+  const json::array all = written();
+  EXPECT_EQ(all.size(), 31u);
+  EXPECT_LT(canonical_json(all).size(), 30'000u);
+  std::string large;
+  for (const json::value& one : all) {
+    if (one.at("method") == "large") large = json::serialize(one.at("evidence"));
+  }
+  EXPECT_EQ(large, R"(["[16000 bytes of evidence left out]"])");
+  log.note(MessageLog::Action::Noted, Side::Server, "next", std::string(3000, 'y'));
+  EXPECT_TRUE(written().at(0).as_object().contains("evidence")) << "the next entry has room";
+}
+
 // What guards found in a list or a notification had no entry, and a hit that changed nothing left no
 // trace at all.
 // GR-72 (partly)
