@@ -118,7 +118,7 @@ def call(id, name, arguments, params):
                     "structuredContent": {"rows": [1, 2]}, "isError": arguments.get("fails", False)})
     elif name == "progress":
         token = params.get("_meta", {}).get("progressToken")
-        for i in range(3):
+        for i in range(arguments.get("count", 3)):
             notify("notifications/progress", {"progressToken": token, "progress": i, "total": 3, "message": f"AKIAIOSFODNN7EXAMPLE {i}"})
         text(id, "progressed")
     elif name == "spoof_progress":

@@ -140,6 +140,16 @@ class Policies(McpTest):
         noted = {message["method"] for topic in topics for message in topic["messages"] if message["what"] == "noted"}
         self.assertEqual(noted, {"tools/list", "notifications/message"})
 
+    # A server that floods with messages that a check notes filled the memory and the ledger.
+    # PI-29 GR-84 (partly)
+    def test_progress_messages_whose_hits_have_no_room_are_dropped(self):
+        client = self.wrapped(self.write("policy.yaml", EVERY_STAGE))
+        self.assertEqual(client.said("progress", {"count": 1500}, _meta={"progressToken": "p"}), "progressed")
+        client.close()
+        self.assertEqual(len([line for line in client.lines if "notifications/progress" in line]), 1024)
+        hits = self.good("ledger", "show", "--kind", "guard_hit", "--limit", "10000", "--json").lines()
+        self.assertEqual(len([hit for hit in hits if hit["entry"]["tool_name"] == "progress"]), 1024)
+
     # AT-10
     def test_the_agent_that_a_policy_names_is_the_one_who_acts(self):
         tiers = "version: 1\nautonomy: {agent_id: %s, agent_tiers: {deploy-bot: act_auto}}\n"

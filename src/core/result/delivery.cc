@@ -9,6 +9,12 @@
 
 namespace sallyport::core {
 
+namespace {
+
+constexpr std::size_t kMostNoted = 1024;  // findings and escalations of the messages of one call
+
+}  // namespace
+
 Delivery::Delivery(Parts parts)
     : parts_(std::move(parts)),
       fail_open_(parts_.fail_open),
@@ -51,7 +57,11 @@ Async<void> Delivery::progress(json::value message) {
   if (closed_ || !parts_.forward || !check_json(message)) co_return;
   ShortRelease release = co_await run_pipeline_short(*parts_.plan, Envelope::of(std::move(message)),
                                                      parts_.context, parts_.clock, fail_open_);
-  if (closed_) co_return;
+  // A server that floods would fill the memory and the log. Without an entry, a message must not
+  // pass.
+  const std::size_t more = release.findings.size() + release.escalations.size();
+  const bool has_room = findings_.size() + escalations_.size() + more <= kMostNoted;
+  if (closed_ || (more > 0 && !has_room)) co_return;
   for (Escalation& escalation : release.escalations) escalations_.push_back(std::move(escalation));
   for (Finding& finding : release.findings) findings_.push_back(std::move(finding));
   if (release.verdict == Verdict::Kind::Deny) co_return;

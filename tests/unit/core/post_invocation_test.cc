@@ -228,6 +228,28 @@ TEST_F(PostInvocationTest, EachMessageOnTheWayPassesTheDoorByItself) {
   EXPECT_EQ(seen[1], R"({"kind":"value","value":"bad"})");
 }
 
+// A server that floods with messages that a check notes filled the memory and the ledger.
+// PI-29 GR-84 (partly)
+TEST_F(PostInvocationTest, MessagesWhoseFindingsHaveNoRoomAreDropped) {
+  result_guard("words", [](const Envelope& envelope, const ResultContext&) {
+    Verdict verdict = Verdict::allow();
+    if (envelope.value != json::value("plain")) verdict.findings = {{.body = {{"check", "a"}}}};
+    return verdict;
+  });
+  does([](Call, std::shared_ptr<Delivery> delivery, std::stop_token) -> Task<Envelope> {
+    for (int i = 0; i < 1500; ++i) co_await delivery->progress("noted");
+    co_await delivery->progress("plain");
+    co_return Envelope::of("plain");
+  });
+  Texts forwarded;
+  const Answer answer =
+      call({.progress = [&](const json::value& m) { forwarded.push_back(canonical_json(m)); }});
+  EXPECT_EQ(answer.result.output, "plain");
+  EXPECT_EQ(forwarded.size(), 1025u);
+  EXPECT_EQ(forwarded.back(), R"("plain")");
+  EXPECT_EQ(governed.recorder.of(Kind::GuardHit).size(), 1024u);
+}
+
 // PI-29
 TEST_F(PostInvocationTest, AMessageAfterTheEndOfACallIsNotForwarded) {
   std::shared_ptr<Delivery> kept;
