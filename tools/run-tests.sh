@@ -3,7 +3,8 @@
 #
 #   tools/run-tests.sh            release build, all tests that run it from outside; public headers alone and examples
 #                                 against the installed library with Clang and GCC;
-#                                 unit tests under ASan+UBSan; concurrent tests under TSan; documents; tree rules
+#                                 unit tests, and the gateway and the daemon from outside, under ASan+UBSan;
+#                                 concurrent tests under TSan; documents; tree rules
 #   tools/run-tests.sh --quick    the release build with its unit tests, and all tests of it
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -82,9 +83,11 @@ tests() {
   passed=$((passed + all + more - bad - not_run)) failed=$((failed + bad)) skipped=$((skipped + not_run + disabled))
 }
 
-# build_sanitized PRESET KIND: builds only the programs of the tests labelled KIND.
+# build_sanitized PRESET KIND...: builds only what the tests labelled KIND need.
 build_sanitized() {
-  cmake --preset "$1" --log-level=WARNING && cmake --build --preset "$1" -j "$jobs" --target "$2_tests"
+  local preset=$1
+  shift
+  cmake --preset "$preset" --log-level=WARNING && cmake --build --preset "$preset" -j "$jobs" --target "${@/%/_tests}"
 }
 
 # Tests wait for processes, clocks and disks. A compiler with low priority uses that time. An error here is reported
@@ -100,6 +103,17 @@ sanitized() {
   step "$kind tests under $preset"
   must "build $preset" build_sanitized "$preset" "$kind" || return
   tests "$preset" "build/$preset" --no-tests=error -L "^$kind\$" -j $((jobs + 1))
+}
+
+# The suites of the gateway and the daemon against a program with sanitizers. It writes its complaints into files, because
+# a test may not look at the errors of a program, or kills it.
+sanitized_program() {
+  local complaints=$results/sanitizer
+  step "the gateway and the daemon under asan"
+  must "build the program under asan" build_sanitized asan sanitized || return
+  ASAN_OPTIONS=log_path=$complaints:quarantine_size_mb=8 UBSAN_OPTIONS=$UBSAN_OPTIONS:log_path=$complaints \
+    tests outside-asan build/asan --no-tests=error -L '^sanitized$' -j $((2 * jobs))
+  check "what the sanitizers found in the program" bash -c '! cat "$0".* 2>/dev/null' "$complaints"
 }
 
 # Every public header compiles on its own, with the compiler of the product and with Debian's GCC.
@@ -155,13 +169,14 @@ fi
 if [ "${1-}" = --quick ]; then
   test_release
 else
-  build_ahead asan unit >"$results/ahead.log" 2>&1 &
+  build_ahead asan unit sanitized >"$results/ahead.log" 2>&1 &
   test_release -LE "^unit\$" -E "_NOT_BUILT\$"
   headers
   examples
   wait
   build_ahead tsan concurrent >>"$results/ahead.log" 2>&1 &
   sanitized asan unit
+  sanitized_program
   wait
   sanitized tsan concurrent
   step "documents and the rules of the tree"
