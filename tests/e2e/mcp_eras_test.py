@@ -311,6 +311,19 @@ class StatelessToStateless(Eras):
         changed = client.next(lambda m: m.get("method") == "notifications/tools/list_changed")
         self.assertEqual(changed["params"]["_meta"][META + "subscriptionId"], id)
 
+    def test_a_subscription_outlives_a_process_of_the_server(self):
+        """It ended with an error when the server did, and nobody subscribed at the next process."""
+        client = self.stateless(MODERN)
+        client.said("echo", {"message": "x"})
+        id = client.ask("subscriptions/listen", {"notifications": {"resourceSubscriptions": ["x://r"]}})
+        client.next(lambda m: m.get("method") == "notifications/subscriptions/acknowledged")
+        self.assertTrue(client.result("die")["isError"])
+        self.assertEqual(client.said("change"), "changed")
+        told = client.next(lambda m: "method" in m or m.get("id") == id)
+        self.assertEqual((told.get("method"), told.get("params", {}).get("uri")), ("notifications/resources/updated", "x://r"))
+        self.assertEqual(told["params"]["_meta"][META + "subscriptionId"], id)
+        self.assertEqual(client.close(), 0)
+
     def test_a_denial_says_of_which_kind_it_is(self):
         denied = self.stateless(MODERN).result("nothing")
         self.assertEqual((denied["resultType"], denied["isError"]), ("complete", True))

@@ -29,7 +29,9 @@ def wanted(id, questions, state):
 
 def call(id, params):
     name, meta, given = params["name"], params["_meta"], params.get("inputResponses")
-    if name == "echo":
+    if name == "die":
+        os._exit(3)
+    elif name == "echo":
         text(id, params.get("arguments", {}).get("message", ""))
     elif name == "meta":
         text(id, json.dumps(meta, sort_keys=True))
@@ -74,7 +76,7 @@ def hear(message):
     if params.get("_meta", {}).get(META + "protocolVersion") != VERSION or META + "clientCapabilities" not in params["_meta"]:
         return say({"id": id, "error": {"code": -32602, "message": "`_meta` is not as it must be"}})
     if method == "tools/list":
-        names = ["echo", "meta", "ask", "ask_forever", "progress", "change", "later"]
+        names = ["echo", "meta", "ask", "ask_forever", "progress", "change", "later", "die"]
         tools = [{"name": name, "description": name, "inputSchema": {"type": "object"}} for name in names]
         tools.append({"name": "list_root", "inputSchema": {"type": "object"}, "outputSchema": {"type": "array"}})
         answer(id, {"tools": tools, "ttlMs": 60000, "cacheScope": "public"})

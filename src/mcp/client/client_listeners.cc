@@ -141,7 +141,9 @@ void ClientListeners::notify_of_return() {
 
 // Acknowledges what the server grants, and our own notifications: our tasks, and accepted tools.
 void ClientListeners::acknowledge(const Message& notification, const std::string& client_id) {
-  const OpenRequest& request = context_.client.requests()[client_id];
+  OpenRequest& request = context_.client.requests()[client_id];
+  request.acknowledged = true;
+  if (std::exchange(request.granted, true)) return;  // the server has ended and is back
   std::string text = tagged(notification, client_id);
   if (const auto given = find(text, {"params", "notifications"});
       given && given->starts_with('{') && request.gets_tool_changes) {

@@ -30,6 +30,8 @@ struct OpenRequest {
   std::uint64_t server_id = 0;           // its id at the server; 0: it was not sent there
   std::optional<Listening> listening{};  // a subscription that we hold, and no server
   bool endless = false;                  // the answer is only the end of a subscription
+  bool granted = false;                  // of a subscription: the client was told so
+  bool acknowledged = false;             // of a subscription: by the server's current process
   bool gets_tool_changes = false;        // from the server, and from us if a person accepts one
   std::set<std::string> tasks{};         // of ours that it listens to
   std::string token{};                   // of its progress; empty: none
@@ -79,6 +81,7 @@ class ClientSession {
   void end_subscription(const std::string& id, std::string_view result);
   // Answers all that are open: subscriptions have ended, other requests get an error.
   void end_all(std::string_view why);
+
   // Questions to the client. The id is ours, and JSON.
   using Question = std::pair<std::string, std::shared_ptr<AwaitedAnswer>>;
   Question open_question();

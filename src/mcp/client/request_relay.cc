@@ -39,6 +39,19 @@ class RequestRelay::Waiting final : public Waiter {
   std::string method_;
 };
 
+// A subscription, which outlives a process of its server.
+class RequestRelay::Subscribed final : public Waiter {
+ public:
+  Subscribed(RequestRelay& relay, Message request) : relay_(relay), request_(std::move(request)) {}
+  Async<void> answered(Response reply) override {
+    return relay_.unsubscribed(std::move(request_), std::move(reply));
+  }
+
+ private:
+  RequestRelay& relay_;
+  Message request_;
+};
+
 std::optional<net::Quota::Share> RequestRelay::room_for(const Message& request) {
   net::Quota::Share held = context_.parts.held.share_of(context_.settings.agent_id);
   if (context_.client.requests().size() < context_.settings.limits.requests &&
@@ -60,11 +73,12 @@ void RequestRelay::pass(Message request) {
   }
   OpenRequest& open = client.begin(request.id);
   const bool listens = request.method == "subscriptions/listen";
-  const std::string own = context_.server.text_for(request);
-  const std::string text = listens ? tasks_.for_server(own) : own;
-  const auto sent = context_.server.link().request(
-      [&](std::string_view id) { return with_member(text, "id", id); },
-      std::make_shared<Waiting>(*this, request.id, request.method));
+  const auto sent = listens ? subscribe(request)
+                            : context_.server.link().request(
+                                  [text = context_.server.text_for(request)](std::string_view id) {
+                                    return with_member(text, "id", id);
+                                  },
+                                  std::make_shared<Waiting>(*this, request.id, request.method));
   if (!sent) {
     client.end(request.id);
     return client.refuse(request, kInternalError, sent.error().message);
@@ -73,9 +87,44 @@ void RequestRelay::pass(Message request) {
   open.token = progress_token(request);
   if (!listens) return;
   open.endless = true;
-  open.gets_tool_changes = offers(context_.server.opening().description(), "tools") &&
-                           find(text, {"params", "notifications", "toolsListChanged"}) == "true";
+  open.gets_tool_changes =
+      offers(context_.server.opening().description(), "tools") &&
+      find(request.text, {"params", "notifications", "toolsListChanged"}) == "true";
   (void)tasks_.listen(request);  // granted with what the server grants
+}
+
+Result<std::uint64_t> RequestRelay::subscribe(const Message& request) {
+  const std::string text = tasks_.for_server(context_.server.text_for(request));
+  return context_.server.link().request(
+      [&](std::string_view id) { return with_member(text, "id", id); },
+      std::make_shared<Subscribed>(*this, request));
+}
+
+// If the server has ended, its next process gets the subscription. One that was not acknowledged
+// gets an error, because it may be what ended the server.
+Async<void> RequestRelay::unsubscribed(Message request, Response reply) {
+  const auto found = context_.client.requests().find(request.id);
+  const bool lost = !reply.message && !reply.malformed && !context_.server.opening().ready();
+  if (!lost || found == context_.client.requests().end() || !found->second.acknowledged) {
+    co_return co_await answered(request.id, request.method, std::move(reply));
+  }
+  found->second.acknowledged = false;
+  context_.tasks.start(subscribe_again(std::move(request), found->second.server_id));
+}
+
+Async<void> RequestRelay::subscribe_again(Message request, std::uint64_t before) {
+  const auto ready =
+      co_await context_.server.opening().wait_ready(context_.settings.limits.opening);
+  const auto found = context_.client.requests().find(request.id);
+  // It was cancelled meanwhile.
+  if (found == context_.client.requests().end() || found->second.server_id != before) co_return;
+  const Result<std::uint64_t> sent = ready ? subscribe(request) : std::unexpected(ready.error());
+  if (sent) {
+    found->second.server_id = *sent;
+    co_return;
+  }
+  context_.client.end(request.id);
+  context_.client.refuse(request, kInternalError, sent.error().message);
 }
 
 Async<void> RequestRelay::pass_later(Message request, net::Quota::Share /*held*/) {

@@ -33,8 +33,12 @@ class RequestRelay {
 
  private:
   class Waiting;
+  class Subscribed;
 
   Async<void> pass_later(Message request, net::Quota::Share held);
+  Result<std::uint64_t> subscribe(const Message& request);
+  Async<void> unsubscribed(Message request, Response reply);
+  Async<void> subscribe_again(Message request, std::uint64_t before);
   Async<void> answered(std::string client_id, std::string method, Response reply);
   Task<Message> shown(const std::string& method, Message answer);
 
