@@ -117,6 +117,20 @@ class Sessions(ServeTest):
         server.stop()
         self.assertEqual(self.one_end_for_each_call(1)[0]["outcome"]["kind"], "completed")
 
+    def test_a_client_that_comes_back_replaces_a_connection_that_seems_alive(self):
+        """The answer went to the old connection, and the stream of the session could not be read on a new one."""
+        server = self.serve()
+        session = Session(server)
+        old = session.open("tools/call", {"name": "slow", "arguments": {"seconds": 7}})
+        first = next(events(old))  # after five seconds
+        new = session.listen(**{"Last-Event-ID": first["id"]})
+        self.assertEqual([json.loads(e["data"])["id"] for e in events(new) if e.get("data")], [1])
+        self.assertEqual([e for e in events(old) if e.get("data")], [])
+        standing = session.listen()
+        self.assertEqual(session.listen().status, 409)
+        self.assertEqual(session.listen(**{"Last-Event-ID": "0-0"}).status, 200)
+        self.assertEqual([e for e in events(standing) if e.get("data")], [])
+
     def test_what_was_said_under_another_policy_is_not_said_again(self):
         policy = self.write("policy.yaml", self.good("policy", "show", "starter").out)
         server = self.serve("policy: policy.yaml")

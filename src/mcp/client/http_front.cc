@@ -281,8 +281,9 @@ Async<void> HttpFront::post_batch(net::ServerExchange& exchange, std::string pri
   const ResponseStyle style{};
   bool there = co_await begin_stream(exchange, **session, *outlets.front(), 0, style);
   for (const auto& outlet : outlets) {
-    while (there && !(outlet->closed() && !outlet->waits())) {
-      const auto event = co_await outlet->next(settings_.front.keep_alive);
+    const std::uint64_t reader = outlet->take_over();
+    while (there && outlet->is_read_by(reader) && !(outlet->closed() && !outlet->waits())) {
+      const auto event = co_await outlet->next(reader, settings_.front.keep_alive);
       there = event ? co_await write_event(exchange, *outlet, *event, false)
                     : co_await exchange.write(":\n\n");
       if (event && event->last) break;
@@ -308,7 +309,8 @@ Async<void> HttpFront::get(net::ServerExchange& exchange, std::string principal)
     co_return;
   }
   std::shared_ptr<Outlet> outlet = session->link->standing();
-  if (const auto last = request.header("last-event-id")) {
+  const auto last = request.header("last-event-id");
+  if (last) {
     const std::optional<EventPlace> place = place_of(*last);
     outlet = place ? session->link->stream(place->stream) : nullptr;
     // Messages sent under another policy are not replayed. The session's own stream continues.
@@ -318,21 +320,22 @@ Async<void> HttpFront::get(net::ServerExchange& exchange, std::string principal)
           ServerResponse::json(400, error_text({}, kInvalidRequest, "this stream is gone")));
       co_return;
     }
+    outlet->take_over();  // the client has lost the connection to an earlier reader
     if (same) outlet->rewind(place->delivered);
   }
   const bool standing = outlet == session->link->standing();
-  if (standing && session->listened) {
+  if (standing && session->listeners > 0 && !last) {
     co_await exchange.respond(
         ServerResponse::json(409, error_text({}, kInvalidRequest, "the stream is being read")));
     co_return;
   }
   const Use use(*this, session);
-  if (standing) session->listened = true;
+  if (standing) ++session->listeners;
   ResponseStyle style{.numbered = true};
   if (co_await begin_stream(exchange, *session, *outlet, outlet->delivered(), style)) {
     co_await answer(exchange, session, outlet, std::move(style));
   }
-  if (standing) session->listened = false;
+  if (standing) --session->listeners;
 }
 
 Async<void> HttpFront::end_session(net::ServerExchange& exchange, std::string principal) {

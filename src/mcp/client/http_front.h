@@ -78,7 +78,7 @@ class HttpFront final : public net::HttpHandler {
     std::string policy{};                          // in force when it was opened
     SteadyTime used{};
     std::size_t exchanges = 0;
-    bool listened = false;  // its own stream is being read
+    std::size_t listeners = 0;  // connections for its own stream; the newest one reads it
     bool ended = false;
 
     bool in_use() const { return exchanges > 0 || link->busy() || conversation->holds_calls(); }

@@ -27,12 +27,16 @@ Async<std::optional<std::string>> HttpFront::answer(net::ServerExchange& exchang
                                                     std::shared_ptr<Outlet> outlet,
                                                     ResponseStyle style) {
   exchange.on_gone([outlet] { outlet->wake(); });
+  const std::uint64_t reader = outlet->take_over();
+  const auto put_back = [&](const Outlet::Event& event) {
+    if (outlet->is_read_by(reader)) outlet->rewind(event.number - 1);
+  };
   bool streaming = exchange.streaming();
   while (!exchange.gone()) {
-    const std::optional<Outlet::Event> event =
-        co_await outlet->next(streaming ? settings_.front.keep_alive : settings_.front.answer_wait);
-    if (exchange.gone()) {
-      if (event) outlet->rewind(event->number - 1);
+    const std::optional<Outlet::Event> event = co_await outlet->next(
+        reader, streaming ? settings_.front.keep_alive : settings_.front.answer_wait);
+    if (exchange.gone() || !outlet->is_read_by(reader)) {
+      if (event) put_back(*event);
       break;
     }
     if (!event && outlet->done()) {
@@ -50,7 +54,7 @@ Async<std::optional<std::string>> HttpFront::answer(net::ServerExchange& exchang
     if (!style.streams) continue;
     const std::uint64_t delivered = event ? event->number - 1 : outlet->delivered();
     if (!streaming && !co_await begin_stream(exchange, *session, *outlet, delivered, style)) {
-      if (event) outlet->rewind(delivered);
+      if (event) put_back(*event);
       break;
     }
     streaming = true;
@@ -59,7 +63,7 @@ Async<std::optional<std::string>> HttpFront::answer(net::ServerExchange& exchang
       continue;
     }
     if (!co_await write_event(exchange, *outlet, *event, style.numbered)) {
-      outlet->rewind(event->number - 1);
+      put_back(*event);
       break;
     }
     if (event->last) co_return event->text;

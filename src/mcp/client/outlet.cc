@@ -31,13 +31,21 @@ void Outlet::wake() {
   bell_.cancel();
 }
 
-Async<std::optional<Outlet::Event>> Outlet::next(std::chrono::milliseconds longest) {
+std::uint64_t Outlet::take_over() {
+  bell_.cancel();
+  return ++reader_;
+}
+
+Async<std::optional<Outlet::Event>> Outlet::next(std::uint64_t reader,
+                                                 std::chrono::milliseconds longest) {
   const auto end = std::chrono::steady_clock::now() + longest;
   boost::system::error_code ignored;
-  while (!waits() && !done() && !woken_ && std::chrono::steady_clock::now() < end) {
+  while (!waits() && !done() && !woken_ && is_read_by(reader) &&
+         std::chrono::steady_clock::now() < end) {
     bell_.expires_at(end);
     co_await bell_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   }
+  if (!is_read_by(reader)) co_return std::nullopt;
   if (std::exchange(woken_, false) || !waits()) co_return std::nullopt;
   const auto found = std::ranges::find(events_, delivered_ + 1, &Event::number);
   Event event = *found;

@@ -37,8 +37,13 @@ class Outlet {
   bool put(std::string text, bool last);
   void close();  // nothing more will be put
 
-  // The next message. No value: none came in time, `wake` was called, or it is done.
-  Async<std::optional<Event>> next(std::chrono::milliseconds longest);
+  // A reader gets its number. It takes the place of an earlier one, whose connection may be dead
+  // without a sign of it.
+  std::uint64_t take_over();
+  bool is_read_by(std::uint64_t reader) const { return reader == reader_; }
+  // The next message for this reader. No value: none came in time, `wake` was called, it is done, or
+  // another reader has its place.
+  Async<std::optional<Event>> next(std::uint64_t reader, std::chrono::milliseconds longest);
   void wake();
   // Continues after the message of this number, or after the newest that is no longer kept.
   void rewind(std::uint64_t delivered);
@@ -60,6 +65,7 @@ class Outlet {
   std::size_t kept_bytes_ = 0;
   std::uint64_t last_ = 0;
   std::uint64_t delivered_ = 0;
+  std::uint64_t reader_ = 0;
   bool ended_ = false;
   bool closed_ = false;
   bool woken_ = false;

@@ -99,7 +99,7 @@ TEST(HttpLinkTest, ASharedLinkRenamesIdsAndTokensAndBack) {
   const auto told = [&](const std::string& message, std::string_view about) {
     const auto heard = std::make_shared<std::string>();
     link.send(message, about);
-    boost::asio::co_spawn(loop, (*first)->next(std::chrono::milliseconds(0)),
+    boost::asio::co_spawn(loop, (*first)->next(0, std::chrono::milliseconds(0)),
                           [heard](std::exception_ptr, std::optional<Outlet::Event> event) {
                             *heard = event ? event->text : "(none)";
                           });

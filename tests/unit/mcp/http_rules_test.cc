@@ -152,7 +152,7 @@ TEST(HttpRulesTest, TheEraOfARequestIsInItsBodyOrItsVersion) {
 Async<std::string> heard_of(Outlet& outlet, int most = 100) {
   std::string heard;
   for (int i = 0; i < most; ++i) {
-    const auto event = co_await outlet.next(1ms);
+    const auto event = co_await outlet.next(0, 1ms);
     if (!event) break;
     heard += event->text;
   }
@@ -191,7 +191,7 @@ Async<bool> bounded() {
   const std::string heard = co_await heard_of(outlet);
   EXPECT_EQ(heard, std::string(50, 'x') + "z");
   outlet.close();
-  const auto none = co_await outlet.next(10s);
+  const auto none = co_await outlet.next(0, 10s);
   EXPECT_FALSE(none);
   co_return true;
 }
@@ -211,13 +211,30 @@ Async<bool> at_the_limits() {
   outlet.rewind(2);
   EXPECT_TRUE(outlet.waits());
   outlet.wake();
-  auto none = co_await outlet.next(10s);
+  auto none = co_await outlet.next(0, 10s);
   EXPECT_FALSE(none) << "it was woken";
   heard = co_await heard_of(outlet);
   EXPECT_EQ(heard, "ddd");
   outlet.close();
   EXPECT_FALSE(outlet.put("e", true));
   co_return true;
+}
+
+Async<bool> taken_over() {
+  Outlet outlet(co_await boost::asio::this_coro::executor, 1, {});
+  const std::uint64_t first = outlet.take_over();
+  EXPECT_TRUE(outlet.put("a", false));
+  const std::uint64_t second = outlet.take_over();
+  const auto none = co_await outlet.next(first, 10s);
+  EXPECT_FALSE(none);
+  const auto event = co_await outlet.next(second, 10s);
+  EXPECT_EQ(event ? event->text : "", "a");
+  co_return true;
+}
+
+// A connection that was dead without a sign of it got what the client waited for on another one.
+TEST(OutletTest, ALaterReaderTakesThePlaceOfAnEarlierOne) {
+  EXPECT_TRUE(test::run_now(taken_over()));
 }
 
 TEST(OutletTest, AStreamWaitsKeepsAndIsWokenUpToItsLimits) {
