@@ -22,6 +22,7 @@ Task<Envelope> OwnTool::invoke(Call call, std::shared_ptr<core::Delivery> delive
                                std::stop_token cancel) {
   const Result<json::object> input = checked_input(offered_, call.input);
   if (!input) co_return Envelope::error(input.error().message);
+  call.input = *input;
   Result<Envelope> answered = co_await answer(call, std::move(cancel));
   if (answered) co_return answered;
   const Error& error = answered.error();
@@ -46,7 +47,14 @@ Result<json::object> checked_input(const OfferedTool& tool, const json::value& i
   SALLYPORT_CHECK_OK(check_input(tool, input));
   const json::object* const members = input.if_object();
   if (members == nullptr) return fail(ErrorCode::InvalidInput, "the input is not an object");
-  return *members;
+  json::object checked = *members;
+  for (json::key_value_pair& member : checked) {
+    // Our own tools have no numbers but counts, which JSON writes as `2` or as `2.0`.
+    if (member.value().is_double()) {
+      member.value() = static_cast<std::uint64_t>(member.value().get_double());
+    }
+  }
+  return checked;
 }
 
 std::optional<event::DeniedAction> denied_action(std::string_view tool) {

@@ -29,7 +29,8 @@ class OwnTool : public core::Upstream {
   const OfferedTool offered_;
 };
 
-// `InvalidInput` unless the input is an object that fits the schema of the tool.
+// `InvalidInput` unless the input is an object that fits the schema of the tool. Counts in the
+// result are integers.
 Result<json::object> checked_input(const OfferedTool& tool, const json::value& input);
 
 // The action that events name for a refusal by this tool. No value: events have none.

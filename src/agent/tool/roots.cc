@@ -336,8 +336,13 @@ Result<Place> Roots::place_of_new(const Start& start, std::string_view path) con
     if (!folder) return std::unexpected(folder.error());
     struct stat now{};
     if (fstatat(folder->handle.get(), names[known].c_str(), &now, AT_SYMLINK_NOFOLLOW) == 0) {
-      return refuse(fmt::format("`{:.200}` goes through {} that leads to nothing", path,
-                                kind_of(now.st_mode)));
+      if (!S_ISLNK(now.st_mode)) {
+        return fail(ErrorCode::InvalidInput,
+                    fmt::format("`{:.200}` goes through `{:.200}`, which is not a folder", path,
+                                names[known]));
+      }
+      return refuse(
+          fmt::format("`{:.200}` goes through a symbolic link that leads to nothing", path));
     }
     Place place{.root = start.root};
     for (std::size_t i = known; i < names.size(); ++i) {

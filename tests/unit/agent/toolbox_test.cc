@@ -72,6 +72,9 @@ TEST_F(ToolboxTest, AFileIsReadByLinesAndTheEndOfAPieceSaysHowToReadOn) {
   EXPECT_THAT(all.output, HasSubstr("read on with offset 2000"));
   const ToolResult some = use("read_file", {{"path", "a.txt"}, {"offset", 2999}, {"limit", 5}});
   EXPECT_EQ(some.output, "line 2999\nline 3000");
+  // A count that came as `2999.0` passed the schema and was then ignored.
+  EXPECT_EQ(use("read_file", {{"path", "a.txt"}, {"offset", 2999.0}, {"limit", 1.0}}).output,
+            "line 2999\n[lines 3000 to 3000 left out; read on with offset 3000]");
   write(root() / "b.bin", std::string("\x7f"
                                       "ELF\0\1",
                                       6));

@@ -267,6 +267,15 @@ TEST_F(WritingToolsTest, MissingFoldersAreMade) {
   EXPECT_EQ(read(root() / "a/b/c.txt"), "x");
 }
 
+// The event named a path that leads nowhere outside, and the text called the file a device.
+// EV-10 (partly) RT-32 (partly)
+TEST_F(WritingToolsTest, APathThroughAFileIsAnErrorAndNoRefusal) {
+  write(root() / "a.txt", "x");
+  const PrepareStep step = prepare("write_file", {{"path", "a.txt/b"}, {"content", "x"}});
+  EXPECT_EQ(step.kind, PrepareStep::Kind::Invalid);
+  EXPECT_EQ(step.text, "`a.txt/b` goes through `a.txt`, which is not a folder");
+}
+
 TEST_F(WritingToolsTest, WhatWasNotPreparedIsNotExecuted) {
   const auto done = invoke(call("write_file", {{"path", "a"}, {"content", "x"}}));
   EXPECT_FALSE(done);
