@@ -29,9 +29,7 @@ constexpr std::chrono::seconds kRestTime{1};
 
 std::string first_header(const net::HttpHead& head, std::initializer_list<const char*> names) {
   for (const char* const name : names) {
-    if (const std::string_view value = head.header(name); !value.empty()) {
-      return std::string(value.substr(0, 256));
-    }
+    if (const std::string_view value = head.header(name); !value.empty()) return std::string(value);
   }
   return {};
 }
@@ -45,7 +43,10 @@ Async<void> read_rest(std::shared_ptr<ModelUpstream>, std::shared_ptr<net::HttpE
 
 Async<ModelExchange::Ended> ModelExchange::answer(Opened opened) {
   const net::HttpHead& head = opened.head;
-  record_.provider_request_id = first_header(head, {"request-id", "x-request-id"});
+  constexpr std::size_t kLongestId = 256;
+  // A cut through a key would leave half of it.
+  record_.provider_request_id =
+      without_keys(first_header(head, {"request-id", "x-request-id"})).substr(0, kLongestId);
   if (head.status >= 300 && head.status < 400) {
     Refusal refusal = upstream_failure({ErrorCode::Unavailable, "the provider sent a redirect"});
     refusal.error.code = "upstream_redirect";

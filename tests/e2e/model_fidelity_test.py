@@ -437,7 +437,7 @@ class Answers(ModelTest):
         ended = {CHAT: b"data: " + json.dumps(told).encode() + b"\n\n", MESSAGES: b"event: error\ndata: " + json.dumps({"type": "error", **told}).encode() + b"\n\n",
                  RESPONSES: b"event: error\ndata: " + json.dumps({**told["error"], "type": "error", "code": None, "param": None, "sequence_number": 1}).encode() + b"\n\n"}
         for api in APIS:
-            for reply in (Reply.error(429, told, [("x-told", f"{KEY} {proxy.token}")]), Reply(begun[api], ended[api], type=STREAM)):
+            for reply in (Reply.error(429, told, [("x-told", f"{KEY} {proxy.token}"), ("x-request-id", f"r {KEY}")]), Reply(begun[api], ended[api], type=STREAM)):
                 provider.then(reply)
                 answered = proxy.ask(api, stream=True)
                 with self.subTest(api=api, status=answered.status):
@@ -445,6 +445,9 @@ class Answers(ModelTest):
                     self.assertIn("[REDACTED:credential] for [REDACTED:credential]", said)
                     self.assertNotIn(KEY, said)
                     self.assertNotIn(proxy.token, said)
+        # The record had the key if the provider repeated it in the id of the request.
+        ids = {row["provider_request_id"] for row in proxy.entries(count=2 * len(APIS))}
+        self.assertEqual(ids, {"r [REDACTED:credential]", None})
 
     # MP-82
     def test_every_answer_names_its_record_and_what_ran(self):

@@ -249,7 +249,7 @@ class HttpModel final : public Model {
                           .errors = errors,
                           .cancel = std::move(cancel),
                           .silence = parts_.silence,
-                          .request_id = request_id(*head),
+                          .request_id = request_id(*head, *key),
                           .content_type = head->content_type()});
   }
 
@@ -260,10 +260,10 @@ class HttpModel final : public Model {
  private:
   bool is_anthropic() const { return settings_.provider == Provider::Anthropic; }
 
-  static std::string request_id(const net::HttpHead& head) {
+  static std::string request_id(const net::HttpHead& head, std::string_view key) {
     constexpr std::size_t kLongestId = 256;
     for (const char* const name : {"request-id", "x-request-id"}) {
-      const std::string_view value = head.header(name);
+      const std::string value = without_secret(std::string(head.header(name)), key);
       if (!value.empty() && is_utf8(value)) return cut_utf8_bytes(value, kLongestId);
     }
     return {};

@@ -175,6 +175,15 @@ TEST(HttpModelTest, AnErrorFrameShowsNeitherKeyNorSecrets) {
   EXPECT_EQ(asked.read.error->message, "[REDACTED:credential] [REDACTED:word]");
 }
 
+// The record of the request had the key if the provider repeated it in the id of the request.
+// RT-16
+TEST(HttpModelTest, TheIdOfARequestDoesNotShowTheKey) {
+  const Asked asked =
+      asked_of(Provider::OpenAi,
+               answering(streamed(kChatStream, fmt::format("x-request-id: r-{}\r\n", kKey))));
+  EXPECT_EQ(asked.request_id, "r-[REDACTED:credential]");
+}
+
 // A redirect would send the key to another server.
 TEST(HttpModelTest, RedirectsAreNotFollowed) {
   const Asked asked =
