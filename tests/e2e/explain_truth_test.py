@@ -293,6 +293,18 @@ class ExplainTruth(RecordedCalls):
         self.assertEqual((seen["verdict"], seen["decided_by"]["place"]), ("proposed", f"{policy}:5:14"))
         self.assertIn(["unknown: suggest -> act_auto"], self.changes(seen, "policy"))
 
+    # `policy test` named the rule, and the explanation the tool.
+    # WB-1 RU-77
+    def test_a_rule_that_allows_what_is_free_anyway_decides_here_as_in_a_case(self):
+        policy = self.write("p.yaml", "version: 1\ntools: [{tool: look, tier: observe, class: none}]\nautonomy: {tier: act_auto}\n"
+                            "rules:\n  - {id: free, then: allow, when: {class: none}}\n")
+        call = {"agent": "bot", "server": "fs", "tool": "look", "input": {}}
+        seen = self.explain(call, "--policy", str(policy))
+        self.assertEqual((seen["verdict"], seen["decided_by"]["kind"], seen["decided_by"]["name"], seen["decided_by"]["place"]),
+                         ("runs", "rule", "free", f"{policy}:5:6"))
+        cases = self.write("c.json", json.dumps([{"name": "c", "call": call, "expect": {"decided_by": "rule free"}}]))
+        self.good("policy", "test", policy, "--cases", cases)
+
     # It read the disk of today, and took an unknown folder for no folder.
     # WB-33 WB-2
     def test_what_rules_would_look_at_and_the_record_lacks_leaves_a_call_undecided(self):

@@ -270,7 +270,8 @@ Cause decider_of(const core::Rehearsal& seen, const policy::Policy& policy,
     const bool by_rule =
         (verdict == CallVerdict::Refused && by_rules == core::RuleAnswer::Verdict::Refused) ||
         (verdict == CallVerdict::Asks && by_rules == core::RuleAnswer::Verdict::Asks) ||
-        (verdict == CallVerdict::Runs && by_rules == core::RuleAnswer::Verdict::Allowed);
+        (verdict == CallVerdict::Runs && (by_rules == core::RuleAnswer::Verdict::Allowed ||
+                                          by_rules == core::RuleAnswer::Verdict::Free));
     const bool guard_first = std::ranges::any_of(causes, [&](const Cause& cause) {
       return cause.verdict == CallVerdict::Refused && cause.kind != CauseKind::Rule &&
              cause.kind != CauseKind::Unlisted && cause.kind != CauseKind::Tier;
