@@ -95,6 +95,34 @@ class Held(Approvals):
         self.assertEqual((page["state"], [one["reason"] for one in page["responses"]]), ("used", ["it is Friday"]))
         self.assertIn("through cli:key: it is Friday", self.good("approvals", "show", request_id).out)
 
+    # Its record said that the tier came from the `plan`, its page gave the refusal as the words of the person who had said yes,
+    # and it could not be explained.
+    # AP-9 AP-21 AT-8 WB-8 WB-33
+    def test_a_yes_that_the_next_policy_refuses_is_invalidated_and_says_why(self):
+        policy = self.policy()
+        client = self.session(policy)
+        denied = self.write_file(client, {"path": "b.txt", "text": ""})
+        self.answer("deny", self.pending()[0])
+        client.answer(denied)
+        self.assertEqual(self.records()[-1]["autonomy_source"], "tier")
+        call = self.write_file(client)
+        request_id = self.pending()[0]
+        policy.write_text(policy.read_text() + "rules: [{id: no, then: deny, when: {tool: write_file}}]\n")
+        loaded = ("ledger", "show", "--kind", "control", "--limit", "100", "--json")
+        self.wait_until(lambda: sum(line["body"]["control"] == "policy_loaded" for line in self.good(*loaded).lines()) == 2)
+        self.answer("approve", request_id, "--reason", "fine by me")
+        self.assertTrue(client.answer(call)["result"]["isError"])
+        self.assertEqual(self.ran(), [])
+        end = self.records()[-1]
+        self.assertEqual((end["terminal"], end["outcome"]["kind"], end["autonomy_source"]), (True, "blocked", "not_weighed"))
+        page = self.good("approvals", "show", request_id, "--json").json()
+        self.assertEqual((page["state"], [one["reason"] for one in page["responses"]]), ("invalidated", ["fine by me"]))
+        self.assertIn("rule `no`", page["ended"]["reason"])
+        trust = self.good("ledger", "show", "--kind", "trust", "--json").lines()[-1]["body"]
+        self.assertEqual((trust["outcome"], trust["metadata"]["autonomy.enforcement"]), ("denied", "approval_invalidated"))
+        seen = self.cli("policy", "explain", end["call_id"], "--json").json()
+        self.assertEqual((seen["verdict"], seen["decided_by"]["name"], seen["recorded"]["reproduced"]), ("refused", "no", True))
+
     # AP-18
     def test_the_end_of_a_session_takes_back_what_waits_and_leaves_proposals(self):
         client = self.session(self.policy(hold=1, autonomy=", action_tiers: {write_file: suggest}"))

@@ -352,6 +352,12 @@ void weigh(Decision& decision, const Circumstances& seen) {
   decision.needs_person = asks && !(decision.consent && decision.consent->covers(decision));
 }
 
+// True if the decision begins anew after an answer (AP-9), and its plan gives tiers.
+bool lost_its_tier(const Decision& decision) {
+  return decision.autonomy_source == kTierOfPlan &&
+         decision.plan().rules_for(decision.call()) != nullptr;
+}
+
 }  // namespace
 
 Async<void> decide(Decision& decision, const Circumstances& seen) {
@@ -367,7 +373,7 @@ Async<void> decide(Decision& decision, const Circumstances& seen) {
   if (decision.open()) {
     if (decision.rules) note_items(decision);
     weigh(decision, seen);
-  } else if (!decision.weighed) {
+  } else if (!decision.weighed || lost_its_tier(decision)) {
     decision.autonomy_source = "not_weighed";  // refused before its tier was found
   }
   if (!decision.open()) decision.needs_person = false;
