@@ -108,24 +108,26 @@ struct Agent::Body {
 
   // The parts of one run, on a strand of its own.
   agent::RuntimeParts parts(const boost::asio::any_io_executor& executor) {
-    return {.executor = executor,
-            .pool = pool,
-            .governor = *engine.governor,
-            .recorder = *engine.ledger,
-            .events = *engine.host_events,
-            .fail_open = fail_open,
-            .plans = *engine.plans,
-            .redactor = *engine.redactor,
-            .clock = engine.clock,
-            .entropy = engine.entropy,
-            .digest = engine.ledger->digest(),
-            .store = *store,
-            .last_record = [this](const std::string& session_id, const std::string& tool_call_id,
-                                  WallTime since) {
+    return {
+        .executor = executor,
+        .pool = pool,
+        .governor = *engine.governor,
+        .recorder = *engine.ledger,
+        .events = *engine.host_events,
+        .fail_open = fail_open,
+        .plans = *engine.plans,
+        .redactor = *engine.redactor,
+        .clock = engine.clock,
+        .entropy = engine.entropy,
+        .digest = engine.ledger->digest(),
+        .store = *store,
+        .last_record =
+            [this](const std::string& session_id, const std::string& tool_call_id, WallTime since) {
               return ledger::last_record(*engine.store, session_id, tool_call_id, since);
             },
-            .data_folder = engine.folder,
-            .log = [this](std::string_view line) {
+        .data_folder = engine.folder,
+        .log =
+            [this](std::string_view line) {
               if (options.log) options.log(line);
             }};
   }

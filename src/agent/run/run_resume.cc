@@ -229,10 +229,9 @@ Async<std::optional<Run::Ended>> Run::resume_waiting(const Call& call, const jso
   Result<Answer> answer = fail(ErrorCode::Conflict, "not asked yet", {}, kPending);
   while (true) {
     if (Ended ended = check()) co_return ended;
-    answer = co_await runtime_.governor.resume(waited, upstream_for(call),
-                                               {.cancel = control_.stop(),
-                                                .holds = !parts_.parks,
-                                                .attendant = parts_.attendant});
+    answer = co_await runtime_.governor.resume(
+        waited, upstream_for(call),
+        {.cancel = control_.stop(), .holds = !parts_.parks, .attendant = parts_.attendant});
     if (answer || answer.error().cause != kPending) break;
     if (parts_.parks) co_return Ended(awaits(waited.approval_id));
     if (!waited.prepared) co_return std::nullopt;

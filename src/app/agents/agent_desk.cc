@@ -46,27 +46,26 @@ Result<void> AgentDesk::prepare(Gate& gate) {
                                                gate.recorder());
   fail_open_ = std::make_unique<core::FailOpenLog>(
       gate.recorder(), [&gate](std::string_view line) { gate.log(line); });
-  parts_ = std::unique_ptr<agent::RuntimeParts>(
-      new agent::RuntimeParts{.executor = gate.loop().get_executor(),
-                              .pool = pool_,
-                              .governor = gate.governor(),
-                              .recorder = gate.recorder(),
-                              .events = *events_,
-                              .fail_open = *fail_open_,
-                              .plans = gate.plans(),
-                              .redactor = workspace.redactor(),
-                              .clock = workspace.clock(),
-                              .entropy = workspace.entropy(),
-                              .digest = gate.ledger().digest(),
-                              .store = *store_,
-                              .last_record = [&workspace](const std::string& session_id,
-                                                          const std::string& tool_call_id,
-                                                          WallTime since) {
-                                return ledger::last_record(workspace.store(), session_id,
-                                                           tool_call_id, since);
-                              },
-                              .data_folder = folder,
-                              .log = [&gate](std::string_view line) { gate.log(line); }});
+  parts_ = std::unique_ptr<agent::RuntimeParts>(new agent::RuntimeParts{
+      .executor = gate.loop().get_executor(),
+      .pool = pool_,
+      .governor = gate.governor(),
+      .recorder = gate.recorder(),
+      .events = *events_,
+      .fail_open = *fail_open_,
+      .plans = gate.plans(),
+      .redactor = workspace.redactor(),
+      .clock = workspace.clock(),
+      .entropy = workspace.entropy(),
+      .digest = gate.ledger().digest(),
+      .store = *store_,
+      .last_record =
+          [&workspace](const std::string& session_id, const std::string& tool_call_id,
+                       WallTime since) {
+            return ledger::last_record(workspace.store(), session_id, tool_call_id, since);
+          },
+      .data_folder = folder,
+      .log = [&gate](std::string_view line) { gate.log(line); }});
   // Before anything is closed: a script with a bad turn, or a missing key, changes nothing.
   SALLYPORT_TRY(model_, agent::open_model(settings_.model,
                                           {.executor = gate.loop().get_executor(),

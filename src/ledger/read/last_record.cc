@@ -12,10 +12,9 @@ namespace sallyport::ledger {
 
 Result<std::optional<json::object>> last_record(LedgerStore& store, const std::string& session_id,
                                                 const std::string& tool_call_id, WallTime since) {
-  const Filter filter{
-      .facets = {{Facet::Session, session_id}, {Facet::Kind, "tool_audit"}},
-      .body = {{"tool_call_id", json::value(tool_call_id)}},
-      .since = since};
+  const Filter filter{.facets = {{Facet::Session, session_id}, {Facet::Kind, "tool_audit"}},
+                      .body = {{"tool_call_id", json::value(tool_call_id)}},
+                      .since = since};
   SALLYPORT_TRY(const std::vector<StoredEntry> found,
                 look_at(store, [&](ReadView& view) { return newest_entries(view, filter, 1); }));
   if (found.empty()) return std::nullopt;

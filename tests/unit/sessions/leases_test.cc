@@ -146,9 +146,9 @@ TEST_F(Runs, AContinuationOfEightMebibytesIsKept) {
   const Lease held = lease();
   const auto end = [&](const std::string& id, std::size_t size) {
     EXPECT_TRUE(store_->begin_run(held, {.id = id}));
-    return store_->end_run(held, {.id = id,
-                                  .status = RunStatus::AwaitingApproval,
-                                  .continuation = std::string(size, 'x')});
+    return store_->end_run(
+        held,
+        {.id = id, .status = RunStatus::AwaitingApproval, .continuation = std::string(size, 'x')});
   };
   ASSERT_TRUE(end("r-1", kContinuationBytes));
   EXPECT_EQ(store_->runs("s-1")->at(0).continuation.size(), kContinuationBytes);
