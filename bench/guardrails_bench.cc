@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 
-#include "app/machine/pattern_files.h"
 #include "base/entropy.h"
 #include "base/try.h"
 #include "bench/bench.h"
@@ -15,6 +14,7 @@
 #include "guardrails/check/guardrails.h"
 #include "guardrails/document/gallery.h"
 #include "guardrails/stream/gate.h"
+#include "machine/pattern_files.h"
 
 namespace sallyport::bench {
 

@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 set(objects)
-foreach(module base core match guardrails guards trust autonomy grants effects rules net external policy ledger store
+foreach(module base core match guardrails guards trust autonomy grants effects rules net external config policy ledger store
                llm telemetry proxy sessions agent embed)
   list(APPEND objects $<TARGET_OBJECTS:sallyport_${module}>)
 endforeach()

@@ -12,6 +12,9 @@ import re
 import subprocess
 import sys
 
+# The folders of src/ that make the program.
+PROGRAM = ("app", "daemon", "machine", "outside", "people", "records", "servers", "setup", "workbench", "workspace")
+
 # Maps a rule to the files (or folders, with a closing slash) that may break it, and why.
 ALLOWED = {
     "open-catch": {
@@ -24,10 +27,11 @@ ALLOWED = {
     "spawn": {
         "src/base/race.h": "work against time: the one place that starts a coroutine nobody may have to wait for",
         "src/base/together.h": "several at once, all of which are waited for",
+        "src/base/run_on.h": "one task, which the caller waits for",
         "src/embed/run_task.h": "tasks on the engine's loop, which a host's thread waits for or not",
         "src/net/task_group.cc": "a group that cancels and waits for all that it started",
         "examples/": "programs of users",
-        "src/app/": "the composition root starts the first coroutine and runs the loop to its end",
+        **{f"src/{room}/": "a part of the program, which starts the first coroutine and runs the loop to its end" for room in PROGRAM},
         "src/cli/": "commands are composition roots",
         "tests/": "tests drive coroutines to their end themselves",
         "bench/": "like tests",
@@ -37,7 +41,8 @@ ALLOWED = {
         "src/base/entropy.cc": "the real randomness",
         "src/embed/run_task.h": "a host's thread starts a task and waits for its end",
         "examples/": "programs of users",
-        "src/app/": "the composition root reads the environment and hands it on",
+        **{f"src/{room}/": "a part of the program, which reads the environment and hands it on" for room in PROGRAM},
+        "src/config/variables.cc": "the default source of the variables in a configuration",
         "src/cli/": "commands are composition roots",
         "tests/": "tests compare with the real clock",
         "bench/": "like tests",

@@ -33,9 +33,9 @@ FOLDERS = ["core", "ledger", "grants", "trust", "autonomy", "guards", "mcp"]
 # The test programs that cover a folder, nearest first; each runs only while the mutant is active.
 PROGRAMS = {
     "core": ["core", "embed", "policy", "ledger", "grants", "autonomy", "hook", "people", "mcp"],
-    "ledger": ["ledger", "embed", "store", "app", "people"],
+    "ledger": ["ledger", "embed", "store", "app", "records", "people"],
     "grants": ["grants", "policy", "app"],
-    "trust": ["trust", "autonomy", "policy", "people", "app"],
+    "trust": ["trust", "autonomy", "policy", "people", "records", "app"],
     "autonomy": ["autonomy", "policy", "embed"],
     "guards": ["guards", "policy", "embed"],
     "mcp": ["mcp", "app"],

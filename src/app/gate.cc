@@ -7,13 +7,13 @@
 
 #include "agent/tool/tools.h"
 #include "app/gateway_plan.h"
-#include "app/outside/witness_file.h"
-#include "app/people/agent_ancestry.h"
-#include "app/run_on.h"
 #include "base/loop_crew.h"
+#include "base/run_on.h"
 #include "base/try.h"
 #include "core/record/plain_text.h"
 #include "core/record/stored_record.h"
+#include "outside/witness_file.h"
+#include "people/agent_ancestry.h"
 #include "policy/reviewer_file.h"
 
 namespace sallyport::app {

@@ -8,19 +8,19 @@
 #include <optional>
 #include <string>
 
-#include "app/context.h"
-#include "app/outside/witness_watch.h"
-#include "app/terminal/error_lines.h"
 #include "app/watch/ledger_watch.h"
 #include "app/watch/policy_watch.h"
 #include "app/watch/waiting_notice.h"
-#include "app/workspace.h"
 #include "base/metrics.h"
 #include "core/call/governor.h"
 #include "core/plan/plan_shelf.h"
 #include "core/record/metered_recorder.h"
 #include "guards/redact/log_redactor.h"
 #include "mcp/gateway.h"
+#include "outside/witness_watch.h"
+#include "terminal/error_lines.h"
+#include "workspace/context.h"
+#include "workspace/workspace.h"
 
 namespace sallyport::app {
 

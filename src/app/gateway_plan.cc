@@ -2,9 +2,9 @@
 
 #include <boost/json.hpp>
 
-#include "app/machine/environment.h"
 #include "base/json_members.h"
 #include "guards/form_guard.h"
+#include "machine/environment.h"
 
 namespace sallyport::app {
 

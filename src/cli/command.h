@@ -13,8 +13,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "app/context.h"
 #include "cli/syntax.h"
+#include "workspace/context.h"
 
 namespace sallyport::app {
 

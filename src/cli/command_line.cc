@@ -7,10 +7,10 @@
 #include <array>
 #include <ranges>
 
-#include "app/version.h"
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/verbs.h"
+#include "workspace/version.h"
 
 namespace sallyport::app {
 

@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "app/context.h"
 #include "cli/completion.h"
+#include "workspace/context.h"
 
 namespace sallyport::app {
 

@@ -1,10 +1,10 @@
 // Options that several commands share.
 #pragma once
 
-#include "app/people/login_options.h"
-#include "app/records/selection.h"
-#include "app/servers/oauth_options.h"
 #include "cli/command.h"
+#include "people/login_options.h"
+#include "records/selection.h"
+#include "servers/oauth_options.h"
 
 namespace sallyport::app {
 

@@ -4,10 +4,10 @@
 
 #include <functional>
 
-#include "app/terminal/output.h"
 #include "base/try.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -11,8 +11,8 @@
 #include <new>
 #include <system_error>
 
-#include "app/terminal/exit_code.h"
 #include "cli/run.h"
+#include "terminal/exit_code.h"
 
 // Not there in builds with an allocator of their own.
 extern "C" [[gnu::weak]] void mi_register_error(mi_error_fun* handler, void* with);

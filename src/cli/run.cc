@@ -4,11 +4,11 @@
 
 #include <cstdio>
 
-#include "app/people/refused_to_user.h"
-#include "app/terminal/exit_code.h"
-#include "app/terminal/output.h"
-#include "app/terminal/terminal.h"
 #include "cli/command_line.h"
+#include "client/refused_to_user.h"
+#include "terminal/exit_code.h"
+#include "terminal/output.h"
+#include "terminal/terminal.h"
 
 namespace sallyport::app {
 

@@ -9,7 +9,7 @@
 #include "core/approval/approval_request.h"
 #include "ledger/read/query.h"
 
-namespace sallyport::people {
+namespace sallyport::app {
 
 namespace {
 
@@ -85,4 +85,4 @@ Result<void> may_be_listed(ledger::LedgerStore& store, const json::object& reque
       "haste");
 }
 
-}  // namespace sallyport::people
+}  // namespace sallyport::app

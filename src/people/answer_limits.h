@@ -12,7 +12,7 @@
 #include "ledger/store.h"
 #include "sallyport/json.h"
 
-namespace sallyport::people {
+namespace sallyport::app {
 
 // After so many approvals within ten minutes, a person must name each further call (AP-43).
 inline constexpr std::size_t kHastyApprovals = 30;
@@ -42,4 +42,4 @@ Result<void> may_be_listed(ledger::LedgerStore& store, const json::object& reque
                            const core::ApprovalState& state, const std::string& person,
                            WallTime now);
 
-}  // namespace sallyport::people
+}  // namespace sallyport::app

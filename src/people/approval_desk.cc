@@ -8,7 +8,7 @@
 #include "core/approval/reply_check.h"
 #include "trust/trust_record.h"
 
-namespace sallyport::people {
+namespace sallyport::app {
 
 Task<ApprovalDesk::Recorded> ApprovalDesk::answer(std::string id, PersonAnswer given) {
   SALLYPORT_CO_TRY(const json::object request, core::stored_request(parts_.records, id));
@@ -50,4 +50,4 @@ Task<void> ApprovalDesk::escalate(std::string id, std::vector<std::string> to, P
   co_return co_await parts_.approvals.escalate(std::move(id), std::move(to), std::move(by));
 }
 
-}  // namespace sallyport::people
+}  // namespace sallyport::app

@@ -23,7 +23,7 @@
 #include "core/record/record_reader.h"
 #include "sallyport/approval.h"
 
-namespace sallyport::people {
+namespace sallyport::app {
 
 // Signs the bytes of a `core::ResponseStatement` with the key of the person.
 using Sign = std::function<std::string(std::string_view statement)>;
@@ -64,4 +64,4 @@ class ApprovalDesk {
   Parts parts_;
 };
 
-}  // namespace sallyport::people
+}  // namespace sallyport::app

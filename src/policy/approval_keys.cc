@@ -7,7 +7,7 @@
 #include "autonomy/policy_reader.h"
 #include "autonomy/scope_stack.h"
 #include "base/try.h"
-#include "policy/yaml_json.h"
+#include "config/yaml_json.h"
 #include "trust/approver_book.h"
 #include "trust/reviewers.h"
 
@@ -28,26 +28,26 @@ core::ApprovalRules& rules_of(Policy& policy) {
 
 // An empty list would look like a list of people without having any.
 json::object filled_list_schema(json::object items, std::size_t most) {
-  json::object schema = list_schema(std::move(items), most);
+  json::object schema = config::list_schema(std::move(items), most);
   schema["type"] = "array";
   return schema;
 }
 
 json::object reviewer_schema() {
   const json::object roles = filled_list_schema(
-      choice_schema({"approver", "auditor", "controller", "viewer"}), kMostNames);
+      config::choice_schema({"approver", "auditor", "controller", "viewer"}), kMostNames);
   return {{"type", "object"},
           {"description", "a reviewer, with roles and what identifies them"},
-          {"properties", json::object{{"name", text_schema(512)},
-                                      {"key", text_schema(100)},
-                                      {"token", text_schema(71)},
-                                      {"client", text_schema(512)},
+          {"properties", json::object{{"name", config::text_schema(512)},
+                                      {"key", config::text_schema(100)},
+                                      {"token", config::text_schema(71)},
+                                      {"client", config::text_schema(512)},
                                       {"roles", roles}}},
           {"required", json::array{"name", "roles"}},
           {"additionalProperties", false}};
 }
 
-Result<void> read_reviewers(const Place& place, Policy& out) {
+Result<void> read_reviewers(const config::Place& place, Policy& out) {
   SALLYPORT_TRY(const json::value list, to_json(place.node, place.file));
   Result<trust::Reviewers> people = trust::reviewers_from_json(list);
   if (!people) return place.refuse(people.error().message);
@@ -63,10 +63,10 @@ Result<void> read_reviewers(const Place& place, Policy& out) {
 
 // Names are compared literally: a pattern would match nothing, so no one would have to approve
 // (AT-32).
-ReadValue read_action(std::set<std::string>& out) {
-  return [&out](const Place& place) -> Result<void> {
+config::ReadValue read_action(std::set<std::string>& out) {
+  return [&out](const config::Place& place) -> Result<void> {
     std::string name;
-    SALLYPORT_CHECK_OK(read_text(name, 512)(place));
+    SALLYPORT_CHECK_OK(config::read_text(name, 512)(place));
     if (!autonomy::is_action_name(name)) {
       return place.refuse(fmt::format(
           "`{}` is a pattern, name a tool or a class of effects such as `fs.write`", name));
@@ -78,48 +78,52 @@ ReadValue read_action(std::set<std::string>& out) {
 
 }  // namespace
 
-Mapping approval_keys(Policy& out) {
-  Mapping keys("who approves calls, and on what terms");
+config::Mapping approval_keys(Policy& out) {
+  config::Mapping keys("who approves calls, and on what terms");
   keys.optional("reviewers",
                 "registered people with their roles, each identified by a key, the SHA-256 of a "
                 "token, or a client",
                 filled_list_schema(reviewer_schema(), kMostReviewers),
-                [&out](const Place& place) { return read_reviewers(place, out); })
-      .optional("quorum", "how many reviewers must approve", number_schema(1, kMostReviewers),
-                read_number(1, kMostReviewers,
-                            [&out](std::uint64_t quorum) { rules_of(out).quorum = quorum; }))
-      .optional("deadline_s", "seconds to wait for an answer; without one the call is refused",
-                number_schema(1, kLongestTime),
-                read_number(1, kLongestTime,
-                            [&out](std::uint64_t seconds) {
-                              out.approval_time = std::chrono::seconds(seconds);
-                            }))
+                [&out](const config::Place& place) { return read_reviewers(place, out); })
       .optional(
-          "use_within_s", "seconds for which an approval is valid", number_schema(1, kLongestTime),
-          read_number(
-              1, kLongestTime,
-              [&out](std::uint64_t seconds) { out.use_within = std::chrono::seconds(seconds); }))
+          "quorum", "how many reviewers must approve", config::number_schema(1, kMostReviewers),
+          config::read_number(1, kMostReviewers,
+                              [&out](std::uint64_t quorum) { rules_of(out).quorum = quorum; }))
+      .optional("deadline_s", "seconds to wait for an answer; without one the call is refused",
+                config::number_schema(1, kLongestTime),
+                config::read_number(1, kLongestTime,
+                                    [&out](std::uint64_t seconds) {
+                                      out.approval_time = std::chrono::seconds(seconds);
+                                    }))
+      .optional("use_within_s", "seconds for which an approval is valid",
+                config::number_schema(1, kLongestTime),
+                config::read_number(1, kLongestTime,
+                                    [&out](std::uint64_t seconds) {
+                                      out.use_within = std::chrono::seconds(seconds);
+                                    }))
       .optional("hold_s", "seconds that a client waits before it receives `pending_approval`",
-                number_schema(0, kLongestHold),
-                read_number(0, kLongestHold,
-                            [&out](std::uint64_t seconds) {
-                              rules_of(out).hold = std::chrono::seconds(seconds);
-                            }))
+                config::number_schema(0, kLongestHold),
+                config::read_number(0, kLongestHold,
+                                    [&out](std::uint64_t seconds) {
+                                      rules_of(out).hold = std::chrono::seconds(seconds);
+                                    }))
       .optional("pending_per_agent",
                 "how many approval requests of one agent may wait at the same time; a call that "
                 "needs one more is refused",
-                number_schema(1, kMostPending),
-                read_number(1, kMostPending,
-                            [&out](std::uint64_t most) { rules_of(out).most_open = most; }))
+                config::number_schema(1, kMostPending),
+                config::read_number(1, kMostPending,
+                                    [&out](std::uint64_t most) { rules_of(out).most_open = most; }))
       .optional("dual_control", "tools and side-effect classes that need two people",
-                list_schema(text_schema(512), kMostNames), [&out](const Place& place) {
-                  return read_list(kMostNames, read_action(rules_of(out).dual_control))(place);
+                config::list_schema(config::text_schema(512), kMostNames),
+                [&out](const config::Place& place) {
+                  return config::read_list(kMostNames,
+                                           read_action(rules_of(out).dual_control))(place);
                 });
   return keys;
 }
 
-ReadValue read_approvals(Policy& out) {
-  return [&out](const Place& place) -> Result<void> {
+config::ReadValue read_approvals(Policy& out) {
+  return [&out](const config::Place& place) -> Result<void> {
     SALLYPORT_CHECK_OK(approval_keys(out).read(place));
     const core::ApprovalRules& rules = rules_of(out);
     const std::size_t people = rules.reviewers.size();
@@ -144,7 +148,8 @@ std::optional<std::uint64_t> count_of(std::optional<std::chrono::seconds> time) 
 }
 
 // A scope that leaves too few reviewers is refused when the policy is read (AT-15).
-Result<void> check_scopes(const Policy& policy, const YamlNode& root, const std::string& file) {
+Result<void> check_scopes(const Policy& policy, const config::YamlNode& root,
+                          const std::string& file) {
   autonomy::Bounds outer;
   if (policy.approvals) {
     outer.reviewers = policy.approvals->reviewers;
@@ -154,19 +159,21 @@ Result<void> check_scopes(const Policy& policy, const YamlNode& root, const std:
     const Result<autonomy::Bounds> narrow = outer.narrowed(policy.scopes[i].policy);
     const bool two = policy.approvals && !policy.approvals->dual_control.empty();
     if (narrow && two && narrow->reviewers.size() == 1) {
-      return Place{node_at(root, fmt::format("/scopes/{}/autonomy/reviewers", i)), file}.refuse(
-          "`dual_control` of `approvals` needs two approvers, and this scope leaves one");
+      return config::Place{config::node_at(root, fmt::format("/scopes/{}/autonomy/reviewers", i)),
+                           file}
+          .refuse("`dual_control` of `approvals` needs two approvers, and this scope leaves one");
     }
     if (narrow) continue;
     const std::string at = fmt::format("/scopes/{}/autonomy/{}", i, narrow.error().where);
-    return Place{node_at(root, at), file}.refuse(narrow.error().message);
+    return config::Place{config::node_at(root, at), file}.refuse(narrow.error().message);
   }
   return {};
 }
 
 }  // namespace
 
-Result<void> narrow_approvals(Policy& policy, const YamlNode& root, const std::string& file) {
+Result<void> narrow_approvals(Policy& policy, const config::YamlNode& root,
+                              const std::string& file) {
   if (policy.autonomy) {
     const core::ApprovalRules& rules = rules_of(policy);
     const autonomy::Bounds outer{.reviewers = rules.reviewers,
@@ -174,9 +181,9 @@ Result<void> narrow_approvals(Policy& policy, const YamlNode& root, const std::s
                                  .deadline_s = count_of(policy.approval_time),
                                  .use_within_s = count_of(policy.use_within)};
     const Result<autonomy::Bounds> narrow = outer.narrowed(*policy.autonomy);
-    const Place place{node_at(root, "/autonomy"), file};
+    const config::Place place{config::node_at(root, "/autonomy"), file};
     if (!narrow) {
-      return Place{node_at(place.node, "/" + narrow.error().where), file}.refuse(
+      return config::Place{config::node_at(place.node, "/" + narrow.error().where), file}.refuse(
           narrow.error().message);
     }
     if (!rules.dual_control.empty() && narrow->reviewers.size() == 1) {

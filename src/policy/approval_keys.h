@@ -13,18 +13,19 @@
 //     dual_control: [process.exec, deploy]
 #pragma once
 
-#include "policy/mapping.h"
+#include "config/mapping.h"
 #include "policy/policy.h"
 
 namespace sallyport::policy {
 
-Mapping approval_keys(Policy& out);
+config::Mapping approval_keys(Policy& out);
 
 // Reads the section and checks that it asks for no more people than are registered.
-ReadValue read_approvals(Policy& out);
+config::ReadValue read_approvals(Policy& out);
 
 // Narrows `approvals:` by what `autonomy:` says about asking people; it never widens it (AT-14,
 // AT-15). Call it after both are read. `root` is the whole document.
-Result<void> narrow_approvals(Policy& policy, const YamlNode& root, const std::string& file);
+Result<void> narrow_approvals(Policy& policy, const config::YamlNode& root,
+                              const std::string& file);
 
 }  // namespace sallyport::policy

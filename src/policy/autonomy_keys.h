@@ -5,15 +5,15 @@
 //     - {for: {session: "review-*"}, autonomy: {ceiling: suggest}}
 #pragma once
 
-#include "policy/mapping.h"
+#include "config/mapping.h"
 #include "policy/policy.h"
 
 namespace sallyport::policy {
 
 json::object autonomy_schema();
-ReadValue read_autonomy(Policy& out);
+config::ReadValue read_autonomy(Policy& out);
 
 json::object scopes_schema();
-ReadValue read_scopes(Policy& out);
+config::ReadValue read_scopes(Policy& out);
 
 }  // namespace sallyport::policy

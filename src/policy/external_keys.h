@@ -6,15 +6,16 @@
 //     SIEM}}
 #pragma once
 
-#include "policy/mapping.h"
+#include "config/mapping.h"
 #include "policy/policy.h"
 
 namespace sallyport::policy {
 
 json::object external_schema();
-ReadValue read_external(Policy& out);
+config::ReadValue read_external(Policy& out);
 
 // Checks that need other sections: unknown classes. Call it last. `root` is the whole document.
-Result<void> finish_external(const Policy& policy, const YamlNode& root, const std::string& file);
+Result<void> finish_external(const Policy& policy, const config::YamlNode& root,
+                             const std::string& file);
 
 }  // namespace sallyport::policy

@@ -22,14 +22,14 @@ grants::GrantGuard::Settings& settings_of(Policy& policy) {
   return *policy.grants;
 }
 
-Mapping requirement_keys(Requirement& out) {
-  Mapping keys("calls that need a grant; a key that is left out matches any value");
-  keys.optional("server", "name of the server", text_schema(kLongestGrantName),
-                read_text(out.server, kLongestGrantName))
-      .optional("tool", "name of the tool", text_schema(kLongestGrantName),
-                read_text(out.tool, kLongestGrantName))
-      .optional("agent", "principal that calls", text_schema(kLongestGrantName),
-                read_text(out.agent, kLongestGrantName));
+config::Mapping requirement_keys(Requirement& out) {
+  config::Mapping keys("calls that need a grant; a key that is left out matches any value");
+  keys.optional("server", "name of the server", config::text_schema(kLongestGrantName),
+                config::read_text(out.server, kLongestGrantName))
+      .optional("tool", "name of the tool", config::text_schema(kLongestGrantName),
+                config::read_text(out.tool, kLongestGrantName))
+      .optional("agent", "principal that calls", config::text_schema(kLongestGrantName),
+                config::read_text(out.agent, kLongestGrantName));
   return keys;
 }
 
@@ -37,16 +37,17 @@ Mapping requirement_keys(Requirement& out) {
 json::object required_schema() {
   Requirement any;
   return {{"description", "calls that need a grant: `all`, or a list"},
-          {"anyOf", json::array{choice_schema({"all"}),
-                                list_schema(requirement_keys(any).schema(), kMostRequirements)}}};
+          {"anyOf",
+           json::array{config::choice_schema({"all"}),
+                       config::list_schema(requirement_keys(any).schema(), kMostRequirements)}}};
 }
 
-Result<void> read_required(const Place& place, Policy& out) {
+Result<void> read_required(const config::Place& place, Policy& out) {
   std::vector<Requirement>& required = settings_of(out).required;
-  if (place.node.kind == YamlNode::Kind::Scalar) {
-    return read_choice({"all"}, [&](std::size_t) { required.push_back({}); })(place);
+  if (place.node.kind == config::YamlNode::Kind::Scalar) {
+    return config::read_choice({"all"}, [&](std::size_t) { required.push_back({}); })(place);
   }
-  return read_list(kMostRequirements, [&](const Place& item) -> Result<void> {
+  return config::read_list(kMostRequirements, [&](const config::Place& item) -> Result<void> {
     Requirement requirement;
     SALLYPORT_CHECK_OK(requirement_keys(requirement).read(item));
     required.push_back(std::move(requirement));
@@ -54,9 +55,9 @@ Result<void> read_required(const Place& place, Policy& out) {
   })(place);
 }
 
-Result<void> read_issuer(const Place& place, Policy& out) {
+Result<void> read_issuer(const config::Place& place, Policy& out) {
   std::string key;
-  SALLYPORT_CHECK_OK(read_text(key, kLongestGrantName)(place));
+  SALLYPORT_CHECK_OK(config::read_text(key, kLongestGrantName)(place));
   if (!grants::is_key(key)) {
     return place.refuse(
         fmt::format("`{:.80}` is not a key; write `ed25519:` and 64 lower-case hex digits", key));
@@ -67,21 +68,22 @@ Result<void> read_issuer(const Place& place, Policy& out) {
 
 }  // namespace
 
-Mapping grant_keys(Policy& out) {
-  Mapping keys("which calls need a grant, and which issuers are trusted");
+config::Mapping grant_keys(Policy& out) {
+  config::Mapping keys("which calls need a grant, and which issuers are trusted");
   keys.required("required", "calls that need a grant: `all`, or a list", required_schema(),
-                [&out](const Place& place) { return read_required(place, out); })
-      .required(
-          "trusted_issuers", "public keys of the issuers whose grants are accepted",
-          list_schema(text_schema(kLongestGrantName), kMostIssuers), [&out](const Place& place) {
-            return read_list(kMostIssuers,
-                             [&out](const Place& item) { return read_issuer(item, out); })(place);
-          });
+                [&out](const config::Place& place) { return read_required(place, out); })
+      .required("trusted_issuers", "public keys of the issuers whose grants are accepted",
+                config::list_schema(config::text_schema(kLongestGrantName), kMostIssuers),
+                [&out](const config::Place& place) {
+                  return config::read_list(kMostIssuers, [&out](const config::Place& item) {
+                    return read_issuer(item, out);
+                  })(place);
+                });
   return keys;
 }
 
-ReadValue read_grant_section(Policy& out) {
-  return [&out](const Place& place) -> Result<void> {
+config::ReadValue read_grant_section(Policy& out) {
+  return [&out](const config::Place& place) -> Result<void> {
     SALLYPORT_CHECK_OK(grant_keys(out).read(place));
     if (settings_of(out).required.empty()) return place.refuse("`required` names no call");
     return {};

@@ -7,11 +7,11 @@
 //     budgets: [{agent: "*", per: day, tokens: 2000000, cost_usd: 5}]
 #pragma once
 
-#include "policy/mapping.h"
+#include "config/mapping.h"
 #include "policy/policy.h"
 
 namespace sallyport::policy {
 
-Mapping model_keys(Policy& out);
+config::Mapping model_keys(Policy& out);
 
 }  // namespace sallyport::policy

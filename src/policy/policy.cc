@@ -12,6 +12,7 @@
 #include "autonomy/classifier.h"
 #include "autonomy/policy_rules.h"
 #include "base/try.h"
+#include "config/yaml_json.h"
 #include "external/guards.h"
 #include "grants/grant_result_guard.h"
 #include "guards/denied_methods.h"
@@ -29,7 +30,6 @@
 #include "policy/rule_checks.h"
 #include "policy/rule_keys.h"
 #include "policy/shipped.h"
-#include "policy/yaml_json.h"
 #include "rules/plan_rules.h"
 
 namespace sallyport::policy {
@@ -71,19 +71,19 @@ class StillClock final : public Clock {
 };
 
 // Compiles the patterns once, so that a file with a bad pattern is refused with its place.
-Result<void> check_patterns(const Policy& policy, const YamlNode& root, const std::string& file,
-                            const guardrails::PatternStore* patterns) {
+Result<void> check_patterns(const Policy& policy, const config::YamlNode& root,
+                            const std::string& file, const guardrails::PatternStore* patterns) {
   if (!policy.guardrails) return {};
   const auto compiled = guardrails::Guardrails::compile(*policy.guardrails, 1, patterns);
   if (compiled) return {};
   const guardrails::DocumentError& error = compiled.error();
-  const YamlNode& node = node_at(root, "/guardrails" + error.path.value_or(""));
-  return fail(ErrorCode::InvalidInput, error.message, place_of(node, file), error.code);
+  const config::YamlNode& node = config::node_at(root, "/guardrails" + error.path.value_or(""));
+  return fail(ErrorCode::InvalidInput, error.message, config::place_of(node, file), error.code);
 }
 
 // The same for the patterns of rules that judge results.
-Result<void> check_result_rules(const Policy& policy, const YamlNode& root, const std::string& file,
-                                const guardrails::PatternStore* patterns) {
+Result<void> check_result_rules(const Policy& policy, const config::YamlNode& root,
+                                const std::string& file, const guardrails::PatternStore* patterns) {
   if (!policy.rules) return {};
   const StillClock clock;
   for (std::size_t i = 0; i < policy.rules->rules.size(); ++i) {
@@ -91,8 +91,9 @@ Result<void> check_result_rules(const Policy& policy, const YamlNode& root, cons
     if (!rule.result) continue;
     const auto built = ResultRule::build(rule, clock, patterns);
     if (built) continue;
-    const YamlNode& node = node_at(root, fmt::format("/rules/{}/result{}", i, built.error().where));
-    return fail(ErrorCode::InvalidInput, built.error().message, place_of(node, file));
+    const config::YamlNode& node =
+        config::node_at(root, fmt::format("/rules/{}/result{}", i, built.error().where));
+    return fail(ErrorCode::InvalidInput, built.error().message, config::place_of(node, file));
   }
   return {};
 }
@@ -160,15 +161,15 @@ void add_tools(core::PlanBuilder& plan, const Policy& policy) {
 }
 
 // Reads the policy that `root` extends, and adds to `root` the sections that it lacks.
-Result<std::optional<Policy>> extended(YamlNode& root, const std::string& file,
+Result<std::optional<Policy>> extended(config::YamlNode& root, const std::string& file,
                                        const guardrails::PatternStore* patterns,
                                        core::PolicyText& texts) {
   const auto found = std::ranges::find_if(
-      root.members, [](const YamlMember& member) { return member.key.text == "extends"; });
+      root.members, [](const config::YamlMember& member) { return member.key.text == "extends"; });
   if (found == root.members.end()) return std::optional<Policy>();
-  const Place place{found->value, file};
+  const config::Place place{found->value, file};
   std::string name;
-  SALLYPORT_CHECK_OK(read_text(name, 4'096)(place));
+  SALLYPORT_CHECK_OK(config::read_text(name, 4'096)(place));
   const bool given = texts.base_name == name && !texts.base_text.empty();
   std::string text;
   texts.base_name = name;
@@ -182,7 +183,7 @@ Result<std::optional<Policy>> extended(YamlNode& root, const std::string& file,
     text = std::move(*read);
   }
   texts.base_text = text;
-  SALLYPORT_TRY(const YamlNode base_root, parse_yaml(text, name));
+  SALLYPORT_TRY(const config::YamlNode base_root, config::parse_yaml(text, name));
   SALLYPORT_TRY(root, joined(root, file, base_root));
   SALLYPORT_TRY(Policy base, read_policy(text, name, patterns));
   if (!shipped_policy(name)) base.extended_file = name;
@@ -273,12 +274,13 @@ Result<Policy> read_policy(core::PolicyText texts, const std::string& file,
   if (text.size() > kLargestFile) {
     return fail(ErrorCode::InvalidInput, "a policy is at most 8 MiB", file);
   }
-  SALLYPORT_TRY(YamlNode root, parse_yaml(text, file));
-  if (root.kind != YamlNode::Kind::Mapping) {
-    return fail(ErrorCode::InvalidInput, "a policy begins with `version: 1`", place_of(root, file));
+  SALLYPORT_TRY(config::YamlNode root, config::parse_yaml(text, file));
+  if (root.kind != config::YamlNode::Kind::Mapping) {
+    return fail(ErrorCode::InvalidInput, "a policy begins with `version: 1`",
+                config::place_of(root, file));
   }
   const bool own_servers = std::ranges::any_of(
-      root.members, [](const YamlMember& member) { return member.key.text == "servers"; });
+      root.members, [](const config::YamlMember& member) { return member.key.text == "servers"; });
   SALLYPORT_TRY(const std::optional<Policy> base, extended(root, file, patterns, texts));
   SALLYPORT_TRY(Policy policy, read_policy_tree(root, file, patterns));
   if (base) keep_places(policy, *base);
@@ -289,7 +291,7 @@ Result<Policy> read_policy(core::PolicyText texts, const std::string& file,
   return policy;
 }
 
-Result<Policy> read_policy_tree(const YamlNode& root, const std::string& file,
+Result<Policy> read_policy_tree(const config::YamlNode& root, const std::string& file,
                                 const guardrails::PatternStore* patterns) {
   Policy policy;
   SALLYPORT_CHECK_OK(policy_keys(policy).read({root, file}));
@@ -302,16 +304,16 @@ Result<Policy> read_policy_tree(const YamlNode& root, const std::string& file,
 }
 
 Result<PolicyTree> policy_tree(const std::string& text, const std::string& file) {
-  SALLYPORT_TRY(YamlNode root, parse_yaml(text, file));
+  SALLYPORT_TRY(config::YamlNode root, config::parse_yaml(text, file));
   PolicyTree tree{.file = file};
-  for (const YamlMember& member : root.members) {
+  for (const config::YamlMember& member : root.members) {
     tree.own.insert(member.key.text);
     if (member.key.text == "extends") tree.base = member.value.text;
   }
   core::PolicyText texts{.text = text};
   SALLYPORT_TRY([[maybe_unused]] const std::optional<Policy> base,
                 extended(root, file, nullptr, texts));
-  std::erase_if(root.members, [](const YamlMember& member) {
+  std::erase_if(root.members, [](const config::YamlMember& member) {
     return member.key.text == "extends" || member.key.text == "without";
   });
   tree.root = std::move(root);

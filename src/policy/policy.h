@@ -40,6 +40,7 @@
 #include "autonomy/policy_scope.h"
 #include "base/clock.h"
 #include "base/entropy.h"
+#include "config/yaml.h"
 #include "core/plan/plan.h"
 #include "core/plan/policy_text.h"
 #include "external/entry.h"
@@ -49,7 +50,6 @@
 #include "guardrails/check/guardrails.h"
 #include "guardrails/check/pattern_store.h"
 #include "guards/guardrail_records.h"
-#include "policy/yaml.h"
 #include "rules/rule_set.h"
 #include "rules/warnings.h"
 #include "sallyport/result.h"
@@ -116,7 +116,7 @@ Result<Policy> load_policy(const std::filesystem::path& file,
 
 // A policy as written, merged with the policy that it extends (RU-21).
 struct PolicyTree {
-  YamlNode root{};
+  config::YamlNode root{};
   std::string file{};
   std::string base{};         // the policy that it extends; empty: none
   std::set<std::string> own;  // sections that its own file contains
@@ -127,7 +127,7 @@ struct PolicyTree {
 };
 Result<PolicyTree> policy_tree(const std::string& text, const std::string& file);
 // Reads a tree from `policy_tree`, in which `extends` is already resolved.
-Result<Policy> read_policy_tree(const YamlNode& root, const std::string& file,
+Result<Policy> read_policy_tree(const config::YamlNode& root, const std::string& file,
                                 const guardrails::PatternStore* patterns = nullptr);
 
 // Agents that the policy names outside of its rules: the agent that it is for, and agents with

@@ -7,7 +7,7 @@
 
 #include "base/json_members.h"
 #include "base/try.h"
-#include "policy/yaml_json.h"
+#include "config/yaml_json.h"
 #include "trust/reviewers.h"
 
 namespace sallyport::policy {
@@ -52,7 +52,7 @@ Result<void> check_keys(const json::object& document, const std::filesystem::pat
 
 Result<trust::Reviewers> read_reviewers(const std::filesystem::path& file) {
   SALLYPORT_TRY(const std::string text, text_of(file));
-  SALLYPORT_TRY(const YamlNode root, parse_yaml(text, file.string()));
+  SALLYPORT_TRY(const config::YamlNode root, config::parse_yaml(text, file.string()));
   SALLYPORT_TRY(const json::value document, to_json(root, file.string()));
   const json::object* const object = document.if_object();
   if (object != nullptr) SALLYPORT_CHECK_OK(check_keys(*object, file));

@@ -7,10 +7,10 @@
 
 #include "base/nearest.h"
 #include "base/try.h"
+#include "config/yaml_json.h"
 #include "effects/command_line.h"
 #include "effects/profiles.h"
 #include "policy/rule_keys.h"
-#include "policy/yaml_json.h"
 #include "rules/case_view.h"
 #include "rules/rule_set.h"
 
@@ -22,18 +22,19 @@ using rules::Conditions;
 using rules::Rule;
 
 // Checks every `class` below `when`, `unless` and `only` of the rules.
-Result<void> check_classes(const YamlNode& node, const std::string& file,
+Result<void> check_classes(const config::YamlNode& node, const std::string& file,
                            const std::vector<std::string>& known) {
-  for (const YamlNode& item : node.items) SALLYPORT_CHECK_OK(check_classes(item, file, known));
-  const YamlNode* const classes = node.find("class");
+  for (const config::YamlNode& item : node.items)
+    SALLYPORT_CHECK_OK(check_classes(item, file, known));
+  const config::YamlNode* const classes = node.find("class");
   if (classes == nullptr) return {};
-  const auto check = [&](const YamlNode& name) -> Result<void> {
+  const auto check = [&](const config::YamlNode& name) -> Result<void> {
     if (std::ranges::find(known, name.text) != known.end()) return {};
-    return Place{name, file}.refuse(
+    return config::Place{name, file}.refuse(
         fmt::format("unknown class `{:.80}`{}", name.text, did_you_mean(name.text, known)));
   };
-  if (classes->kind == YamlNode::Kind::Scalar) return check(*classes);
-  for (const YamlNode& name : classes->items) SALLYPORT_CHECK_OK(check(name));
+  if (classes->kind == config::YamlNode::Kind::Scalar) return check(*classes);
+  for (const config::YamlNode& name : classes->items) SALLYPORT_CHECK_OK(check(name));
   return {};
 }
 
@@ -142,11 +143,11 @@ Result<void> check_passed_on(const Policy& policy, const Rule& rule) {
 
 }  // namespace
 
-Result<void> check_when(const Policy& policy, const Place& conditions) {
+Result<void> check_when(const Policy& policy, const config::Place& conditions) {
   return check_classes(conditions.node, conditions.file, classes_of(policy));
 }
 
-Result<void> finish_rules(Policy& policy, const YamlNode& root, const std::string& file) {
+Result<void> finish_rules(Policy& policy, const config::YamlNode& root, const std::string& file) {
   if (root.find("extends") == nullptr) {
     constexpr std::string_view kNeeds[] = {"without"};
     SALLYPORT_CHECK_OK(refuse_keys({root, file}, kNeeds, "needs `extends`"));
@@ -160,9 +161,9 @@ Result<void> finish_rules(Policy& policy, const YamlNode& root, const std::strin
   set.workspace = policy.workspace;
   const std::vector<std::string> classes = classes_of(policy);
   set.book = tool_book(policy);
-  for (const YamlNode& rule : node_at(root, "/rules").items) {
+  for (const config::YamlNode& rule : config::node_at(root, "/rules").items) {
     for (const char* const part : {"when", "unless", "only"}) {
-      const YamlNode* const conditions = rule.find(part);
+      const config::YamlNode* const conditions = rule.find(part);
       if (conditions) SALLYPORT_CHECK_OK(check_classes(*conditions, file, classes));
     }
   }

@@ -9,27 +9,27 @@
 #include <span>
 #include <string_view>
 
-#include "policy/mapping.h"
+#include "config/mapping.h"
 #include "policy/policy.h"
 
 namespace sallyport::policy {
 
 json::object rules_schema();
-ReadValue read_rules(Policy& out);
+config::ReadValue read_rules(Policy& out);
 
 json::object workspace_schema();
-ReadValue read_workspace(Policy& out);
+config::ReadValue read_workspace(Policy& out);
 
 // The keys `reads` ... `sql` of an entry of `tools` (RU-25).
-void add_role_keys(Mapping& keys, ToolEntry& out);
+void add_role_keys(config::Mapping& keys, ToolEntry& out);
 
-ReadValue read_rule_id(std::string& out);
+config::ReadValue read_rule_id(std::string& out);
 
 // `escalate: {to: [role:ROLE]}` names all approvers with that role.
 inline constexpr std::string_view kRolePrefix = "role:";
 
 // Refuses the first of these keys that the mapping has. The message is its name and `why`.
-Result<void> refuse_keys(const Place& place, std::span<const std::string_view> names,
+Result<void> refuse_keys(const config::Place& place, std::span<const std::string_view> names,
                          std::string_view why);
 
 // The descriptions of tools and servers in the policy, from which effects are computed.

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "app/config/agent_config.h"
+#include "app/agents/agent_config.h"
 #include "base/try.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

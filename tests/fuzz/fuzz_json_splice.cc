@@ -15,12 +15,13 @@ namespace {
 using namespace sallyport;
 using llm::Splice;
 
-struct Place {
+struct config::Place {
   std::string pointer;
   const json::value* value;
 };
 
-void collect(const json::value& value, const std::string& pointer, std::vector<Place>& out) {
+void collect(const json::value& value, const std::string& pointer,
+             std::vector<config::Place>& out) {
   if (out.size() >= 40) return;
   out.push_back({pointer, &value});
   if (value.is_array()) {
@@ -37,9 +38,9 @@ void collect(const json::value& value, const std::string& pointer, std::vector<P
 }
 
 void check_edits(std::string_view text, const json::value& before) {
-  std::vector<Place> places;
+  std::vector<config::Place> places;
   collect(before, "", places);
-  for (const Place& place : places) {
+  for (const config::Place& place : places) {
     const Result<ParsedJson> there = parse_json(llm::value_at(text, place.pointer));
     SALLYPORT_INVARIANT(there && there->value == *place.value);
     if (place.value->is_array()) {

@@ -5,9 +5,9 @@
 #include <iostream>
 #include <string>
 
-#include "app/workspace.h"
 #include "ledger/proof/verify.h"
 #include "ledger/secret/key_folder.h"
+#include "workspace/workspace.h"
 
 namespace {
 

@@ -10,9 +10,9 @@
 #include <iostream>
 #include <string>
 
-#include "app/workspace.h"
 #include "base/json_members.h"
 #include "core/approval/approvals.h"
+#include "workspace/workspace.h"
 
 namespace {
 

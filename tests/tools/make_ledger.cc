@@ -13,7 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "app/workspace.h"
+#include "workspace/workspace.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include "agent/run/recovery.h"
 #include "app/agents/agent_servers.h"
 #include "app/agents/agent_store.h"
-#include "app/run_on.h"
+#include "base/run_on.h"
 #include "base/try.h"
 #include "ledger/read/last_record.h"
 

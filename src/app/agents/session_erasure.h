@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <memory>
 
-#include "app/context.h"
 #include "base/clock.h"
 #include "ledger/maintenance.h"
 #include "sessions/session_store.h"
+#include "workspace/context.h"
 
 namespace sallyport::app {
 

@@ -4,14 +4,14 @@
 
 #include "app/gateway_plan.h"
 #include "app/hooks/hook_text.h"
-#include "app/machine/environment.h"
-#include "app/people/agent_ancestry.h"
-#include "app/terminal/exit_code.h"
 #include "autonomy/dispatch_context.h"
 #include "base/on_pool.h"
 #include "base/try.h"
 #include "base/uuid.h"
 #include "hook/front.h"
+#include "machine/environment.h"
+#include "people/agent_ancestry.h"
+#include "terminal/exit_code.h"
 
 namespace sallyport::app {
 

@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "app/hooks/hook_policy.h"
-#include "app/workspace.h"
 #include "base/bell.h"
+#include "client/hook_wire.h"
 #include "hook/dialect.h"
 #include "hook/front.h"
 #include "hook/origins.h"
+#include "workspace/workspace.h"
 
 namespace sallyport::app {
 
@@ -36,11 +37,6 @@ struct HookQuestion {
 
   // The agent of the event: `claude-code`, or `claude-code@dana`.
   std::string agent() const;
-};
-
-struct HookAnswer {
-  std::string output{};  // for the host; empty: silence
-  std::string notice{};  // for people, one line; empty: none
 };
 
 // The answer if nothing could be judged: a refusal, unless the policy lets such calls pass. A

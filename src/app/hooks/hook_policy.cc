@@ -1,6 +1,5 @@
 #include "app/hooks/hook_policy.h"
 
-#include "app/machine/environment.h"
 #include "autonomy/classifier.h"
 #include "base/json_members.h"
 #include "base/on_pool.h"
@@ -9,6 +8,7 @@
 #include "core/approval/approval_request.h"
 #include "core/plan/plan_shelf.h"
 #include "hook/dialect.h"
+#include "machine/environment.h"
 #include "policy/reviewer_file.h"
 
 namespace sallyport::app {

@@ -7,12 +7,12 @@
 #include <optional>
 #include <string>
 
-#include "app/workspace.h"
 #include "base/file_state.h"
 #include "core/call/governor.h"
 #include "core/handoff/hand_offs.h"
 #include "hook/origins.h"
 #include "policy/policy_loader.h"
+#include "workspace/workspace.h"
 
 namespace sallyport::app {
 

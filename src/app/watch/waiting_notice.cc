@@ -9,11 +9,11 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/json.hpp>
 
-#include "app/people/approval_items.h"
-#include "app/records/call_list.h"
-#include "app/terminal/terminal.h"
 #include "base/json_members.h"
 #include "net/process.h"
+#include "people/approval_items.h"
+#include "records/call_list.h"
+#include "terminal/terminal.h"
 
 namespace sallyport::app {
 

@@ -12,11 +12,11 @@
 #include <string>
 #include <string_view>
 
-#include "app/machine/environment.h"
 #include "base/async.h"
 #include "base/clock.h"
 #include "core/approval/attendant.h"
 #include "core/record/record_reader.h"
+#include "machine/environment.h"
 
 namespace sallyport::app {
 

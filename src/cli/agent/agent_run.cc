@@ -9,15 +9,15 @@
 #include <filesystem>
 
 #include "agent/run/runtime_parts.h"
+#include "app/agents/agent_config.h"
 #include "app/agents/agent_desk.h"
 #include "app/agents/agent_store.h"
-#include "app/config/agent_config.h"
-#include "app/people/agent_ancestry.h"
-#include "app/terminal/output.h"
 #include "base/try.h"
 #include "base/uuid.h"
 #include "cli/agent/agent_terminal.h"
 #include "cli/command.h"
+#include "people/agent_ancestry.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -5,15 +5,15 @@
 #include <boost/json.hpp>
 
 #include "app/agents/agent_store.h"
-#include "app/people/agent_ancestry.h"
-#include "app/records/selection.h"
-#include "app/terminal/output.h"
 #include "base/clock.h"
 #include "base/try.h"
 #include "base/visible_text.h"
 #include "cli/command.h"
 #include "cli/terminal/age.h"
+#include "people/agent_ancestry.h"
+#include "records/selection.h"
 #include "sessions/session_store.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -7,14 +7,14 @@
 #include <boost/json.hpp>
 #include <cstdio>
 
-#include "app/people/approval_items.h"
-#include "app/people/approval_page.h"
 #include "base/json_members.h"
 #include "base/visible_text.h"
 #include "core/approval/approval_request.h"
 #include "core/approval/doors.h"
 #include "people/answer_limits.h"
 #include "people/approval_desk.h"
+#include "people/approval_items.h"
+#include "people/approval_page.h"
 
 namespace sallyport::app {
 
@@ -135,8 +135,8 @@ Async<void> AgentTerminal::ask(core::WaitingCall call, std::string reviewer) {
   for (const std::string& line : approval_page(*item, {}, false)) write(line + "\n");
   const std::string binding = text_or_empty(item->request, "binding");
   // A person who approves very often, or cannot see the whole command, names the call (AP-43).
-  const std::string wanted = people::word_of_yes(
-      people::recent_approvals(gate.workspace().store(), reviewer, now), item->hidden, binding);
+  const std::string wanted =
+      word_of_yes(recent_approvals(gate.workspace().store(), reviewer, now), item->hidden, binding);
   write(context_.terminal.paint(Paint::Strong,
                                 fmt::format("approve as {}? [{}/N] ", visible(reviewer), wanted)));
   lines_->drop_typed();
@@ -147,8 +147,7 @@ Async<void> AgentTerminal::ask(core::WaitingCall call, std::string reviewer) {
   }
   asking_ = false;
   const bool yes = *line == wanted || (wanted == "y" && *line == "yes");
-  people::ApprovalDesk desk(
-      {gate.governor().approvals(), gate.recorder(), gate.workspace().clock()});
+  ApprovalDesk desk({gate.governor().approvals(), gate.recorder(), gate.workspace().clock()});
   const auto given = co_await desk.answer(
       call.approval_id, {.kind = yes ? Reply::Kind::Approved : Reply::Kind::Denied,
                          .by = reviewer,

@@ -6,9 +6,9 @@
 
 #include "agent/run/run.h"
 #include "app/agents/agent_desk.h"
-#include "app/context.h"
 #include "cli/terminal/line_reader.h"
 #include "core/approval/attendant.h"
+#include "workspace/context.h"
 
 namespace sallyport::app {
 

@@ -6,22 +6,22 @@
 #include <boost/json.hpp>
 #include <map>
 
-#include "app/people/agent_ancestry.h"
-#include "app/people/approval_items.h"
-#include "app/people/approval_json.h"
-#include "app/people/login.h"
-#include "app/records/call_list.h"
-#include "app/records/entry_text.h"
-#include "app/records/short_ids.h"
-#include "app/run_on.h"
-#include "app/terminal/output.h"
 #include "base/json_members.h"
+#include "base/run_on.h"
 #include "base/try.h"
 #include "cli/approvals/watch_view.h"
 #include "cli/common_options.h"
 #include "core/approval/approval_request.h"
 #include "core/approval/escalations.h"
 #include "ledger/read/store_reader.h"
+#include "people/agent_ancestry.h"
+#include "people/approval_items.h"
+#include "people/approval_json.h"
+#include "people/login.h"
+#include "records/call_list.h"
+#include "records/entry_text.h"
+#include "records/short_ids.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -3,16 +3,16 @@
 
 #include <boost/json.hpp>
 
-#include "app/people/agent_ancestry.h"
-#include "app/people/answering.h"
-#include "app/people/approval_items.h"
-#include "app/records/short_ids.h"
-#include "app/terminal/output.h"
 #include "base/try.h"
 #include "cli/common_options.h"
 #include "core/approval/approval_request.h"
 #include "ledger/read/store_reader.h"
+#include "people/agent_ancestry.h"
 #include "people/answer_limits.h"
+#include "people/answering.h"
+#include "people/approval_items.h"
+#include "records/short_ids.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 
@@ -50,7 +50,7 @@ Result<void> check_seen(const Context& context, const std::string& id) {
   SALLYPORT_TRY(const std::unique_ptr<Workspace> workspace, context.open_reading());
   ledger::StoreReader records(workspace->store());
   SALLYPORT_TRY(const ApprovalItem item, approval_item(records, id, workspace->clock().wall()));
-  return people::check_seen(
+  return app::check_seen(
       item.hidden, fmt::format("look at it with `sallyport approvals show {} --reveal`, then say "
                                "`--binding` with the digits at its end",
                                id));

@@ -5,18 +5,18 @@
 
 #include <boost/json.hpp>
 
-#include "app/people/agent_ancestry.h"
-#include "app/people/answering.h"
-#include "app/people/approval_items.h"
-#include "app/records/short_ids.h"
-#include "app/terminal/input.h"
-#include "app/terminal/output.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "cli/common_options.h"
 #include "core/approval/approval_request.h"
 #include "ledger/read/store_reader.h"
+#include "people/agent_ancestry.h"
 #include "people/answer_limits.h"
+#include "people/answering.h"
+#include "people/approval_items.h"
+#include "records/short_ids.h"
+#include "terminal/input.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 
@@ -96,8 +96,8 @@ Result<std::string> answer_one(const Context& context, const Answering& person, 
     ledger::StoreReader records(workspace->store());
     const WallTime now = workspace->clock().wall();
     SALLYPORT_TRY(const ApprovalItem seen, approval_item(records, item.id, now));
-    SALLYPORT_CHECK_OK(people::may_be_listed(workspace->store(), seen.request, seen.state,
-                                             person.login().name, now));
+    SALLYPORT_CHECK_OK(
+        may_be_listed(workspace->store(), seen.request, seen.state, person.login().name, now));
   }
   const Reply::Kind kind = item.approved ? Reply::Kind::Approved : Reply::Kind::Denied;
   SALLYPORT_TRY(

@@ -4,14 +4,14 @@
 
 #include <boost/json.hpp>
 
-#include "app/people/agent_ancestry.h"
-#include "app/people/answering.h"
-#include "app/people/registered_reviewers.h"
-#include "app/records/short_ids.h"
-#include "app/terminal/output.h"
 #include "base/try.h"
 #include "cli/common_options.h"
 #include "core/approval/reply_check.h"
+#include "people/agent_ancestry.h"
+#include "people/answering.h"
+#include "people/registered_reviewers.h"
+#include "records/short_ids.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "app/people/agent_ancestry.h"
-#include "app/people/approver_key.h"
-#include "app/terminal/input.h"
-#include "app/terminal/output.h"
 #include "base/lower_case.h"
 #include "base/try.h"
 #include "cli/command.h"
 #include "ledger/secret/private_file.h"
+#include "people/agent_ancestry.h"
+#include "people/approver_key.h"
 #include "policy/reviewer_file.h"
+#include "terminal/input.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -3,19 +3,19 @@
 
 #include <boost/json.hpp>
 
-#include "app/people/agent_ancestry.h"
-#include "app/people/approval_items.h"
-#include "app/people/approval_json.h"
-#include "app/people/approval_page.h"
-#include "app/people/bound_inputs.h"
-#include "app/people/login.h"
-#include "app/records/short_ids.h"
-#include "app/terminal/output.h"
 #include "base/try.h"
 #include "base/visible_text.h"
 #include "cli/common_options.h"
 #include "core/handoff/waiting_facts.h"
 #include "ledger/read/store_reader.h"
+#include "people/agent_ancestry.h"
+#include "people/approval_items.h"
+#include "people/approval_json.h"
+#include "people/approval_page.h"
+#include "people/bound_inputs.h"
+#include "people/login.h"
+#include "records/short_ids.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -7,12 +7,6 @@
 #include <csignal>
 #include <map>
 
-#include "app/people/agent_ancestry.h"
-#include "app/people/answering.h"
-#include "app/people/approval_items.h"
-#include "app/people/bound_inputs.h"
-#include "app/terminal/output.h"
-#include "app/watch/ledger_bell.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "base/visible_text.h"
@@ -22,7 +16,13 @@
 #include "core/approval/approval_request.h"
 #include "core/plan/rule_text.h"
 #include "ledger/read/store_reader.h"
+#include "people/agent_ancestry.h"
 #include "people/answer_limits.h"
+#include "people/answering.h"
+#include "people/approval_items.h"
+#include "people/bound_inputs.h"
+#include "terminal/output.h"
+#include "workspace/ledger_bell.h"
 
 namespace sallyport::app {
 
@@ -225,7 +225,7 @@ class WatchScreen {
     yes_ = yes;
     typed_.clear();
     // This person sees what is hidden, so only haste counts (AP-43).
-    wanted_ = yes ? people::word_of_yes(person_->recent_approvals(), {}, binding) : "y";
+    wanted_ = yes ? word_of_yes(person_->recent_approvals(), {}, binding) : "y";
     ask_on();
   }
 

@@ -4,16 +4,16 @@
 
 #include <boost/json.hpp>
 
-#include "app/daemon/api/passkeys_api.h"
-#include "app/people/agent_ancestry.h"
-#include "app/people/login.h"
-#include "app/terminal/output.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "cli/common_options.h"
 #include "cli/service/console_door_client.h"
 #include "core/approval/vote_check.h"
+#include "daemon/api/passkeys_api.h"
 #include "ledger/read/store_reader.h"
+#include "people/agent_ancestry.h"
+#include "people/login.h"
+#include "terminal/output.h"
 #include "trust/trust_record.h"
 
 namespace sallyport::app {

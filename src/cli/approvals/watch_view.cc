@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "app/people/approval_page.h"
 #include "base/json_members.h"
 #include "base/visible_text.h"
+#include "people/approval_page.h"
 
 namespace sallyport::app {
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "app/people/approval_items.h"
-#include "app/terminal/terminal.h"
 #include "cli/terminal/age.h"
 #include "cli/terminal/raw_terminal.h"
+#include "people/approval_items.h"
+#include "terminal/terminal.h"
 
 namespace sallyport::app {
 

@@ -10,9 +10,6 @@
 #include <map>
 #include <thread>
 
-#include "app/terminal/exit_code.h"
-#include "app/terminal/output.h"
-#include "app/terminal/terminal.h"
 #include "base/try.h"
 #include "cli/command.h"
 #include "cli/demo/demo_person.h"
@@ -26,6 +23,9 @@
 #include "ledger/read/query.h"
 #include "ledger/read/store_reader.h"
 #include "store/open_store.h"
+#include "terminal/exit_code.h"
+#include "terminal/output.h"
+#include "terminal/terminal.h"
 
 extern char** environ;
 

@@ -4,7 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "app/terminal/terminal.h"
+#include "terminal/terminal.h"
 
 namespace sallyport::app {
 

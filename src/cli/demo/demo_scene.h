@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "app/workspace.h"
 #include "core/call/governor.h"
 #include "core/plan/plan_shelf.h"
+#include "workspace/workspace.h"
 
 namespace sallyport::app {
 

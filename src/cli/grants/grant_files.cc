@@ -7,14 +7,14 @@
 #include <initializer_list>
 #include <vector>
 
-#include "app/config/config.h"
-#include "app/terminal/input.h"
-#include "app/workbench/asked_call.h"
 #include "autonomy/classifier.h"
 #include "base/json_pointer.h"
 #include "base/try.h"
 #include "grants/token.h"
 #include "llm/json_splice.h"
+#include "terminal/input.h"
+#include "workbench/asked_call.h"
+#include "workspace/config/config.h"
 
 namespace sallyport::app {
 

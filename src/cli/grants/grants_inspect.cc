@@ -5,9 +5,6 @@
 #include <boost/json.hpp>
 #include <charconv>
 
-#include "app/people/grant_authority.h"
-#include "app/records/entry_text.h"
-#include "app/terminal/output.h"
 #include "base/try.h"
 #include "cli/command.h"
 #include "cli/grants/grant_files.h"
@@ -15,6 +12,9 @@
 #include "grants/checks.h"
 #include "grants/token_facts.h"
 #include "ledger/read/store_reader.h"
+#include "people/grant_authority.h"
+#include "records/entry_text.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

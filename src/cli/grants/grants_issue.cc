@@ -4,11 +4,6 @@
 
 #include <boost/json.hpp>
 
-#include "app/people/grant_authority.h"
-#include "app/people/login.h"
-#include "app/records/grant_list.h"
-#include "app/records/selection.h"
-#include "app/terminal/output.h"
 #include "base/try.h"
 #include "base/uuid.h"
 #include "cli/common_options.h"
@@ -16,6 +11,11 @@
 #include "grants/issuing.h"
 #include "grants/token_facts.h"
 #include "ledger/read/store_reader.h"
+#include "people/grant_authority.h"
+#include "people/login.h"
+#include "records/grant_list.h"
+#include "records/selection.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -3,12 +3,12 @@
 
 #include <boost/json.hpp>
 
-#include "app/records/grant_list.h"
-#include "app/terminal/output.h"
 #include "base/try.h"
 #include "cli/command.h"
 #include "cli/grants/grant_files.h"
 #include "ledger/read/store_reader.h"
+#include "records/grant_list.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -4,12 +4,12 @@
 #include <boost/json.hpp>
 #include <set>
 
-#include "app/terminal/output.h"
-#include "app/workbench/guard_config.h"
 #include "base/try.h"
 #include "cli/guard/guard_check_result.h"
 #include "cli/guard/number_list.h"
 #include "guardrails/check/guardrails.h"
+#include "terminal/output.h"
+#include "workbench/guard_config.h"
 
 namespace sallyport::app {
 

@@ -5,15 +5,15 @@
 
 #include <boost/json.hpp>
 
-#include "app/run_on.h"
-#include "app/terminal/output.h"
-#include "app/workbench/guard_config.h"
 #include "base/clock.h"
 #include "base/entropy.h"
+#include "base/run_on.h"
 #include "base/try.h"
 #include "base/visible_text.h"
 #include "core/plan/pipeline.h"
 #include "policy/policy_loader.h"
+#include "terminal/output.h"
+#include "workbench/guard_config.h"
 
 namespace sallyport::app {
 

@@ -7,13 +7,13 @@
 #include <boost/json.hpp>
 #include <set>
 
-#include "app/terminal/input.h"
-#include "app/terminal/output.h"
-#include "app/workbench/guard_config.h"
 #include "base/try.h"
 #include "cli/guard/stream_report.h"
 #include "guardrails/stream/message_delta.h"
 #include "guardrails/stream/message_gate.h"
+#include "terminal/input.h"
+#include "terminal/output.h"
+#include "workbench/guard_config.h"
 
 namespace sallyport::app {
 

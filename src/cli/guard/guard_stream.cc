@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "app/terminal/output.h"
-#include "app/workbench/guard_config.h"
 #include "base/try.h"
 #include "cli/command.h"
 #include "cli/guard/guard_message.h"
@@ -13,6 +11,8 @@
 #include "cli/guard/stream_report.h"
 #include "guardrails/stream/gate.h"
 #include "guardrails/stream/open_gate.h"
+#include "terminal/output.h"
+#include "workbench/guard_config.h"
 
 namespace sallyport::app {
 

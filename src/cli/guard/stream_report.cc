@@ -4,7 +4,7 @@
 
 #include <boost/json.hpp>
 
-#include "app/terminal/output.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -3,14 +3,14 @@
 
 #include <boost/json.hpp>
 
-#include "app/people/login.h"
-#include "app/terminal/output.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "cli/common_options.h"
 #include "ledger/proof/key_history.h"
 #include "ledger/read/look_at.h"
 #include "ledger/read/query.h"
+#include "people/login.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -3,13 +3,13 @@
 
 #include <boost/json.hpp>
 
-#include "app/records/call_list.h"
-#include "app/records/selection.h"
-#include "app/records/short_ids.h"
-#include "app/terminal/output.h"
 #include "base/try.h"
 #include "cli/common_options.h"
 #include "ledger/read/look_at.h"
+#include "records/call_list.h"
+#include "records/selection.h"
+#include "records/short_ids.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

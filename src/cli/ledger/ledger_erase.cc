@@ -4,9 +4,6 @@
 #include <boost/json.hpp>
 
 #include "app/agents/session_erasure.h"
-#include "app/people/login.h"
-#include "app/records/selection.h"
-#include "app/terminal/output.h"
 #include "autonomy/trust_memory.h"
 #include "base/clock.h"
 #include "base/entropy.h"
@@ -14,6 +11,9 @@
 #include "base/try.h"
 #include "cli/common_options.h"
 #include "ledger/read/look_at.h"
+#include "people/login.h"
+#include "records/selection.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

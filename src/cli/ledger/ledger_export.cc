@@ -1,11 +1,11 @@
 
-#include "app/records/selection.h"
-#include "app/records/short_ids.h"
-#include "app/terminal/output.h"
-#include "app/version.h"
 #include "base/try.h"
 #include "cli/common_options.h"
 #include "ledger/read/export.h"
+#include "records/selection.h"
+#include "records/short_ids.h"
+#include "terminal/output.h"
+#include "workspace/version.h"
 
 namespace sallyport::app {
 

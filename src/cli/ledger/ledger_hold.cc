@@ -3,10 +3,6 @@
 
 #include <boost/json.hpp>
 
-#include "app/people/login.h"
-#include "app/records/entry_text.h"
-#include "app/records/selection.h"
-#include "app/terminal/output.h"
 #include "base/encoding.h"
 #include "base/try.h"
 #include "cli/common_options.h"
@@ -16,6 +12,10 @@
 #include "ledger/secret/key_folder.h"
 #include "ledger/secret/private_file.h"
 #include "ledger/write/seals.h"
+#include "people/login.h"
+#include "records/entry_text.h"
+#include "records/selection.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

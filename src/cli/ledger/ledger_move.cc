@@ -3,8 +3,6 @@
 
 #include <boost/json.hpp>
 
-#include "app/people/login.h"
-#include "app/terminal/output.h"
 #include "base/try.h"
 #include "base/visible_text.h"
 #include "cli/common_options.h"
@@ -13,8 +11,10 @@
 #include "ledger/proof/verify.h"
 #include "ledger/read/look_at.h"
 #include "ledger/secret/key_folder.h"
+#include "people/login.h"
 #include "store/open_store.h"
 #include "store/tables_sql.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

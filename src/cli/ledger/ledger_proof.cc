@@ -3,8 +3,6 @@
 
 #include <boost/json.hpp>
 
-#include "app/records/selection.h"
-#include "app/terminal/output.h"
 #include "base/encoding.h"
 #include "base/try.h"
 #include "cli/command.h"
@@ -12,6 +10,8 @@
 #include "ledger/proof/receipt.h"
 #include "ledger/proof/tree.h"
 #include "ledger/read/query.h"
+#include "records/selection.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "app/records/selection.h"
-#include "app/records/short_ids.h"
-#include "app/terminal/output.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "cli/command.h"
 #include "ledger/proof/receipt.h"
 #include "ledger/proof/tree.h"
 #include "ledger/read/look_at.h"
+#include "records/selection.h"
+#include "records/short_ids.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -2,11 +2,11 @@
 
 #include <boost/json.hpp>
 
-#include "app/records/entry_text.h"
-#include "app/terminal/output.h"
 #include "cli/command.h"
 #include "ledger/entry/entry.h"
 #include "ledger/entry/sealed_names.h"
+#include "records/entry_text.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

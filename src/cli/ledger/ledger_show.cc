@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include "app/records/entry_text.h"
-#include "app/records/selection.h"
-#include "app/records/short_ids.h"
-#include "app/terminal/output.h"
 #include "base/encoding.h"
 #include "base/try.h"
 #include "cli/common_options.h"
+#include "records/entry_text.h"
+#include "records/selection.h"
+#include "records/short_ids.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
-#include "app/records/ledger_counts.h"
-#include "app/terminal/output.h"
 #include "base/try.h"
 #include "cli/command.h"
 #include "ledger/read/look_at.h"
+#include "records/ledger_counts.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -6,14 +6,6 @@
 #include <set>
 #include <thread>
 
-#include "app/outside/witness_file.h"
-#include "app/people/registered_reviewers.h"
-#include "app/records/gaps.h"
-#include "app/records/passkey_history.h"
-#include "app/records/selection.h"
-#include "app/records/trust_records.h"
-#include "app/terminal/input.h"
-#include "app/terminal/output.h"
 #include "base/try.h"
 #include "cli/common_options.h"
 #include "ledger/proof/cosigned.h"
@@ -21,6 +13,14 @@
 #include "ledger/read/look_at.h"
 #include "ledger/secret/key_folder.h"
 #include "ledger/secret/private_file.h"
+#include "outside/witness_file.h"
+#include "people/registered_reviewers.h"
+#include "records/gaps.h"
+#include "records/passkey_history.h"
+#include "records/selection.h"
+#include "records/trust_records.h"
+#include "terminal/input.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -8,13 +8,13 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/json.hpp>
 
-#include "app/outside/witness_file.h"
-#include "app/outside/witness_rounds.h"
-#include "app/run_on.h"
-#include "app/terminal/output.h"
 #include "base/metrics.h"
+#include "base/run_on.h"
 #include "base/try.h"
 #include "cli/command.h"
+#include "outside/witness_file.h"
+#include "outside/witness_rounds.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -3,16 +3,16 @@
 
 #include <boost/json.hpp>
 
-#include "app/outside/witness_file.h"
-#include "app/records/entry_summary.h"
-#include "app/records/selection.h"
-#include "app/terminal/input.h"
-#include "app/terminal/output.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "cli/command.h"
 #include "console/assets.h"
 #include "ledger/proof/receipt.h"
+#include "outside/witness_file.h"
+#include "records/entry_summary.h"
+#include "records/selection.h"
+#include "terminal/input.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -10,17 +10,17 @@
 #include <boost/asio/signal_set.hpp>
 #include <filesystem>
 
-#include "app/daemon/telemetry_setup.h"
 #include "app/gate.h"
 #include "app/gateway_plan.h"
-#include "app/servers/mcp_upstream.h"
-#include "app/terminal/input.h"
 #include "base/try.h"
 #include "base/uuid.h"
 #include "base/visible_text.h"
 #include "cli/common_options.h"
 #include "cli/grants/grant_files.h"
 #include "cli/mcp/mcp_relay.h"
+#include "daemon/telemetry_setup.h"
+#include "servers/mcp_upstream.h"
+#include "terminal/input.h"
 
 namespace sallyport::app {
 

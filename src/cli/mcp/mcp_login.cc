@@ -5,16 +5,16 @@
 #include <boost/json.hpp>
 #include <iostream>
 
-#include "app/run_on.h"
-#include "app/servers/account_file.h"
-#include "app/servers/browser.h"
-#include "app/servers/oauth_client.h"
-#include "app/terminal/output.h"
+#include "base/run_on.h"
 #include "base/try.h"
 #include "base/visible_text.h"
 #include "cli/common_options.h"
 #include "oauth/exchange.h"
 #include "oauth/login.h"
+#include "servers/account_file.h"
+#include "servers/browser.h"
+#include "servers/oauth_client.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -4,9 +4,9 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "app/hooks/service_line.h"
-#include "app/people/refused_to_user.h"
 #include "base/try.h"
+#include "client/refused_to_user.h"
+#include "client/service_line.h"
 #include "net/pump.h"
 
 namespace sallyport::app {

@@ -2,8 +2,8 @@
 // and this process only forwards the bytes of the client.
 #pragma once
 
-#include "app/context.h"
-#include "app/servers/mcp_upstream.h"
+#include "servers/mcp_upstream.h"
+#include "workspace/context.h"
 
 namespace sallyport::app {
 

@@ -6,14 +6,14 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/json.hpp>
 
-#include "app/people/login.h"
-#include "app/records/entry_text.h"
-#include "app/records/pin_list.h"
-#include "app/run_on.h"
-#include "app/terminal/output.h"
+#include "base/run_on.h"
 #include "base/try.h"
 #include "cli/common_options.h"
 #include "ledger/read/store_reader.h"
+#include "people/login.h"
+#include "records/entry_text.h"
+#include "records/pin_list.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

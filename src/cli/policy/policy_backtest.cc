@@ -4,12 +4,12 @@
 #include <boost/json.hpp>
 #include <charconv>
 
-#include "app/records/selection.h"
-#include "app/terminal/output.h"
-#include "app/workbench/backtest.h"
-#include "app/workbench/explain_scene.h"
 #include "base/try.h"
 #include "cli/command.h"
+#include "records/selection.h"
+#include "terminal/output.h"
+#include "workbench/backtest.h"
+#include "workbench/explain_scene.h"
 
 namespace sallyport::app {
 

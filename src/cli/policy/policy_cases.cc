@@ -5,10 +5,10 @@
 #include <boost/json.hpp>
 #include <charconv>
 
-#include "app/terminal/output.h"
-#include "app/workbench/case_run.h"
 #include "base/try.h"
 #include "cli/command.h"
+#include "terminal/output.h"
+#include "workbench/case_run.h"
 
 namespace sallyport::app {
 

@@ -6,12 +6,12 @@
 #include <string>
 #include <string_view>
 
-#include "app/terminal/exit_code.h"
-#include "app/terminal/output.h"
-#include "app/workbench/policy_report.h"
 #include "base/try.h"
 #include "cli/command.h"
 #include "policy/policy_loader.h"
+#include "terminal/exit_code.h"
+#include "terminal/output.h"
+#include "workbench/policy_report.h"
 
 namespace sallyport::app {
 

@@ -3,14 +3,14 @@
 
 #include <boost/json.hpp>
 
-#include "app/records/short_ids.h"
-#include "app/terminal/input.h"
-#include "app/terminal/output.h"
-#include "app/workbench/explain_scene.h"
 #include "base/try.h"
 #include "cli/command.h"
 #include "cli/grants/grant_files.h"
 #include "ledger/read/look_at.h"
+#include "records/short_ids.h"
+#include "terminal/input.h"
+#include "terminal/output.h"
+#include "workbench/explain_scene.h"
 
 namespace sallyport::app {
 

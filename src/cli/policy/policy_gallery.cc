@@ -4,11 +4,11 @@
 
 #include <boost/json.hpp>
 
-#include "app/terminal/input.h"
-#include "app/terminal/output.h"
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "guardrails/document/gallery.h"
+#include "terminal/input.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -3,15 +3,15 @@
 
 #include <boost/json.hpp>
 
-#include "app/terminal/input.h"
-#include "app/terminal/output.h"
-#include "app/workbench/case_files.h"
-#include "app/workbench/policy_findings.h"
 #include "base/try.h"
 #include "cli/command.h"
+#include "config/yaml_json.h"
 #include "guardrails/document/gallery.h"
 #include "policy/shipped.h"
-#include "policy/yaml_json.h"
+#include "terminal/input.h"
+#include "terminal/output.h"
+#include "workbench/case_files.h"
+#include "workbench/policy_findings.h"
 
 namespace sallyport::app {
 
@@ -39,15 +39,15 @@ Result<std::string> linted_text(const std::string& named) {
 Result<std::vector<PolicyFinding>> lint(const std::string& text, const std::string& file,
                                         const std::string& home) {
   const SystemClock clock;
-  SALLYPORT_TRY(const policy::YamlNode root, policy::parse_yaml(text, file));
+  SALLYPORT_TRY(const config::YamlNode root, config::parse_yaml(text, file));
   const bool is_policy = std::ranges::any_of(
-      root.members, [](const policy::YamlMember& member) { return member.key.text == "version"; });
+      root.members, [](const config::YamlMember& member) { return member.key.text == "version"; });
   if (!is_policy) {
-    SALLYPORT_TRY(const json::value value, policy::to_json(root, file));
+    SALLYPORT_TRY(const json::value value, config::to_json(root, file));
     const auto document = guardrails::read_document(value);
     if (!document) {
       return fail(ErrorCode::InvalidInput, document.error().message,
-                  place_of(policy::node_at(root, document.error().path.value_or("")), file));
+                  place_of(config::node_at(root, document.error().path.value_or("")), file));
     }
     const policy::PolicyTree tree{.root = root, .file = file, .own = {}};
     return findings_in({.guardrails = &*document, .tree = tree, .now = clock.wall(), .home = home});

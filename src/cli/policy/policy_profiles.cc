@@ -3,11 +3,11 @@
 
 #include <boost/json.hpp>
 
-#include "app/terminal/output.h"
 #include "base/json_members.h"
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "effects/profiles.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -1,11 +1,11 @@
 // JSON Schemas of what people write, for their editors.
-#include "app/config/agent_config.h"
-#include "app/config/config.h"
-#include "app/records/entry_text.h"
-#include "app/terminal/output.h"
+#include "app/agents/agent_config.h"
 #include "cli/command.h"
 #include "guardrails/document/schema.h"
 #include "policy/policy.h"
+#include "records/entry_text.h"
+#include "terminal/output.h"
+#include "workspace/config/config.h"
 
 namespace sallyport::app {
 

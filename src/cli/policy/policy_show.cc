@@ -4,10 +4,6 @@
 #include <boost/json.hpp>
 #include <cstdio>
 
-#include "app/terminal/input.h"
-#include "app/terminal/output.h"
-#include "app/workbench/policy_tree.h"
-#include "app/workspace.h"
 #include "base/nearest.h"
 #include "base/try.h"
 #include "cli/command.h"
@@ -15,6 +11,10 @@
 #include "ledger/read/store_reader.h"
 #include "policy/policy.h"
 #include "policy/shipped.h"
+#include "terminal/input.h"
+#include "terminal/output.h"
+#include "workbench/policy_tree.h"
+#include "workspace/workspace.h"
 
 namespace sallyport::app {
 

@@ -4,9 +4,9 @@
 
 #include <boost/json.hpp>
 
-#include "app/daemon/door/console_door.h"
 #include "base/json_members.h"
 #include "base/try.h"
+#include "daemon/door/console_door.h"
 #include "ledger/proof/note.h"
 #include "ledger/read/look_at.h"
 #include "net/unix_socket.h"

@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
-#include "app/workspace.h"
 #include "sallyport/json.h"
+#include "workspace/workspace.h"
 
 namespace sallyport::app {
 

@@ -2,17 +2,17 @@
 
 #include <boost/json.hpp>
 
-#include "app/daemon/door/console_door.h"
-#include "app/people/agent_ancestry.h"
-#include "app/people/login.h"
-#include "app/servers/browser.h"
-#include "app/terminal/output.h"
 #include "base/encoding.h"
 #include "base/json_members.h"
 #include "base/try.h"
 #include "cli/common_options.h"
 #include "cli/service/console_door_client.h"
 #include "cli/terminal/qr_code.h"
+#include "daemon/door/console_door.h"
+#include "people/agent_ancestry.h"
+#include "people/login.h"
+#include "servers/browser.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

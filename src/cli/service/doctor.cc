@@ -1,4 +1,4 @@
-#include "app/setup/doctor.h"
+#include "setup/doctor.h"
 
 #include "cli/command.h"
 

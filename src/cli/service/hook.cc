@@ -10,15 +10,15 @@
 #include <cstring>
 
 #include "app/hooks/hook_desk.h"
-#include "app/hooks/hook_line.h"
 #include "app/hooks/last_word.h"
-#include "app/hooks/service_line.h"
-#include "app/people/agent_ancestry.h"
-#include "app/run_on.h"
-#include "app/terminal/input.h"
+#include "base/run_on.h"
 #include "base/try.h"
 #include "cli/command.h"
+#include "client/hook_line.h"
+#include "client/service_line.h"
 #include "core/record/stored_record.h"
+#include "people/agent_ancestry.h"
+#include "terminal/input.h"
 
 namespace sallyport::app {
 

@@ -1,8 +1,8 @@
-#include "app/setup/init.h"
+#include "setup/init.h"
 
-#include "app/setup/wiring.h"
 #include "cli/command.h"
 #include "hook/dialect.h"
+#include "setup/wiring.h"
 
 namespace sallyport::app {
 

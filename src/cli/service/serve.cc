@@ -1,4 +1,4 @@
-#include "app/daemon/serve.h"
+#include "daemon/serve.h"
 
 #include "cli/command.h"
 

@@ -1,4 +1,4 @@
-#include "app/setup/setup.h"
+#include "setup/setup.h"
 
 #include "cli/command.h"
 

@@ -5,18 +5,18 @@
 #include <fstream>
 #include <iostream>
 
-#include "app/people/registered_reviewers.h"
-#include "app/records/selection.h"
-#include "app/records/trust_records.h"
-#include "app/terminal/input.h"
-#include "app/terminal/output.h"
-#include "app/version.h"
 #include "base/try.h"
 #include "cli/common_options.h"
 #include "ledger/proof/key_history.h"
 #include "ledger/read/look_at.h"
 #include "ledger/read/query.h"
+#include "people/registered_reviewers.h"
+#include "records/selection.h"
+#include "records/trust_records.h"
+#include "terminal/input.h"
+#include "terminal/output.h"
 #include "trust/chain_file.h"
+#include "workspace/version.h"
 
 namespace sallyport::app {
 

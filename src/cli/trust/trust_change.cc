@@ -4,16 +4,16 @@
 
 #include <boost/json.hpp>
 
-#include "app/people/approver_key.h"
-#include "app/people/login.h"
-#include "app/people/registered_reviewers.h"
-#include "app/people/tier_change.h"
-#include "app/records/agent_trust.h"
-#include "app/terminal/output.h"
 #include "base/try.h"
 #include "base/uuid.h"
 #include "cli/command.h"
 #include "cli/trust/tier_named.h"
+#include "people/approver_key.h"
+#include "people/login.h"
+#include "people/registered_reviewers.h"
+#include "people/tier_change.h"
+#include "records/agent_trust.h"
+#include "terminal/output.h"
 #include "trust/standing.h"
 
 namespace sallyport::app {

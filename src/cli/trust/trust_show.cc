@@ -4,16 +4,16 @@
 #include <boost/json.hpp>
 #include <map>
 
-#include "app/people/registered_reviewers.h"
-#include "app/records/agent_trust.h"
-#include "app/records/selection.h"
-#include "app/records/trust_records.h"
-#include "app/terminal/output.h"
 #include "base/try.h"
 #include "cli/command.h"
 #include "cli/trust/tier_named.h"
 #include "ledger/entry/trust_link.h"
 #include "ledger/read/store_reader.h"
+#include "people/registered_reviewers.h"
+#include "records/agent_trust.h"
+#include "records/selection.h"
+#include "records/trust_records.h"
+#include "terminal/output.h"
 #include "trust/approver_book.h"
 #include "trust/score.h"
 #include "trust/standing.h"

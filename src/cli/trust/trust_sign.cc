@@ -5,13 +5,13 @@
 #include <boost/json.hpp>
 #include <cstdio>
 
-#include "app/people/agent_ancestry.h"
-#include "app/people/approver_key.h"
-#include "app/people/tier_change.h"
-#include "app/terminal/input.h"
-#include "app/terminal/output.h"
 #include "base/try.h"
 #include "cli/command.h"
+#include "people/agent_ancestry.h"
+#include "people/approver_key.h"
+#include "people/tier_change.h"
+#include "terminal/input.h"
+#include "terminal/output.h"
 
 namespace sallyport::app {
 

@@ -343,7 +343,7 @@ class SourcesTest(unittest.TestCase):
         for prefix, file, pattern in (("outcome", "core/result/outcome_json.cc", r'"(\w+)", Outcome::Kind'), ("effect", "core/result/outcome_json.cc", r'"(\w+)", EffectState'),
                                       ("outcome", "trust/trust_record.cc", r'in.word\("outcome", \{"(\w+)", "(\w+)", "(\w+)", "(\w+)"\}'), ("guard", "core/record/audit_record.cc", r'"(\w+)", GuardVerdict'),
                                       ("guard", "core/plan/pipeline.cc", r'"(\w+)", GuardVerdict'), ("state", "core/approval/approval_state.cc", r'"(\w+)", ApprovalStatus'),
-                                      ("gap", "app/records/gaps.cc", r'kGapKinds = [^;]+;')):
+                                      ("gap", "records/gaps.cc", r'kGapKinds = [^;]+;')):
             groups = re.findall(pattern, (ROOT / "src" / file).read_text())
             words = [word for group in groups for word in ([group] if isinstance(group, str) else group)]
             if prefix == "gap":

@@ -1,4 +1,4 @@
-#include "app/config/agent_config.h"
+#include "app/agents/agent_config.h"
 
 #include <gtest/gtest.h>
 

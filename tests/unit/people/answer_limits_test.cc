@@ -6,7 +6,7 @@
 
 #include "support/test_ledger.h"
 
-namespace sallyport::people {
+namespace sallyport::app {
 namespace {
 
 // A proposal that needs a human was once approved in a list: its record names another source.
@@ -49,4 +49,4 @@ TEST(AnswerLimitsTest, AfterManyApprovalsAYesNamesItsCall) {
 }
 
 }  // namespace
-}  // namespace sallyport::people
+}  // namespace sallyport::app

@@ -8,7 +8,7 @@
 #include "core/call/governor.h"
 #include "support/governed.h"
 
-namespace sallyport::people {
+namespace sallyport::app {
 namespace {
 
 class ApprovalDeskTest : public testing::Test {
@@ -89,4 +89,4 @@ TEST_F(ApprovalDeskTest, OneWhoIsTooLateIsToldWhatWasDecided) {
 }
 
 }  // namespace
-}  // namespace sallyport::people
+}  // namespace sallyport::app
