@@ -41,7 +41,8 @@ class Words(CliTest):
         self.assertIn("there is no token in it", self.refused(1, "mcp", "--grant", empty, "--", "true"))
         self.assertIn("there is no token in it", self.refused(1, "policy", "explain", call, "--policy", "starter", "--grant", "-"))
         self.assertIn("--grant is empty", self.refused(64, "mcp", "--grant", "", "--", "true"))
-        self.assertIn("belongs to the client", self.refused(64, "mcp", "--grant", "-", "--", "true"))
+        self.assertIn("--grant cannot be standard input", self.refused(64, "mcp", "--grant", "-", "--", "true"))
+        self.assertIn("SALLYPORT_GRANT cannot be standard input", self.refused(64, "mcp", "--", "true", env=self.environment(SALLYPORT_GRANT="-")))
 
     # These were once accepted, and did nothing or something else.
     def test_values_that_cannot_be_meant_are_refused(self):

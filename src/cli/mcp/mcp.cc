@@ -28,17 +28,6 @@ namespace {
 
 namespace asio = boost::asio;
 
-// A text that is given and empty is mostly a variable that is not set.
-Result<void> check_texts(const McpOptions& options) {
-  for (const auto& [option, given] :
-       {std::pair("--name", &options.name), std::pair("--grant", &options.grant)}) {
-    if (!*given || !(*given)->empty()) continue;
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("`{}` is empty; give it a value, or leave it out", option));
-  }
-  return {};
-}
-
 // The token for calls that bring none of their own. The policy decides what it permits.
 Result<std::string> presented_grant(const Context& context, const McpOptions& options) {
   const std::optional<std::string>& named =
@@ -47,9 +36,10 @@ Result<std::string> presented_grant(const Context& context, const McpOptions& op
   if (options.grant && trimmed(*options.grant).empty()) {
     return fail(ErrorCode::InvalidInput, "--grant is empty; name a token, or leave it out");
   }
-  if (options.grant == "-") {
+  if (named == "-") {
     return fail(ErrorCode::InvalidInput,
-                "--grant cannot be standard input, which belongs to the client; name a file");
+                fmt::format("{} cannot be standard input, which belongs to the client; name a file",
+                            options.grant ? "--grant" : "SALLYPORT_GRANT"));
   }
   if (!named || named->empty()) return std::string();
   return read_token_text(*named);
@@ -124,7 +114,6 @@ Result<void> serve(Gate& gate, mcp::Gateway& gateway, telemetry::Exporter* expor
 }
 
 Result<int> wrap_mcp_server(const Context& context, const McpOptions& options) {
-  SALLYPORT_CHECK_OK(check_texts(options));
   SALLYPORT_CHECK_OK(check_streams());
   SALLYPORT_CHECK_OK(check_name(options.name));
   if (!context.system) return std::unexpected(context.system.error());
