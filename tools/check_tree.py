@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 # The folders of src/ that make the program.
-PROGRAM = ("app", "daemon", "machine", "outside", "people", "records", "servers", "setup", "workbench", "workspace")
+PROGRAM = ("app", "daemon", "daemon_client", "machine", "outside", "people", "records", "servers", "setup", "terminal", "workbench", "workspace")
 
 # Maps a rule to the files (or folders, with a closing slash) that may break it, and why.
 ALLOWED = {

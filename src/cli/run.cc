@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "cli/command_line.h"
-#include "client/refused_to_user.h"
+#include "daemon_client/refused_to_user.h"
 #include "terminal/exit_code.h"
 #include "terminal/output.h"
 #include "terminal/terminal.h"

@@ -7,7 +7,7 @@
 
 #include "base/try.h"
 #include "base/visible_text.h"
-#include "client/refused_to_user.h"
+#include "daemon_client/refused_to_user.h"
 
 namespace sallyport::app {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "agent/tool/tools.h"
+#include "app/agents/tool_server.h"
 #include "servers/mcp_upstream.h"
-#include "servers/tool_server.h"
 
 namespace sallyport::app {
 

@@ -10,7 +10,7 @@
 
 #include "app/hooks/hook_policy.h"
 #include "base/bell.h"
-#include "client/hook_wire.h"
+#include "daemon_client/hook_wire.h"
 #include "hook/dialect.h"
 #include "hook/front.h"
 #include "hook/origins.h"

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/try.h"
-#include "client/refused_to_user.h"
-#include "client/service_line.h"
+#include "daemon_client/refused_to_user.h"
+#include "daemon_client/service_line.h"
 #include "net/pump.h"
 
 namespace sallyport::app {

@@ -14,9 +14,9 @@
 #include "base/run_on.h"
 #include "base/try.h"
 #include "cli/command.h"
-#include "client/hook_line.h"
-#include "client/service_line.h"
 #include "core/record/stored_record.h"
+#include "daemon_client/hook_line.h"
+#include "daemon_client/service_line.h"
 #include "people/agent_ancestry.h"
 #include "terminal/input.h"
 

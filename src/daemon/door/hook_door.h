@@ -7,7 +7,7 @@
 
 #include "app/gate.h"
 #include "app/hooks/hook_desk.h"
-#include "client/hook_wire.h"
+#include "daemon_client/hook_wire.h"
 #include "net/frame_server.h"
 #include "people/refused_commands.h"
 #include "workspace/config/serve_config.h"

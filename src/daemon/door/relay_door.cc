@@ -12,7 +12,7 @@
 
 #include "base/json_members.h"
 #include "base/uuid.h"
-#include "client/service_line.h"
+#include "daemon_client/service_line.h"
 #include "machine/accounts.h"
 
 namespace sallyport::app {

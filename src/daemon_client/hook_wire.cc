@@ -1,4 +1,4 @@
-#include "client/hook_wire.h"
+#include "daemon_client/hook_wire.h"
 
 #include <boost/json.hpp>
 #include <filesystem>

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "client/hook_line.h"
+#include "daemon_client/hook_line.h"
 #include "machine/system_setup.h"
 
 namespace sallyport::app {

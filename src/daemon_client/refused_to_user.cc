@@ -1,9 +1,9 @@
-#include "client/refused_to_user.h"
+#include "daemon_client/refused_to_user.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "client/service_line.h"
+#include "daemon_client/service_line.h"
 #include "machine/accounts.h"
 
 namespace sallyport::app {

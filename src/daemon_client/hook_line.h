@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "client/hook_wire.h"
+#include "daemon_client/hook_wire.h"
 
 namespace sallyport::app {
 

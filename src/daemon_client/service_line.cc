@@ -1,4 +1,4 @@
-#include "client/service_line.h"
+#include "daemon_client/service_line.h"
 
 #include <fmt/format.h>
 

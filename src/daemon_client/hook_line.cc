@@ -1,4 +1,4 @@
-#include "client/hook_line.h"
+#include "daemon_client/hook_line.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "servers/tool_server.h"
+#include "app/agents/tool_server.h"
 
 #include <fmt/format.h>
 
