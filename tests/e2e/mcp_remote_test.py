@@ -322,7 +322,7 @@ class Credentials(RemoteTest):
         self.assertIn("not both", self.refused("--url", "https://example.com/mcp", "--", "cat"))
         # An empty name was a name of a server in records, and an empty token was no token.
         for option in ("--name", "--grant"):
-            self.assertIn(f"`{option}` is empty", self.refused(option, "", "--", "cat"))
+            self.assertIn(f"{option} is empty", self.refused(option, "", "--", "cat"))
 
 
 
