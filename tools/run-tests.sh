@@ -56,9 +56,10 @@ names() { sed -nE '/\((Skipped|Disabled)\)$/d; s/^\t *[0-9]+ - (.*) \([^()]*\)( 
 # complaints LOG: prints the first lines in which tests report a failure, for the end of the output.
 complaints() { grep -E ': Failure$|^ +Expected|Error: |^FAIL' "$1" | head -8; }
 
-# tests NAME FOLDER [ctest option...]: runs ctest and adds up its closing lines. A test that failed beside others
+# tests NAME FOLDER [ctest option...]: runs ctest and adds up its closing lines. A failure is final, unless NAME begins with
+# `outside`: a test that runs the program from outside, beside others, shares two cores with compilers and browsers. It
 # runs once more alone. If it passes then, the end of the output lists it as unsteady, so that it gets fixed.
-# A failure that a sanitizer reports is final.
+# A failure that a sanitizer reports is always final.
 tests() {
   local name=$1 folder=$2 log=$results/$1.log again=$results/$1-again.log all=0 bad=0 not_run=0 disabled=0 status rest more
   shift 2
@@ -66,7 +67,7 @@ tests() {
   status=${PIPESTATUS[0]}
   more=$(more_cases "$folder/Testing/Temporary/LastTest.log")
   read -r all bad not_run disabled < <(ran "$log")
-  if [ "$bad" -gt 0 ] && [ "$bad" -le 5 ] && ! grep -qE '(ERROR|WARNING): [A-Z][a-z]+Sanitizer|runtime error:' "$log"; then
+  if [[ $name == outside* ]] && [ "$bad" -gt 0 ] && [ "$bad" -le 5 ] && ! grep -qE '(ERROR|WARNING): [A-Z][a-z]+Sanitizer|runtime error:' "$log"; then
     step "the $bad that failed, alone"
     # Tests are selected by name: `--rerun-failed` selects by number, and `-E` changes the numbers.
     ctest --test-dir "$folder" --no-tests=error -R "^($(names "$log" | paste -sd '|'))\$" --output-on-failure 2>&1 | tee "$again"
@@ -143,7 +144,7 @@ build_release() {
 }
 
 # Tests that run the program from outside wait most of their time for it or for a clock.
-test_release() { tests release build --no-tests=error -j $((2 * jobs)) "$@"; }
+test_release() { tests outside build --no-tests=error -j $((2 * jobs)) "$@"; }
 
 finish() {
   local line="$passed passed, $failed failed"
