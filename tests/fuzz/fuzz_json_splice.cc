@@ -15,13 +15,12 @@ namespace {
 using namespace sallyport;
 using llm::Splice;
 
-struct config::Place {
+struct Place {
   std::string pointer;
   const json::value* value;
 };
 
-void collect(const json::value& value, const std::string& pointer,
-             std::vector<config::Place>& out) {
+void collect(const json::value& value, const std::string& pointer, std::vector<Place>& out) {
   if (out.size() >= 40) return;
   out.push_back({pointer, &value});
   if (value.is_array()) {
@@ -38,9 +37,9 @@ void collect(const json::value& value, const std::string& pointer,
 }
 
 void check_edits(std::string_view text, const json::value& before) {
-  std::vector<config::Place> places;
+  std::vector<Place> places;
   collect(before, "", places);
-  for (const config::Place& place : places) {
+  for (const Place& place : places) {
     const Result<ParsedJson> there = parse_json(llm::value_at(text, place.pointer));
     SALLYPORT_INVARIANT(there && there->value == *place.value);
     if (place.value->is_array()) {
