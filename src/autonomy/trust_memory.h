@@ -21,7 +21,7 @@ core::Draft trust_memory(const core::Remembered& ended, WallTime now, const Cloc
 std::function<std::vector<core::Draft>(const json::object& entry)> closing_interrupted(
     const Clock& clock, Entropy& entropy);
 
-// The same for `core::close_left`: a call that waited for a person and that nobody resumed.
+// The same for `core::close_left`: a call that waited for a person and was never resumed.
 std::function<std::vector<core::Draft>(const json::object& entry, core::ApprovalStatus)>
 closing_left(const Clock& clock, Entropy& entropy);
 

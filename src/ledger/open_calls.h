@@ -25,7 +25,7 @@ class OpenCalls {
   Result<void> refuse(const EntryView& entry) const;
 
   // Takes out the calls that were left: their question is over, so they can only be told that they
-  // did not run, and nobody came for that. Returns the states of their questions, by call id. The
+  // did not run, and were not ended. Returns the states of their questions, by call id. The
   // caller ends them.
   std::map<std::string, core::ApprovalStatus> take_left(WallTime now);
 

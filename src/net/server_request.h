@@ -19,7 +19,7 @@ struct ServerRequest {
   std::string principal{};  // set by the handler once it is authenticated
   std::string peer{};       // the address of the client, without its port
   // Why the body was not read: `too_large`, `busy`, `damaged` (its chunks), or `cut` (the client left
-  // or was too slow; nobody reads the answer). Only for `HttpHandler::answers_unread`.
+  // or was too slow; no client reads the answer). Only for `HttpHandler::answers_unread`.
   std::string unread{};
 
   // `name` in lower case. No value: it is missing, or occurs more than once.

@@ -29,7 +29,7 @@ Result<trust::Reviewers> reviewers_of_all_times(const Context& context,
                                                 const std::vector<std::filesystem::path>& files);
 
 // The same for a file that may come from another machine: a configuration or list of this one that
-// cannot be read names nobody. Only an error of `files` is an error.
+// cannot be read names no person. Only an error of `files` is an error.
 Result<trust::Reviewers> reviewers_for_file(const Context& context,
                                             const std::vector<std::filesystem::path>& files);
 

@@ -130,7 +130,7 @@ std::vector<Hole> holes_in(const json::object& entry) {
   return holes;
 }
 
-// Content that was erased, or that nobody opens here.
+// Content that was erased, or is not opened here.
 bool is_absent(const json::value& content) {
   const json::object* const object = content.if_object();
   return object && object->size() == 2 && object->contains("$sealed") && object->contains("state");

@@ -284,7 +284,7 @@ class Parked(ScriptedAgents):
         self.assertIn("more", json.dumps(self.transcript("s-1")))
         self.assertEqual(self.lines(), ["once"])
 
-    # The call of a session that nobody resumed was once open for ever, and its content could not be erased.
+    # The call of a session that was not resumed was once open for ever, and its content could not be erased.
     # LE-57, LE-58, AP-21
     def test_a_parked_call_whose_approval_was_denied_can_be_erased(self):
         self.park()

@@ -126,7 +126,7 @@ class Cases(CasesTest):
             bad = {"trust": {"successes": 1, "failures": 50}}
             self.assertIsNone(self.one({"tier_source": "trust"}, "x1", trust, given=bad))
 
-    # The facts were those of nobody, so a used budget and a bad tally changed nothing.
+    # The facts belonged to no agent, so a used budget and a bad tally changed nothing.
     # WB-18: facts belong to the agent who acts, also if the case names none
     def test_facts_of_a_case_without_an_agent_are_those_of_the_agent_who_acts(self):
         for named in ("", "agent_id: bot, "):

@@ -312,7 +312,7 @@ class StatelessToStateless(Eras):
         self.assertEqual(changed["params"]["_meta"][META + "subscriptionId"], id)
 
     def test_a_subscription_outlives_a_process_of_the_server(self):
-        """It ended with an error when the server did, and nobody subscribed at the next process."""
+        """It ended with an error when the server did, and no subscription was made at the next process."""
         client = self.stateless(MODERN)
         client.said("echo", {"message": "x"})
         id = client.ask("subscriptions/listen", {"notifications": {"resourceSubscriptions": ["x://r"]}})

@@ -80,7 +80,7 @@ class ProviderState(ModelTest):
                 self.assertEqual(proxy.ask(api, token=ada, **named).status, 200)
                 self.assertEqual(len(proxy.audit()["state"]), 1)
 
-    # MP-25: an operator may make a container or a vector store for all agents, and its use makes it nobody's own
+    # MP-25: an operator may make a container or a vector store for all agents, and its use gives it no owner
     def test_a_container_of_the_operator_works_for_all_agents(self):
         provider, proxy, ada, bob = self.one()
         ran = {"type": "code_interpreter_call", "id": "ci_1", "status": "completed", "code": "1", "container_id": "cntr_1", "outputs": []}

@@ -283,7 +283,7 @@ class Several(ServeTest):
             done = self.run_bare("serve", "--config", self.several(upstream))
             self.assertNotEqual(done.code, 0)
             self.assertIn(words, done.err)
-            # The errors named options of `sallyport mcp`, which nobody gave here.
+            # The errors named options of `sallyport mcp`, which were not given here.
             self.assertNotIn("`--bearer-env`:", done.err)
             self.assertNotIn("--client", done.err)
 

@@ -218,7 +218,7 @@ Async<Run::Ended> Run::run_parking(std::vector<Call> calls) {
                               .run_id = asker_.run_id,
                               .turn = report_.rounds,
                               .total_usage = control_.usage()};
-  // Whoever resumes the turn refuses them too.
+  // The run that resumes the turn refuses them too.
   if (!refused.empty()) frame.state = json::object{{kRefused, std::move(refused)}};
   Ended ended = co_await end_turn(co_await turns_.run(std::move(frame), std::move(calls),
                                                       {.cancel = control_.stop(), .holds = false}));

@@ -20,7 +20,7 @@ struct LeftEnd {
 // No value: there is no such question.
 LeftEnd left_end(std::optional<ApprovalStatus> status);
 
-// The terminal record of a call that nobody resumed, and that a person ends by erasing its content.
+// The terminal record of a call that was never resumed. A person ends it by erasing its content.
 // `entry` is its `requires_confirmation` without content.
 std::vector<Draft> close_left(const json::object& entry, ApprovalStatus status);
 

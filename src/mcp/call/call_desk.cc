@@ -124,7 +124,7 @@ CallDesk::Held CallDesk::of_token(const std::string& token) const {
   return found == tokens_.end() ? nullptr : found->second;
 }
 
-// Nobody reports the end of each task, so the number of tokens is limited.
+// No message reports the end of each task, so the number of tokens is limited.
 void CallDesk::note_task(const Held& call) {
   for (const auto& [token, holder] : tokens_) {
     if (holder != call) continue;

@@ -220,7 +220,7 @@ void Switchboard::end_subscription(const std::string& id, std::string_view resul
   to_client(notification_text("notifications/cancelled", "{\"requestId\":" + id + '}'), id);
 }
 
-// All gateways have ended. Requests to them that nobody has answered are answered here.
+// All gateways have ended. Their open requests are answered here.
 void Switchboard::end_merges() {
   for (const auto& [id, merge] : std::exchange(merges_, {})) {
     if (merge.request.method == "subscriptions/listen") {

@@ -285,7 +285,7 @@ TEST_F(ApprovalLifeTest, ACancelEndsTheWaitForTheResultOfAnIdenticalCall) {
   EXPECT_TRUE(answers.back()->result.success);
 }
 
-// AP-36: a question that can no longer be answered answers nobody.
+// AP-36: a question that can no longer be answered gives no call an answer.
 TEST_F(ApprovalLifeTest, ACallJoinsTheQuestionOfAnIdenticalOneUntilItsDeadlineAndNotAtIt) {
   test::TestClock clock;
   governed.clock = &clock;
